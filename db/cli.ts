@@ -1,0 +1,46 @@
+import { readConfig } from "../schema/config.ts";
+import { COMMANDS, help, UsageError } from "./commands.ts";
+import { openDatabase } from "./database.ts";
+import { brokenConstraint } from "./fault.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Runs one command on the configured database, and says with its status whether it worked. */
+async function main(args: string[]): Promise<void> {
+  const [name = "", verb = ""] = args;
+  if (args.includes("--help") || args.length === 0) {
+    return console.log(help(name));
+  }
+  const [command, rest] = COMMANDS[name]
+    ? [COMMANDS[name], args.slice(1)]
+    : [COMMANDS[`${name} ${verb}`], args.slice(2)];
+  if (!command) {
+    throw new UsageError(
+      `There is no such command. There are:\n${help(name) || help()}`,
+    );
+  }
+
+  const { database: settings } = readConfig((name) => Deno.env.get(name));
+  const database = await openDatabase(settings);
+  try {
+    console.log(
+      await command.run(database.until(performance.now() + DAY_MS), rest),
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+function explain(error: Error): string {
+  if (brokenConstraint(error)?.endsWith("_organization")) {
+    return "There is no organization with this id";
+  }
+  return error.message;
+}
+
+if (import.meta.main) {
+  await main(Deno.args).catch((error) => {
+    console.error(explain(error));
+    Deno.exitCode = 1;
+  });
+}

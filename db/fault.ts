@@ -1,0 +1,59 @@
+/** A statement found fewer rows than the ids that it was given. */
+export class RowsMissing extends Error {
+  override readonly name = "RowsMissing";
+}
+
+/** The fields of a PostgreSQL error that are read here, whoever threw it. */
+interface DatabaseFault {
+  code?: string;
+  message?: string;
+  constraint_name?: string;
+}
+
+/**
+ * The constraint that the error names, whatever its SQLSTATE says: a
+ * distributed database names it in the message only, with a shard's number
+ * behind it, and answers XX000 for some.
+ */
+export function brokenConstraint(error: unknown): string | undefined {
+  const { constraint_name, message } = (error ?? {}) as DatabaseFault;
+  const name = constraint_name ??
+    /constraint "([^"]+)"/.exec(message ?? "")?.[1];
+  return name?.replace(/_\d{6,}$/, "");
+}
+
+/**
+ * Whether the whole transaction is worth another try: serialization failure,
+ * deadlock, or a product code that was drawn before.
+ */
+export function isConflict(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === "40001" || code === "40P01" ||
+    brokenConstraint(error) === "products_code";
+}
+
+/** Whether the connection was lost, or the server was stopping or starting. */
+export function isConnectionLoss(error: unknown): boolean {
+  return /^(CONNECTION_|CONNECT_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|08|57P0)/
+    .test(sqlState(error));
+}
+
+/**
+ * Whether trying again later may well help: the connection was lost, there are
+ * too many (53300), a lock or the statement took too long (55P03, 57014), the
+ * server is a standby for now (25006), or retries did not settle a conflict.
+ */
+export function isTransient(error: unknown): boolean {
+  return isConnectionLoss(error) || isConflict(error) ||
+    ["53300", "55P03", "57014", "25006", "25P03"].includes(sqlState(error));
+}
+
+/** Whether the error came from the database or the way to it. */
+export function isDatabaseFault(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(sqlState(error)) || isConnectionLoss(error) ||
+    (error as Error | undefined)?.name === "PostgresError";
+}
+
+function sqlState(error: unknown): string {
+  return String((error as DatabaseFault | undefined)?.code ?? "");
+}

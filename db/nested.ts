@@ -1,0 +1,237 @@
+import { typesOf } from "../schema/collateral.ts";
+import type { ProductBody } from "../schema/product.ts";
+import type { Exact, Statement, Tx } from "./database.ts";
+import { uuidv7 } from "./uuid.ts";
+
+/** What brings the rows of one array in line; links that a series rests on go last, in `prunes`. */
+interface Writes {
+  writes: (Statement | Exact)[];
+  prunes: Statement[];
+}
+
+interface Product {
+  sql: Tx;
+  organizationId: string;
+  productId: string;
+}
+
+type Entry = Record<string, unknown>;
+type Sync = (product: Product, entries: Entry[]) => Writes;
+
+/** The specification's table of nested arrays (4.4), row for row. */
+const NESTED = {
+  product_prices: merged("product_prices", [
+    "currency_code",
+    "retail_price",
+    "retail_price_inc_tax",
+    "list_price",
+    "tax_rate",
+    "is_default",
+    "valid_from",
+    "valid_to",
+  ]),
+  packing_configurations: merged("packing_configurations", ["unit_of_measure"]),
+  collateral: reconciled("collateral", [
+    "text",
+    "text_type",
+    "content_audience",
+    "text_format",
+    "text_author",
+    "source_title",
+    "language",
+    "cited_content_type",
+    "citation_note",
+    "resource_link",
+    "publication_date",
+    "prize_name",
+    "prize_year",
+    "prize_country",
+    "prize_code",
+    "prize_statement",
+    "prize_jury",
+  ]),
+  product_collections: replaced("product_collections", ["collection_id"]),
+  contributors: replaced("product_contributors", [
+    "contributor_id",
+    "contributor_role_id",
+  ]),
+  custom_fields: replaced("custom_field_values", ["field_id"], ["field_value"]),
+} satisfies { [Key in keyof ProductBody]?: Sync };
+
+/** The statements that write the arrays of the body; an array left out is left alone. */
+export function nestedWrites(
+  sql: Tx,
+  organizationId: string,
+  productId: string,
+  body: ProductBody,
+): Writes {
+  const product = { sql, organizationId, productId };
+  const given = Object.entries(NESTED).flatMap(([key, sync]) => {
+    const entries = body[key as keyof typeof NESTED];
+    return entries ? [sync(product, entries as Entry[])] : [];
+  });
+  return {
+    writes: given.flatMap(({ writes }) => writes),
+    prunes: given.flatMap(({ prunes }) => prunes),
+  };
+}
+
+/** Entries with an `id` change that row, others come behind; only `[]` deletes, and all. */
+function merged(table: string, columns: string[]): Sync {
+  return (product, entries) => {
+    const { changed, created } = identified(entries);
+    return {
+      writes: [
+        ...change(product, table, columns, changed),
+        ...append(product, table, ["id", ...columns], created),
+      ],
+      prunes: entries.length === 0 ? [prune(product, table, ["id"], [])] : [],
+    };
+  };
+}
+
+/** The rows become the entries, in their order; those with an `id` change that row. */
+function reconciled(table: string, columns: string[]): Sync {
+  return (product, entries) => {
+    const { changed, created } = identified(entries);
+    return {
+      writes: [
+        ...change(product, table, ["position", ...columns], changed),
+        ...upsert(
+          product,
+          table,
+          ["id"],
+          ["collateral_type", ...columns],
+          created,
+        ),
+      ],
+      prunes: [prune(product, table, ["id"], [...changed, ...created])],
+    };
+  };
+}
+
+/** The rows become the entries, in their order; `keys` tell them apart. */
+function replaced(table: string, keys: string[], values: string[] = []): Sync {
+  return (product, entries) => {
+    const rows = entries.map((entry, position) => ({ ...entry, position }));
+    return {
+      writes: upsert(product, table, keys, values, rows),
+      prunes: [prune(product, table, keys, rows)],
+    };
+  };
+}
+
+/** Tells the rows to be changed from those to be created, which get their ids here. */
+function identified(entries: Entry[]): { changed: Entry[]; created: Entry[] } {
+  const changed: Entry[] = [];
+  const created: Entry[] = [];
+  for (const [position, entry] of entries.entries()) {
+    if (entry.id) changed.push({ ...entry, position, types: typesOf(entry) });
+    else created.push({ ...entry, position, id: uuidv7() });
+  }
+  return { changed, created };
+}
+
+/*
+ * The statements. Rows travel as one JSON parameter, so that a statement's text
+ * does not depend on how many there are. Children are inserted by `select …
+ * from products`: for a product that is not there nothing is written, and a
+ * distributed database finds the one node it concerns.
+ */
+
+function change(
+  { sql, organizationId, productId }: Product,
+  table: string,
+  columns: string[],
+  rows: Entry[],
+): Exact[] {
+  if (rows.length === 0) return [];
+  const ofItsType = table === "collateral"
+    ? sql`and e.entry -> 'types' ? x.collateral_type`
+    : sql``;
+  const statement = sql`
+    update ${sql(table)} x
+    set (${sql(columns)}) = (
+      select ${sql(columns)}
+      from jsonb_populate_record(x, e.entry)
+    )
+    from jsonb_array_elements(${sql.json(rows)}) e (entry)
+    where x.organization_id = ${organizationId} and x.product_id = ${productId}
+      and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
+  `;
+  return [{ statement, rows: rows.length }];
+}
+
+function append(
+  { sql, organizationId, productId }: Product,
+  table: string,
+  columns: string[],
+  rows: Entry[],
+): Statement[] {
+  if (rows.length === 0) return [];
+  return [sql`
+    insert into ${sql(table)}
+      (${sql(["organization_id", "product_id", "position", ...columns])})
+    select
+      p.organization_id,
+      p.id,
+      r.position + coalesce((
+        select max(x.position) + 1
+        from ${sql(table)} x
+        where x.organization_id = ${organizationId} and x.product_id = ${productId}
+      ), 0),
+      ${sql(columns.map((column) => `r.${column}`))}
+    from products p
+    cross join jsonb_populate_recordset(null::${sql(table)}, ${
+    sql.json(rows)
+  }) r
+    where p.organization_id = ${organizationId} and p.id = ${productId}
+  `];
+}
+
+function upsert(
+  { sql, organizationId, productId }: Product,
+  table: string,
+  keys: string[],
+  values: string[],
+  rows: Entry[],
+): Statement[] {
+  if (rows.length === 0) return [];
+  const columns = [...keys, ...values];
+  return [sql`
+    insert into ${sql(table)}
+      (${sql(["organization_id", "product_id", "position", ...columns])})
+    select
+      p.organization_id, p.id, r.position,
+      ${sql(columns.map((column) => `r.${column}`))}
+    from products p
+    cross join jsonb_populate_recordset(null::${sql(table)}, ${
+    sql.json(rows)
+  }) r
+    where p.organization_id = ${organizationId} and p.id = ${productId}
+    on conflict (${
+    sql(["organization_id", "product_id", ...keys])
+  }) do update set
+      ${[
+    sql`position = excluded.position`,
+    ...values.map((v) => sql`, ${sql(v)} = ${sql(`excluded.${v}`)}`),
+  ]}
+  `];
+}
+
+/** Deletes the rows of the product that are not among these. */
+function prune(
+  { sql, organizationId, productId }: Product,
+  table: string,
+  keys: string[],
+  rows: Entry[],
+): Statement {
+  return sql`
+    delete from ${sql(table)} x
+    where x.organization_id = ${organizationId} and x.product_id = ${productId}
+      and (${sql(keys.map((key) => `x.${key}`))}) not in (
+        select ${sql(keys)}
+        from jsonb_populate_recordset(null::${sql(table)}, ${sql.json(rows)})
+      )
+  `;
+}

@@ -1,0 +1,43 @@
+import { FILTERS, type ListQuery } from "../schema/list.ts";
+import { codePoints } from "../schema/values.ts";
+import type { Sql } from "./database.ts";
+
+/** The conditions of a list on product `p`, each with its `and`; empty without any. */
+export function conditions(sql: Sql, query: ListQuery) {
+  const conditions = FILTERS.flatMap((column) =>
+    query[column] ? [sql`and p.${sql(column)} = ${query[column]}`] : []
+  );
+  if (query.search) conditions.push(sql`and ${containing(sql, query.search)}`);
+  // postgres.js takes an empty list for a parameter.
+  return conditions.length > 0 ? conditions : sql``;
+}
+
+/**
+ * Whether title, product code or an ISBN of product `p` contains the term,
+ * whatever its case. Digits with hyphens or spaces between them are looked for
+ * in the ISBNs without these too.
+ */
+function containing(sql: Sql, term: string) {
+  const bare = /^[\d -]+[xX]?$/.test(term) ? term.replace(/[ -]/g, "") : term;
+  const shortest = Math.min(codePoints(term), codePoints(bare));
+  // A trigram index has no entries for less than three characters: it would be read whole.
+  // As an expression the column is out of that index's reach, and a covering one is read.
+  const searchText = shortest < 3
+    ? sql`(p.search_text || '')`
+    : sql`p.search_text`;
+  const found = sql`${searchText} like '%' || search_key(${
+    literally(term)
+  }) || '%'`;
+  if (bare === term || bare === "") return found;
+  const pattern = `%${bare.toLowerCase()}%`;
+  return sql`(
+    ${found}
+    or ${searchText} like ${pattern}
+      and (p.isbn13 like ${pattern} or lower(p.isbn10) like ${pattern})
+  )`;
+}
+
+/** The term with what `like` gives a meaning taken literally. */
+function literally(term: string): string {
+  return term.replace(/[\\%_]/g, "\\$&");
+}

@@ -1,0 +1,141 @@
+import { Buffer } from "node:buffer";
+import { timingSafeEqual } from "node:crypto";
+import {
+  API_KEY,
+  findKey,
+  findRole,
+  hashOf,
+  type Role,
+  type StoredKey,
+  touchKey,
+} from "../db/access.ts";
+import { ApiError } from "../schema/error.ts";
+import { Cache } from "./cache.ts";
+import type { Answer, Authenticated, Context, Handler } from "./context.ts";
+import { unauthorized } from "./token.ts";
+
+/** Who is asking: for which organization, and whether it may write. */
+interface Caller {
+  organizationId: string;
+  mayWrite: boolean;
+}
+
+interface KnownKey extends StoredKey {
+  /** The minute it was last seen to be used. */
+  usedInMinute: number;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Makes the guard of handlers: only a caller with good credentials (`need` says
+ * for what) reaches one. An API key decides alone; without one a Bearer token
+ * does, for the organization in `x-organization-id` (specification, 5). Throws
+ * `UNAUTHORIZED` or `FORBIDDEN`.
+ */
+export function createGuard() {
+  const keys = new Cache<KnownKey>();
+  const roles = new Cache<Role>();
+
+  return function guarded(
+    need: "read" | "write",
+    handler: Handler<Authenticated>,
+  ): Handler {
+    return async (context): Promise<Answer> => {
+      const apiKey = context.request.headers.get("x-api-key");
+      const { organizationId, mayWrite } = apiKey === null
+        ? await byToken(context, roles)
+        : await byKey(context, keys, apiKey);
+      context.facts.organization_id = organizationId;
+      if (need === "write" && !mayWrite) {
+        throw new ApiError(
+          "FORBIDDEN",
+          "These credentials may read and not write",
+        );
+      }
+      return await handler({ ...context, organizationId });
+    };
+  };
+}
+
+async function byKey(
+  context: Context,
+  keys: Cache<KnownKey>,
+  apiKey: string,
+): Promise<Caller> {
+  const id = API_KEY.exec(apiKey)?.[1];
+  if (!id) throw unauthorized("The API key is missing or not valid");
+  const hash = hashOf(apiKey);
+  const key = await keys.get(Buffer.from(hash).toString("base64"), async () => {
+    const key = await context.database.read((sql) => findKey(sql, id));
+    if (key && timingSafeEqual(key.key_hash, hash)) {
+      return { ...key, usedInMinute: 0 };
+    }
+  });
+  if (!key || key.ends_at !== null && key.ends_at <= Date.now()) {
+    throw unauthorized("The API key is missing or not valid");
+  }
+  context.facts.api_key = id;
+  noteUse(context, key, id);
+  return {
+    organizationId: key.organization_id,
+    mayWrite: key.scope === "write",
+  };
+}
+
+/** Nobody waits for it, and a request does not fail for it. */
+function noteUse(
+  { services, database }: Context,
+  key: KnownKey,
+  id: string,
+): void {
+  const minute = Math.floor(Date.now() / 60_000);
+  if (key.usedInMinute === minute) return;
+  key.usedInMinute = minute;
+  database.read((sql) => touchKey(sql, key.organization_id, id)).catch((
+    error,
+  ) =>
+    services.log("warn", {
+      message: "The use of an API key was not noted",
+      api_key: id,
+      cause: String(error),
+    })
+  );
+}
+
+async function byToken(
+  { request, database, services }: Context,
+  roles: Cache<Role>,
+): Promise<Caller> {
+  const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(
+    request.headers.get("authorization") ?? "",
+  )?.[1];
+  if (!token) {
+    throw unauthorized(
+      "Credentials are needed: x-api-key, or Authorization with a Bearer token",
+    );
+  }
+  if (!services.verifyToken) {
+    throw unauthorized("Bearer tokens are not accepted here: use x-api-key");
+  }
+  const subject = await services.verifyToken(token);
+
+  const organizationId = request.headers.get("x-organization-id")?.trim()
+    .toLowerCase();
+  if (!organizationId) {
+    throw unauthorized("A Bearer token needs x-organization-id");
+  }
+  const role = UUID.test(organizationId)
+    ? await roles.get(
+      `${organizationId} ${subject}`,
+      () => database.read((sql) => findRole(sql, organizationId, subject)),
+    )
+    : undefined;
+  if (!role) {
+    throw new ApiError(
+      "FORBIDDEN",
+      "The subject of the token is no member of this organization",
+    );
+  }
+  return { organizationId, mayWrite: role !== "viewer" };
+}

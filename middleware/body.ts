@@ -1,0 +1,120 @@
+import * as v from "valibot";
+import { ApiError, invalid } from "../schema/error.ts";
+import { toFaults } from "../schema/fault.ts";
+import type { Context } from "./context.ts";
+import { invalidJson, parseJson } from "./json.ts";
+
+/** A body has so long to arrive: the server itself would wait for ever. */
+const ARRIVAL_MS = 10_000;
+
+/** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1). */
+const JSON_MEDIA_TYPE =
+  /^application\/json *(?:; *(?!charset)[\w-]+=[^;]*|; *charset="?utf-8"? *)*$/i;
+
+/**
+ * Reads the JSON body as `schema` describes it. Throws
+ * `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` as soon as the limit is passed,
+ * `REQUEST_TIMEOUT`, `INVALID_JSON`, or `VALIDATION_ERROR` with all its faults.
+ */
+export async function readBody<S extends v.GenericSchema>(
+  context: Context,
+  schema: S,
+): Promise<v.InferOutput<S>> {
+  return validBody(await readText(context), schema);
+}
+
+/** Reads the text of a JSON body, not parsed yet. */
+export async function readText(
+  { request, services }: Context,
+): Promise<string> {
+  checkMediaType(request.headers);
+  const bytes = await readBytes(request, services.maxBodyBytes);
+  try {
+    // A byte order mark stays, and is no JSON (RFC 8259, 8.1).
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      bytes,
+    );
+  } catch (cause) {
+    throw invalidJson("The body is not valid UTF-8", cause);
+  }
+}
+
+/** The text as `schema` describes it. */
+export function validBody<S extends v.GenericSchema>(
+  text: string,
+  schema: S,
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, parseJson(text));
+  if (result.success) return result.output;
+  throw invalid("The body", toFaults(result.issues));
+}
+
+function checkMediaType(headers: Headers): void {
+  const type = headers.get("content-type")?.trim() ?? "";
+  const encoding = headers.get("content-encoding")?.trim() ?? "identity";
+  if (!JSON_MEDIA_TYPE.test(type)) {
+    throw new ApiError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "Content-Type must be application/json, in UTF-8",
+    );
+  }
+  if (encoding.toLowerCase() !== "identity") {
+    throw new ApiError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "Content-Encoding is not supported: send the body as it is",
+    );
+  }
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  // Only a hint, but enough to refuse before anything arrives.
+  if (Number(request.headers.get("content-length")) > limit) {
+    throw tooLarge(limit);
+  }
+  if (!request.body) return new Uint8Array();
+
+  const reader = request.body.getReader();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() =>
+    late.reject(
+      new ApiError(
+        "REQUEST_TIMEOUT",
+        `The body did not arrive within ${ARRIVAL_MS / 1000} seconds`,
+      ),
+    ), ARRIVAL_MS);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (true) {
+      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      if (done) return joined(chunks, size);
+      size += value.length;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(value);
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    if (error instanceof ApiError) throw error;
+    throw invalidJson("The body broke off before its end", error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function joined(chunks: Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!;
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError(
+    "PAYLOAD_TOO_LARGE",
+    `The body is larger than ${limit} bytes`,
+  );
+}

@@ -1,0 +1,51 @@
+import type { Database, Operations } from "../db/database.ts";
+import type { Log } from "./log.ts";
+import type { TokenVerifier } from "./token.ts";
+
+/** What the service is made of; `main.ts` and the tests put it together. */
+export interface Services {
+  database: Database;
+  /** Absent where no tokens are configured: then every Bearer token is refused. */
+  verifyToken?: TokenVerifier | undefined;
+  log: Log;
+  /** The path before `/products`, such as `/api`; may be empty. */
+  apiPrefix: string;
+  maxBodyBytes: number;
+  /** How long a request may wait for the database and use it, all in all. */
+  deadlineMs: number;
+  /** Whether the service still takes work; `/health/ready` says so. */
+  isReady: () => boolean;
+}
+
+/** One request on its way to its answer. */
+export interface Context {
+  services: Services;
+  request: Request;
+  /** The groups of the path, such as the `id` of `/products/:id`. */
+  params: Record<string, string | undefined>;
+  /** The database until this request's deadline. */
+  database: Operations;
+  /** What is known of the request by now, for its line in the log. */
+  facts: Facts;
+}
+
+export interface Facts {
+  organization_id?: string;
+  api_key?: string;
+}
+
+/** A request whose caller is known. */
+export interface Authenticated extends Context {
+  organizationId: string;
+}
+
+/** An answer before it becomes a `Response`; the body is JSON text. */
+export interface Answer {
+  status: number;
+  body?: string | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+export type Handler<C extends Context = Context> = (
+  context: C,
+) => Answer | Promise<Answer>;

@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { ApiError } from "../schema/error.ts";
+
+/** A strong entity tag over a representation (RFC 9110, 8.8.3). */
+export function etagOf(representation: string): string {
+  const hash = createHash("sha256").update(representation).digest("base64url");
+  return `"${hash.slice(0, 27)}"`;
+}
+
+/** Whether `If-None-Match` names the tag; it compares weakly (RFC 9110, 13.1.2). */
+export function isNotModified(headers: Headers, etag: string): boolean {
+  const condition = headers.get("if-none-match");
+  return condition !== null &&
+    (condition.trim() === "*" ||
+      tagsOf(condition.replaceAll("W/", "")).includes(etag));
+}
+
+/**
+ * The check of `If-Match` that a request asks for, or nothing. It throws
+ * `PRECONDITION_FAILED` for a representation with another tag, or none at all
+ * (RFC 9110, 13.1.1).
+ */
+export function preconditionOf(
+  headers: Headers,
+): ((representation: string | undefined) => void) | undefined {
+  const condition = headers.get("if-match");
+  if (condition === null) return undefined;
+  return (representation) => {
+    if (representation !== undefined) {
+      if (condition.trim() === "*") return;
+      if (tagsOf(condition).includes(etagOf(representation))) return;
+    }
+    throw new ApiError(
+      "PRECONDITION_FAILED",
+      "The product is not, or no longer, the one that If-Match names",
+    );
+  };
+}
+
+function tagsOf(condition: string): string[] {
+  return condition.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}

@@ -1,0 +1,96 @@
+import { ApiError } from "../schema/error.ts";
+import { failure, JSON_TYPE } from "../schema/envelope.ts";
+import type { Answer, Facts, Services } from "./context.ts";
+import { toApiError } from "./failure.ts";
+import { VERSIONS } from "./version.ts";
+
+const COMMON = {
+  "api-version": VERSIONS[0]!,
+  "vary": "Accept-Version",
+  "cache-control": "private, no-cache",
+  "x-content-type-options": "nosniff",
+};
+
+/**
+ * Makes the `Response` of whatever `handle` answers or throws, with the headers
+ * that every answer has, and one line in the log. It never throws itself.
+ */
+export async function responded(
+  { log }: Services,
+  request: Request,
+  handle: (facts: Facts) => Answer | Promise<Answer>,
+): Promise<Response> {
+  const started = performance.now();
+  const requestId = requestIdOf(request.headers);
+  const facts: Facts = {};
+  let answer: Answer;
+  let error: ApiError | undefined;
+  try {
+    answer = await handle(facts);
+  } catch (thrown) {
+    error = toApiError(thrown);
+    answer = {
+      status: error.status,
+      body: failure(error, requestId),
+      headers: error.headers,
+    };
+  }
+  log(answer.status >= 500 ? "error" : "info", {
+    request_id: requestId,
+    method: request.method,
+    path: pathOf(request.url),
+    status: answer.status,
+    ms: Math.round((performance.now() - started) * 10) / 10,
+    ...facts,
+    ...error && { code: error.code },
+    ...error && error.status >= 500 && { cause: describe(error) },
+  });
+  return new Response(request.method === "HEAD" ? null : answer.body ?? null, {
+    status: answer.status,
+    headers: {
+      "x-request-id": requestId,
+      ...COMMON,
+      ...answer.body !== undefined && { "content-type": JSON_TYPE },
+      ...answer.headers,
+    },
+  });
+}
+
+/** The client's own id where it is one, else a new one. */
+function requestIdOf(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  return given && /^[A-Za-z0-9._-]{1,128}$/.test(given)
+    ? given
+    : crypto.randomUUID();
+}
+
+/** Without the query, which may hold what a reader of logs has no business with. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.search(/[?#]/);
+  return start < 0
+    ? "/"
+    : url.slice(start, end < 0 ? undefined : end).slice(0, 200);
+}
+
+/**
+ * What led to a failure, for those who run the service: names, codes and
+ * places. Messages of the database may quote what a client sent, so they stay out.
+ */
+function describe(error: ApiError): unknown {
+  const cause = error.cause as
+    | {
+      name?: string;
+      code?: string;
+      constraint_name?: string;
+      routine?: string;
+      stack?: string;
+    }
+    | undefined;
+  if (!cause) return undefined;
+  const { name, code, constraint_name, routine } = cause;
+  const at = code
+    ? undefined
+    : cause.stack?.split("\n").slice(0, 4).map((line) => line.trim());
+  return { name, code, constraint_name, routine, at };
+}

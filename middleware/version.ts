@@ -1,0 +1,14 @@
+import { ApiError } from "../schema/error.ts";
+
+/** The versions of the API that are served, the default first. */
+export const VERSIONS = ["1.0"];
+
+/** Throws `UNSUPPORTED_VERSION` for an `Accept-Version` that is not served (specification, 9). */
+export function checkVersion(headers: Headers): void {
+  const version = headers.get("accept-version")?.trim();
+  if (!version || VERSIONS.includes(version)) return;
+  throw new ApiError(
+    "UNSUPPORTED_VERSION",
+    `Accept-Version is not supported; supported: ${VERSIONS.join(", ")}`,
+  );
+}

@@ -1,0 +1,101 @@
+import { createGuard } from "../middleware/auth.ts";
+import type { Answer, Handler, Services } from "../middleware/context.ts";
+import { responded } from "../middleware/respond.ts";
+import { checkVersion } from "../middleware/version.ts";
+import { ApiError } from "../schema/error.ts";
+import * as health from "./health.ts";
+import * as products from "./products.ts";
+
+const ID = ":id([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})";
+
+/** A `Host` that is one (RFC 9110, 7.2); any other could change the path of the request's URL. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+interface Route {
+  method: string;
+  pattern: URLPattern;
+  handler: Handler;
+}
+
+function routesOf(prefix: string): Route[] {
+  const guarded = createGuard();
+  return [
+    on("GET", `${prefix}/products`, guarded("read", products.list)),
+    on("POST", `${prefix}/products`, guarded("write", products.create)),
+    on("GET", `${prefix}/products/${ID}`, guarded("read", products.get)),
+    on("PUT", `${prefix}/products/${ID}`, guarded("write", products.update)),
+    on("DELETE", `${prefix}/products/${ID}`, guarded("write", products.remove)),
+    on("GET", "/health/live", health.live),
+    on("GET", "/health/ready", health.ready),
+  ];
+}
+
+function on(method: string, pathname: string, handler: Handler): Route {
+  return { method, pattern: new URLPattern({ pathname }), handler };
+}
+
+/** Makes the service: a function from a request to its response, which never throws. */
+export function createHandler(
+  services: Services,
+): (request: Request) => Promise<Response> {
+  const routes = routesOf(services.apiPrefix);
+  return (request) =>
+    responded(services, request, async (facts): Promise<Answer> => {
+      checkHost(request.headers);
+      checkVersion(request.headers);
+      const found = match(routes, request);
+      if (!found.handler) {
+        return { status: 204, headers: { allow: found.allow } };
+      }
+      const deadline = performance.now() + services.deadlineMs;
+      return await found.handler({
+        services,
+        request,
+        params: found.params,
+        database: services.database.until(deadline),
+        facts,
+      });
+    });
+}
+
+function checkHost(headers: Headers): void {
+  const host = headers.get("host");
+  if (host === null || HOST.test(host)) return;
+  throw new ApiError("VALIDATION_ERROR", "The header Host is not a host name", {
+    details: [{
+      header: "Host",
+      code: "invalid_host",
+      message: "Expected a host name or an address, and a port if need be",
+    }],
+  });
+}
+
+/** The handler of the request; none for `OPTIONS`, which asks for what is allowed. */
+function match(
+  routes: Route[],
+  { method, url }: Request,
+): { handler: Handler; params: Record<string, string | undefined> } | {
+  handler?: undefined;
+  allow: string;
+} {
+  const asked = method === "HEAD" ? "GET" : method;
+  for (const { method, pattern, handler } of routes) {
+    if (method !== asked) continue;
+    const hit = pattern.exec(url);
+    if (hit) return { handler, params: hit.pathname.groups };
+  }
+  const methods = routes.filter(({ pattern }) => pattern.test(url)).map((
+    { method },
+  ) => method);
+  if (methods.length === 0) {
+    throw new ApiError("NOT_FOUND", "Nothing is served at this path");
+  }
+  const allow = methods.flatMap((method) =>
+    method === "GET" ? ["GET", "HEAD"] : [method]
+  )
+    .concat("OPTIONS").join(", ");
+  if (method === "OPTIONS") return { allow };
+  throw new ApiError("METHOD_NOT_ALLOWED", `This path answers ${allow}`, {
+    headers: { allow },
+  });
+}

@@ -1,0 +1,105 @@
+import {
+  createProduct,
+  deleteProduct,
+  getProduct,
+  listProducts,
+  updateProduct,
+} from "../db/products.ts";
+import { explained } from "../db/references.ts";
+import { uuidv7 } from "../db/uuid.ts";
+import { readBody } from "../middleware/body.ts";
+import type { Answer, Authenticated } from "../middleware/context.ts";
+import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
+import { success } from "../schema/envelope.ts";
+import { readListQuery } from "../schema/list.ts";
+import { CreateProduct, UpdateProduct } from "../schema/product.ts";
+
+/** `POST /products` (specification, 4.1). */
+export async function create(context: Authenticated): Promise<Answer> {
+  const { database, organizationId, services } = context;
+  const body = await readBody(context, CreateProduct);
+  const id = uuidv7();
+
+  const product = await explained(
+    database,
+    { organizationId, body },
+    () =>
+      database.transaction((sql) =>
+        createProduct(sql, organizationId, id, body)
+      ),
+  );
+
+  return {
+    status: 201,
+    body: success(product),
+    headers: {
+      location: `${services.apiPrefix}/products/${id}`,
+      etag: etagOf(product),
+    },
+  };
+}
+
+/** `GET /products` (specification, 4.2). */
+export async function list(
+  { request, database, organizationId }: Authenticated,
+): Promise<Answer> {
+  const query = readListQuery(new URL(request.url).searchParams);
+  const { products, total } = await database.read((sql) =>
+    listProducts(sql, organizationId, query)
+  );
+  const { page, limit } = query;
+  const total_pages = Math.ceil(total / limit);
+  return {
+    status: 200,
+    body: success(products, { page, limit, total, total_pages }),
+  };
+}
+
+/** `GET /products/{id}` (specification, 4.3). */
+export async function get(
+  { request, params, database, organizationId }: Authenticated,
+): Promise<Answer> {
+  const product = await database.read((sql) =>
+    getProduct(sql, organizationId, params.id!)
+  );
+  const etag = etagOf(product);
+  if (isNotModified(request.headers, etag)) {
+    return { status: 304, headers: { etag } };
+  }
+  return { status: 200, body: success(product), headers: { etag } };
+}
+
+/** `PUT /products/{id}` (specification, 4.4). */
+export async function update(context: Authenticated): Promise<Answer> {
+  const { request, params, database, organizationId } = context;
+  const id = params.id!;
+  const body = await readBody(context, UpdateProduct);
+  const check = preconditionOf(request.headers);
+
+  const product = await explained(
+    database,
+    { organizationId, id, body },
+    () =>
+      database.transaction((sql) =>
+        updateProduct(sql, organizationId, id, body, check)
+      ),
+  );
+
+  return {
+    status: 200,
+    body: success(product),
+    headers: { etag: etagOf(product) },
+  };
+}
+
+/** `DELETE /products/{id}` (specification, 4.5). */
+export async function remove(
+  { request, params, database, organizationId }: Authenticated,
+): Promise<Answer> {
+  const id = params.id!;
+  const check = preconditionOf(request.headers);
+  const deleted = await database.transaction((sql) =>
+    deleteProduct(sql, organizationId, id, check)
+  );
+  return { status: 200, body: success(JSON.stringify({ id, deleted })) };
+}

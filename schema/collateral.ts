@@ -1,0 +1,156 @@
+import * as v from "valibot";
+import { fields, isObject } from "./fields.ts";
+import {
+  CITED_CONTENT_TYPES,
+  CONTENT_AUDIENCES,
+  COUNTRIES,
+  PRIZE_ACHIEVEMENTS,
+  TEXT_FORMATS,
+  TEXT_TYPES,
+} from "./onix_codes.ts";
+import { Day, heading, HttpUrl, text, Uuid } from "./values.ts";
+
+/** ONIX block 2, by `collateral_type`. What is not nullable cannot be cleared. */
+export const COLLATERAL = {
+  text_content: {
+    text: heading(100_000),
+    text_type: optional(code(153, TEXT_TYPES)),
+    content_audience: optional(audiences()),
+    text_format: optional(code(34, TEXT_FORMATS)),
+    text_author: optional(text()),
+    source_title: optional(text()),
+    language: optional(text()),
+  },
+  cited_content: {
+    source_title: heading(),
+    cited_content_type: optional(code(156, CITED_CONTENT_TYPES)),
+    citation_note: optional(text(100_000)),
+    resource_link: optional(HttpUrl),
+    publication_date: optional(Day),
+    content_audience: optional(audiences()),
+  },
+  award: {
+    prize_name: heading(),
+    prize_year: optional(v.pipe(
+      v.string("invalid_type: Expected a year as a string"),
+      v.regex(/^\d{4}$/, "invalid_year: Expected a year of four digits"),
+    )),
+    prize_country: optional(code(91, COUNTRIES)),
+    prize_code: optional(code(41, PRIZE_ACHIEVEMENTS)),
+    prize_statement: optional(text(100_000)),
+    prize_jury: optional(text(100_000)),
+  },
+};
+
+export type CollateralType = keyof typeof COLLATERAL;
+
+const TYPES = Object.keys(COLLATERAL) as CollateralType[];
+
+const Type = v.picklist(
+  TYPES,
+  `invalid_value: Expected one of ${TYPES.join(", ")}`,
+);
+
+/** A row to be created, by its type. */
+const CREATED = {
+  text_content: fields({ collateral_type: Type, ...COLLATERAL.text_content }),
+  cited_content: fields({ collateral_type: Type, ...COLLATERAL.cited_content }),
+  award: fields({ collateral_type: Type, ...COLLATERAL.award }),
+};
+
+/** A row to be changed, by its type: the fields that it has are set, the others stay. */
+const CHANGED = {
+  text_content: changed(COLLATERAL.text_content),
+  cited_content: changed(COLLATERAL.cited_content),
+  award: changed(COLLATERAL.award),
+};
+
+/** Nothing is known of an entry but that its type is missing or wrong. */
+const Untyped = v.looseObject({ collateral_type: Type });
+
+export type CollateralEntry =
+  & { id?: string; collateral_type?: CollateralType }
+  & Record<string, unknown>;
+
+/** An entry of a product that is created. */
+export const NewCollateral = v.lazy((
+  entry,
+): v.GenericSchema<unknown, CollateralEntry> =>
+  entryType(entry)
+    ? CREATED[entryType(entry)!]
+    : isObject(entry)
+    ? Untyped
+    : fields({})
+);
+
+/** An entry of a product that is updated: with an `id` it changes that row. */
+export const Collateral = v.lazy(
+  (entry): v.GenericSchema<unknown, CollateralEntry> => {
+    if (!isObject(entry) || !("id" in entry)) return NewCollateral;
+    const type = entryType(entry) ?? (
+      "collateral_type" in entry
+        ? undefined
+        : typesOf(entry)[0] ?? likeliestType(entry)
+    );
+    return type ? CHANGED[type] : Untyped;
+  },
+);
+
+/** The types that the entry may be of: its own, or those that have every field of it. */
+export function typesOf(entry: Record<string, unknown>): CollateralType[] {
+  const own = entryType(entry);
+  if (own) return [own];
+  return TYPES.filter((type) => foreignFields(entry, type).length === 0);
+}
+
+/** The fields of the entry that rows of the type do not have. */
+export function foreignFields(
+  entry: Record<string, unknown>,
+  type: CollateralType,
+): string[] {
+  return Object.keys(entry).filter((field) =>
+    field !== "id" && field !== "collateral_type" &&
+    !(field in COLLATERAL[type])
+  );
+}
+
+function likeliestType(entry: Record<string, unknown>): CollateralType {
+  return TYPES.toSorted((a, b) =>
+    foreignFields(entry, a).length - foreignFields(entry, b).length
+  )[0]!;
+}
+
+function entryType(entry: unknown): CollateralType | undefined {
+  if (isObject(entry)) {
+    return TYPES.find((type) => type === entry.collateral_type);
+  }
+}
+
+function changed<const E extends v.ObjectEntries>(entries: E) {
+  return fields({
+    id: Uuid,
+    collateral_type: v.optional(Type),
+    ...v.partial(v.object(entries)).entries,
+  });
+}
+
+function optional<const S extends v.GenericSchema>(schema: S) {
+  return v.optional(v.nullable(schema));
+}
+
+function code(list: number, codes: readonly string[]) {
+  return v.picklist(
+    codes,
+    `invalid_code: Expected a code of ONIX List ${list}`,
+  );
+}
+
+function audiences() {
+  return v.pipe(
+    v.array(
+      code(154, CONTENT_AUDIENCES),
+      "invalid_type: Expected an array of codes of ONIX List 154",
+    ),
+    v.maxLength(50, "too_many: At most 50 codes"),
+  );
+}

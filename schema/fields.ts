@@ -1,0 +1,90 @@
+import * as v from "valibot";
+
+/** Unknown fields named in one object; a body of nothing else stays cheap. */
+const MAX_UNKNOWN = 20;
+
+/**
+ * An object with these fields and no others. Every unknown field is named;
+ * those of `answered`, which only an answer has, are accepted and dropped, so
+ * that what was read can be sent back.
+ */
+export function fields<const E extends v.ObjectEntries>(
+  entries: E,
+  answered: readonly string[] = [],
+) {
+  const known = new Set([...Object.keys(entries), ...answered]);
+  return v.intersect([
+    v.pipe(
+      v.custom<Record<string, unknown>>(
+        isObject,
+        "invalid_type: Expected an object",
+      ),
+      v.object(entries),
+    ),
+    v.pipe(
+      v.unknown(),
+      v.rawCheck(({ dataset, addIssue }) => {
+        if (!dataset.typed || !isObject(dataset.value)) return;
+        const input = dataset.value;
+        const unknown = Object.keys(input).filter((key) => !known.has(key));
+        for (const key of unknown.slice(0, MAX_UNKNOWN)) {
+          addIssue({
+            message: "unknown_field: There is no such field here",
+            path: [step("object", input, key)],
+          });
+        }
+      }),
+      v.transform(() => ({})),
+    ),
+  ]);
+}
+
+/** An array of at most 500 entries; a longer one is refused before its entries are read. */
+export function list<const S extends v.GenericSchema>(entry: S) {
+  return v.pipe(
+    v.array(v.unknown(), "invalid_type: Expected an array"),
+    v.maxLength(500, "too_many: At most 500 entries"),
+    v.array(entry),
+  );
+}
+
+/**
+ * Refuses an entry that has the same values in these fields as an earlier one;
+ * the fault points at the first of the fields.
+ */
+export function distinct<T extends object>(...keys: [string, ...string[]]) {
+  return v.rawCheck<T[]>(({ dataset, addIssue }) => {
+    if (!Array.isArray(dataset.value)) return;
+    const seen = new Set<string>();
+    for (const [index, entry] of dataset.value.entries()) {
+      if (!isObject(entry)) continue;
+      const values = keys.map((key) => entry[key]);
+      if (!values.every((value) => typeof value === "string")) continue;
+      const identity = values.join(" ");
+      if (seen.has(identity)) {
+        addIssue({
+          message: "duplicate: An earlier entry has the same",
+          path: [
+            step("array", dataset.value, index),
+            step("object", entry, keys[0]),
+          ],
+        });
+      }
+      seen.add(identity);
+    }
+  });
+}
+
+/** One step of the path to a fault. */
+export function step(
+  type: "array" | "object",
+  input: object,
+  key: string | number,
+) {
+  const value = Reflect.get(input, key);
+  return { type, origin: "value", input, key, value } as v.IssuePathItem;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

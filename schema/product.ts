@@ -1,0 +1,258 @@
+import * as v from "valibot";
+import { Collateral, NewCollateral } from "./collateral.ts";
+import { distinct, fields, isObject, list, step } from "./fields.ts";
+import { CURRENCIES } from "./onix_codes.ts";
+import {
+  Amount,
+  Day,
+  heading,
+  HttpUrl,
+  Isbn10,
+  Isbn13,
+  Percent,
+  type RawNumber,
+  text,
+  Uuid,
+} from "./values.ts";
+
+/** Rows are addressed by the ids that the service gave them. */
+const NoId = v.optional(
+  v.never(
+    "unexpected_id: An id addresses an existing row: leave it out to create one",
+  ),
+);
+
+/** The columns of a product that a client may write (specification, 2.1). */
+const CORE = {
+  title: heading(500),
+  subtitle: v.nullable(text()),
+  isbn13: v.nullable(Isbn13),
+  isbn10: v.nullable(Isbn10),
+  page_count: v.nullable(v.pipe(
+    v.number("invalid_type: Expected a whole number"),
+    v.check(
+      (pages) =>
+        Number.isInteger(pages) && pages >= 1 && pages <= 2_147_483_647,
+      "out_of_range: Expected a whole number from 1 to 2147483647",
+    ),
+  )),
+  publication_date: v.nullable(Day),
+  format_id: v.nullable(Uuid),
+  title_id: v.nullable(Uuid),
+  publishing_status_id: v.nullable(Uuid),
+  product_availability_id: v.nullable(Uuid),
+  lifecycle_status_id: v.nullable(Uuid),
+  license_id: v.nullable(Uuid),
+  season_id: v.nullable(Uuid),
+  publisher_id: v.nullable(Uuid),
+  division_id: v.nullable(Uuid),
+  imprint_id: v.nullable(Uuid),
+  series_id: v.nullable(Uuid),
+  product_form_id: v.nullable(Uuid),
+  product_type: v.nullable(oneOf(
+    "normal",
+    "kit",
+    "kit_part",
+    "indent",
+    "charge",
+    "special",
+    "trade_only",
+  )),
+  cover_image_url: v.nullable(HttpUrl),
+};
+
+/** What only an answer has. */
+const ANSWERED = [
+  "id",
+  "organization_id",
+  "product_code",
+  "created_at",
+  "updated_at",
+  "license_name",
+  "license_badge_colour",
+  "season_name",
+  "publisher_name",
+  "division_name",
+  "imprint_name",
+  "series_name",
+  "format_name",
+  "title_name",
+  "publishing_status_name",
+  "publishing_status_code",
+  "product_availability_name",
+  "product_availability_code",
+  "lifecycle_status_name",
+  "collections",
+  "product_territories",
+  "product_sales_rights",
+];
+
+const Currency = v.picklist(
+  CURRENCIES,
+  "invalid_code: Expected a currency of ISO 4217, in capitals",
+);
+
+const AMOUNTS = {
+  retail_price: optional(Amount),
+  retail_price_inc_tax: optional(Amount),
+  list_price: optional(Amount),
+  tax_rate: optional(Percent),
+  valid_from: optional(Day),
+  valid_to: optional(Day),
+};
+
+const IsDefault = v.pipe(
+  v.nullable(v.boolean("invalid_type: Expected true or false")),
+  v.transform((isDefault) => isDefault ?? false),
+);
+
+const NewPrice = price({
+  id: NoId,
+  currency_code: Currency,
+  is_default: v.optional(IsDefault, false),
+});
+
+const ChangedPrice = price({
+  id: Uuid,
+  currency_code: v.optional(Currency),
+  is_default: v.optional(IsDefault),
+});
+
+const Unit = oneOf("inner", "outer", "pallet");
+
+const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
+
+const ChangedPacking = fields({
+  id: Uuid,
+  unit_of_measure: v.optional(Unit),
+});
+
+const Contributor = fields({
+  contributor_id: Uuid,
+  contributor_role_id: Uuid,
+}, ["contributor_name", "contributor_role_name", "contributor_role_code"]);
+
+const Collection = fields({ collection_id: Uuid });
+
+const CustomField = fields({
+  field_id: Uuid,
+  field_value: v.nullable(v.union(
+    [
+      text(),
+      v.pipe(v.number(), v.finite()),
+      v.boolean(),
+      v.custom<RawNumber>(isExactNumber),
+    ],
+    ({ input }) =>
+      JSON.isRawJSON(input)
+        ? "inexact_number: This number cannot be kept digit by digit: send it as a string"
+        : typeof input === "string"
+        ? "invalid_string: At most 2000 characters, without U+0000 and lone surrogates"
+        : "invalid_type: Expected a string, a number, a boolean or null",
+  )),
+}, ["field_name"]);
+
+/** The arrays of a product (specification, 2.2), of which all but two are given whole. */
+const LINKS = {
+  contributors: v.pipe(
+    list(Contributor),
+    distinct("contributor_id", "contributor_role_id"),
+  ),
+  product_collections: v.pipe(
+    list(Collection),
+    distinct("collection_id"),
+  ),
+  custom_fields: v.pipe(
+    list(CustomField),
+    distinct("field_id"),
+  ),
+};
+
+const { title, ...optionalCore } = CORE;
+
+/** A body of `POST /products`. */
+export const CreateProduct = fields({
+  title,
+  ...v.partial(v.object({
+    ...optionalCore,
+    ...LINKS,
+    product_prices: list(NewPrice),
+    packing_configurations: list(NewPacking),
+    collateral: list(NewCollateral),
+  })).entries,
+}, ANSWERED);
+
+/**
+ * A body of `PUT /products/{id}`: any part of a product. An absent field
+ * leaves the product alone; a null clears it.
+ */
+export const UpdateProduct = fields(
+  v.partial(v.object({
+    title,
+    ...optionalCore,
+    ...LINKS,
+    product_prices: v.pipe(
+      list(merged(ChangedPrice, NewPrice)),
+      distinct("id"),
+    ),
+    packing_configurations: v.pipe(
+      list(merged(ChangedPacking, NewPacking)),
+      distinct("id"),
+    ),
+    collateral: v.pipe(list(Collateral), distinct("id")),
+  })).entries,
+  ANSWERED,
+);
+
+/** What a client may write of a product; what is absent is not to be touched. */
+export type ProductBody = v.InferOutput<typeof UpdateProduct>;
+
+/** A row to be changed where the entry has an `id`, else one to be created. */
+function merged<
+  const C extends v.GenericSchema<unknown, object>,
+  const N extends v.GenericSchema<unknown, object>,
+>(changed: C, created: N) {
+  return v.lazy((entry) =>
+    isObject(entry) && "id" in entry ? changed : created
+  );
+}
+
+/** A price ends no earlier than it begins. */
+function price<const E extends v.ObjectEntries>(entries: E) {
+  return v.pipe(
+    fields({ ...entries, ...AMOUNTS }),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const input = dataset.value as {
+        valid_from?: string | null;
+        valid_to?: string | null;
+      };
+      if (
+        !input.valid_from || !input.valid_to ||
+        input.valid_from <= input.valid_to
+      ) return;
+      addIssue({
+        message: "invalid_date: A price ends on the day it begins, or later",
+        path: [step("object", input, "valid_to")],
+      });
+    }),
+  );
+}
+
+function oneOf<const T extends readonly string[]>(...values: T) {
+  return v.picklist(
+    values,
+    `invalid_value: Expected one of ${values.join(", ")}`,
+  );
+}
+
+/** PostgreSQL keeps the digits of a plain decimal number, however many. */
+function isExactNumber(value: unknown): value is RawNumber {
+  return JSON.isRawJSON(value) &&
+    /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON) &&
+    !/^-[0.]+$/.test(value.rawJSON);
+}
+
+function optional<const S extends v.GenericSchema>(schema: S) {
+  return v.optional(v.nullable(schema));
+}

@@ -1,0 +1,155 @@
+import * as v from "valibot";
+import { bareIsbn, isbn10CheckDigit, isbn13CheckDigit } from "./isbn.ts";
+
+/** Characters are Unicode code points, not UTF-16 units. */
+export function codePoints(text: string): number {
+  return text.length -
+    (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
+}
+
+/** A string that PostgreSQL can hold and that comes back as it was sent. */
+export function text(max = 2000) {
+  return v.pipe(
+    v.string("invalid_type: Expected a string"),
+    v.check(
+      (text) => text.length <= max || codePoints(text) <= max,
+      `too_long: At most ${max} characters`,
+    ),
+    v.check(
+      (text) => !text.includes("\0"),
+      "invalid_character: The character U+0000 cannot be stored",
+    ),
+    v.check(
+      (text) => text.isWellFormed(),
+      "invalid_character: A surrogate stands alone (U+D800 to U+DFFF)",
+    ),
+  );
+}
+
+/** The same, with something to read in it. */
+export function heading(max = 2000) {
+  return v.pipe(
+    text(max),
+    v.check(
+      (text) => /\S/.test(text),
+      "blank: Expected at least one character that is not a space",
+    ),
+  );
+}
+
+/** A UUID in either case, taken as lower case (RFC 9562). */
+export const Uuid = v.pipe(
+  v.string("invalid_type: Expected a UUID as a string"),
+  v.regex(
+    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+    "invalid_uuid: Expected a UUID such as 0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
+  ),
+  v.toLowerCase(),
+);
+
+/** A calendar day of the years 0001 to 9999, `YYYY-MM-DD`. */
+export const Day = v.pipe(
+  v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
+  v.check(isDay, "invalid_date: Expected a calendar day as YYYY-MM-DD"),
+);
+
+function isDay(day: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day) || day.startsWith("0000")) return false;
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.valueOf()) && date.toISOString().startsWith(day);
+}
+
+/** An absolute address with the scheme `http` or `https`. */
+export const HttpUrl = v.pipe(
+  text(),
+  v.check(
+    (url) => /^https?:\/\/[^\s\\]+$/i.test(url) && URL.canParse(url),
+    "invalid_url: Expected an absolute http or https URL",
+  ),
+);
+
+/** An ISBN-13, bare: hyphens and spaces are removed. */
+export const Isbn13 = v.pipe(
+  text(),
+  v.transform(bareIsbn),
+  v.regex(
+    /^97(?:8\d|9[1-9])\d{9}$/,
+    "invalid_isbn13: Expected 13 digits that begin with 978, or with 979 and no 0 after it",
+  ),
+  v.check(
+    (isbn) => isbn.endsWith(isbn13CheckDigit(isbn)),
+    ({ input }) =>
+      `invalid_isbn13: The check digit after ${input.slice(0, 12)} is ${
+        isbn13CheckDigit(input)
+      }, not ${input.slice(12)}`,
+  ),
+);
+
+/** An ISBN-10, bare: hyphens and spaces are removed, `x` becomes `X`. */
+export const Isbn10 = v.pipe(
+  text(),
+  v.transform(bareIsbn),
+  v.regex(
+    /^\d{9}[\dX]$/,
+    "invalid_isbn10: Expected nine digits and a check digit, 0 to 9 or X",
+  ),
+  v.check(
+    (isbn) => isbn.endsWith(isbn10CheckDigit(isbn)),
+    ({ input }) =>
+      `invalid_isbn10: The check digit after ${input.slice(0, 9)} is ${
+        isbn10CheckDigit(input)
+      }, not ${input.slice(9)}`,
+  ),
+);
+
+/**
+ * A number of a JSON text whose digits a JavaScript number would change, kept
+ * as its source: `JSON.stringify` writes it as it was sent.
+ */
+export interface RawNumber {
+  rawJSON: string;
+}
+
+// https://github.com/tc39/proposal-json-parse-with-source, which V8 has and the type libraries have not.
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): value is RawNumber;
+    parse(
+      text: string,
+      reviver?: (
+        key: string,
+        value: unknown,
+        context: { source?: string },
+      ) => unknown,
+    ): unknown;
+  }
+}
+
+/** The decimal digits of an amount, or nothing where it is none. */
+function decimal(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number") return String(value);
+  if (JSON.isRawJSON(value)) return value.rawJSON;
+}
+
+/** An exact amount: a JSON number or a decimal string, passed on as it was sent. */
+export const Amount = v.pipe(
+  v.custom<number | string | RawNumber>(
+    (value) => decimal(value) !== undefined,
+    "invalid_type: Expected a number, or a decimal string",
+  ),
+  v.check(
+    (value) => /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/.test(decimal(value)!),
+    "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
+  ),
+);
+
+/** A percentage, exact as an amount is. */
+export const Percent = v.pipe(
+  Amount,
+  v.check(
+    (value) => Number(decimal(value)) <= 100,
+    "invalid_percent: Expected 0 to 100 percent",
+  ),
+);
