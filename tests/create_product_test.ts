@@ -139,7 +139,14 @@ Deno.test("POST /products", async (t) => {
       error.details.map((
         { pointer, code }: { pointer: string; code: string },
       ) => [pointer, code]),
-      [],
+      [
+        ["/title", "required"],
+        ["/isbn13", "invalid_isbn13"],
+        ["/page_count", "out_of_range"],
+        ["/product_prices/0/currency_code", "required"],
+        ["/product_prices/0/retail_price", "invalid_amount"],
+        ["/shelf", "unknown_field"],
+      ],
     );
   });
 
@@ -161,7 +168,12 @@ Deno.test("POST /products", async (t) => {
         error.details.map((
           { pointer, code }: { pointer: string; code: string },
         ) => [pointer, code]),
-        [],
+        [
+          ["/license_id", "unknown_reference"],
+          ["/contributors/0/contributor_id", "unknown_reference"],
+          ["/contributors/0/contributor_role_id", "unknown_reference"],
+          ["/series_id", "series_not_attached"],
+        ],
       );
     },
   );
