@@ -9,10 +9,12 @@ import {
   type Tx,
   unprepared,
 } from "./database.ts";
+import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
 import { arrays, core, relations } from "./representation.ts";
 import { salesRights, shallowTerritories } from "./rights.ts";
 import { conditions } from "./search.ts";
+import { uuidv7 } from "./uuid.ts";
 
 /** The columns of `products` that a body writes as they are. */
 const COLUMNS = [
@@ -99,9 +101,9 @@ export async function listProducts(
 export async function createProduct(
   sql: Tx,
   organizationId: string,
-  id: string,
   body: ProductBody,
-): Promise<string> {
+): Promise<Created> {
+  const id = uuidv7();
   const { series_id, product_form_id } = body;
   const nested = nestedWrites(sql, organizationId, id, body);
   const [row] = await pipelined([
@@ -123,7 +125,7 @@ export async function createProduct(
     countProduct(sql, organizationId, id, 1),
     fullProduct(sql, organizationId, id),
   ]);
-  return row!.product;
+  return { id, product: row!.product, replayed: false };
 }
 
 /**

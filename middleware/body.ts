@@ -12,18 +12,10 @@ const JSON_MEDIA_TYPE =
   /^application\/json *(?:; *(?!charset)[\w-]+=[^;]*|; *charset="?utf-8"? *)*$/i;
 
 /**
- * Reads the JSON body as `schema` describes it. Throws
- * `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` as soon as the limit is passed,
- * `REQUEST_TIMEOUT`, `INVALID_JSON`, or `VALIDATION_ERROR` with all its faults.
+ * Reads the text of a JSON body. Throws `UNSUPPORTED_MEDIA_TYPE`,
+ * `PAYLOAD_TOO_LARGE` as soon as the limit is passed, `REQUEST_TIMEOUT`, or
+ * `INVALID_JSON` for what is not UTF-8.
  */
-export async function readBody<S extends v.GenericSchema>(
-  context: Context,
-  schema: S,
-): Promise<v.InferOutput<S>> {
-  return validBody(await readText(context), schema);
-}
-
-/** Reads the text of a JSON body, not parsed yet. */
 export async function readText(
   { request, services }: Context,
 ): Promise<string> {
@@ -39,7 +31,10 @@ export async function readText(
   }
 }
 
-/** The text as `schema` describes it. */
+/**
+ * The text as `schema` describes it. Throws `INVALID_JSON`, or
+ * `VALIDATION_ERROR` with all its faults.
+ */
 export function validBody<S extends v.GenericSchema>(
   text: string,
   schema: S,
