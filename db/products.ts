@@ -1,7 +1,7 @@
 import { ApiError } from "../schema/error.ts";
-import type { ListQuery } from "../schema/list.ts";
+import { DEFAULT_SORT, type ListQuery } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
-import { countProduct, moveCounts, total } from "./counts.ts";
+import { countProduct, keptCount, moveCounts, total } from "./counts.ts";
 import {
   pipelined,
   type Sql,
@@ -10,6 +10,7 @@ import {
   unprepared,
 } from "./database.ts";
 import { nestedWrites } from "./nested.ts";
+import { ordering } from "./ordering.ts";
 import { arrays, core, relations } from "./representation.ts";
 import { salesRights, shallowTerritories } from "./rights.ts";
 import { conditions } from "./search.ts";
@@ -54,13 +55,13 @@ export async function getProduct(
   return (row ?? notFound(id)).product;
 }
 
-/** One page of the catalogue as a JSON array, newest first, and how many products match in all. */
+/** One page of the catalogue as a JSON array, and how many products match in all. */
 export async function listProducts(
   sql: Sql,
   organizationId: string,
   query: ListQuery,
 ): Promise<{ products: string; total: number }> {
-  const { include, limit, page, search } = query;
+  const { include, limit, page, sort } = query;
   const offset = String(BigInt(page - 1) * BigInt(limit));
   const embeds = [
     ...include.has("product_territories")
@@ -77,21 +78,23 @@ export async function listProducts(
     select
       ${total(sql, organizationId, query)} as total,
       '[' || coalesce((
-        select string_agg('{' || ${
-    core(sql)
-  } ${embeds}, ',' order by p.created_at desc, p.id desc)
+        select string_agg('{' || ${core(sql)} ${embeds}, ',' order by ${
+    ordering(sql, sort)
+  })
         from (
           select p.id
           from products p
           where p.organization_id = $1 ${conditions(sql, query)}
-          order by p.created_at desc, p.id desc
+          order by ${ordering(sql, sort)}
           limit ${limit} offset ${offset}
         ) page
         join products p on p.organization_id = $1 and p.id = page.id
         ${relations(sql)}
       ), '') || ']' as products
   `;
-  const [row] = await (search ? unprepared(statement) : statement);
+  // Of the many texts of a list only the plain ones are kept prepared.
+  const plain = sort === DEFAULT_SORT && keptCount(organizationId, query);
+  const [row] = await (plain ? statement : unprepared(statement));
   return { products: row!.products, total: Number(row!.total) };
 }
 
