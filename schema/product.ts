@@ -9,18 +9,12 @@ import {
   HttpUrl,
   Isbn10,
   Isbn13,
+  NoId,
   Percent,
   type RawNumber,
   text,
   Uuid,
 } from "./values.ts";
-
-/** Rows are addressed by the ids that the service gave them. */
-const NoId = v.optional(
-  v.never(
-    "unexpected_id: An id addresses an existing row: leave it out to create one",
-  ),
-);
 
 /** The columns of a product that a client may write (specification, 2.1). */
 const CORE = {

@@ -51,6 +51,13 @@ export const Uuid = v.pipe(
   v.toLowerCase(),
 );
 
+/** Rows are addressed by the ids that the service gave them: a new one has none yet. */
+export const NoId = v.optional(
+  v.never(
+    "unexpected_id: An id addresses an existing row: leave it out to create one",
+  ),
+);
+
 /** A calendar day of the years 0001 to 9999, `YYYY-MM-DD`. */
 export const Day = v.pipe(
   v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
