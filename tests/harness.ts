@@ -59,6 +59,7 @@ export async function openApp(
       log: (level, fields) => logged.push({ level, ...fields }),
       apiPrefix: "/api",
       maxBodyBytes: 1_048_576,
+      bodyArrivalMs: 10_000,
       deadlineMs: 11_000,
       isReady: () => true,
       ...services,
