@@ -143,9 +143,10 @@ function code(list: number, codes: readonly string[]) {
 function audiences() {
   return v.pipe(
     v.array(
-      code(154, CONTENT_AUDIENCES),
+      v.unknown(),
       "invalid_type: Expected an array of codes of ONIX List 154",
     ),
     v.maxLength(50, "too_many: At most 50 codes"),
+    v.array(code(154, CONTENT_AUDIENCES)),
   );
 }

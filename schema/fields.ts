@@ -89,6 +89,8 @@ export function step(
   return { type, origin: "value", input, key, value } as v.IssuePathItem;
 }
 
+/** Whether the value was an object in JSON; a number kept by its digits was none. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null &&
+    !Array.isArray(value) && !JSON.isRawJSON(value);
 }

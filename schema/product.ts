@@ -201,12 +201,12 @@ function price<const E extends v.ObjectEntries>(entries: E) {
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
       const input = dataset.value as {
-        valid_from?: string | null;
-        valid_to?: string | null;
+        valid_from?: unknown;
+        valid_to?: unknown;
       };
+      const { valid_from, valid_to } = input;
       if (
-        !input.valid_from || !input.valid_to ||
-        input.valid_from <= input.valid_to
+        !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
       ) return;
       addIssue({
         message: "invalid_date: A price ends on the day it begins, or later",
