@@ -36,6 +36,7 @@ async function open(config: Config): Promise<Service> {
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
     apiPrefix: config.apiPrefix,
+    corsOrigins: config.corsOrigins,
     maxBodyBytes: config.maxBodyBytes,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
     isReady: () => state === "ready",

@@ -10,6 +10,8 @@ export interface Services {
   log: Log;
   /** The path before `/products`, such as `/api`; may be empty. */
   apiPrefix: string;
+  /** The origins whose pages may read answers; none by default. */
+  corsOrigins: readonly string[];
   maxBodyBytes: number;
   /** How long a request may wait for the database and use it, all in all. */
   deadlineMs: number;
