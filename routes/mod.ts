@@ -1,5 +1,6 @@
 import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
+import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/error.ts";
@@ -39,6 +40,7 @@ export function createHandler(
   services: Services,
 ): (request: Request) => Promise<Response> {
   const routes = routesOf(services.apiPrefix);
+  const allowOrigin = createCors(services.corsOrigins);
   return (request) =>
     responded(services, request, async (facts): Promise<Answer> => {
       checkHost(request);
@@ -55,7 +57,7 @@ export function createHandler(
         database: services.database.until(deadline),
         facts,
       });
-    });
+    }).then((response) => allowOrigin(request, response));
 }
 
 function checkHost({ headers, url }: Request): void {

@@ -17,6 +17,16 @@ const Environment = v.object({
     ),
     "/api",
   ),
+  CORS_ORIGINS: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((list) => list.split(",").map((origin) => origin.trim())),
+      v.check(
+        (origins) => origins.every(isOrigin),
+        "must be a comma list of origins such as https://app.example, without a slash at the end",
+      ),
+    ),
+  ),
   DATABASE_URL: v.optional(v.pipe(
     v.string(),
     v.check(
@@ -102,6 +112,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
   }
   return {
     apiPrefix: env.API_PREFIX,
+    corsOrigins: env.CORS_ORIGINS ?? [],
     database: {
       url: env.DATABASE_URL,
       dataDir: env.DATA_DIR,
@@ -164,4 +175,10 @@ function isTrustworthy(address: string): boolean {
   return protocol === "https:" ||
     protocol === "http:" &&
       /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Written as browsers write it in `Origin`, with which it is compared. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) &&
+    new URL(text).origin === text;
 }

@@ -58,6 +58,7 @@ export async function openApp(
       database,
       log: (level, fields) => logged.push({ level, ...fields }),
       apiPrefix: "/api",
+      corsOrigins: [],
       maxBodyBytes: 1_048_576,
       bodyArrivalMs: 10_000,
       deadlineMs: 11_000,
@@ -108,7 +109,7 @@ function assertEnvelope(
 ): void {
   assertMatch(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/);
   assertEquals(headers.get("api-version"), "1.0");
-  assertEquals(headers.get("vary"), "Accept-Version");
+  assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
   assertEquals(headers.get("cache-control"), "private, no-cache");
   assertEquals(headers.get("x-content-type-options"), "nosniff");
   if (method === "HEAD" || status === 204 || status === 304) {
