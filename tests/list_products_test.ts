@@ -1,13 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../db/uuid.ts";
-import { idOfCode, openApp, type Organization } from "./harness.ts";
-
-const FILTERS = [
-  "publishing_status_id",
-  "lifecycle_status_id",
-  "product_availability_id",
-  "format_id",
-] as const;
+import { FILTERS } from "../schema/list.ts";
+import { valuesOf } from "./filters.ts";
+import { openApp, type Organization } from "./harness.ts";
 
 Deno.test("GET /products", async (t) => {
   await using app = await openApp();
@@ -109,7 +104,7 @@ Deno.test("GET /products", async (t) => {
     "filters by each column and by all of them at once",
     async () => {
       const org = await app.organization();
-      const values = await filterValues(org);
+      const values = await valuesOf(app, org);
       const { rows } = await load(org, 32, (i) => ({
         publishing_status_id: pick(values.publishing_status_id, i),
         lifecycle_status_id: pick(values.lifecycle_status_id, i >> 1),
@@ -326,30 +321,6 @@ Deno.test("GET /products", async (t) => {
       `
     );
     return { rows: rows as (typeof rows[0] & Record<string, unknown>)[] };
-  }
-
-  /** Two values for each filter. */
-  async function filterValues(org: Organization) {
-    const format = uuidv7();
-    await app.sql((sql) =>
-      sql`insert into formats (organization_id, id, name) values (${org.id}, ${format}, 'Ebook')`
-    );
-    const codes = (table: string, ...codes: string[]) =>
-      Promise.all(codes.map((code) => idOfCode(app, table, code)));
-    return {
-      publishing_status_id: await codes("publishing_statuses", "02", "04"),
-      lifecycle_status_id: await codes(
-        "lifecycle_statuses",
-        "active",
-        "archived",
-      ),
-      product_availability_id: await codes(
-        "product_availabilities",
-        "20",
-        "21",
-      ),
-      format_id: [org.format, format],
-    };
   }
 });
 
