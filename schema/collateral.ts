@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields, isObject } from "./fields.ts";
+import { chosen, fields, isObject } from "./fields.ts";
 import {
   CITED_CONTENT_TYPES,
   CONTENT_AUDIENCES,
@@ -52,17 +52,17 @@ const Type = v.picklist(
 );
 
 /** A row to be created, by its type. */
-const CREATED = {
-  text_content: fields({ collateral_type: Type, ...COLLATERAL.text_content }),
-  cited_content: fields({ collateral_type: Type, ...COLLATERAL.cited_content }),
-  award: fields({ collateral_type: Type, ...COLLATERAL.award }),
+export const CREATED = {
+  text_content: created("text_content", COLLATERAL.text_content),
+  cited_content: created("cited_content", COLLATERAL.cited_content),
+  award: created("award", COLLATERAL.award),
 };
 
 /** A row to be changed, by its type: the fields that it has are set, the others stay. */
-const CHANGED = {
-  text_content: changed(COLLATERAL.text_content),
-  cited_content: changed(COLLATERAL.cited_content),
-  award: changed(COLLATERAL.award),
+export const CHANGED = {
+  text_content: changed("text_content", COLLATERAL.text_content),
+  cited_content: changed("cited_content", COLLATERAL.cited_content),
+  award: changed("award", COLLATERAL.award),
 };
 
 /** Nothing is known of an entry but that its type is missing or wrong. */
@@ -73,19 +73,20 @@ export type CollateralEntry =
   & Record<string, unknown>;
 
 /** An entry of a product that is created. */
-export const NewCollateral = v.lazy((
-  entry,
-): v.GenericSchema<unknown, CollateralEntry> =>
-  entryType(entry)
-    ? CREATED[entryType(entry)!]
-    : isObject(entry)
-    ? Untyped
-    : fields({})
+export const NewCollateral = chosen<CollateralEntry>(
+  Object.values(CREATED),
+  (entry) =>
+    entryType(entry)
+      ? CREATED[entryType(entry)!]
+      : isObject(entry)
+      ? Untyped
+      : fields({}),
 );
 
 /** An entry of a product that is updated: with an `id` it changes that row. */
-export const Collateral = v.lazy(
-  (entry): v.GenericSchema<unknown, CollateralEntry> => {
+export const Collateral = chosen<CollateralEntry>(
+  [...Object.values(CREATED), ...Object.values(CHANGED)],
+  (entry) => {
     if (!isObject(entry) || !("id" in entry)) return NewCollateral;
     const type = entryType(entry) ?? (
       "collateral_type" in entry
@@ -126,10 +127,20 @@ function entryType(entry: unknown): CollateralType | undefined {
   }
 }
 
-function changed<const E extends v.ObjectEntries>(entries: E) {
+function created<const E extends v.ObjectEntries>(
+  type: CollateralType,
+  entries: E,
+) {
+  return fields({ collateral_type: v.literal(type), ...entries });
+}
+
+function changed<const E extends v.ObjectEntries>(
+  type: CollateralType,
+  entries: E,
+) {
   return fields({
     id: Uuid,
-    collateral_type: v.optional(Type),
+    collateral_type: v.optional(v.literal(type)),
     ...v.partial(v.object(entries)).entries,
   });
 }
