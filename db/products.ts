@@ -1,19 +1,10 @@
 import { ApiError } from "../schema/error.ts";
-import type { ListQuery } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
-import { countProduct, moveCounts, total } from "./counts.ts";
-import {
-  pipelined,
-  type Sql,
-  type Statement,
-  type Tx,
-  unprepared,
-} from "./database.ts";
+import { countProduct, moveCounts } from "./counts.ts";
+import { pipelined, type Sql, type Statement, type Tx } from "./database.ts";
 import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
-import { arrays, core, relations } from "./representation.ts";
-import { salesRights, shallowTerritories } from "./rights.ts";
-import { conditions } from "./search.ts";
+import { arrays, core } from "./representation.ts";
 import { uuidv7 } from "./uuid.ts";
 
 /** The columns of `products` that a body writes as they are. */
@@ -54,47 +45,6 @@ export async function getProduct(
 ): Promise<string> {
   const [row] = await fullProduct(sql, organizationId, id);
   return (row ?? notFound(id)).product;
-}
-
-/** One page of the catalogue as a JSON array, newest first, and how many products match in all. */
-export async function listProducts(
-  sql: Sql,
-  organizationId: string,
-  query: ListQuery,
-): Promise<{ products: string; total: number }> {
-  const { include, limit, page, search } = query;
-  const offset = String(BigInt(page - 1) * BigInt(limit));
-  const embeds = [
-    ...include.has("product_territories")
-      ? [sql`|| ',"product_territories":' || ${shallowTerritories(sql)}`]
-      : [],
-    ...include.has("product_sales_rights")
-      ? [sql`|| ',"product_sales_rights":' || ${salesRights(sql)}`]
-      : [],
-    sql`|| '}'`,
-  ];
-  // The page is taken from an index alone before anything is joined: a late page of a million costs
-  // a hundredth of what it does the other way round. One statement, so that page and total agree.
-  const statement = sql<{ products: string; total: string }[]>`
-    select
-      ${total(sql, organizationId, query)} as total,
-      '[' || coalesce((
-        select string_agg('{' || ${
-    core(sql)
-  } ${embeds}, ',' order by p.created_at desc, p.id desc)
-        from (
-          select p.id
-          from products p
-          where p.organization_id = $1 ${conditions(sql, query)}
-          order by p.created_at desc, p.id desc
-          limit ${limit} offset ${offset}
-        ) page
-        join products p on p.organization_id = $1 and p.id = page.id
-        ${relations(sql)}
-      ), '') || ']' as products
-  `;
-  const [row] = await (search ? unprepared(statement) : statement);
-  return { products: row!.products, total: Number(row!.total) };
 }
 
 /** Creates the product with everything in its body, and gives it in full. */
@@ -238,7 +188,6 @@ function fullProduct(
     arrays(sql)
   }::text, 2) as product
     from products p
-    ${relations(sql)}
     where p.organization_id = ${organizationId} and p.id = ${id}
   `;
 }

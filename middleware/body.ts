@@ -1,15 +1,12 @@
 import * as v from "valibot";
 import { ApiError, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
-import type { Context } from "./context.ts";
+import type { Context, Services } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
-/** A body has so long to arrive: the server itself would wait for ever. */
-const ARRIVAL_MS = 10_000;
-
-/** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1). */
+/** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
-  /^application\/json *(?:; *(?!charset)[\w-]+=[^;]*|; *charset="?utf-8"? *)*$/i;
+  /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 
 /**
  * Reads the text of a JSON body. Throws `UNSUPPORTED_MEDIA_TYPE`,
@@ -20,7 +17,7 @@ export async function readText(
   { request, services }: Context,
 ): Promise<string> {
   checkMediaType(request.headers);
-  const bytes = await readBytes(request, services.maxBodyBytes);
+  const bytes = await readBytes(request, services);
   try {
     // A byte order mark stays, and is no JSON (RFC 8259, 8.1).
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
@@ -61,7 +58,10 @@ function checkMediaType(headers: Headers): void {
   }
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+async function readBytes(
+  request: Request,
+  { maxBodyBytes: limit, bodyArrivalMs }: Services,
+): Promise<Uint8Array> {
   // Only a hint, but enough to refuse before anything arrives.
   if (Number(request.headers.get("content-length")) > limit) {
     throw tooLarge(limit);
@@ -74,9 +74,9 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     late.reject(
       new ApiError(
         "REQUEST_TIMEOUT",
-        `The body did not arrive within ${ARRIVAL_MS / 1000} seconds`,
+        `The body did not arrive within ${bodyArrivalMs / 1000} seconds`,
       ),
-    ), ARRIVAL_MS);
+    ), bodyArrivalMs);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

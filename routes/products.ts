@@ -2,15 +2,16 @@ import {
   createProduct,
   deleteProduct,
   getProduct,
-  listProducts,
   updateProduct,
 } from "../db/products.ts";
+import { listProducts } from "../db/listing.ts";
 import { once } from "../db/idempotency.ts";
 import { explained } from "../db/references.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
 import { idempotencyKeyOf } from "../middleware/idempotency.ts";
+import { linkHeader } from "../middleware/link.ts";
 import { success } from "../schema/envelope.ts";
 import { readListQuery } from "../schema/list.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
@@ -49,15 +50,17 @@ export async function create(context: Authenticated): Promise<Answer> {
 export async function list(
   { request, database, organizationId }: Authenticated,
 ): Promise<Answer> {
-  const query = readListQuery(new URL(request.url).searchParams);
+  const url = new URL(request.url);
+  const query = readListQuery(url.searchParams);
   const { products, total } = await database.read((sql) =>
     listProducts(sql, organizationId, query)
   );
   const { page, limit } = query;
-  const total_pages = Math.ceil(total / limit);
+  const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
   return {
     status: 200,
-    body: success(products, { page, limit, total, total_pages }),
+    body: success(products, meta),
+    headers: linkHeader(url, meta),
   };
 }
 
