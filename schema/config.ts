@@ -11,8 +11,8 @@ const Environment = v.object({
     v.pipe(
       v.string(),
       v.regex(
-        /^(?:\/[\w.~-]+)*$/,
-        "must be empty or a path such as /api, without a slash at its end",
+        /^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/,
+        "must be a path such as /api, without a slash at its end",
       ),
     ),
     "/api",
