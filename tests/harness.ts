@@ -45,11 +45,12 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it. */
+/** Opens the service; `services` replaces parts of it, `settings` the database. */
 export async function openApp(
   services: Partial<Services> = {},
+  settings = SETTINGS,
 ): Promise<App> {
-  const database = await openDatabase(SETTINGS);
+  const database = await openDatabase(settings);
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
