@@ -39,6 +39,7 @@ async function open(config: Config): Promise<Service> {
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
     apiPrefix: config.apiPrefix,
+    docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,

@@ -10,6 +10,8 @@ export interface Services {
   log: Log;
   /** The path before `/products`, such as `/api`; may be empty. */
   apiPrefix: string;
+  /** Whether the reference page is served at `/docs`. */
+  docs: boolean;
   maxBodyBytes: number;
   /** How long a body may take to arrive: the server itself would wait for ever. */
   bodyArrivalMs: number;
