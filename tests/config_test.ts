@@ -20,7 +20,12 @@ const WRONG: Record<string, string[]> = {
     "null",
     "ftp://x.example",
   ],
-  DATABASE_URL: ["localhost", "mysql://u:secret0@h/d", "postgresql://", "file:x"]
+  DATABASE_URL: [
+    "localhost",
+    "mysql://u:secret0@h/d",
+    "postgresql://",
+    "file:x",
+  ]
     .concat("postgres:/u:secret0@h/d", "postgres://u:secret0@h:99999/d", "://"),
   DATABASE_POOL_SIZE: [
     "0",
