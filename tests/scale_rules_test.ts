@@ -15,6 +15,7 @@ import { WRONG_MIGRATIONS, WRONG_STATEMENTS } from "./scale/wrong.ts";
 /** Commands write tables that every node has; a request never does. */
 const OF_COMMANDS =
   /^(insert into|update|delete from) (organizations|api_keys|organization_members)\b/;
+const OF_REQUESTS = "writes no table that every node has";
 
 /** The one statement over all organizations: it is a migration's. */
 const OF_MIGRATIONS = /^with loaded as/;
@@ -38,9 +39,12 @@ Deno.test("a database that can be distributed", async (t) => {
 
   await t.step("keeps every rule in the statements of requests", () => {
     const broken = Array.from(statements)
-      .filter((statement) => !OF_COMMANDS.test(statement.trim()))
       .flatMap((statement) =>
-        brokenBy(statement, schema).map((rule) => ({ rule, statement }))
+        brokenBy(statement, schema)
+          .filter((rule) =>
+            rule !== OF_REQUESTS || !OF_COMMANDS.test(statement.trim())
+          )
+          .map((rule) => ({ rule, statement }))
       );
 
     assertEquals(broken, []);

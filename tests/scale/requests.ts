@@ -54,6 +54,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     });
     await listKeys(sql, id);
     await revokeKey(sql, key.slice(4, 16));
+    await revokeKey(sql, key.slice(4, 16), "2027-01-31");
     await addMember(sql, id, "user", "viewer");
     await findRole(sql, id, "user");
     await listMembers(sql, id);

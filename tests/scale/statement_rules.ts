@@ -57,6 +57,18 @@ const RULES = {
   "adds no interval to a column in an update, but in UTC": (statement) =>
     /^update .*\w\.\w+ [+-] interval\b/.test(statement),
 
+  "asks for the time in a write by itself, and not inside an expression": (
+    statement,
+  ) =>
+    /^(insert|update|delete) /.test(statement) &&
+    /\b(coalesce \(|case\b)[^()]*\bnow \(/.test(statement),
+
+  "returns columns of what it writes, and calls no function on them": (
+    statement,
+  ) =>
+    /^(insert|update|delete) /.test(statement) &&
+    /\breturning\b.*\(/.test(statement),
+
   "writes nothing inside a common table expression": (statement) =>
     /^with /.test(statement) &&
     /\( (insert into|update|delete from|merge into) /.test(statement),

@@ -10,6 +10,10 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "update products p set updated_at = clock_timestamp() where p.organization_id = $1",
   "adds no interval to a column in an update, but in UTC":
     "update products p set updated_at = p.updated_at + interval '1 day' where p.organization_id = $1",
+  "asks for the time in a write by itself, and not inside an expression":
+    "update products p set updated_at = coalesce($2, now()) where p.organization_id = $1",
+  "returns columns of what it writes, and calls no function on them":
+    "delete from products p where p.organization_id = $1 returning to_char(p.created_at, 'YYYY')",
   "writes nothing inside a common table expression":
     "with gone as ( delete from products p where p.organization_id = $1 returning p.id ) select id from gone",
   "writes no table that every node has":
