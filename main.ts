@@ -40,6 +40,7 @@ async function open(config: Config): Promise<Service> {
     log,
     apiPrefix: config.apiPrefix,
     corsOrigins: config.corsOrigins,
+    docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,

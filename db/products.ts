@@ -194,7 +194,11 @@ function fullProduct(
   `;
 }
 
-/** A product moves in time by a millisecond at least, so that every change shows. */
+/**
+ * A product moves in time by a millisecond at least, so that every change shows.
+ * It is added in UTC: a distributed database takes no sum in an update that
+ * depends on the session's time zone.
+ */
 function setColumns(
   sql: Tx,
   organizationId: string,
@@ -204,7 +208,10 @@ function setColumns(
   return sql`
     update products p
     set
-      updated_at = greatest(now(), p.updated_at + interval '1 millisecond'),
+      updated_at = greatest(
+        now(),
+        (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      ),
       (${sql(COLUMNS)}) = (
         select ${sql(COLUMNS)}
         from jsonb_populate_record(p, ${sql.json(fields)})

@@ -10,6 +10,7 @@ import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
+import { assertDescribed } from "./described.ts";
 
 /** An answer, read. */
 export interface Reply {
@@ -60,6 +61,7 @@ export async function openApp(
       log: (level, fields) => logged.push({ level, ...fields }),
       apiPrefix: "/api",
       corsOrigins: [],
+      docs: true,
       maxBodyBytes: 1_048_576,
       bodyArrivalMs: 10_000,
       deadlineMs: 11_000,
@@ -90,9 +92,8 @@ export async function send(
   path: string,
   init?: RequestInit,
 ): Promise<Reply> {
-  const response = await handler(
-    new Request(`http://catalogue.test${path}`, init),
-  );
+  const request = new Request(`http://catalogue.test${path}`, init);
+  const response = await handler(request);
   const text = await response.text();
   const reply = {
     status: response.status,
@@ -100,7 +101,8 @@ export async function send(
     text,
     body: text ? JSON.parse(text) : undefined,
   };
-  assertEnvelope(reply, init?.method ?? "GET");
+  assertEnvelope(reply, request.method);
+  assertDescribed(request, init?.body, reply);
   return reply;
 }
 
