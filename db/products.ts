@@ -1,19 +1,11 @@
 import { ApiError } from "../schema/error.ts";
-import { DEFAULT_SORT, type ListQuery } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
-import { countProduct, keptCount, moveCounts, total } from "./counts.ts";
-import {
-  pipelined,
-  type Sql,
-  type Statement,
-  type Tx,
-  unprepared,
-} from "./database.ts";
+import { countProduct, moveCounts } from "./counts.ts";
+import { pipelined, type Sql, type Statement, type Tx } from "./database.ts";
+import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
-import { ordering } from "./ordering.ts";
-import { arrays, core, relations } from "./representation.ts";
-import { salesRights, shallowTerritories } from "./rights.ts";
-import { conditions } from "./search.ts";
+import { arrays, core } from "./representation.ts";
+import { uuidv7 } from "./uuid.ts";
 
 /** The columns of `products` that a body writes as they are. */
 const COLUMNS = [
@@ -55,56 +47,13 @@ export async function getProduct(
   return (row ?? notFound(id)).product;
 }
 
-/** One page of the catalogue as a JSON array, and how many products match in all. */
-export async function listProducts(
-  sql: Sql,
-  organizationId: string,
-  query: ListQuery,
-): Promise<{ products: string; total: number }> {
-  const { include, limit, page, sort } = query;
-  const offset = String(BigInt(page - 1) * BigInt(limit));
-  const embeds = [
-    ...include.has("product_territories")
-      ? [sql`|| ',"product_territories":' || ${shallowTerritories(sql)}`]
-      : [],
-    ...include.has("product_sales_rights")
-      ? [sql`|| ',"product_sales_rights":' || ${salesRights(sql)}`]
-      : [],
-    sql`|| '}'`,
-  ];
-  // The page is taken from an index alone before anything is joined: a late page of a million costs
-  // a hundredth of what it does the other way round. One statement, so that page and total agree.
-  const statement = sql<{ products: string; total: string }[]>`
-    select
-      ${total(sql, organizationId, query)} as total,
-      '[' || coalesce((
-        select string_agg('{' || ${core(sql)} ${embeds}, ',' order by ${
-    ordering(sql, sort)
-  })
-        from (
-          select p.id
-          from products p
-          where p.organization_id = $1 ${conditions(sql, query)}
-          order by ${ordering(sql, sort)}
-          limit ${limit} offset ${offset}
-        ) page
-        join products p on p.organization_id = $1 and p.id = page.id
-        ${relations(sql)}
-      ), '') || ']' as products
-  `;
-  // Of the many texts of a list only the plain ones are kept prepared.
-  const plain = sort === DEFAULT_SORT && keptCount(organizationId, query);
-  const [row] = await (plain ? statement : unprepared(statement));
-  return { products: row!.products, total: Number(row!.total) };
-}
-
 /** Creates the product with everything in its body, and gives it in full. */
 export async function createProduct(
   sql: Tx,
   organizationId: string,
-  id: string,
   body: ProductBody,
-): Promise<string> {
+): Promise<Created> {
+  const id = uuidv7();
   const { series_id, product_form_id } = body;
   const nested = nestedWrites(sql, organizationId, id, body);
   const [row] = await pipelined([
@@ -126,7 +75,7 @@ export async function createProduct(
     countProduct(sql, organizationId, id, 1),
     fullProduct(sql, organizationId, id),
   ]);
-  return row!.product;
+  return { id, product: row!.product, replayed: false };
 }
 
 /**
@@ -239,7 +188,6 @@ function fullProduct(
     arrays(sql)
   }::text, 2) as product
     from products p
-    ${relations(sql)}
     where p.organization_id = ${organizationId} and p.id = ${id}
   `;
 }

@@ -13,6 +13,8 @@ export interface Services {
   /** The origins whose pages may read answers; none by default. */
   corsOrigins: readonly string[];
   maxBodyBytes: number;
+  /** How long a body may take to arrive: the server itself would wait for ever. */
+  bodyArrivalMs: number;
   /** How long a request may wait for the database and use it, all in all. */
   deadlineMs: number;
   /** Whether the service still takes work; `/health/ready` says so. */

@@ -43,7 +43,7 @@ export function createHandler(
   const allowOrigin = createCors(services.corsOrigins);
   return (request) =>
     responded(services, request, async (facts): Promise<Answer> => {
-      checkHost(request.headers);
+      checkHost(request);
       checkVersion(request.headers);
       const found = match(routes, request);
       if (!found.handler) {
@@ -60,9 +60,9 @@ export function createHandler(
     }).then((response) => allowOrigin(request, response));
 }
 
-function checkHost(headers: Headers): void {
+function checkHost({ headers, url }: Request): void {
   const host = headers.get("host");
-  if (host === null || HOST.test(host)) return;
+  if ((host === null || HOST.test(host)) && URL.canParse(url)) return;
   throw new ApiError("VALIDATION_ERROR", "The header Host is not a host name", {
     details: [{
       header: "Host",

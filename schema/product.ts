@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
-import { distinct, fields, isObject, list, step } from "./fields.ts";
+import { fields, isObject, list, step } from "./fields.ts";
 import { CURRENCIES } from "./onix_codes.ts";
 import {
   Amount,
@@ -9,18 +9,12 @@ import {
   HttpUrl,
   Isbn10,
   Isbn13,
+  NoId,
   Percent,
   type RawNumber,
   text,
   Uuid,
 } from "./values.ts";
-
-/** Rows are addressed by the ids that the service gave them. */
-const NoId = v.optional(
-  v.never(
-    "unexpected_id: An id addresses an existing row: leave it out to create one",
-  ),
-);
 
 /** The columns of a product that a client may write (specification, 2.1). */
 const CORE = {
@@ -139,33 +133,22 @@ const CustomField = fields({
   field_value: v.nullable(v.union(
     [
       text(),
-      v.pipe(v.number(), v.finite()),
+      v.number(),
       v.boolean(),
       v.custom<RawNumber>(isExactNumber),
     ],
     ({ input }) =>
       JSON.isRawJSON(input)
         ? "inexact_number: This number cannot be kept digit by digit: send it as a string"
-        : typeof input === "string"
-        ? "invalid_string: At most 2000 characters, without U+0000 and lone surrogates"
         : "invalid_type: Expected a string, a number, a boolean or null",
   )),
 }, ["field_name"]);
 
 /** The arrays of a product (specification, 2.2), of which all but two are given whole. */
 const LINKS = {
-  contributors: v.pipe(
-    list(Contributor),
-    distinct("contributor_id", "contributor_role_id"),
-  ),
-  product_collections: v.pipe(
-    list(Collection),
-    distinct("collection_id"),
-  ),
-  custom_fields: v.pipe(
-    list(CustomField),
-    distinct("field_id"),
-  ),
+  contributors: list(Contributor, "contributor_id", "contributor_role_id"),
+  product_collections: list(Collection, "collection_id"),
+  custom_fields: list(CustomField, "field_id"),
 };
 
 const { title, ...optionalCore } = CORE;
@@ -191,15 +174,9 @@ export const UpdateProduct = fields(
     title,
     ...optionalCore,
     ...LINKS,
-    product_prices: v.pipe(
-      list(merged(ChangedPrice, NewPrice)),
-      distinct("id"),
-    ),
-    packing_configurations: v.pipe(
-      list(merged(ChangedPacking, NewPacking)),
-      distinct("id"),
-    ),
-    collateral: v.pipe(list(Collateral), distinct("id")),
+    product_prices: list(merged(ChangedPrice, NewPrice), "id"),
+    packing_configurations: list(merged(ChangedPacking, NewPacking), "id"),
+    collateral: list(Collateral, "id"),
   })).entries,
   ANSWERED,
 );
@@ -224,12 +201,12 @@ function price<const E extends v.ObjectEntries>(entries: E) {
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
       const input = dataset.value as {
-        valid_from?: string | null;
-        valid_to?: string | null;
+        valid_from?: unknown;
+        valid_to?: unknown;
       };
+      const { valid_from, valid_to } = input;
       if (
-        !input.valid_from || !input.valid_to ||
-        input.valid_from <= input.valid_to
+        !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
       ) return;
       addIssue({
         message: "invalid_date: A price ends on the day it begins, or later",

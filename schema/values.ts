@@ -1,6 +1,10 @@
 import * as v from "valibot";
 import { bareIsbn, isbn10CheckDigit, isbn13CheckDigit } from "./isbn.ts";
 
+const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
+
+const ISBN10 = /^\d{9}[\dX]$/;
+
 /** Characters are Unicode code points, not UTF-16 units. */
 export function codePoints(text: string): number {
   return text.length -
@@ -47,6 +51,13 @@ export const Uuid = v.pipe(
   v.toLowerCase(),
 );
 
+/** Rows are addressed by the ids that the service gave them: a new one has none yet. */
+export const NoId = v.optional(
+  v.never(
+    "unexpected_id: An id addresses an existing row: leave it out to create one",
+  ),
+);
+
 /** A calendar day of the years 0001 to 9999, `YYYY-MM-DD`. */
 export const Day = v.pipe(
   v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
@@ -72,16 +83,14 @@ export const HttpUrl = v.pipe(
 export const Isbn13 = v.pipe(
   text(),
   v.transform(bareIsbn),
-  v.regex(
-    /^97(?:8\d|9[1-9])\d{9}$/,
-    "invalid_isbn13: Expected 13 digits that begin with 978, or with 979 and no 0 after it",
-  ),
   v.check(
-    (isbn) => isbn.endsWith(isbn13CheckDigit(isbn)),
-    ({ input }) =>
-      `invalid_isbn13: The check digit after ${input.slice(0, 12)} is ${
-        isbn13CheckDigit(input)
-      }, not ${input.slice(12)}`,
+    (isbn) => ISBN13.test(isbn) && isbn.endsWith(isbn13CheckDigit(isbn)),
+    ({ input: isbn }) =>
+      ISBN13.test(isbn)
+        ? `invalid_isbn13: The check digit after ${isbn.slice(0, 12)} is ${
+          isbn13CheckDigit(isbn)
+        }, not ${isbn.slice(12)}`
+        : "invalid_isbn13: Expected 13 digits that begin with 978, or with 979 and no 0 after it",
   ),
 );
 
@@ -89,16 +98,14 @@ export const Isbn13 = v.pipe(
 export const Isbn10 = v.pipe(
   text(),
   v.transform(bareIsbn),
-  v.regex(
-    /^\d{9}[\dX]$/,
-    "invalid_isbn10: Expected nine digits and a check digit, 0 to 9 or X",
-  ),
   v.check(
-    (isbn) => isbn.endsWith(isbn10CheckDigit(isbn)),
-    ({ input }) =>
-      `invalid_isbn10: The check digit after ${input.slice(0, 9)} is ${
-        isbn10CheckDigit(input)
-      }, not ${input.slice(9)}`,
+    (isbn) => ISBN10.test(isbn) && isbn.endsWith(isbn10CheckDigit(isbn)),
+    ({ input: isbn }) =>
+      ISBN10.test(isbn)
+        ? `invalid_isbn10: The check digit after ${isbn.slice(0, 9)} is ${
+          isbn10CheckDigit(isbn)
+        }, not ${isbn.slice(9)}`
+        : "invalid_isbn10: Expected nine digits and a check digit, 0 to 9 or X",
   ),
 );
 
@@ -133,23 +140,30 @@ function decimal(value: unknown): string | undefined {
   if (JSON.isRawJSON(value)) return value.rawJSON;
 }
 
-/** An exact amount: a JSON number or a decimal string, passed on as it was sent. */
+/** A JSON number or a decimal string. */
+const Decimal = v.custom<number | string | RawNumber>(
+  (value) => decimal(value) !== undefined,
+  "invalid_type: Expected a number, or a decimal string",
+);
+
+/** An exact amount, passed on as it was sent. */
 export const Amount = v.pipe(
-  v.custom<number | string | RawNumber>(
-    (value) => decimal(value) !== undefined,
-    "invalid_type: Expected a number, or a decimal string",
-  ),
+  Decimal,
   v.check(
-    (value) => /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/.test(decimal(value)!),
+    (value) => isAmount(decimal(value)!),
     "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
   ),
 );
 
 /** A percentage, exact as an amount is. */
 export const Percent = v.pipe(
-  Amount,
+  Decimal,
   v.check(
-    (value) => Number(decimal(value)) <= 100,
-    "invalid_percent: Expected 0 to 100 percent",
+    (value) => isAmount(decimal(value)!) && Number(decimal(value)) <= 100,
+    "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
   ),
 );
+
+function isAmount(decimal: string): boolean {
+  return /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/.test(decimal);
+}

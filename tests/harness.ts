@@ -24,6 +24,8 @@ export interface Reply {
 export interface App extends AsyncDisposable {
   database: Database;
   handler: (request: Request) => Promise<Response>;
+  /** The same service over the same database, with parts of it replaced. */
+  variant(services: Partial<Services>): App["handler"];
   /** Every line that the service logged. */
   logged: Record<string, unknown>[];
   /** SQL behind the service's back, to set a scene or to look. */
@@ -51,20 +53,25 @@ export async function openApp(
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
-  const handler = createHandler({
-    database,
-    log: (level, fields) => logged.push({ level, ...fields }),
-    apiPrefix: "/api",
-    corsOrigins: [],
-    maxBodyBytes: 1_048_576,
-    deadlineMs: 11_000,
-    isReady: () => true,
-    ...services,
-  });
+  const variant = (other: Partial<Services>) =>
+    createHandler({
+      database,
+      log: (level, fields) => logged.push({ level, ...fields }),
+      apiPrefix: "/api",
+      corsOrigins: [],
+      maxBodyBytes: 1_048_576,
+      bodyArrivalMs: 10_000,
+      deadlineMs: 11_000,
+      isReady: () => true,
+      ...services,
+      ...other,
+    });
+  const handler = variant({});
 
   const app: App = {
     database,
     handler,
+    variant,
     logged,
     sql: (work) => operations().read(work),
     send: (path, init) => send(handler, path, init),
