@@ -2,6 +2,7 @@ import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
+import { timed } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/error.ts";
 import * as health from "./health.ts";
@@ -14,6 +15,8 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 interface Route {
   method: string;
+  /** Such as `/api/products/{id}`. */
+  path: string;
   pattern: URLPattern;
   handler: Handler;
 }
@@ -32,7 +35,8 @@ function routesOf(prefix: string): Route[] {
 }
 
 function on(method: string, pathname: string, handler: Handler): Route {
-  return { method, pattern: new URLPattern({ pathname }), handler };
+  const path = pathname.replace(/:(\w+)\(.*\)$/, "{$1}");
+  return { method, path, pattern: new URLPattern({ pathname }), handler };
 }
 
 /** Makes the service: a function from a request to its response, which never throws. */
@@ -42,20 +46,22 @@ export function createHandler(
   const routes = routesOf(services.apiPrefix);
   const allowOrigin = createCors(services.corsOrigins);
   return (request) =>
-    responded(services, request, async (facts): Promise<Answer> => {
+    responded(services, request, async (facts, timing): Promise<Answer> => {
       checkHost(request);
       checkVersion(request.headers);
       const found = match(routes, request);
       if (!found.handler) {
         return { status: 204, headers: { allow: found.allow } };
       }
+      services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
       return await found.handler({
         services,
         request,
         params: found.params,
-        database: services.database.until(deadline),
+        database: timed(services.database.until(deadline), timing.db),
         facts,
+        timing,
       });
     }).then((response) => allowOrigin(request, response));
 }
@@ -76,15 +82,15 @@ function checkHost({ headers, url }: Request): void {
 function match(
   routes: Route[],
   { method, url }: Request,
-): { handler: Handler; params: Record<string, string | undefined> } | {
+): Route & { params: Record<string, string | undefined> } | {
   handler?: undefined;
   allow: string;
 } {
   const asked = method === "HEAD" ? "GET" : method;
-  for (const { method, pattern, handler } of routes) {
-    if (method !== asked) continue;
-    const hit = pattern.exec(url);
-    if (hit) return { handler, params: hit.pathname.groups };
+  for (const route of routes) {
+    if (route.method !== asked) continue;
+    const hit = route.pattern.exec(url);
+    if (hit) return { ...route, params: hit.pathname.groups };
   }
   const methods = routes.filter(({ pattern }) => pattern.test(url)).map((
     { method },

@@ -8,6 +8,7 @@ import {
 } from "../db/database.ts";
 import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
+import { SILENT } from "../middleware/telemetry.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
 
@@ -57,6 +58,7 @@ export async function openApp(
     createHandler({
       database,
       log: (level, fields) => logged.push({ level, ...fields }),
+      telemetry: SILENT,
       apiPrefix: "/api",
       corsOrigins: [],
       maxBodyBytes: 1_048_576,
@@ -112,6 +114,10 @@ function assertEnvelope(
   assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
   assertEquals(headers.get("cache-control"), "private, no-cache");
   assertEquals(headers.get("x-content-type-options"), "nosniff");
+  assertMatch(
+    headers.get("server-timing") ?? "",
+    /^auth;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/,
+  );
   if (method === "HEAD" || status === 204 || status === 304) {
     return assertEquals(text, "");
   }
