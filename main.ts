@@ -12,6 +12,9 @@ const DRAIN_MS = 4_000;
 /** A request waits for the database this much longer than a statement may take. */
 const MARGIN_MS = 1_000;
 
+/** A body has so long to arrive. */
+const BODY_ARRIVAL_MS = 10_000;
+
 const HOUR_MS = 3_600_000;
 
 interface Service {
@@ -36,7 +39,10 @@ async function open(config: Config): Promise<Service> {
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
     apiPrefix: config.apiPrefix,
+    corsOrigins: config.corsOrigins,
+    docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
+    bodyArrivalMs: BODY_ARRIVAL_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
     isReady: () => state === "ready",
   });

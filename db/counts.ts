@@ -1,4 +1,4 @@
-import { FILTERS, type ListQuery } from "../schema/list.ts";
+import { FILTERS, type ListQuery, NARROWING } from "../schema/list.ts";
 import type { Sql, Statement, Tx } from "./database.ts";
 import { conditions } from "./search.ts";
 
@@ -9,20 +9,34 @@ import { conditions } from "./search.ts";
  */
 
 /**
+ * Where the number of products that a list finds is kept: that of all of them,
+ * and of those with one value in one filter. Nothing where they must be counted.
+ */
+export function keptCount(
+  organizationId: string,
+  query: ListQuery,
+): { filter: string; value: string } | undefined {
+  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  if (!narrowing) return { filter: "organization_id", value: organizationId };
+  const filter = FILTERS.find((column) => column === narrowing);
+  const [value, ...values] = filter && query[filter] || [];
+  if (!filter || !value || others.length > 0 || values.length > 0) return;
+  return { filter, value };
+}
+
+/**
  * The exact number of products that a list finds, as an expression; its first
- * parameter is the organization. Kept counts serve no filter and one; all else
- * is counted, and so is an organization with products that were loaded by SQL
- * and are not in the counts yet.
+ * parameter is the organization. What is not kept is counted, and so is an
+ * organization with products that were loaded by SQL and are not in the counts
+ * yet.
  */
 export function total(sql: Sql, organizationId: string, query: ListQuery) {
   const counted = sql`(
     select count(*) from products p
     where p.organization_id = ${organizationId} ${conditions(sql, query)}
   )`;
-  const filters = FILTERS.filter((column) => query[column]);
-  if (query.search || filters.length > 1) return counted;
-  const filter = filters[0] ?? "organization_id";
-  const value = filters[0] ? query[filters[0]] : organizationId;
+  const kept = keptCount(organizationId, query);
+  if (!kept) return counted;
   return sql`
     case
       when exists (
@@ -31,7 +45,7 @@ export function total(sql: Sql, organizationId: string, query: ListQuery) {
       ) then ${counted}
       else (
         select coalesce(sum(c.products), 0) from product_counts c
-        where c.organization_id = $1 and c.filter = ${filter} and c.value = ${value}
+        where c.organization_id = $1 and c.filter = ${kept.filter} and c.value = ${kept.value}
       )
     end
   `;

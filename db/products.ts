@@ -1,18 +1,17 @@
 import { ApiError } from "../schema/error.ts";
-import type { ListQuery } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
-import { countProduct, moveCounts, total } from "./counts.ts";
+import { countProduct, moveCounts } from "./counts.ts";
 import {
+  type Exact,
   pipelined,
   type Sql,
   type Statement,
   type Tx,
-  unprepared,
 } from "./database.ts";
+import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
-import { arrays, core, relations } from "./representation.ts";
-import { salesRights, shallowTerritories } from "./rights.ts";
-import { conditions } from "./search.ts";
+import { arrays, core } from "./representation.ts";
+import { uuidv7 } from "./uuid.ts";
 
 /** The columns of `products` that a body writes as they are. */
 const COLUMNS = [
@@ -54,54 +53,13 @@ export async function getProduct(
   return (row ?? notFound(id)).product;
 }
 
-/** One page of the catalogue as a JSON array, newest first, and how many products match in all. */
-export async function listProducts(
-  sql: Sql,
-  organizationId: string,
-  query: ListQuery,
-): Promise<{ products: string; total: number }> {
-  const { include, limit, page, search } = query;
-  const offset = String(BigInt(page - 1) * BigInt(limit));
-  const embeds = [
-    ...include.has("product_territories")
-      ? [sql`|| ',"product_territories":' || ${shallowTerritories(sql)}`]
-      : [],
-    ...include.has("product_sales_rights")
-      ? [sql`|| ',"product_sales_rights":' || ${salesRights(sql)}`]
-      : [],
-    sql`|| '}'`,
-  ];
-  // The page is taken from an index alone before anything is joined: a late page of a million costs
-  // a hundredth of what it does the other way round. One statement, so that page and total agree.
-  const statement = sql<{ products: string; total: string }[]>`
-    select
-      ${total(sql, organizationId, query)} as total,
-      '[' || coalesce((
-        select string_agg('{' || ${
-    core(sql)
-  } ${embeds}, ',' order by p.created_at desc, p.id desc)
-        from (
-          select p.id
-          from products p
-          where p.organization_id = $1 ${conditions(sql, query)}
-          order by p.created_at desc, p.id desc
-          limit ${limit} offset ${offset}
-        ) page
-        join products p on p.organization_id = $1 and p.id = page.id
-        ${relations(sql)}
-      ), '') || ']' as products
-  `;
-  const [row] = await (search ? unprepared(statement) : statement);
-  return { products: row!.products, total: Number(row!.total) };
-}
-
 /** Creates the product with everything in its body, and gives it in full. */
 export async function createProduct(
   sql: Tx,
   organizationId: string,
-  id: string,
   body: ProductBody,
-): Promise<string> {
+): Promise<Created> {
+  const id = uuidv7();
   const { series_id, product_form_id } = body;
   const nested = nestedWrites(sql, organizationId, id, body);
   const [row] = await pipelined([
@@ -117,13 +75,11 @@ export async function createProduct(
     `,
     ...nested.writes,
     ...series_id ? [setSeries(sql, organizationId, id, series_id)] : [],
-    ...product_form_id !== undefined
-      ? [setProductForm(sql, organizationId, id, product_form_id)]
-      : [],
+    ...setProductForm(sql, organizationId, id, product_form_id),
     countProduct(sql, organizationId, id, 1),
     fullProduct(sql, organizationId, id),
   ]);
-  return row!.product;
+  return { id, product: row!.product, replayed: false };
 }
 
 /**
@@ -160,9 +116,7 @@ export async function updateProduct(
       ? [setSeries(sql, organizationId, id, series_id)]
       : [],
     ...nested.prunes,
-    ...product_form_id !== undefined
-      ? [setProductForm(sql, organizationId, id, product_form_id)]
-      : [],
+    ...setProductForm(sql, organizationId, id, product_form_id),
     fullProduct(sql, organizationId, id),
   ]);
   return (row ?? notFound(id)).product;
@@ -236,12 +190,15 @@ function fullProduct(
     arrays(sql)
   }::text, 2) as product
     from products p
-    ${relations(sql)}
     where p.organization_id = ${organizationId} and p.id = ${id}
   `;
 }
 
-/** A product moves in time by a millisecond at least, so that every change shows. */
+/**
+ * A product moves in time by a millisecond at least, so that every change shows.
+ * It is added in UTC: a distributed database takes no sum in an update that
+ * depends on the session's time zone.
+ */
 function setColumns(
   sql: Tx,
   organizationId: string,
@@ -251,7 +208,10 @@ function setColumns(
   return sql`
     update products p
     set
-      updated_at = greatest(now(), p.updated_at + interval '1 millisecond'),
+      updated_at = greatest(
+        now(),
+        (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      ),
       (${sql(COLUMNS)}) = (
         select ${sql(COLUMNS)}
         from jsonb_populate_record(p, ${sql.json(fields)})
@@ -273,21 +233,31 @@ function setSeries(
   `;
 }
 
-/** The form of a product is its format's, and so is every other product's on that format. */
+/**
+ * The form of a product is its format's, and so is every other product's on
+ * that format. Without a format nothing is written, but it must be a form.
+ */
 function setProductForm(
   sql: Tx,
   organizationId: string,
   id: string,
-  productFormId: string | null,
-): Statement {
-  return sql`
-    update formats f
-    set product_form_id = ${productFormId}
-    from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
-      and f.organization_id = ${organizationId} and f.id = p.format_id
-      and f.product_form_id is distinct from ${productFormId}
-  `;
+  productFormId: string | null | undefined,
+): (Statement | Exact)[] {
+  if (productFormId === undefined) return [];
+  return [
+    {
+      statement: sql`select from product_forms x where x.id = ${productFormId}`,
+      rows: productFormId ? 1 : 0,
+    },
+    sql`
+      update formats f
+      set product_form_id = ${productFormId}
+      from products p
+      where p.organization_id = ${organizationId} and p.id = ${id}
+        and f.organization_id = ${organizationId} and f.id = p.format_id
+        and f.product_form_id is distinct from ${productFormId}
+    `,
+  ];
 }
 
 function pick(body: ProductBody, columns: readonly (keyof ProductBody)[]) {

@@ -1,5 +1,6 @@
-import { foreignFields } from "../schema/collateral.ts";
+import { issuesAs } from "../schema/collateral.ts";
 import { ApiError, type Fault, invalid } from "../schema/error.ts";
+import { toFaults } from "../schema/fault.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { unavailable } from "./admission.ts";
 import type { Operations, Sql } from "./database.ts";
@@ -270,13 +271,9 @@ function wrongRows(body: ProductBody, stored: Stored): Fault[] {
         message: `This row is ${row.collateral_type} and stays so`,
       });
     } else {
-      for (const field of foreignFields(entry, row.collateral_type)) {
-        faults.push({
-          pointer: `${at}/${field}`,
-          code: "unknown_field",
-          message: `A row of ${row.collateral_type} has no such field`,
-        });
-      }
+      faults.push(
+        ...toFaults(issuesAs(row.collateral_type, entry) ?? [], at),
+      );
     }
   });
   return faults;

@@ -10,27 +10,75 @@ import { salesRights, territories } from "./rights.ts";
  */
 
 /**
- * The fields of product `p` with its relations joined by `relations`, as the
- * inside of a JSON object. Names of relations that are not set are absent:
- * a null makes its whole part null, and nothing of it remains.
+ * The fields of product `p`, as the inside of a JSON object. `concat` passes
+ * over a null, so the names of relations that are not set are absent. Each is a
+ * select of its own: that plans in a tenth of the time of as many joins.
  */
 export function core(sql: Sql) {
-  return sql`
-    coalesce('"season_name":' || to_json(season.name) || ',', '') ||
-    coalesce('"publisher_name":' || to_json(publisher.name) || ',', '') ||
-    coalesce('"division_name":' || to_json(division.name) || ',', '') ||
-    coalesce('"imprint_name":' || to_json(imprint.name) || ',', '') ||
-    coalesce('"series_name":' || to_json(series.name) || ',', '') ||
-    coalesce('"format_name":' || to_json(format.name) || ',', '') ||
-    coalesce('"title_name":' || to_json(parent.name) || ',', '') ||
+  return sql`concat(
+    (
+      select '"season_name":' || to_json(x.name) || ','
+      from seasons x where x.organization_id = $1 and x.id = p.season_id
+    ),
+    (
+      select '"publisher_name":' || to_json(x.name) || ','
+      from publishers x where x.organization_id = $1 and x.id = p.publisher_id
+    ),
+    (
+      select '"division_name":' || to_json(x.name) || ','
+      from divisions x where x.organization_id = $1 and x.id = p.division_id
+    ),
+    (
+      select '"imprint_name":' || to_json(x.name) || ','
+      from imprints x where x.organization_id = $1 and x.id = p.imprint_id
+    ),
+    (
+      select '"series_name":' || to_json(x.name) || ','
+      from collections x where x.organization_id = $1 and x.id = p.series_id
+    ),
+    (
+      select '"title_name":' || to_json(x.name) || ','
+      from titles x where x.organization_id = $1 and x.id = p.title_id
+    ),
+    (
+      select concat(
+        '"publishing_status_name":', to_json(x.name),
+        ',"publishing_status_code":', to_json(x.code), ','
+      )
+      from publishing_statuses x where x.id = p.publishing_status_id
+    ),
+    (
+      select concat(
+        '"product_availability_name":', to_json(x.name),
+        ',"product_availability_code":', to_json(x.code), ','
+      )
+      from product_availabilities x where x.id = p.product_availability_id
+    ),
+    (
+      select '"lifecycle_status_name":' || to_json(x.name) || ','
+      from lifecycle_statuses x where x.id = p.lifecycle_status_id
+    ),
     coalesce(
-      '"publishing_status_name":' || to_json(publishing.name) ||
-      ',"publishing_status_code":' || to_json(publishing.code) || ',', '') ||
+      (
+        select concat(
+          '"format_name":', to_json(x.name),
+          ',"product_form_id":', coalesce(to_json(x.product_form_id), 'null'), ','
+        )
+        from formats x where x.organization_id = $1 and x.id = p.format_id
+      ),
+      '"product_form_id":null,'
+    ),
     coalesce(
-      '"product_availability_name":' || to_json(availability.name) ||
-      ',"product_availability_code":' || to_json(availability.code) || ',', '') ||
-    coalesce('"lifecycle_status_name":' || to_json(lifecycle.name) || ',', '') ||
-    coalesce('"collections":' || (
+      (
+        select concat(
+          '"license_name":', to_json(x.name),
+          ',"license_badge_colour":', coalesce(to_json(x.badge_colour), 'null'), ','
+        )
+        from licenses x where x.organization_id = $1 and x.id = p.license_id
+      ),
+      '"license_name":null,"license_badge_colour":null,'
+    ),
+    '"collections":' || (
       select json_agg(
         json_build_object('id', x.id, 'name', x.name, 'collection_type', x.collection_type)
         order by link.position
@@ -38,7 +86,7 @@ export function core(sql: Sql) {
       from product_collections link
       join collections x on x.organization_id = $1 and x.id = link.collection_id
       where link.organization_id = $1 and link.product_id = p.id
-    ) || ',', '') ||
+    ) || ',',
     trim(both '{}' from json_build_object(
       'id', p.id,
       'organization_id', p.organization_id,
@@ -60,32 +108,12 @@ export function core(sql: Sql) {
       'division_id', p.division_id,
       'imprint_id', p.imprint_id,
       'series_id', p.series_id,
-      'product_form_id', format.product_form_id,
       'product_type', p.product_type,
       'cover_image_url', p.cover_image_url,
-      'license_name', license.name,
-      'license_badge_colour', license.badge_colour,
       'created_at', to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'updated_at', to_char(p.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
     )::text)
-  `;
-}
-
-/** The joins that `core` reads. */
-export function relations(sql: Sql) {
-  return sql`
-    left join licenses license on license.organization_id = $1 and license.id = p.license_id
-    left join seasons season on season.organization_id = $1 and season.id = p.season_id
-    left join publishers publisher on publisher.organization_id = $1 and publisher.id = p.publisher_id
-    left join divisions division on division.organization_id = $1 and division.id = p.division_id
-    left join imprints imprint on imprint.organization_id = $1 and imprint.id = p.imprint_id
-    left join collections series on series.organization_id = $1 and series.id = p.series_id
-    left join formats format on format.organization_id = $1 and format.id = p.format_id
-    left join titles parent on parent.organization_id = $1 and parent.id = p.title_id
-    left join publishing_statuses publishing on publishing.id = p.publishing_status_id
-    left join product_availabilities availability on availability.id = p.product_availability_id
-    left join lifecycle_statuses lifecycle on lifecycle.id = p.lifecycle_status_id
-  `;
+  )`;
 }
 
 /** What only the full product has: the arrays of product `$2`, as one JSON object. */

@@ -1,16 +1,34 @@
-import { FILTERS, type ListQuery } from "../schema/list.ts";
+import { EXACT, FILTERS, type ListQuery } from "../schema/list.ts";
 import { codePoints } from "../schema/values.ts";
 import type { Sql } from "./database.ts";
 
 /** The conditions of a list on product `p`, each with its `and`; empty without any. */
 export function conditions(sql: Sql, query: ListQuery) {
-  const conditions = FILTERS.flatMap((column) =>
-    query[column] ? [sql`and p.${sql(column)} = ${query[column]}`] : []
-  );
-  if (query.search) conditions.push(sql`and ${containing(sql, query.search)}`);
+  const { search, updated_since } = query;
+  const conditions = [
+    ...FILTERS.flatMap((column) => {
+      const ids = query[column];
+      return ids ? [sql`and ${oneOf(sql, column, ids)}`] : [];
+    }),
+    ...EXACT.flatMap((column) =>
+      query[column] ? [sql`and p.${sql(column)} = ${query[column]}`] : []
+    ),
+    ...updated_since ? [sql`and p.updated_at >= ${updated_since}`] : [],
+    ...search ? [sql`and ${containing(sql, search)}`] : [],
+  ];
   // postgres.js takes an empty list for a parameter.
   return conditions.length > 0 ? conditions : sql``;
 }
+
+/** However many ids there are, they are one parameter: the text of the statement stays the same. */
+function oneOf(sql: Sql, column: string, ids: string[]) {
+  return ids.length === 1
+    ? sql`p.${sql(column)} = ${ids[0]}`
+    : sql`p.${sql(column)} = any(string_to_array(${ids.join()}, ',')::uuid[])`;
+}
+
+/** What stands between the parts of `search_text`; of these only a title may hold it too. */
+const SEPARATOR = "\x1f";
 
 /**
  * Whether title, product code or an ISBN of product `p` contains the term,
@@ -25,9 +43,10 @@ function containing(sql: Sql, term: string) {
   const searchText = shortest < 3
     ? sql`(p.search_text || '')`
     : sql`p.search_text`;
-  const found = sql`${searchText} like '%' || search_key(${
-    literally(term)
-  }) || '%'`;
+  const key = sql`search_key(${literally(term)})`;
+  const found = term.includes(SEPARATOR)
+    ? sql`${searchText} like '%' || ${key} || '%' and search_key(p.title) like '%' || ${key} || '%'`
+    : sql`${searchText} like '%' || ${key} || '%'`;
   if (bare === term || bare === "") return found;
   const pattern = `%${bare.toLowerCase()}%`;
   return sql`(

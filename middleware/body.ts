@@ -1,34 +1,23 @@
 import * as v from "valibot";
 import { ApiError, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
-import type { Context } from "./context.ts";
+import type { Context, Services } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
-/** A body has so long to arrive: the server itself would wait for ever. */
-const ARRIVAL_MS = 10_000;
-
-/** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1). */
+/** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
-  /^application\/json *(?:; *(?!charset)[\w-]+=[^;]*|; *charset="?utf-8"? *)*$/i;
+  /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 
 /**
- * Reads the JSON body as `schema` describes it. Throws
- * `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` as soon as the limit is passed,
- * `REQUEST_TIMEOUT`, `INVALID_JSON`, or `VALIDATION_ERROR` with all its faults.
+ * Reads the text of a JSON body. Throws `UNSUPPORTED_MEDIA_TYPE`,
+ * `PAYLOAD_TOO_LARGE` as soon as the limit is passed, `REQUEST_TIMEOUT`, or
+ * `INVALID_JSON` for what is not UTF-8.
  */
-export async function readBody<S extends v.GenericSchema>(
-  context: Context,
-  schema: S,
-): Promise<v.InferOutput<S>> {
-  return validBody(await readText(context), schema);
-}
-
-/** Reads the text of a JSON body, not parsed yet. */
 export async function readText(
   { request, services }: Context,
 ): Promise<string> {
   checkMediaType(request.headers);
-  const bytes = await readBytes(request, services.maxBodyBytes);
+  const bytes = await readBytes(request, services);
   try {
     // A byte order mark stays, and is no JSON (RFC 8259, 8.1).
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
@@ -39,7 +28,10 @@ export async function readText(
   }
 }
 
-/** The text as `schema` describes it. */
+/**
+ * The text as `schema` describes it. Throws `INVALID_JSON`, or
+ * `VALIDATION_ERROR` with all its faults.
+ */
 export function validBody<S extends v.GenericSchema>(
   text: string,
   schema: S,
@@ -66,7 +58,10 @@ function checkMediaType(headers: Headers): void {
   }
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+async function readBytes(
+  request: Request,
+  { maxBodyBytes: limit, bodyArrivalMs }: Services,
+): Promise<Uint8Array> {
   // Only a hint, but enough to refuse before anything arrives.
   if (Number(request.headers.get("content-length")) > limit) {
     throw tooLarge(limit);
@@ -79,9 +74,9 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
     late.reject(
       new ApiError(
         "REQUEST_TIMEOUT",
-        `The body did not arrive within ${ARRIVAL_MS / 1000} seconds`,
+        `The body did not arrive within ${bodyArrivalMs / 1000} seconds`,
       ),
-    ), ARRIVAL_MS);
+    ), bodyArrivalMs);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

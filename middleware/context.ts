@@ -10,7 +10,13 @@ export interface Services {
   log: Log;
   /** The path before `/products`, such as `/api`; may be empty. */
   apiPrefix: string;
+  /** The origins whose pages may read answers; none by default. */
+  corsOrigins: readonly string[];
+  /** Whether the reference page is served at `/docs`. */
+  docs: boolean;
   maxBodyBytes: number;
+  /** How long a body may take to arrive: the server itself would wait for ever. */
+  bodyArrivalMs: number;
   /** How long a request may wait for the database and use it, all in all. */
   deadlineMs: number;
   /** Whether the service still takes work; `/health/ready` says so. */

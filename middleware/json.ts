@@ -58,6 +58,7 @@ function decimal(number: string): string {
 
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
+  if (JSON.isRawJSON(value)) return false;
   return depth === 0 ||
     Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }

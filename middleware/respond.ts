@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { ApiError } from "../schema/error.ts";
 import { failure, JSON_TYPE } from "../schema/envelope.ts";
 import type { Answer, Facts, Services } from "./context.ts";
@@ -45,12 +46,16 @@ export async function responded(
     ...error && { code: error.code },
     ...error && error.status >= 500 && { cause: describe(error) },
   });
-  return new Response(request.method === "HEAD" ? null : answer.body ?? null, {
+  const isHead = request.method === "HEAD";
+  return new Response(isHead ? null : answer.body ?? null, {
     status: answer.status,
     headers: {
       "x-request-id": requestId,
       ...COMMON,
       ...answer.body !== undefined && { "content-type": JSON_TYPE },
+      // The length that GET would have (RFC 9110, 8.6): the server would say 0.
+      ...isHead && answer.body !== undefined &&
+        { "content-length": String(Buffer.byteLength(answer.body)) },
       ...answer.headers,
     },
   });

@@ -2,31 +2,37 @@ import {
   createProduct,
   deleteProduct,
   getProduct,
-  listProducts,
   updateProduct,
 } from "../db/products.ts";
+import { listProducts } from "../db/listing.ts";
+import { once } from "../db/idempotency.ts";
 import { explained } from "../db/references.ts";
-import { uuidv7 } from "../db/uuid.ts";
-import { readBody } from "../middleware/body.ts";
+import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
+import { idempotencyKeyOf } from "../middleware/idempotency.ts";
+import { linkHeader } from "../middleware/link.ts";
 import { success } from "../schema/envelope.ts";
 import { readListQuery } from "../schema/list.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 
 /** `POST /products` (specification, 4.1). */
 export async function create(context: Authenticated): Promise<Answer> {
-  const { database, organizationId, services } = context;
-  const body = await readBody(context, CreateProduct);
-  const id = uuidv7();
+  const { request, database, organizationId, services } = context;
+  const key = idempotencyKeyOf(request.headers);
+  const text = await readText(context);
+  const body = validBody(text, CreateProduct);
 
-  const product = await explained(
+  const { id, product, replayed } = await explained(
     database,
     { organizationId, body },
     () =>
-      database.transaction((sql) =>
-        createProduct(sql, organizationId, id, body)
-      ),
+      database.transaction((sql) => {
+        const creation = () => createProduct(sql, organizationId, body);
+        return key === undefined
+          ? creation()
+          : once(sql, organizationId, { key, body: text }, creation);
+      }),
   );
 
   return {
@@ -35,6 +41,7 @@ export async function create(context: Authenticated): Promise<Answer> {
     headers: {
       location: `${services.apiPrefix}/products/${id}`,
       etag: etagOf(product),
+      ...replayed && { "idempotent-replayed": "true" },
     },
   };
 }
@@ -43,15 +50,17 @@ export async function create(context: Authenticated): Promise<Answer> {
 export async function list(
   { request, database, organizationId }: Authenticated,
 ): Promise<Answer> {
-  const query = readListQuery(new URL(request.url).searchParams);
+  const url = new URL(request.url);
+  const query = readListQuery(url.searchParams);
   const { products, total } = await database.read((sql) =>
     listProducts(sql, organizationId, query)
   );
   const { page, limit } = query;
-  const total_pages = Math.ceil(total / limit);
+  const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
   return {
     status: 200,
-    body: success(products, { page, limit, total, total_pages }),
+    body: success(products, meta),
+    headers: linkHeader(url, meta),
   };
 }
 
@@ -73,7 +82,7 @@ export async function get(
 export async function update(context: Authenticated): Promise<Answer> {
   const { request, params, database, organizationId } = context;
   const id = params.id!;
-  const body = await readBody(context, UpdateProduct);
+  const body = validBody(await readText(context), UpdateProduct);
   const check = preconditionOf(request.headers);
 
   const product = await explained(

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields, isObject } from "./fields.ts";
+import { chosen, fields, isObject } from "./fields.ts";
 import {
   CITED_CONTENT_TYPES,
   CONTENT_AUDIENCES,
@@ -8,7 +8,7 @@ import {
   TEXT_FORMATS,
   TEXT_TYPES,
 } from "./onix_codes.ts";
-import { Day, heading, HttpUrl, text, Uuid } from "./values.ts";
+import { Day, heading, HttpUrl, NoId, text, Uuid } from "./values.ts";
 
 /** ONIX block 2, by `collateral_type`. What is not nullable cannot be cleared. */
 export const COLLATERAL = {
@@ -52,72 +52,65 @@ const Type = v.picklist(
 );
 
 /** A row to be created, by its type. */
-const CREATED = {
-  text_content: fields({ collateral_type: Type, ...COLLATERAL.text_content }),
-  cited_content: fields({ collateral_type: Type, ...COLLATERAL.cited_content }),
-  award: fields({ collateral_type: Type, ...COLLATERAL.award }),
+export const CREATED = {
+  text_content: created("text_content", COLLATERAL.text_content),
+  cited_content: created("cited_content", COLLATERAL.cited_content),
+  award: created("award", COLLATERAL.award),
 };
 
 /** A row to be changed, by its type: the fields that it has are set, the others stay. */
-const CHANGED = {
-  text_content: changed(COLLATERAL.text_content),
-  cited_content: changed(COLLATERAL.cited_content),
-  award: changed(COLLATERAL.award),
+export const CHANGED = {
+  text_content: changed("text_content", COLLATERAL.text_content),
+  cited_content: changed("cited_content", COLLATERAL.cited_content),
+  award: changed("award", COLLATERAL.award),
 };
 
 /** Nothing is known of an entry but that its type is missing or wrong. */
-const Untyped = v.looseObject({ collateral_type: Type });
+const Untyped = v.object({ collateral_type: Type });
 
 export type CollateralEntry =
   & { id?: string; collateral_type?: CollateralType }
   & Record<string, unknown>;
 
 /** An entry of a product that is created. */
-export const NewCollateral = v.lazy((
-  entry,
-): v.GenericSchema<unknown, CollateralEntry> =>
-  entryType(entry)
-    ? CREATED[entryType(entry)!]
-    : isObject(entry)
-    ? Untyped
-    : fields({})
+export const NewCollateral = chosen<CollateralEntry>(
+  Object.values(CREATED),
+  (entry) => {
+    if (!isObject(entry)) return fields({});
+    const type = entryType(entry);
+    return type ? CREATED[type] : Untyped;
+  },
 );
 
 /** An entry of a product that is updated: with an `id` it changes that row. */
-export const Collateral = v.lazy(
-  (entry): v.GenericSchema<unknown, CollateralEntry> => {
+export const Collateral = chosen<CollateralEntry>(
+  [...Object.values(CREATED), ...Object.values(CHANGED)],
+  (entry) => {
     if (!isObject(entry) || !("id" in entry)) return NewCollateral;
-    const type = entryType(entry) ?? (
-      "collateral_type" in entry
-        ? undefined
-        : typesOf(entry)[0] ?? likeliestType(entry)
-    );
+    if (!("collateral_type" in entry)) return CHANGED[likeliestType(entry)];
+    const type = entryType(entry);
     return type ? CHANGED[type] : Untyped;
   },
 );
 
-/** The types that the entry may be of: its own, or those that have every field of it. */
-export function typesOf(entry: Record<string, unknown>): CollateralType[] {
+/** The types of the rows that the entry can change: its own, or all that it fits. */
+export function typesOf(entry: CollateralEntry): CollateralType[] {
   const own = entryType(entry);
-  if (own) return [own];
-  return TYPES.filter((type) => foreignFields(entry, type).length === 0);
+  return own ? [own] : TYPES.filter((type) => !issuesAs(type, entry));
 }
 
-/** The fields of the entry that rows of the type do not have. */
-export function foreignFields(
-  entry: Record<string, unknown>,
-  type: CollateralType,
-): string[] {
-  return Object.keys(entry).filter((field) =>
-    field !== "id" && field !== "collateral_type" &&
-    !(field in COLLATERAL[type])
+/** What is wrong with an entry that changes a row of the type. */
+export function issuesAs(type: CollateralType, entry: CollateralEntry) {
+  return v.safeParse(CHANGED[type], entry).issues;
+}
+
+/** The type that has most of the fields; what the row is, only the database knows. */
+function likeliestType(entry: object): CollateralType {
+  const known = TYPES.map((type) =>
+    Object.keys(entry).filter((field) => Object.hasOwn(COLLATERAL[type], field))
+      .length
   );
-}
-
-function likeliestType(entry: Record<string, unknown>): CollateralType {
-  return TYPES.toSorted((a, b) =>
-    foreignFields(entry, a).length - foreignFields(entry, b).length
-  )[0]!;
+  return TYPES[known.indexOf(Math.max(...known))]!;
 }
 
 function entryType(entry: unknown): CollateralType | undefined {
@@ -126,10 +119,20 @@ function entryType(entry: unknown): CollateralType | undefined {
   }
 }
 
-function changed<const E extends v.ObjectEntries>(entries: E) {
+function created<const E extends v.ObjectEntries>(
+  type: CollateralType,
+  entries: E,
+) {
+  return fields({ id: NoId, collateral_type: v.literal(type), ...entries });
+}
+
+function changed<const E extends v.ObjectEntries>(
+  type: CollateralType,
+  entries: E,
+) {
   return fields({
     id: Uuid,
-    collateral_type: v.optional(Type),
+    collateral_type: v.optional(v.literal(type)),
     ...v.partial(v.object(entries)).entries,
   });
 }
@@ -148,9 +151,10 @@ function code(list: number, codes: readonly string[]) {
 function audiences() {
   return v.pipe(
     v.array(
-      code(154, CONTENT_AUDIENCES),
+      v.unknown(),
       "invalid_type: Expected an array of codes of ONIX List 154",
     ),
     v.maxLength(50, "too_many: At most 50 codes"),
+    v.array(code(154, CONTENT_AUDIENCES)),
   );
 }

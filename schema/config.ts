@@ -11,11 +11,21 @@ const Environment = v.object({
     v.pipe(
       v.string(),
       v.regex(
-        /^(?:\/[\w.~-]+)*$/,
-        "must be empty or a path such as /api, without a slash at its end",
+        /^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/,
+        "must be a path such as /api, without a slash at its end",
       ),
     ),
     "/api",
+  ),
+  CORS_ORIGINS: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((list) => list.split(",").map((origin) => origin.trim())),
+      v.check(
+        (origins) => origins.every(isOrigin),
+        "must be a comma list of origins such as https://app.example, without a slash at the end",
+      ),
+    ),
   ),
   DATABASE_URL: v.optional(v.pipe(
     v.string(),
@@ -38,6 +48,13 @@ const Environment = v.object({
     ".data",
   ),
   DENO_DEPLOYMENT_ID: v.optional(v.string()),
+  DOCS: v.optional(
+    v.pipe(
+      v.picklist(["true", "false"], "must be true or false"),
+      v.transform((is) => is === "true"),
+    ),
+    "true",
+  ),
   HOST: v.optional(
     v.pipe(
       v.string(),
@@ -102,6 +119,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
   }
   return {
     apiPrefix: env.API_PREFIX,
+    corsOrigins: env.CORS_ORIGINS ?? [],
     database: {
       url: env.DATABASE_URL,
       dataDir: env.DATA_DIR,
@@ -109,6 +127,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
       prepare: env.DATABASE_PREPARE,
       statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
     },
+    docs: env.DOCS,
     host: env.HOST ?? (env.DATABASE_URL ? "0.0.0.0" : "127.0.0.1"),
     logLevel: env.LOG_LEVEL,
     maxBodyBytes: env.MAX_BODY_BYTES,
@@ -164,4 +183,10 @@ function isTrustworthy(address: string): boolean {
   return protocol === "https:" ||
     protocol === "http:" &&
       /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Written as browsers write it in `Origin`, with which it is compared. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) &&
+    new URL(text).origin === text;
 }

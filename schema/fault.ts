@@ -4,9 +4,16 @@ import type { Fault } from "./error.ts";
 /**
  * Turns what valibot found into faults of a body. Every message in `schema/`
  * is written as `code: Sentence`, so that a rule and its code stand together.
+ * `at` is the pointer to what was read, where that is not the whole body.
  */
-export function toFaults(issues: readonly v.BaseIssue<unknown>[]): Fault[] {
-  return issues.map((issue) => ({ pointer: pointerTo(issue), ...read(issue) }));
+export function toFaults(
+  issues: readonly v.BaseIssue<unknown>[],
+  at = "",
+): Fault[] {
+  return issues.map((issue) => ({
+    pointer: at + pointerTo(issue),
+    ...read(issue),
+  }));
 }
 
 /** The same for a query, whose faults have a parameter and not a pointer. */

@@ -35,44 +35,68 @@ export function fields<const E extends v.ObjectEntries>(
         }
       }),
       v.transform(() => ({})),
+      v.metadata({
+        properties: Object.fromEntries(
+          answered.map((name) => [name, { readOnly: true }]),
+        ),
+        additionalProperties: false,
+      }),
     ),
   ]);
 }
 
-/** An array of at most 500 entries; a longer one is refused before its entries are read. */
-export function list<const S extends v.GenericSchema>(entry: S) {
-  return v.pipe(
-    v.array(v.unknown(), "invalid_type: Expected an array"),
-    v.maxLength(500, "too_many: At most 500 entries"),
-    v.array(entry),
+/**
+ * One of `options`, chosen by the look of the entry, so that only the faults of
+ * that one are told. JSON, where nothing is undefined, never asks without an
+ * entry; the conversion to JSON Schema does, and gets all of them.
+ */
+export function chosen<T>(
+  options: v.GenericSchema<unknown, T>[],
+  choose: (entry: unknown) => v.GenericSchema<unknown, T>,
+) {
+  return v.lazy((entry): v.GenericSchema<unknown, T> =>
+    entry === undefined ? v.union(options) : choose(entry)
   );
 }
 
 /**
- * Refuses an entry that has the same values in these fields as an earlier one;
- * the fault points at the first of the fields.
+ * An array of at most 500 entries, of which no two have the same values in
+ * `keys`. A longer one is refused before its entries are read.
  */
-export function distinct<T extends object>(...keys: [string, ...string[]]) {
-  return v.rawCheck<T[]>(({ dataset, addIssue }) => {
-    if (!Array.isArray(dataset.value)) return;
-    const seen = new Set<string>();
-    for (const [index, entry] of dataset.value.entries()) {
-      if (!isObject(entry)) continue;
-      const values = keys.map((key) => entry[key]);
-      if (!values.every((value) => typeof value === "string")) continue;
-      const identity = values.join(" ");
-      if (seen.has(identity)) {
+export function list<const S extends v.GenericSchema>(
+  entry: S,
+  ...keys: string[]
+) {
+  return v.pipe(
+    v.array(v.unknown(), "invalid_type: Expected an array"),
+    v.maxLength(500, "too_many: At most 500 entries"),
+    v.array(entry),
+    v.rawCheck(({ dataset, addIssue }) => {
+      for (const { index, entry } of repeated(dataset.value, keys)) {
         addIssue({
           message: "duplicate: An earlier entry has the same",
           path: [
-            step("array", dataset.value, index),
-            step("object", entry, keys[0]),
+            step("array", dataset.value as unknown[], index),
+            step("object", entry, keys[0]!),
           ],
         });
       }
-      seen.add(identity);
-    }
-  });
+    }),
+  );
+}
+
+/** The entries that have the same strings in `keys` as an earlier one. */
+function* repeated(entries: unknown, keys: string[]) {
+  if (!Array.isArray(entries) || keys.length === 0) return;
+  const seen = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    if (!isObject(entry)) continue;
+    const values = keys.map((key) => entry[key]);
+    if (!values.every((value) => typeof value === "string")) continue;
+    const identity = values.join(" ");
+    if (seen.has(identity)) yield { index, entry };
+    seen.add(identity);
+  }
 }
 
 /** One step of the path to a fault. */
@@ -85,6 +109,8 @@ export function step(
   return { type, origin: "value", input, key, value } as v.IssuePathItem;
 }
 
+/** Whether the value was an object in JSON; a number kept by its digits was none. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null &&
+    !Array.isArray(value) && !JSON.isRawJSON(value);
 }

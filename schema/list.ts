@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { type Fault, invalid } from "./error.ts";
 import { toParameterFaults } from "./fault.ts";
-import { codePoints, Uuid } from "./values.ts";
+import { embeds, Since, Term, Uuids, wholeNumber } from "./parameters.ts";
+import { heading, Isbn10, Isbn13 } from "./values.ts";
 
 /** The columns a list can be filtered by (specification, 4.2). */
 export const FILTERS = [
@@ -11,69 +12,63 @@ export const FILTERS = [
   "format_id",
 ] as const;
 
-const WholeNumber = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d*$/, "invalid_number: Expected a whole number from 1"),
-);
+/** The columns that one product is looked up by. */
+export const EXACT = ["isbn13", "isbn10", "product_code"] as const;
 
-const EMBEDS: Record<string, "product_territories" | "product_sales_rights"> = {
-  product_territories: "product_territories",
-  product_sales_rights: "product_sales_rights",
-  sales_rights: "product_sales_rights",
-};
+/** The parameters that narrow a list down. */
+export const NARROWING = [
+  ...FILTERS,
+  ...EXACT,
+  "search",
+  "updated_since",
+] as const;
+
+/** The orders of a list; `-` is descending. */
+export const SORTS = [
+  "-created_at",
+  "created_at",
+  "-updated_at",
+  "updated_at",
+  "title",
+  "-title",
+  "publication_date",
+  "-publication_date",
+] as const;
+
+export type Sort = typeof SORTS[number];
+
+/** The order of a list that is asked for no other (specification, 4.2). */
+export const DEFAULT_SORT: Sort = "-created_at";
 
 /** The parameters of `GET /products`. */
-const Parameters = v.object({
-  page: v.optional(
-    v.pipe(
-      WholeNumber,
-      v.check(
-        (page) => Number(page) <= Number.MAX_SAFE_INTEGER,
-        `out_of_range: At most ${Number.MAX_SAFE_INTEGER}`,
-      ),
-      v.transform(Number),
-    ),
-    "1",
-  ),
+export const Parameters = v.object({
+  page: v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
   // A limit above the maximum is taken as the maximum (AIP-158).
   limit: v.optional(
-    v.pipe(WholeNumber, v.transform((limit) => Math.min(Number(limit), 100))),
+    v.pipe(wholeNumber(), v.transform((limit) => Math.min(limit, 100))),
     "50",
   ),
-  search: v.optional(
-    v.pipe(
-      v.string(),
-      v.trim(),
-      v.check(
-        (term) => codePoints(term) <= 200,
-        "too_long: At most 200 characters",
-      ),
-      v.check(
-        (term) => !term.includes("\0"),
-        "invalid_character: The character U+0000 cannot be searched for",
-      ),
-    ),
-    "",
-  ),
+  search: v.optional(Term, ""),
   include: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (names) =>
-          names === "" ||
-          names.split(",").every((name) => Object.hasOwn(EMBEDS, name.trim())),
-        `invalid_value: Expected a comma list of product_territories and sales_rights`,
-      ),
-      v.transform((names) =>
-        new Set(names.split(",").map((name) => EMBEDS[name.trim()]))
-      ),
-    ),
+    embeds({
+      product_territories: "product_territories",
+      product_sales_rights: "product_sales_rights",
+      sales_rights: "product_sales_rights",
+    }),
     "",
   ),
-  publishing_status_id: v.optional(Uuid),
-  lifecycle_status_id: v.optional(Uuid),
-  product_availability_id: v.optional(Uuid),
-  format_id: v.optional(Uuid),
+  sort: v.optional(
+    v.picklist(SORTS, `invalid_value: Expected one of ${SORTS.join(", ")}`),
+    DEFAULT_SORT,
+  ),
+  updated_since: v.optional(Since),
+  isbn13: v.optional(Isbn13),
+  isbn10: v.optional(Isbn10),
+  product_code: v.optional(heading()),
+  publishing_status_id: v.optional(Uuids),
+  lifecycle_status_id: v.optional(Uuids),
+  product_availability_id: v.optional(Uuids),
+  format_id: v.optional(Uuids),
 });
 
 export type ListQuery = v.InferOutput<typeof Parameters>;

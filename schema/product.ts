@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
-import { distinct, fields, isObject, list, step } from "./fields.ts";
+import { ANSWERED } from "./derived.ts";
+import { chosen, fields, isObject, list, step } from "./fields.ts";
 import { CURRENCIES } from "./onix_codes.ts";
 import {
   Amount,
@@ -9,21 +10,15 @@ import {
   HttpUrl,
   Isbn10,
   Isbn13,
+  NoId,
   Percent,
   type RawNumber,
   text,
   Uuid,
 } from "./values.ts";
 
-/** Rows are addressed by the ids that the service gave them. */
-const NoId = v.optional(
-  v.never(
-    "unexpected_id: An id addresses an existing row: leave it out to create one",
-  ),
-);
-
 /** The columns of a product that a client may write (specification, 2.1). */
-const CORE = {
+export const CORE = {
   title: heading(500),
   subtitle: v.nullable(text()),
   isbn13: v.nullable(Isbn13),
@@ -35,6 +30,7 @@ const CORE = {
         Number.isInteger(pages) && pages >= 1 && pages <= 2_147_483_647,
       "out_of_range: Expected a whole number from 1 to 2147483647",
     ),
+    v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
   )),
   publication_date: v.nullable(Day),
   format_id: v.nullable(Uuid),
@@ -47,8 +43,16 @@ const CORE = {
   publisher_id: v.nullable(Uuid),
   division_id: v.nullable(Uuid),
   imprint_id: v.nullable(Uuid),
-  series_id: v.nullable(Uuid),
-  product_form_id: v.nullable(Uuid),
+  series_id: v.pipe(
+    v.nullable(Uuid),
+    v.description("One of the product's collections."),
+  ),
+  product_form_id: v.pipe(
+    v.nullable(Uuid),
+    v.description(
+      "Written to the product's format, and so to every product on that format; without a format it has no effect.",
+    ),
+  ),
   product_type: v.nullable(oneOf(
     "normal",
     "kit",
@@ -61,33 +65,7 @@ const CORE = {
   cover_image_url: v.nullable(HttpUrl),
 };
 
-/** What only an answer has. */
-const ANSWERED = [
-  "id",
-  "organization_id",
-  "product_code",
-  "created_at",
-  "updated_at",
-  "license_name",
-  "license_badge_colour",
-  "season_name",
-  "publisher_name",
-  "division_name",
-  "imprint_name",
-  "series_name",
-  "format_name",
-  "title_name",
-  "publishing_status_name",
-  "publishing_status_code",
-  "product_availability_name",
-  "product_availability_code",
-  "lifecycle_status_name",
-  "collections",
-  "product_territories",
-  "product_sales_rights",
-];
-
-const Currency = v.picklist(
+export const Currency = v.picklist(
   CURRENCIES,
   "invalid_code: Expected a currency of ISO 4217, in capitals",
 );
@@ -106,66 +84,55 @@ const IsDefault = v.pipe(
   v.transform((isDefault) => isDefault ?? false),
 );
 
-const NewPrice = price({
+export const NewPrice = price({
   id: NoId,
   currency_code: Currency,
   is_default: v.optional(IsDefault, false),
 });
 
-const ChangedPrice = price({
+export const ChangedPrice = price({
   id: Uuid,
   currency_code: v.optional(Currency),
   is_default: v.optional(IsDefault),
 });
 
-const Unit = oneOf("inner", "outer", "pallet");
+export const Unit = oneOf("inner", "outer", "pallet");
 
-const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
+export const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
 
-const ChangedPacking = fields({
+export const ChangedPacking = fields({
   id: Uuid,
   unit_of_measure: v.optional(Unit),
 });
 
-const Contributor = fields({
+export const Contributor = fields({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
 }, ["contributor_name", "contributor_role_name", "contributor_role_code"]);
 
-const Collection = fields({ collection_id: Uuid });
+export const Collection = fields({ collection_id: Uuid });
 
-const CustomField = fields({
+export const CustomField = fields({
   field_id: Uuid,
   field_value: v.nullable(v.union(
     [
       text(),
-      v.pipe(v.number(), v.finite()),
+      v.number(),
       v.boolean(),
       v.custom<RawNumber>(isExactNumber),
     ],
     ({ input }) =>
       JSON.isRawJSON(input)
         ? "inexact_number: This number cannot be kept digit by digit: send it as a string"
-        : typeof input === "string"
-        ? "invalid_string: At most 2000 characters, without U+0000 and lone surrogates"
         : "invalid_type: Expected a string, a number, a boolean or null",
   )),
 }, ["field_name"]);
 
 /** The arrays of a product (specification, 2.2), of which all but two are given whole. */
 const LINKS = {
-  contributors: v.pipe(
-    list(Contributor),
-    distinct("contributor_id", "contributor_role_id"),
-  ),
-  product_collections: v.pipe(
-    list(Collection),
-    distinct("collection_id"),
-  ),
-  custom_fields: v.pipe(
-    list(CustomField),
-    distinct("field_id"),
-  ),
+  contributors: list(Contributor, "contributor_id", "contributor_role_id"),
+  product_collections: list(Collection, "collection_id"),
+  custom_fields: list(CustomField, "field_id"),
 };
 
 const { title, ...optionalCore } = CORE;
@@ -191,15 +158,9 @@ export const UpdateProduct = fields(
     title,
     ...optionalCore,
     ...LINKS,
-    product_prices: v.pipe(
-      list(merged(ChangedPrice, NewPrice)),
-      distinct("id"),
-    ),
-    packing_configurations: v.pipe(
-      list(merged(ChangedPacking, NewPacking)),
-      distinct("id"),
-    ),
-    collateral: v.pipe(list(Collateral), distinct("id")),
+    product_prices: list(merged(ChangedPrice, NewPrice), "id"),
+    packing_configurations: list(merged(ChangedPacking, NewPacking), "id"),
+    collateral: list(Collateral, "id"),
   })).entries,
   ANSWERED,
 );
@@ -212,8 +173,9 @@ function merged<
   const C extends v.GenericSchema<unknown, object>,
   const N extends v.GenericSchema<unknown, object>,
 >(changed: C, created: N) {
-  return v.lazy((entry) =>
-    isObject(entry) && "id" in entry ? changed : created
+  return chosen<v.InferOutput<C> | v.InferOutput<N>>(
+    [created, changed],
+    (entry) => isObject(entry) && "id" in entry ? changed : created,
   );
 }
 
@@ -224,12 +186,12 @@ function price<const E extends v.ObjectEntries>(entries: E) {
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
       const input = dataset.value as {
-        valid_from?: string | null;
-        valid_to?: string | null;
+        valid_from?: unknown;
+        valid_to?: unknown;
       };
+      const { valid_from, valid_to } = input;
       if (
-        !input.valid_from || !input.valid_to ||
-        input.valid_from <= input.valid_to
+        !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
       ) return;
       addIssue({
         message: "invalid_date: A price ends on the day it begins, or later",

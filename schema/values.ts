@@ -1,6 +1,10 @@
 import * as v from "valibot";
 import { bareIsbn, isbn10CheckDigit, isbn13CheckDigit } from "./isbn.ts";
 
+const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
+
+const ISBN10 = /^\d{9}[\dX]$/;
+
 /** Characters are Unicode code points, not UTF-16 units. */
 export function codePoints(text: string): number {
   return text.length -
@@ -23,6 +27,7 @@ export function text(max = 2000) {
       (text) => text.isWellFormed(),
       "invalid_character: A surrogate stands alone (U+D800 to U+DFFF)",
     ),
+    v.metadata({ maxLength: max }),
   );
 }
 
@@ -34,23 +39,33 @@ export function heading(max = 2000) {
       (text) => /\S/.test(text),
       "blank: Expected at least one character that is not a space",
     ),
+    v.metadata({ pattern: "\\S" }),
   );
 }
 
 /** A UUID in either case, taken as lower case (RFC 9562). */
 export const Uuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
-  v.regex(
-    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  v.check(
+    (id) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
     "invalid_uuid: Expected a UUID such as 0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
   ),
+  v.metadata({ format: "uuid" }),
   v.toLowerCase(),
+);
+
+/** Rows are addressed by the ids that the service gave them: a new one has none yet. */
+export const NoId = v.optional(
+  v.never(
+    "unexpected_id: An id addresses an existing row: leave it out to create one",
+  ),
 );
 
 /** A calendar day of the years 0001 to 9999, `YYYY-MM-DD`. */
 export const Day = v.pipe(
   v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
   v.check(isDay, "invalid_date: Expected a calendar day as YYYY-MM-DD"),
+  v.metadata({ format: "date" }),
 );
 
 function isDay(day: string): boolean {
@@ -59,46 +74,55 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.valueOf()) && date.toISOString().startsWith(day);
 }
 
+const HTTP_URL = /^[hH][tT][tT][pP][sS]?:\/\/[^\s\\]+$/;
+
 /** An absolute address with the scheme `http` or `https`. */
 export const HttpUrl = v.pipe(
   text(),
   v.check(
-    (url) => /^https?:\/\/[^\s\\]+$/i.test(url) && URL.canParse(url),
+    (url) => HTTP_URL.test(url) && URL.canParse(url),
     "invalid_url: Expected an absolute http or https URL",
   ),
+  v.metadata({ pattern: HTTP_URL.source }),
 );
 
 /** An ISBN-13, bare: hyphens and spaces are removed. */
 export const Isbn13 = v.pipe(
   text(),
+  v.metadata({
+    description:
+      "An ISBN-13 with the right check digit; hyphens and spaces are removed.",
+    examples: ["978-0-306-40615-7"],
+  }),
   v.transform(bareIsbn),
-  v.regex(
-    /^97(?:8\d|9[1-9])\d{9}$/,
-    "invalid_isbn13: Expected 13 digits that begin with 978, or with 979 and no 0 after it",
-  ),
   v.check(
-    (isbn) => isbn.endsWith(isbn13CheckDigit(isbn)),
-    ({ input }) =>
-      `invalid_isbn13: The check digit after ${input.slice(0, 12)} is ${
-        isbn13CheckDigit(input)
-      }, not ${input.slice(12)}`,
+    (isbn) => ISBN13.test(isbn) && isbn.endsWith(isbn13CheckDigit(isbn)),
+    ({ input: isbn }) =>
+      ISBN13.test(isbn)
+        ? `invalid_isbn13: The check digit after ${isbn.slice(0, 12)} is ${
+          isbn13CheckDigit(isbn)
+        }, not ${isbn.slice(12)}`
+        : "invalid_isbn13: Expected 13 digits that begin with 978, or with 979 and no 0 after it",
   ),
 );
 
 /** An ISBN-10, bare: hyphens and spaces are removed, `x` becomes `X`. */
 export const Isbn10 = v.pipe(
   text(),
+  v.metadata({
+    description:
+      "An ISBN-10 with the right check digit; hyphens and spaces are removed.",
+    examples: ["0-306-40615-2"],
+  }),
   v.transform(bareIsbn),
-  v.regex(
-    /^\d{9}[\dX]$/,
-    "invalid_isbn10: Expected nine digits and a check digit, 0 to 9 or X",
-  ),
   v.check(
-    (isbn) => isbn.endsWith(isbn10CheckDigit(isbn)),
-    ({ input }) =>
-      `invalid_isbn10: The check digit after ${input.slice(0, 9)} is ${
-        isbn10CheckDigit(input)
-      }, not ${input.slice(9)}`,
+    (isbn) => ISBN10.test(isbn) && isbn.endsWith(isbn10CheckDigit(isbn)),
+    ({ input: isbn }) =>
+      ISBN10.test(isbn)
+        ? `invalid_isbn10: The check digit after ${isbn.slice(0, 9)} is ${
+          isbn10CheckDigit(isbn)
+        }, not ${isbn.slice(9)}`
+        : "invalid_isbn10: Expected nine digits and a check digit, 0 to 9 or X",
   ),
 );
 
@@ -133,23 +157,41 @@ function decimal(value: unknown): string | undefined {
   if (JSON.isRawJSON(value)) return value.rawJSON;
 }
 
-/** An exact amount: a JSON number or a decimal string, passed on as it was sent. */
+const AMOUNT = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/;
+
+/** A JSON number or a decimal string. */
+const Decimal = v.custom<number | string | RawNumber>(
+  (value) => decimal(value) !== undefined,
+  "invalid_type: Expected a number, or a decimal string",
+);
+
+/** An exact amount, passed on as it was sent. */
 export const Amount = v.pipe(
-  v.custom<number | string | RawNumber>(
-    (value) => decimal(value) !== undefined,
-    "invalid_type: Expected a number, or a decimal string",
-  ),
+  Decimal,
   v.check(
-    (value) => /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/.test(decimal(value)!),
+    (value) => AMOUNT.test(decimal(value)!),
     "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
   ),
+  v.metadata(decimalUpTo(999_999_999_999.9999)),
 );
 
 /** A percentage, exact as an amount is. */
 export const Percent = v.pipe(
-  Amount,
+  Decimal,
   v.check(
-    (value) => Number(decimal(value)) <= 100,
-    "invalid_percent: Expected 0 to 100 percent",
+    (value) => AMOUNT.test(decimal(value)!) && Number(decimal(value)) <= 100,
+    "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
   ),
+  v.metadata(decimalUpTo(100)),
 );
+
+/** The JSON Schema of an amount. */
+function decimalUpTo(maximum: number) {
+  return {
+    anyOf: [
+      { type: "number", minimum: 0, maximum },
+      { type: "string", pattern: AMOUNT.source },
+    ],
+    description: "An exact amount, with at most 4 digits after the point.",
+  };
+}

@@ -10,6 +10,7 @@ import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
+import { assertDescribed } from "./described.ts";
 
 /** An answer, read. */
 export interface Reply {
@@ -24,6 +25,8 @@ export interface Reply {
 export interface App extends AsyncDisposable {
   database: Database;
   handler: (request: Request) => Promise<Response>;
+  /** The same service over the same database, with parts of it replaced. */
+  variant(services: Partial<Services>): App["handler"];
   /** Every line that the service logged. */
   logged: Record<string, unknown>[];
   /** SQL behind the service's back, to set a scene or to look. */
@@ -43,27 +46,35 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it. */
+/** Opens the service; `services` replaces parts of it, `settings` the database. */
 export async function openApp(
   services: Partial<Services> = {},
+  settings = SETTINGS,
 ): Promise<App> {
-  const database = await openDatabase(SETTINGS);
+  const database = await openDatabase(settings);
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
-  const handler = createHandler({
-    database,
-    log: (level, fields) => logged.push({ level, ...fields }),
-    apiPrefix: "/api",
-    maxBodyBytes: 1_048_576,
-    deadlineMs: 11_000,
-    isReady: () => true,
-    ...services,
-  });
+  const variant = (other: Partial<Services>) =>
+    createHandler({
+      database,
+      log: (level, fields) => logged.push({ level, ...fields }),
+      apiPrefix: "/api",
+      corsOrigins: [],
+      docs: true,
+      maxBodyBytes: 1_048_576,
+      bodyArrivalMs: 10_000,
+      deadlineMs: 11_000,
+      isReady: () => true,
+      ...services,
+      ...other,
+    });
+  const handler = variant({});
 
   const app: App = {
     database,
     handler,
+    variant,
     logged,
     sql: (work) => operations().read(work),
     send: (path, init) => send(handler, path, init),
@@ -81,9 +92,8 @@ export async function send(
   path: string,
   init?: RequestInit,
 ): Promise<Reply> {
-  const response = await handler(
-    new Request(`http://catalogue.test${path}`, init),
-  );
+  const request = new Request(`http://catalogue.test${path}`, init);
+  const response = await handler(request);
   const text = await response.text();
   const reply = {
     status: response.status,
@@ -91,7 +101,8 @@ export async function send(
     text,
     body: text ? JSON.parse(text) : undefined,
   };
-  assertEnvelope(reply, init?.method ?? "GET");
+  assertEnvelope(reply, request.method);
+  assertDescribed(request, init?.body, reply);
   return reply;
 }
 
@@ -101,7 +112,7 @@ function assertEnvelope(
 ): void {
   assertMatch(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/);
   assertEquals(headers.get("api-version"), "1.0");
-  assertEquals(headers.get("vary"), "Accept-Version");
+  assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
   assertEquals(headers.get("cache-control"), "private, no-cache");
   assertEquals(headers.get("x-content-type-options"), "nosniff");
   if (method === "HEAD" || status === 204 || status === 304) {

@@ -93,6 +93,20 @@ create index products_by_lifecycle_status
 create index products_by_format
   on products (organization_id, format_id, created_at desc, id desc);
 
+-- What changed since a time, oldest change first: asked for all day long by those who keep a copy. It ends
+-- heap-only updates, since every change moves updated_at, and is worth that: without it each such
+-- question reads the whole organization, a third of a second for a million products.
+create index products_by_change on products (organization_id, updated_at, id);
+
+-- Sorting by title or publication date is for people, now and then, and has no index: the best of a
+-- million take a quarter of a second, and none of it is paid by writes. So nothing on disk depends on a
+-- version of ICU's collation either.
+
+-- One product by its ISBN.
+create index products_by_isbn13 on products (organization_id, isbn13) where isbn13 is not null;
+
+create index products_by_isbn10 on products (organization_id, isbn10) where isbn10 is not null;
+
 -- Search by three characters and more.
 create index products_search on products using gin (organization_id, search_text gin_trgm_ops);
 

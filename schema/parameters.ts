@@ -1,0 +1,77 @@
+import * as v from "valibot";
+import { Moment } from "./moment.ts";
+import { codePoints, Uuid } from "./values.ts";
+
+/*
+ * What a query parameter may be: text that becomes a value.
+ */
+
+const MAX_IDS = 100;
+
+/** A whole number from 1. */
+export function wholeNumber(most = Infinity) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: "integer", minimum: 1 }),
+    v.check(
+      (digits) => /^[1-9]\d*$/.test(digits),
+      "invalid_number: Expected a whole number from 1",
+    ),
+    v.transform(Number),
+    v.maxValue(most, `out_of_range: At most ${most}`),
+  );
+}
+
+/** What is searched for, without spaces around it. */
+export const Term = v.pipe(
+  v.string(),
+  v.trim(),
+  v.check(
+    (term) => codePoints(term) <= 200,
+    "too_long: At most 200 characters",
+  ),
+  v.check(
+    (term) => !term.includes("\0"),
+    "invalid_character: The character U+0000 cannot be searched for",
+  ),
+  v.metadata({ maxLength: 200 }),
+);
+
+/** A comma list of UUIDs, each once in what is read. */
+export const Uuids = v.pipe(
+  v.string(),
+  v.metadata({
+    type: "array",
+    items: { type: "string", format: "uuid" },
+    maxItems: MAX_IDS,
+  }),
+  v.transform((list) => list.split(",").map((id) => id.trim())),
+  v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
+  v.array(Uuid),
+  v.transform((ids) => [...new Set(ids)]),
+);
+
+/** A time; the `+` of an offset that was not escaped arrives as a space. */
+export const Since = v.pipe(
+  v.string(),
+  v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
+  Moment,
+);
+
+/** A comma list of names, each of which stands for an embed; empty for none. */
+export function embeds<E extends string>(names: Record<string, E>) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: "array", items: { enum: Object.keys(names) } }),
+    v.transform((list) =>
+      list === "" ? [] : list.split(",").map((name) => name.trim())
+    ),
+    v.check(
+      (given) => given.every((name) => Object.hasOwn(names, name)),
+      `invalid_value: Expected a comma list of ${
+        Object.keys(names).join(", ")
+      }`,
+    ),
+    v.transform((given) => new Set(given.map((name) => names[name]!))),
+  );
+}

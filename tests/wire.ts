@@ -1,0 +1,80 @@
+/** The service behind a real server, for what a `Request` cannot express. */
+export interface Server extends AsyncDisposable {
+  origin: string;
+  /**
+   * Sends the text, one byte a character, on a connection of its own, and gives
+   * every answer that comes back until the server closes it.
+   */
+  exchange(text: string): Promise<Answer[]>;
+  connect(): Promise<Deno.TcpConn>;
+}
+
+/** An answer as it stood on the wire. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: string;
+}
+
+/** Nothing here takes as long; a connection that stays open is cut. */
+const PATIENCE_MS = 5_000;
+
+/** Serves the handler on a free port of this machine. */
+export function listen(
+  handler: (request: Request) => Promise<Response>,
+): Server {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    handler,
+  );
+  const { port } = server.addr;
+  const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
+
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    connect,
+    async exchange(text) {
+      using connection = await connect();
+      await connection.write(Uint8Array.from(text, (c) => c.charCodeAt(0)));
+      return answersIn(await readToEnd(connection));
+    },
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+async function readToEnd(connection: Deno.TcpConn): Promise<string> {
+  const timer = setTimeout(() => connection.close(), PATIENCE_MS);
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(65_536);
+  let text = "";
+  try {
+    for (
+      let size = await connection.read(buffer);
+      size !== null;
+      size = await connection.read(buffer)
+    ) text += decoder.decode(buffer.subarray(0, size), { stream: true });
+  } catch (error) {
+    // A server that refuses early may close before it has read everything.
+    if (!(error instanceof Deno.errors.ConnectionReset)) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return text;
+}
+
+/** Answers are told apart by their status lines; no body of ours holds one. */
+function answersIn(text: string): Answer[] {
+  return text.split(/(?=HTTP\/1\.[01] \d{3} )/).filter(Boolean).map(
+    (answer) => {
+      const [head = "", ...body] = answer.split("\r\n\r\n");
+      const [first = "", ...lines] = head.split("\r\n");
+      return {
+        status: Number(first.split(" ")[1]),
+        headers: new Headers(
+          lines.map((line) => line.split(": ", 2) as [string, string]),
+        ),
+        body: body.join("\r\n\r\n"),
+      };
+    },
+  );
+}

@@ -1,0 +1,288 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { openApp } from "./harness.ts";
+import { listen } from "./wire.ts";
+
+const JSON_HEADER = "Content-Type: application/json\r\n";
+
+Deno.test("HTTP on the wire", async (t) => {
+  await using app = await openApp();
+  await using server = listen(app.handler);
+  const org = await app.organization();
+  const { path } = await org.create({ title: "Emma" });
+  const KEY = `x-api-key: ${org.key}\r\n`;
+
+  /** One request on a connection of its own, and the status of its answer. */
+  async function ask(line: string, headers: string, body = "") {
+    const [answer] = await server.exchange(
+      `${line} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
+    );
+    return answer!;
+  }
+
+  await t.step("answers HEAD as GET, with the length and no body", async () => {
+    const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+
+    const head = await ask(`HEAD ${path}`, `Host: a\r\n${KEY}`);
+
+    assertEquals(head.status, 200);
+    assertEquals(head.body, "");
+    for (const [name, value] of get.headers) {
+      if (name === "date" || name === "x-request-id") continue;
+      assertEquals(head.headers.get(name), value, name);
+    }
+  });
+
+  await t.step("says nothing of what it is made of", async () => {
+    const answer = await ask("GET /nowhere", "Host: a\r\n");
+
+    assertEquals(answer.status, 404);
+    assertEquals(answer.headers.get("server"), null);
+    assertEquals(answer.headers.get("x-powered-by"), null);
+  });
+
+  await t.step("refuses a Host that is none", async () => {
+    const hosts = ["a b", "%%%", "x:99999", "x:", "x@y", "x#", "a,b", ""]
+      .concat("1.2.3.999", "[::::]", "xn--", "[::1", "\xe9");
+    for (const host of hosts) {
+      const answer = await ask("GET /health/live", `Host: ${host}\r\n`);
+
+      assertEquals(answer.status, 400, host);
+    }
+  });
+
+  await t.step("takes no path from a Host", async () => {
+    for (const host of ["x/api/products?", "x\\api\\products?", "x/", "x?"]) {
+      const { status, body } = await ask(
+        "GET /health/live",
+        `Host: ${host}\r\n${KEY}`,
+      );
+
+      assertEquals(status, 400);
+      assertStringIncludes(body, '"code":"invalid_host"');
+    }
+  });
+
+  await t.step("takes a Host that is one, or another's address", async () => {
+    for (const host of ["catalogue.test", "127.0.0.1:80", "[::1]:8000", "_x"]) {
+      const answer = await ask(`GET ${path}`, `Host: ${host}\r\n${KEY}`);
+
+      assertEquals(answer.status, 200, host);
+    }
+    const { status } = await ask(
+      "GET http://elsewhere.test/api/products",
+      `Host: a\r\n${KEY}`,
+    );
+    assertEquals(status, 200);
+  });
+
+  await t.step("names what a path answers to any other method", async () => {
+    for (const method of ["TRACE", "PATCH", "get", "FOO", "Propfind"]) {
+      const answer = await ask(
+        `${method} /api/products`,
+        `Host: a\r\n${KEY}`,
+      );
+
+      assertEquals(answer.status, 405, method);
+      assertEquals(answer.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+    }
+    assertEquals((await ask("OPTIONS *", "Host: a\r\n")).status, 404);
+    assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
+  });
+
+  await t.step("finds nothing at other spellings of a path", async () => {
+    const paths = ["//api/products", "/api//products", "/api/products/", "/*"]
+      .concat("/API/products", "/api/products;x", "/api/%70roducts")
+      .concat("/api/products/%00", "/api/products/%ZZ", `${path}/x`)
+      .concat("//elsewhere.test/api/products", `${path}%0A`);
+    for (const spelling of paths) {
+      const { status } = await ask(`GET ${spelling}`, `Host: a\r\n${KEY}`);
+
+      assertEquals(status, 404, spelling);
+    }
+  });
+
+  await t.step("ignores the body of GET and DELETE", async () => {
+    const body = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n";
+    const headers = `Host: a\r\n${KEY}Content-Length: ${body.length}\r\n`;
+    const doomed = await org.create();
+
+    const got = await server.exchange(
+      `GET ${path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
+    );
+    const deleted = await server.exchange(
+      `DELETE ${doomed.path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
+    );
+
+    assertEquals(got.map(({ status }) => status), [200]);
+    assertEquals(deleted.map(({ status }) => status), [200]);
+    assertStringIncludes(deleted[0]!.body, '"deleted":true');
+  });
+
+  await t.step("answers pipelined requests in their order", async () => {
+    const answers = await server.exchange(
+      [path, "/health/live", "/nowhere", path].map((target) =>
+        `GET ${target} HTTP/1.1\r\nHost: a\r\n${KEY}\r\n`
+      ).join("") +
+        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    );
+
+    const statuses = answers.map(({ status }) => status);
+    assertEquals(statuses, [200, 200, 404, 200, 200]);
+  });
+
+  await t.step("refuses a request whose length is in doubt", async () => {
+    const before = await countProducts();
+    const body = '{"title":"Smuggled"}';
+    const length = `Content-Length: ${body.length}\r\n`;
+    for (
+      const framing of [
+        `${length}Transfer-Encoding: chunked\r\n`,
+        `Transfer-Encoding: chunked\r\n${length}`,
+        `${length}Content-Length: 3\r\n`,
+        `Content-Length: ${body.length}, ${body.length}\r\n`,
+        "Content-Length: -1\r\n",
+        "Content-Length: 100000000000000000000\r\n",
+        "Content-Length: +20\r\n",
+        "Content-Length: 0x14\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        " Transfer-Encoding: chunked\r\n",
+        `X: a\r\n b\r\n${length}`,
+        `X: a\0b\r\n${length}`,
+        `Host: b\r\n${length}`,
+      ]
+    ) {
+      const { status } = await ask(
+        "POST /api/products",
+        `Host: a\r\n${KEY}${JSON_HEADER}${framing}`,
+        body,
+      );
+
+      assertEquals(status, 400, framing);
+    }
+    assertEquals(await countProducts(), before);
+  });
+
+  await t.step(
+    "serves on after what is no HTTP, or too much of it",
+    async () => {
+      const long = "x".repeat(65 * 1024);
+      const many = Array.from({ length: 129 }, (_, i) => `X${i}: 1\r\n`).join(
+        "",
+      );
+      for (
+        const text of [
+          "GET /health/live\r\n\r\n",
+          "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+          `GET /health/live?${long} HTTP/1.1\r\nHost: a\r\n\r\n`,
+          `GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${long}\r\n\r\n`,
+          `GET /health/live HTTP/1.1\r\nHost: a\r\n${many}\r\n`,
+        ]
+      ) {
+        const [answer] = await server.exchange(text);
+
+        assertEquals(answer?.status ?? 400, 400);
+      }
+      assertEquals((await ask("GET /health/live", "Host: a\r\n")).status, 200);
+    },
+  );
+
+  await t.step("makes no product of a body that breaks off", async () => {
+    const before = await countProducts();
+    const lines = app.logged.length;
+    const body = '{"title":"Half"}';
+    const framings = [
+      `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
+      `Transfer-Encoding: chunked\r\n\r\n${
+        body.length.toString(16)
+      }\r\n${body}\r\n`,
+    ];
+    for (const framing of framings) {
+      using connection = await server.connect();
+      const text =
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}`;
+      await connection.write(new TextEncoder().encode(text));
+    }
+
+    const broken = () => app.logged.slice(lines).map(({ code }) => code);
+    await until(() => broken().length === framings.length);
+
+    assertEquals(broken(), ["INVALID_JSON", "INVALID_JSON"]);
+    assertEquals(await countProducts(), before);
+  });
+
+  await t.step(
+    "waits for a slow body only so long, and serves others",
+    async () => {
+      await using server = listen(app.variant({ bodyArrivalMs: 300 }));
+      using connection = await server.connect();
+      const slow =
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(slow));
+      const trickle = setInterval(
+        () => connection.write(new Uint8Array([32])).catch(() => {}),
+        20,
+      );
+
+      const [other] = await server.exchange(
+        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+      );
+      const buffer = new Uint8Array(1_000);
+      const size = await connection.read(buffer);
+      clearInterval(trickle);
+
+      assertEquals(other!.status, 200);
+      assertMatch(
+        new TextDecoder().decode(buffer.subarray(0, size!)),
+        /^HTTP\/1\.1 408 /,
+      );
+    },
+  );
+
+  await t.step("answers while others never finish a request", async () => {
+    const idle = await Promise.all(
+      Array.from({ length: 100 }, () => server.connect()),
+    );
+    const half = new TextEncoder().encode("GET /api/products HTTP/1.1\r\nX:");
+    await Promise.all(idle.map((connection) => connection.write(half)));
+
+    const { status } = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+
+    assertEquals(status, 200);
+    idle.forEach((connection) => connection.close());
+  });
+
+  await t.step("speaks HTTP/2 with prior knowledge", async () => {
+    using client = Deno.createHttpClient({ http1: false, http2: true });
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => {
+        const response = await fetch(
+          `${server.origin}${i % 2 ? path : "/nowhere"}`,
+          { client, headers: { "x-api-key": org.key } },
+        );
+        await response.body?.cancel();
+        assertMatch(response.headers.get("x-request-id") ?? "", /./);
+        return response.status;
+      }),
+    );
+
+    assertEquals(
+      answers,
+      answers.map((_, i) => i % 2 ? 200 : 404),
+    );
+  });
+
+  async function until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  async function countProducts(): Promise<number> {
+    return (await org.get("/api/products")).body.meta.total;
+  }
+});
