@@ -65,6 +65,11 @@ export const RESPONSE_HEADERS = {
     required: true,
     schema: { type: "string", enum: ["nosniff"] },
   },
+  "Server-Timing": {
+    description: "Where the time of the request went (W3C Server Timing).",
+    required: true,
+    schema: { type: "string" },
+  },
   "Access-Control-Allow-Origin": {
     description: "The page's origin, where it is one that may read answers.",
     schema: { type: "string" },
@@ -114,6 +119,7 @@ const COMMON: ResponseHeader[] = [
   "Vary",
   "Cache-Control",
   "X-Content-Type-Options",
+  "Server-Timing",
   "Access-Control-Allow-Origin",
   "Access-Control-Expose-Headers",
 ];
