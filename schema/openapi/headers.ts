@@ -36,6 +36,7 @@ export const REQUEST_HEADERS = {
   },
 } satisfies Record<string, Header>;
 
+/** The name of a header that a request may have. */
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
 /** Headers of answers, by name. */
@@ -110,6 +111,7 @@ export const RESPONSE_HEADERS = {
   },
 } satisfies Record<string, Header>;
 
+/** The name of a header that an answer may have. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** What every answer may have. */
