@@ -65,6 +65,7 @@ export const CORE = {
   cover_image_url: v.nullable(HttpUrl),
 };
 
+/** A currency of ONIX List 96. */
 export const Currency = v.picklist(
   CURRENCIES,
   "invalid_code: Expected a currency of ISO 4217, in capitals",
@@ -84,34 +85,42 @@ const IsDefault = v.pipe(
   v.transform((isDefault) => isDefault ?? false),
 );
 
+/** A price to be created. */
 export const NewPrice = price({
   id: NoId,
   currency_code: Currency,
   is_default: v.optional(IsDefault, false),
 });
 
+/** A price to be changed: the fields that it has are set, the others stay. */
 export const ChangedPrice = price({
   id: Uuid,
   currency_code: v.optional(Currency),
   is_default: v.optional(IsDefault),
 });
 
+/** What a packing is (specification, 2.2). */
 export const Unit = oneOf("inner", "outer", "pallet");
 
+/** A packing to be created. */
 export const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
 
+/** A packing to be changed. */
 export const ChangedPacking = fields({
   id: Uuid,
   unit_of_measure: v.optional(Unit),
 });
 
+/** The link to a contributor in a role. */
 export const Contributor = fields({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
 }, ["contributor_name", "contributor_role_name", "contributor_role_code"]);
 
+/** The link to a collection. */
 export const Collection = fields({ collection_id: Uuid });
 
+/** The value of a custom field. */
 export const CustomField = fields({
   field_id: Uuid,
   field_value: v.nullable(v.union(
