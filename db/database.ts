@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { Admission, unavailable } from "./admission.ts";
 import { openEmbedded } from "./embedded.ts";
 import { isConflict, isConnectionLoss, RowsMissing } from "./fault.ts";
+import { type Watch, watched } from "./watch.ts";
 
 /** Statements as tagged templates; what is interpolated travels as a parameter. */
 export interface Sql {
@@ -70,7 +71,7 @@ const ABANDONED_MS = 1_000;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Opens the database. Three things that postgres.js 3.4.9 leaves to its caller
+ * Opens the database, and tells `watch` of what happens. Three things that postgres.js 3.4.9 leaves to its caller
  * happen here and nowhere else:
  *
  * - No more operations than connections: `Admission` says why.
@@ -82,6 +83,7 @@ const MAX_ATTEMPTS = 3;
  */
 export async function openDatabase(
   settings: DatabaseSettings,
+  watch?: Watch,
 ): Promise<Database> {
   const embedded = settings.url
     ? undefined
@@ -89,6 +91,10 @@ export async function openDatabase(
   const size = embedded ? 1 : settings.poolSize;
   const admission = new Admission(size);
   let pool = connect();
+
+  function visible<S extends Sql>(sql: S): S {
+    return watch ? watched(sql, watch) : sql;
+  }
 
   function connect(): Pool {
     const options: Options = {
@@ -133,7 +139,9 @@ export async function openDatabase(
     deadline: number,
     work: (pool: Pool) => Promise<T>,
   ): Promise<T> {
-    await admission.enter(deadline);
+    const asked = performance.now();
+    await admission.enter(deadline)
+      .finally(() => watch?.waited(performance.now() - asked));
     const mine = pool;
     let settled = false;
     const running = work(mine).finally(() => {
@@ -159,13 +167,18 @@ export async function openDatabase(
         retrying(
           isConnectionLoss,
           2,
-          () => operate(deadline, (pool) => work(pool as unknown as Sql)),
+          () =>
+            operate(deadline, (pool) => work(visible(pool as unknown as Sql))),
         ),
       transaction: (work) =>
         retrying(
           isConflict,
           MAX_ATTEMPTS,
-          () => operate(deadline, (pool) => begin(pool, work)),
+          () =>
+            operate(
+              deadline,
+              (pool) => begin(pool, (sql) => work(visible(sql))),
+            ),
         ),
     }),
     get load() {

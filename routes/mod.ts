@@ -2,6 +2,7 @@ import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
+import { timed } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/error.ts";
 import type {
@@ -19,6 +20,8 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 interface Route {
   method: string;
+  /** Such as `/api/products/{id}`. */
+  path: string;
   pattern: URLPattern;
   handler: Handler;
 }
@@ -50,7 +53,8 @@ function routes(prefix: string, handlers: Record<string, Handler>): Route[] {
   return Object.entries(handlers).map(([operation, handler]) => {
     const [method, path] = operation.split(" ") as [string, string];
     const pathname = prefix + path.replace("{id}", `:id(${UUID})`);
-    return { method, pattern: new URLPattern({ pathname }), handler };
+    const pattern = new URLPattern({ pathname });
+    return { method, path: prefix + path, pattern, handler };
   });
 }
 
@@ -61,20 +65,22 @@ export function createHandler(
   const routes = routesOf(services);
   const allowOrigin = createCors(services.corsOrigins);
   return (request) =>
-    responded(services, request, async (facts): Promise<Answer> => {
+    responded(services, request, async (facts, timing): Promise<Answer> => {
       checkHost(request);
       checkVersion(request.headers);
       const found = match(routes, request);
       if (!found.handler) {
         return { status: 204, headers: { allow: found.allow } };
       }
+      services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
       return await found.handler({
         services,
         request,
         params: found.params,
-        database: services.database.until(deadline),
+        database: timed(services.database.until(deadline), timing.db),
         facts,
+        timing,
       });
     }).then((response) => allowOrigin(request, response));
 }
@@ -95,15 +101,15 @@ function checkHost({ headers, url }: Request): void {
 function match(
   routes: Route[],
   { method, url }: Request,
-): { handler: Handler; params: Record<string, string | undefined> } | {
+): Route & { params: Record<string, string | undefined> } | {
   handler?: undefined;
   allow: string;
 } {
   const asked = method === "HEAD" ? "GET" : method;
-  for (const { method, pattern, handler } of routes) {
-    if (method !== asked) continue;
-    const hit = pattern.exec(url);
-    if (hit) return { handler, params: hit.pathname.groups };
+  for (const route of routes) {
+    if (route.method !== asked) continue;
+    const hit = route.pattern.exec(url);
+    if (hit) return { ...route, params: hit.pathname.groups };
   }
   const methods = routes.filter(({ pattern }) => pattern.test(url)).map((
     { method },

@@ -8,6 +8,7 @@ import {
 } from "../db/database.ts";
 import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
+import { SILENT } from "../middleware/telemetry.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
 import { assertDescribed } from "./described.ts";
@@ -59,6 +60,7 @@ export async function openApp(
     createHandler({
       database,
       log: (level, fields) => logged.push({ level, ...fields }),
+      telemetry: SILENT,
       apiPrefix: "/api",
       corsOrigins: [],
       docs: true,
@@ -115,6 +117,10 @@ function assertEnvelope(
   assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
   assertEquals(headers.get("cache-control"), "private, no-cache");
   assertEquals(headers.get("x-content-type-options"), "nosniff");
+  assertMatch(
+    headers.get("server-timing") ?? "",
+    /^auth;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/,
+  );
   if (method === "HEAD" || status === 204 || status === 304) {
     return assertEquals(text, "");
   }
