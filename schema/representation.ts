@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { COLLATERAL, type CollateralType } from "./collateral.ts";
 import { DISPLAY, IDENTITY, RIGHTS } from "./derived.ts";
-import { CORE, Currency, Unit } from "./product.ts";
+import { Currency, Unit } from "./entries.ts";
+import { CORE } from "./product.ts";
 import { SalesRights, ShallowTerritory } from "./rights.ts";
 import { Day, Uuid } from "./values.ts";
 
