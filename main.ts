@@ -44,6 +44,7 @@ async function open(config: Config): Promise<Service> {
     telemetry,
     apiPrefix: config.apiPrefix,
     corsOrigins: config.corsOrigins,
+    docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,

@@ -1,7 +1,13 @@
 import { ApiError } from "../schema/error.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { countProduct, moveCounts } from "./counts.ts";
-import { pipelined, type Sql, type Statement, type Tx } from "./database.ts";
+import {
+  type Exact,
+  pipelined,
+  type Sql,
+  type Statement,
+  type Tx,
+} from "./database.ts";
 import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
 import { arrays, core } from "./representation.ts";
@@ -69,9 +75,7 @@ export async function createProduct(
     `,
     ...nested.writes,
     ...series_id ? [setSeries(sql, organizationId, id, series_id)] : [],
-    ...product_form_id !== undefined
-      ? [setProductForm(sql, organizationId, id, product_form_id)]
-      : [],
+    ...setProductForm(sql, organizationId, id, product_form_id),
     countProduct(sql, organizationId, id, 1),
     fullProduct(sql, organizationId, id),
   ]);
@@ -112,9 +116,7 @@ export async function updateProduct(
       ? [setSeries(sql, organizationId, id, series_id)]
       : [],
     ...nested.prunes,
-    ...product_form_id !== undefined
-      ? [setProductForm(sql, organizationId, id, product_form_id)]
-      : [],
+    ...setProductForm(sql, organizationId, id, product_form_id),
     fullProduct(sql, organizationId, id),
   ]);
   return (row ?? notFound(id)).product;
@@ -192,7 +194,11 @@ function fullProduct(
   `;
 }
 
-/** A product moves in time by a millisecond at least, so that every change shows. */
+/**
+ * A product moves in time by a millisecond at least, so that every change shows.
+ * It is added in UTC: a distributed database takes no sum in an update that
+ * depends on the session's time zone.
+ */
 function setColumns(
   sql: Tx,
   organizationId: string,
@@ -202,7 +208,10 @@ function setColumns(
   return sql`
     update products p
     set
-      updated_at = greatest(now(), p.updated_at + interval '1 millisecond'),
+      updated_at = greatest(
+        now(),
+        (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      ),
       (${sql(COLUMNS)}) = (
         select ${sql(COLUMNS)}
         from jsonb_populate_record(p, ${sql.json(fields)})
@@ -224,21 +233,31 @@ function setSeries(
   `;
 }
 
-/** The form of a product is its format's, and so is every other product's on that format. */
+/**
+ * The form of a product is its format's, and so is every other product's on
+ * that format. Without a format nothing is written, but it must be a form.
+ */
 function setProductForm(
   sql: Tx,
   organizationId: string,
   id: string,
-  productFormId: string | null,
-): Statement {
-  return sql`
-    update formats f
-    set product_form_id = ${productFormId}
-    from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
-      and f.organization_id = ${organizationId} and f.id = p.format_id
-      and f.product_form_id is distinct from ${productFormId}
-  `;
+  productFormId: string | null | undefined,
+): (Statement | Exact)[] {
+  if (productFormId === undefined) return [];
+  return [
+    {
+      statement: sql`select from product_forms x where x.id = ${productFormId}`,
+      rows: productFormId ? 1 : 0,
+    },
+    sql`
+      update formats f
+      set product_form_id = ${productFormId}
+      from products p
+      where p.organization_id = ${organizationId} and p.id = ${id}
+        and f.organization_id = ${organizationId} and f.id = p.format_id
+        and f.product_form_id is distinct from ${productFormId}
+    `,
+  ];
 }
 
 function pick(body: ProductBody, columns: readonly (keyof ProductBody)[]) {

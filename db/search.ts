@@ -27,6 +27,9 @@ function oneOf(sql: Sql, column: string, ids: string[]) {
     : sql`p.${sql(column)} = any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
 
+/** What stands between the parts of `search_text`; of these only a title may hold it too. */
+const SEPARATOR = "\x1f";
+
 /**
  * Whether title, product code or an ISBN of product `p` contains the term,
  * whatever its case. Digits with hyphens or spaces between them are looked for
@@ -40,9 +43,10 @@ function containing(sql: Sql, term: string) {
   const searchText = shortest < 3
     ? sql`(p.search_text || '')`
     : sql`p.search_text`;
-  const found = sql`${searchText} like '%' || search_key(${
-    literally(term)
-  }) || '%'`;
+  const key = sql`search_key(${literally(term)})`;
+  const found = term.includes(SEPARATOR)
+    ? sql`${searchText} like '%' || ${key} || '%' and search_key(p.title) like '%' || ${key} || '%'`
+    : sql`${searchText} like '%' || ${key} || '%'`;
   if (bare === term || bare === "") return found;
   const pattern = `%${bare.toLowerCase()}%`;
   return sql`(

@@ -15,6 +15,8 @@ export interface Services {
   apiPrefix: string;
   /** The origins whose pages may read answers; none by default. */
   corsOrigins: readonly string[];
+  /** Whether the reference page is served at `/docs`. */
+  docs: boolean;
   maxBodyBytes: number;
   /** How long a body may take to arrive: the server itself would wait for ever. */
   bodyArrivalMs: number;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { fields, isObject } from "./fields.ts";
+import { chosen, fields, isObject } from "./fields.ts";
 import {
   CITED_CONTENT_TYPES,
   CONTENT_AUDIENCES,
@@ -11,7 +11,7 @@ import {
 import { Day, heading, HttpUrl, NoId, text, Uuid } from "./values.ts";
 
 /** ONIX block 2, by `collateral_type`. What is not nullable cannot be cleared. */
-const COLLATERAL = {
+export const COLLATERAL = {
   text_content: {
     text: heading(100_000),
     text_type: optional(code(153, TEXT_TYPES)),
@@ -52,17 +52,17 @@ const Type = v.picklist(
 );
 
 /** A row to be created, by its type. */
-const CREATED = {
-  text_content: created(COLLATERAL.text_content),
-  cited_content: created(COLLATERAL.cited_content),
-  award: created(COLLATERAL.award),
+export const CREATED = {
+  text_content: created("text_content", COLLATERAL.text_content),
+  cited_content: created("cited_content", COLLATERAL.cited_content),
+  award: created("award", COLLATERAL.award),
 };
 
 /** A row to be changed, by its type: the fields that it has are set, the others stay. */
-const CHANGED = {
-  text_content: changed(COLLATERAL.text_content),
-  cited_content: changed(COLLATERAL.cited_content),
-  award: changed(COLLATERAL.award),
+export const CHANGED = {
+  text_content: changed("text_content", COLLATERAL.text_content),
+  cited_content: changed("cited_content", COLLATERAL.cited_content),
+  award: changed("award", COLLATERAL.award),
 };
 
 /** Nothing is known of an entry but that its type is missing or wrong. */
@@ -73,17 +73,19 @@ export type CollateralEntry =
   & Record<string, unknown>;
 
 /** An entry of a product that is created. */
-export const NewCollateral = v.lazy((
-  entry,
-): v.GenericSchema<unknown, CollateralEntry> => {
-  if (!isObject(entry)) return fields({});
-  const type = entryType(entry);
-  return type ? CREATED[type] : Untyped;
-});
+export const NewCollateral = chosen<CollateralEntry>(
+  Object.values(CREATED),
+  (entry) => {
+    if (!isObject(entry)) return fields({});
+    const type = entryType(entry);
+    return type ? CREATED[type] : Untyped;
+  },
+);
 
 /** An entry of a product that is updated: with an `id` it changes that row. */
-export const Collateral = v.lazy(
-  (entry): v.GenericSchema<unknown, CollateralEntry> => {
+export const Collateral = chosen<CollateralEntry>(
+  [...Object.values(CREATED), ...Object.values(CHANGED)],
+  (entry) => {
     if (!isObject(entry) || !("id" in entry)) return NewCollateral;
     if (!("collateral_type" in entry)) return CHANGED[likeliestType(entry)];
     const type = entryType(entry);
@@ -117,14 +119,20 @@ function entryType(entry: unknown): CollateralType | undefined {
   }
 }
 
-function created<const E extends v.ObjectEntries>(entries: E) {
-  return fields({ id: NoId, collateral_type: Type, ...entries });
+function created<const E extends v.ObjectEntries>(
+  type: CollateralType,
+  entries: E,
+) {
+  return fields({ id: NoId, collateral_type: v.literal(type), ...entries });
 }
 
-function changed<const E extends v.ObjectEntries>(entries: E) {
+function changed<const E extends v.ObjectEntries>(
+  type: CollateralType,
+  entries: E,
+) {
   return fields({
     id: Uuid,
-    collateral_type: v.optional(Type),
+    collateral_type: v.optional(v.literal(type)),
     ...v.partial(v.object(entries)).entries,
   });
 }

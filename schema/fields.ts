@@ -35,8 +35,28 @@ export function fields<const E extends v.ObjectEntries>(
         }
       }),
       v.transform(() => ({})),
+      v.metadata({
+        properties: Object.fromEntries(
+          answered.map((name) => [name, { readOnly: true }]),
+        ),
+        additionalProperties: false,
+      }),
     ),
   ]);
+}
+
+/**
+ * One of `options`, chosen by the look of the entry, so that only the faults of
+ * that one are told. JSON, where nothing is undefined, never asks without an
+ * entry; the conversion to JSON Schema does, and gets all of them.
+ */
+export function chosen<T>(
+  options: v.GenericSchema<unknown, T>[],
+  choose: (entry: unknown) => v.GenericSchema<unknown, T>,
+) {
+  return v.lazy((entry): v.GenericSchema<unknown, T> =>
+    entry === undefined ? v.union(options) : choose(entry)
+  );
 }
 
 /**

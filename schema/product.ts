@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
-import { fields, isObject, list, step } from "./fields.ts";
+import { ANSWERED } from "./derived.ts";
+import { chosen, fields, isObject, list, step } from "./fields.ts";
 import { CURRENCIES } from "./onix_codes.ts";
 import {
   Amount,
@@ -17,7 +18,7 @@ import {
 } from "./values.ts";
 
 /** The columns of a product that a client may write (specification, 2.1). */
-const CORE = {
+export const CORE = {
   title: heading(500),
   subtitle: v.nullable(text()),
   isbn13: v.nullable(Isbn13),
@@ -29,6 +30,7 @@ const CORE = {
         Number.isInteger(pages) && pages >= 1 && pages <= 2_147_483_647,
       "out_of_range: Expected a whole number from 1 to 2147483647",
     ),
+    v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
   )),
   publication_date: v.nullable(Day),
   format_id: v.nullable(Uuid),
@@ -41,8 +43,16 @@ const CORE = {
   publisher_id: v.nullable(Uuid),
   division_id: v.nullable(Uuid),
   imprint_id: v.nullable(Uuid),
-  series_id: v.nullable(Uuid),
-  product_form_id: v.nullable(Uuid),
+  series_id: v.pipe(
+    v.nullable(Uuid),
+    v.description("One of the product's collections."),
+  ),
+  product_form_id: v.pipe(
+    v.nullable(Uuid),
+    v.description(
+      "Written to the product's format, and so to every product on that format; without a format it has no effect.",
+    ),
+  ),
   product_type: v.nullable(oneOf(
     "normal",
     "kit",
@@ -55,33 +65,7 @@ const CORE = {
   cover_image_url: v.nullable(HttpUrl),
 };
 
-/** What only an answer has. */
-const ANSWERED = [
-  "id",
-  "organization_id",
-  "product_code",
-  "created_at",
-  "updated_at",
-  "license_name",
-  "license_badge_colour",
-  "season_name",
-  "publisher_name",
-  "division_name",
-  "imprint_name",
-  "series_name",
-  "format_name",
-  "title_name",
-  "publishing_status_name",
-  "publishing_status_code",
-  "product_availability_name",
-  "product_availability_code",
-  "lifecycle_status_name",
-  "collections",
-  "product_territories",
-  "product_sales_rights",
-];
-
-const Currency = v.picklist(
+export const Currency = v.picklist(
   CURRENCIES,
   "invalid_code: Expected a currency of ISO 4217, in capitals",
 );
@@ -100,35 +84,35 @@ const IsDefault = v.pipe(
   v.transform((isDefault) => isDefault ?? false),
 );
 
-const NewPrice = price({
+export const NewPrice = price({
   id: NoId,
   currency_code: Currency,
   is_default: v.optional(IsDefault, false),
 });
 
-const ChangedPrice = price({
+export const ChangedPrice = price({
   id: Uuid,
   currency_code: v.optional(Currency),
   is_default: v.optional(IsDefault),
 });
 
-const Unit = oneOf("inner", "outer", "pallet");
+export const Unit = oneOf("inner", "outer", "pallet");
 
-const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
+export const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
 
-const ChangedPacking = fields({
+export const ChangedPacking = fields({
   id: Uuid,
   unit_of_measure: v.optional(Unit),
 });
 
-const Contributor = fields({
+export const Contributor = fields({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
 }, ["contributor_name", "contributor_role_name", "contributor_role_code"]);
 
-const Collection = fields({ collection_id: Uuid });
+export const Collection = fields({ collection_id: Uuid });
 
-const CustomField = fields({
+export const CustomField = fields({
   field_id: Uuid,
   field_value: v.nullable(v.union(
     [
@@ -189,8 +173,9 @@ function merged<
   const C extends v.GenericSchema<unknown, object>,
   const N extends v.GenericSchema<unknown, object>,
 >(changed: C, created: N) {
-  return v.lazy((entry) =>
-    isObject(entry) && "id" in entry ? changed : created
+  return chosen<v.InferOutput<C> | v.InferOutput<N>>(
+    [created, changed],
+    (entry) => isObject(entry) && "id" in entry ? changed : created,
   );
 }
 

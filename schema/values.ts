@@ -27,6 +27,7 @@ export function text(max = 2000) {
       (text) => text.isWellFormed(),
       "invalid_character: A surrogate stands alone (U+D800 to U+DFFF)",
     ),
+    v.metadata({ maxLength: max }),
   );
 }
 
@@ -38,16 +39,18 @@ export function heading(max = 2000) {
       (text) => /\S/.test(text),
       "blank: Expected at least one character that is not a space",
     ),
+    v.metadata({ pattern: "\\S" }),
   );
 }
 
 /** A UUID in either case, taken as lower case (RFC 9562). */
 export const Uuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
-  v.regex(
-    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  v.check(
+    (id) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
     "invalid_uuid: Expected a UUID such as 0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
   ),
+  v.metadata({ format: "uuid" }),
   v.toLowerCase(),
 );
 
@@ -62,6 +65,7 @@ export const NoId = v.optional(
 export const Day = v.pipe(
   v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
   v.check(isDay, "invalid_date: Expected a calendar day as YYYY-MM-DD"),
+  v.metadata({ format: "date" }),
 );
 
 function isDay(day: string): boolean {
@@ -70,18 +74,26 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.valueOf()) && date.toISOString().startsWith(day);
 }
 
+const HTTP_URL = /^[hH][tT][tT][pP][sS]?:\/\/[^\s\\]+$/;
+
 /** An absolute address with the scheme `http` or `https`. */
 export const HttpUrl = v.pipe(
   text(),
   v.check(
-    (url) => /^https?:\/\/[^\s\\]+$/i.test(url) && URL.canParse(url),
+    (url) => HTTP_URL.test(url) && URL.canParse(url),
     "invalid_url: Expected an absolute http or https URL",
   ),
+  v.metadata({ pattern: HTTP_URL.source }),
 );
 
 /** An ISBN-13, bare: hyphens and spaces are removed. */
 export const Isbn13 = v.pipe(
   text(),
+  v.metadata({
+    description:
+      "An ISBN-13 with the right check digit; hyphens and spaces are removed.",
+    examples: ["978-0-306-40615-7"],
+  }),
   v.transform(bareIsbn),
   v.check(
     (isbn) => ISBN13.test(isbn) && isbn.endsWith(isbn13CheckDigit(isbn)),
@@ -97,6 +109,11 @@ export const Isbn13 = v.pipe(
 /** An ISBN-10, bare: hyphens and spaces are removed, `x` becomes `X`. */
 export const Isbn10 = v.pipe(
   text(),
+  v.metadata({
+    description:
+      "An ISBN-10 with the right check digit; hyphens and spaces are removed.",
+    examples: ["0-306-40615-2"],
+  }),
   v.transform(bareIsbn),
   v.check(
     (isbn) => ISBN10.test(isbn) && isbn.endsWith(isbn10CheckDigit(isbn)),
@@ -140,6 +157,8 @@ function decimal(value: unknown): string | undefined {
   if (JSON.isRawJSON(value)) return value.rawJSON;
 }
 
+const AMOUNT = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/;
+
 /** A JSON number or a decimal string. */
 const Decimal = v.custom<number | string | RawNumber>(
   (value) => decimal(value) !== undefined,
@@ -150,20 +169,29 @@ const Decimal = v.custom<number | string | RawNumber>(
 export const Amount = v.pipe(
   Decimal,
   v.check(
-    (value) => isAmount(decimal(value)!),
+    (value) => AMOUNT.test(decimal(value)!),
     "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
   ),
+  v.metadata(decimalUpTo(999_999_999_999.9999)),
 );
 
 /** A percentage, exact as an amount is. */
 export const Percent = v.pipe(
   Decimal,
   v.check(
-    (value) => isAmount(decimal(value)!) && Number(decimal(value)) <= 100,
+    (value) => AMOUNT.test(decimal(value)!) && Number(decimal(value)) <= 100,
     "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
   ),
+  v.metadata(decimalUpTo(100)),
 );
 
-function isAmount(decimal: string): boolean {
-  return /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/.test(decimal);
+/** The JSON Schema of an amount. */
+function decimalUpTo(maximum: number) {
+  return {
+    anyOf: [
+      { type: "number", minimum: 0, maximum },
+      { type: "string", pattern: AMOUNT.source },
+    ],
+    description: "An exact amount, with at most 4 digits after the point.",
+  };
 }

@@ -1,6 +1,6 @@
 import { type App, idOfCode, type Organization } from "./harness.ts";
 
-/** Something in every field that a client may write, as answers show it. */
+/** Something in every field that a client may write, as answers show it; no null. */
 export async function fullBody(app: App, org: Organization) {
   const author = await idOfCode(app, "contributor_roles", "A01");
   const reader = await idOfCode(app, "contributor_roles", "E07");
@@ -33,9 +33,12 @@ export async function fullBody(app: App, org: Organization) {
       {
         currency_code: "GBP",
         retail_price: 9.99,
+        retail_price_inc_tax: 9.99,
+        list_price: 10.5,
         tax_rate: 0,
         is_default: true,
         valid_from: "2026-01-01",
+        valid_to: "2026-12-31",
       },
       {
         currency_code: "EUR",
@@ -62,11 +65,19 @@ export async function fullBody(app: App, org: Organization) {
         text: "Handsome, clever, and rich",
         text_type: "03",
         content_audience: ["00"],
+        text_format: "06",
+        text_author: "Jane Austen",
+        source_title: "Emma",
+        language: "eng",
       },
       {
         collateral_type: "cited_content",
         source_title: "The Times",
+        cited_content_type: "01",
+        citation_note: "On its first edition",
         resource_link: "https://times.example/emma",
+        publication_date: "1816-03-01",
+        content_audience: ["00"],
       },
       {
         collateral_type: "award",
@@ -74,6 +85,8 @@ export async function fullBody(app: App, org: Organization) {
         prize_year: "1816",
         prize_country: "GB",
         prize_code: "01",
+        prize_statement: "For its heroine",
+        prize_jury: "Readers",
       },
     ],
   };

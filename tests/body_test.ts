@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { everything, placesIn, replaced } from "./everything.ts";
+import { fullBody } from "./bodies.ts";
 import { openApp, type Reply, send } from "./harness.ts";
+import { placesIn, replaced } from "./places.ts";
 
 const MIB = 1_048_576;
 
@@ -8,7 +9,7 @@ Deno.test("The body of a request", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const { path } = await org.create();
-  const whole = await everything(app, org);
+  const whole = await fullBody(app, org);
 
   const writes = (body: BodyInit, headers: HeadersInit = {}) =>
     Promise.all([["POST", "/api/products"], ["PUT", path]].map((

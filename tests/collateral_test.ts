@@ -1,199 +1,117 @@
 import { assertEquals } from "@std/assert";
 import { assertFaults, assertHas } from "./expect.ts";
 import { openApp, type Organization } from "./harness.ts";
-import {
-  DAY,
-  each,
-  heading,
-  HTTP_URL,
-  nullable,
-  rounds,
-  same,
-  text,
-  type Values,
-} from "./values.ts";
 
-const TYPES: Record<string, { entry: object; fields: Record<string, Values> }> =
-  {
-    text_content: {
-      entry: { text: "Handsome, clever, and rich" },
-      fields: {
-        text: heading(100_000),
-        text_type: code("03", "39"),
-        content_audience: audiences(),
-        text_format: code("06", "15"),
-        text_author: nullable(text(2000)),
-        source_title: nullable(text(2000)),
-        language: nullable(text(2000)),
-      },
-    },
-    cited_content: {
-      entry: { source_title: "The Times" },
-      fields: {
-        source_title: heading(2000),
-        cited_content_type: code("01", "07"),
-        citation_note: nullable(text(100_000)),
-        resource_link: nullable(HTTP_URL),
-        publication_date: nullable(DAY),
-        content_audience: audiences(),
-      },
-    },
-    award: {
-      entry: { prize_name: "A prize" },
-      fields: {
-        prize_name: heading(2000),
-        prize_year: nullable({
-          takes: same("0000", "1816", "9999"),
-          refuses: [
-            ...each("invalid_type", 1816, [], {}),
-            ...each("invalid_year", "", "816", "18160", "1816\n", "१८१६"),
-          ],
-        }),
-        prize_country: code("GB", "ROW"),
-        prize_code: code("01", "07"),
-        prize_statement: nullable(text(100_000)),
-        prize_jury: nullable(text(100_000)),
-      },
-    },
-  };
+const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
+const CITED = { collateral_type: "cited_content", source_title: "The Times" };
+const AWARD = { collateral_type: "award", prize_name: "A prize" };
 
-function code(...codes: string[]): Values {
-  return nullable({
-    takes: same(...codes),
-    refuses: each("invalid_code", "", "ZZ", "3", `${codes[0]} `, 3, [], {}),
-  });
-}
-
-function audiences(): Values {
-  return nullable({
-    takes: same([], ["00"], ["02", "10", "02"]),
-    refuses: each("invalid_type", "00", 0, {}),
-  });
-}
-
-Deno.test("The collateral of a product", async (t) => {
+Deno.test("PUT /products/{id}: collateral", async (t) => {
   await using app = await openApp();
 
-  await t.step("has the fields of its type", async () => {
+  await t.step("becomes the given entries in their order", async () => {
     const org = await app.organization();
+    const { path, rows, ids } = await productOfAllTypes(org);
 
-    for (const [collateral_type, { entry, fields }] of Object.entries(TYPES)) {
-      const all = [...rounds(fields, "takes")];
-      const sent = all.map(({ sent }) => ({ ...entry, ...sent }));
-      const stored = all.map(({ outcome }) => ({
-        collateral_type,
-        ...entry,
-        ...outcome,
-      }));
-
-      const { path, product } = await org.create({
-        collateral: sent.map((entry) => ({ collateral_type, ...entry })),
-      });
-      const ids = product.collateral.map(({ id }: { id: string }) => ({ id }));
-      const { status, body: { data } } = await org.put(path, {
-        collateral: sent.toReversed()
-          .map((entry, i) => ({ ...ids[i], ...entry })),
-      });
-
-      assertEquals(status, 200);
-      assertHas(product.collateral, stored);
-      assertHas(data.collateral, stored.toReversed());
-      for (const row of product.collateral) {
-        assertEquals(
-          new Set(Object.keys(row)),
-          new Set(["id", "collateral_type", ...Object.keys(fields)]),
-        );
-      }
-    }
-  });
-
-  await t.step("refuses every other value, each by its name", async () => {
-    const { org, path, ids } = await productOfAllTypes();
-
-    for (const [collateral_type, { entry, fields }] of Object.entries(TYPES)) {
-      const id = ids[collateral_type];
-      for (const { sent, outcome } of rounds(fields, "refuses")) {
-        const replies = [
-          await post(org, { collateral_type, ...entry, ...sent }),
-          await org.put(path, { collateral: [{ id, ...sent }] }),
-          await org.put(path, {
-            collateral: [{ id, collateral_type, ...sent }],
-          }),
-        ];
-
-        for (const reply of replies) {
-          assertFaults(
-            reply,
-            ...Object.entries(outcome)
-              .map(([field, code]) =>
-                [`/collateral/0/${field}`, code] as const
-              ),
-          );
-        }
-      }
-    }
-  });
-
-  await t.step("refuses codes of an audience by their place", async () => {
-    const org = await app.organization();
-
-    const reply = await post(org, {
-      collateral_type: "text_content",
-      text: "x",
-      content_audience: ["00", "99", null],
-    });
-    const tooMany = await post(org, {
-      collateral_type: "text_content",
-      text: "x",
-      content_audience: Array(51).fill("00"),
+    const { status, body: { data } } = await org.put(path, {
+      collateral: [
+        { ...CITED, citation_note: "Page 3" },
+        { id: ids.award, prize_year: "1816" },
+        TEXT,
+        { id: ids.text.toUpperCase() },
+      ],
     });
 
-    assertFaults(
-      reply,
-      ["/collateral/0/content_audience/1", "invalid_code"],
-      ["/collateral/0/content_audience/2", "invalid_code"],
+    assertEquals(status, 200);
+    assertHas(data.collateral, [
+      { ...CITED, citation_note: "Page 3" },
+      { ...rows[2], prize_year: "1816" },
+      TEXT,
+      rows[0]!,
+    ]);
+    assertEquals(
+      new Set(data.collateral.map(({ id }: { id: string }) => id)).size,
+      4,
     );
-    assertFaults(tooMany, ["/collateral/0/content_audience", "too_many"]);
   });
 
   await t.step(
-    "refuses a new entry without a type or its subject",
+    "goes when it is left out, and stays untouched else",
     async () => {
-      const { org, path } = await productOfAllTypes();
-      const collateral = [
-        { text: "x" },
-        { collateral_type: null, text: "x" },
-        { collateral_type: "toString" },
-        ...Object.keys(TYPES).map((collateral_type) => ({ collateral_type })),
-      ];
+      const org = await app.organization();
+      const { path, rows, ids } = await productOfAllTypes(org);
 
-      for (
-        const reply of [
-          await org.post("/api/products", { title: "x", collateral }),
-          await org.put(path, { collateral }),
-        ]
-      ) {
-        assertFaults(
-          reply,
-          ["/collateral/0/collateral_type", "required"],
-          ["/collateral/1/collateral_type", "invalid_value"],
-          ["/collateral/2/collateral_type", "invalid_value"],
-          ["/collateral/3/text", "required"],
-          ["/collateral/4/source_title", "required"],
-          ["/collateral/5/prize_name", "required"],
-        );
-      }
+      const untouched = await org.put(path, { title: "Persuasion" });
+      const one = await org.put(path, { collateral: [{ id: ids.cited }] });
+      const none = await org.put(path, { collateral: [] });
+      const gone = await org.put(path, { collateral: [{ id: ids.cited }] });
+
+      assertEquals(untouched.body.data.collateral, rows);
+      assertEquals(one.body.data.collateral, [rows[1]]);
+      assertEquals(none.body.data.collateral, []);
+      assertFaults(gone, ["/collateral/0/id", "unknown_reference"]);
     },
   );
 
-  await t.step("has no fields of another type", async () => {
-    const { org, path, ids } = await productOfAllTypes();
+  await t.step("keeps the fields that an entry has not", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create({
+      collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
+    });
+    const [row] = product.collateral;
 
-    const created = await post(org, {
-      collateral_type: "award",
-      prize_name: "A prize",
-      text: "x",
-      source_title: null,
+    const { body: { data } } = await org.put(path, {
+      collateral: [{ id: row.id, text_type: null, language: "eng" }],
+    });
+
+    assertEquals(data.collateral, [
+      { ...row, text_type: null, language: "eng" },
+    ]);
+  });
+
+  await t.step("refuses an id that is not its row's", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const { path, rows, ids } = await productOfAllTypes(org);
+    const sibling = await productOfAllTypes(org);
+    const foreign = await productOfAllTypes(other);
+
+    const unknown = await org.put(path, {
+      collateral: [
+        { id: crypto.randomUUID() },
+        { id: sibling.ids.text, text: "x" },
+        { id: foreign.ids.text, ...TEXT },
+        { id: ids.text },
+      ],
+    });
+    const repeated = await org.put(path, {
+      collateral: [{ id: ids.text }, { id: ids.text.toUpperCase() }],
+    });
+
+    assertFaults(
+      unknown,
+      ["/collateral/0/id", "unknown_reference"],
+      ["/collateral/1/id", "unknown_reference"],
+      ["/collateral/2/id", "unknown_reference"],
+    );
+    assertFaults(repeated, ["/collateral/1/id", "duplicate"]);
+    assertEquals((await org.get(path)).body.data.collateral, rows);
+    assertEquals(
+      (await org.get(sibling.path)).body.data.collateral,
+      sibling.rows,
+    );
+    assertEquals(
+      (await other.get(foreign.path)).body.data.collateral,
+      foreign.rows,
+    );
+  });
+
+  await t.step("has no fields of another type", async () => {
+    const org = await app.organization();
+    const { path, ids } = await productOfAllTypes(org);
+
+    const created = await org.post("/api/products", {
+      title: "x",
+      collateral: [{ ...AWARD, text: "x", source_title: null }],
     });
     const typed = await org.put(path, {
       collateral: [{ id: ids.award, collateral_type: "award", text: "x" }],
@@ -201,7 +119,7 @@ Deno.test("The collateral of a product", async (t) => {
     const untyped = await org.put(path, {
       collateral: [
         { id: ids.award, text: "x" },
-        { id: ids.text_content, citation_note: "x" },
+        { id: ids.text, citation_note: "x" },
       ],
     });
     const mixed = await org.put(path, {
@@ -223,12 +141,13 @@ Deno.test("The collateral of a product", async (t) => {
   });
 
   await t.step("keeps its type", async () => {
-    const { org, path, ids } = await productOfAllTypes();
+    const org = await app.organization();
+    const { path, ids } = await productOfAllTypes(org);
 
     const reply = await org.put(path, {
       collateral: [
         { id: ids.award, collateral_type: "text_content", text: "x" },
-        { id: ids.text_content, collateral_type: "cited_content" },
+        { id: ids.text, collateral_type: "cited_content" },
       ],
     });
 
@@ -240,16 +159,17 @@ Deno.test("The collateral of a product", async (t) => {
   });
 
   await t.step("keeps its subject, whose name two types share", async () => {
-    const { org, path, ids } = await productOfAllTypes();
+    const org = await app.organization();
+    const { path, ids } = await productOfAllTypes(org);
 
     for (const source_title of [null, "", "  "]) {
       const refused = await org.put(path, {
-        collateral: [{ id: ids.cited_content, source_title }],
+        collateral: [{ id: ids.cited, source_title }],
       });
       const { status, body: { data } } = await org.put(path, {
         collateral: [
-          { id: ids.text_content, source_title },
-          { id: ids.cited_content },
+          { id: ids.text, source_title },
+          { id: ids.cited },
         ],
       });
 
@@ -263,21 +183,13 @@ Deno.test("The collateral of a product", async (t) => {
       }]);
     }
   });
-
-  async function productOfAllTypes() {
-    const org = await app.organization();
-    const { path, product } = await org.create({
-      collateral: Object.entries(TYPES)
-        .map(([collateral_type, { entry }]) => ({ collateral_type, ...entry })),
-    });
-    const rows: { id: string; collateral_type: string }[] = product.collateral;
-    const ids: Record<string, string> = Object.fromEntries(
-      rows.map(({ id, collateral_type }) => [collateral_type, id]),
-    );
-    return { org, path, ids };
-  }
 });
 
-function post(org: Organization, entry: object) {
-  return org.post("/api/products", { title: "x", collateral: [entry] });
+async function productOfAllTypes(org: Organization) {
+  const { path, product } = await org.create({
+    collateral: [TEXT, CITED, AWARD],
+  });
+  const rows: { id: string }[] = product.collateral;
+  const [text = "", cited = "", award = ""] = rows.map(({ id }) => id);
+  return { path, rows, ids: { text, cited, award } };
 }

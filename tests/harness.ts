@@ -11,6 +11,7 @@ import type { Services } from "../middleware/context.ts";
 import { SILENT } from "../middleware/telemetry.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
+import { assertDescribed } from "./described.ts";
 
 /** An answer, read. */
 export interface Reply {
@@ -46,11 +47,12 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it. */
+/** Opens the service; `services` replaces parts of it, `settings` the database. */
 export async function openApp(
   services: Partial<Services> = {},
+  settings = SETTINGS,
 ): Promise<App> {
-  const database = await openDatabase(SETTINGS);
+  const database = await openDatabase(settings);
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
@@ -61,6 +63,7 @@ export async function openApp(
       telemetry: SILENT,
       apiPrefix: "/api",
       corsOrigins: [],
+      docs: true,
       maxBodyBytes: 1_048_576,
       bodyArrivalMs: 10_000,
       deadlineMs: 11_000,
@@ -91,9 +94,8 @@ export async function send(
   path: string,
   init?: RequestInit,
 ): Promise<Reply> {
-  const response = await handler(
-    new Request(`http://catalogue.test${path}`, init),
-  );
+  const request = new Request(`http://catalogue.test${path}`, init);
+  const response = await handler(request);
   const text = await response.text();
   const reply = {
     status: response.status,
@@ -101,7 +103,8 @@ export async function send(
     text,
     body: text ? JSON.parse(text) : undefined,
   };
-  assertEnvelope(reply, init?.method ?? "GET");
+  assertEnvelope(reply, request.method);
+  assertDescribed(request, init?.body, reply);
   return reply;
 }
 

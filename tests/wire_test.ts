@@ -32,7 +32,7 @@ Deno.test("HTTP on the wire", async (t) => {
     assertEquals(head.status, 200);
     assertEquals(head.body, "");
     for (const [name, value] of get.headers) {
-      if (name === "date" || name === "x-request-id") continue;
+      if (["date", "server-timing", "x-request-id"].includes(name)) continue;
       assertEquals(head.headers.get(name), value, name);
     }
   });
@@ -193,6 +193,58 @@ Deno.test("HTTP on the wire", async (t) => {
     },
   );
 
+  await t.step("makes no product of a body that breaks off", async () => {
+    const before = await countProducts();
+    const lines = app.logged.length;
+    const body = '{"title":"Half"}';
+    const framings = [
+      `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
+      `Transfer-Encoding: chunked\r\n\r\n${
+        body.length.toString(16)
+      }\r\n${body}\r\n`,
+    ];
+    for (const framing of framings) {
+      using connection = await server.connect();
+      const text =
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}`;
+      await connection.write(new TextEncoder().encode(text));
+    }
+
+    const broken = () => app.logged.slice(lines).map(({ code }) => code);
+    await until(() => broken().length === framings.length);
+
+    assertEquals(broken(), ["INVALID_JSON", "INVALID_JSON"]);
+    assertEquals(await countProducts(), before);
+  });
+
+  await t.step(
+    "waits for a slow body only so long, and serves others",
+    async () => {
+      await using server = listen(app.variant({ bodyArrivalMs: 300 }));
+      using connection = await server.connect();
+      const slow =
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(slow));
+      const trickle = setInterval(
+        () => connection.write(new Uint8Array([32])).catch(() => {}),
+        20,
+      );
+
+      const [other] = await server.exchange(
+        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+      );
+      const buffer = new Uint8Array(1_000);
+      const size = await connection.read(buffer);
+      clearInterval(trickle);
+
+      assertEquals(other!.status, 200);
+      assertMatch(
+        new TextDecoder().decode(buffer.subarray(0, size!)),
+        /^HTTP\/1\.1 408 /,
+      );
+    },
+  );
+
   await t.step("answers while others never finish a request", async () => {
     const idle = await Promise.all(
       Array.from({ length: 100 }, () => server.connect()),
@@ -225,6 +277,10 @@ Deno.test("HTTP on the wire", async (t) => {
       answers.map((_, i) => i % 2 ? 200 : 404),
     );
   });
+
+  async function until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 
   async function countProducts(): Promise<number> {
     return (await org.get("/api/products")).body.meta.total;

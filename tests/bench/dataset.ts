@@ -1,0 +1,87 @@
+import postgres from "postgres";
+import { issueKey } from "../../db/access.ts";
+import { openDatabase, type Sql } from "../../db/database.ts";
+import { install } from "../../db/install.ts";
+import { fill } from "./fill.ts";
+import { FIRST_NUMBER } from "./products.ts";
+import { createRandom } from "./titles.ts";
+
+/** A tenant of the data set. */
+export interface Organization {
+  id: string;
+  products: number;
+  /** How many contributors it has, how many collections and how many parent titles. */
+  references: number;
+}
+
+/** A tenant with a key that may write. */
+export type Client = Organization & { key: string };
+
+const INSTALL_MS = 600_000;
+
+/**
+ * Brings the schema up to date as the service does, and loads the data set: an
+ * organization with `products`, one with a tenth of it, one with 1,000 and four
+ * small ones. The same seed gives the same data. A database that has it already
+ * keeps it. Throws where there is other data.
+ */
+export async function loadDataset(
+  url: string,
+  products: number,
+  seed: number,
+): Promise<Client[]> {
+  const database = await openDatabase({
+    url,
+    poolSize: 1,
+    statementTimeoutMs: INSTALL_MS,
+    prepare: true,
+  });
+  await install(database.until(performance.now() + INSTALL_MS))
+    .finally(() => database.close());
+
+  const sql = postgres(url, {
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+    transform: { undefined: null },
+  });
+  try {
+    const organizations = organizationsOf(products);
+    const name = `${products} products, seed ${seed}`;
+    if (!await hasDataset(sql, name)) {
+      await fill(sql, organizations, createRandom(seed));
+      await sql`insert into benchmark.datasets (name) values (${name})`;
+    }
+    return await Promise.all(organizations.map(async (organization) => {
+      const key = { organizationId: organization.id, name: "Benchmark" };
+      return {
+        ...organization,
+        key: await issueKey(sql as unknown as Sql, { ...key, scope: "write" }),
+      };
+    }));
+  } finally {
+    await sql.end();
+  }
+}
+
+function organizationsOf(products: number): Organization[] {
+  const sizes = [products, Math.ceil(products / 10), 1_000, 500, 200, 100, 50];
+  return sizes.map((products, i) => ({
+    id: `019a0000-0001-7000-8000-b00c0${FIRST_NUMBER + i}`,
+    products,
+    references: Math.max(10, Math.floor(products / 10)),
+  }));
+}
+
+async function hasDataset(sql: postgres.Sql, name: string): Promise<boolean> {
+  await sql`create schema if not exists benchmark`;
+  await sql`create table if not exists benchmark.datasets (name text primary key)`;
+  const [there] = await sql`select name from benchmark.datasets`;
+  if (there?.name === name) return true;
+  const [foreign] = await sql`select from organizations limit 1`;
+  if (!there && !foreign) return false;
+  throw new Error(
+    `The database has other data (${there?.name ?? "not the benchmark's"}): ` +
+      `give the benchmark an empty one`,
+  );
+}
