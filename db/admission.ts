@@ -45,7 +45,7 @@ export class Admission {
     const timer = setTimeout(() => {
       this.#queue.delete(waiting);
       reject(unavailable("The database had no time for this request"));
-    }, deadline - performance.now());
+    }, Math.max(0, deadline - performance.now()));
     this.#queue.add(waiting);
     await promise.finally(() => clearTimeout(timer));
   }

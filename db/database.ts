@@ -156,7 +156,7 @@ export async function openDatabase(
         pool = connect();
         mine.end({ timeout: 1 }).catch(() => {});
       }, STUCK_MS);
-    }, deadline - performance.now());
+    }, Math.max(0, deadline - performance.now()));
     return await Promise.race([running, late])
       .finally(() => clearTimeout(timer));
   }

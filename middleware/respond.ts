@@ -86,7 +86,7 @@ function pathOf(url: string): string {
 
 /**
  * What led to a failure, for those who run the service: names, codes and
- * places. Messages of the database may quote what a client sent, so they stay out.
+ * places. Messages may quote what a client sent, so they stay out.
  */
 function describe(error: ApiError): unknown {
   const cause = error.cause as
@@ -102,6 +102,7 @@ function describe(error: ApiError): unknown {
   const { name, code, constraint_name, routine } = cause;
   const at = code
     ? undefined
-    : cause.stack?.split("\n").slice(0, 4).map((line) => line.trim());
+    : cause.stack?.split("\n").map((line) => line.trim())
+      .filter((line) => line.startsWith("at ")).slice(0, 4);
   return { name, code, constraint_name, routine, at };
 }

@@ -51,10 +51,10 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
 /** A key such as `GET /products/{id}` is a method and a path below the prefix. */
 function routes(prefix: string, handlers: Record<string, Handler>): Route[] {
   return Object.entries(handlers).map(([operation, handler]) => {
-    const [method, below] = operation.split(" ") as [string, string];
-    const path = prefix + below;
-    const pathname = path.replace("{id}", `:id(${UUID})`);
-    return { method, path, pattern: new URLPattern({ pathname }), handler };
+    const [method, path] = operation.split(" ") as [string, string];
+    const pathname = prefix + path.replace("{id}", `:id(${UUID})`);
+    const pattern = new URLPattern({ pathname });
+    return { method, path: prefix + path, pattern, handler };
   });
 }
 

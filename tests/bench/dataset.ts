@@ -17,6 +17,14 @@ export interface Organization {
 /** A tenant with a key that may write. */
 export type Client = Organization & { key: string };
 
+/** The tenants that requests are sent for. */
+export interface Dataset {
+  /** The one with all the products that were asked for. */
+  large: Client;
+  /** One with 1,000. */
+  small: Client;
+}
+
 const INSTALL_MS = 600_000;
 
 /**
@@ -29,7 +37,7 @@ export async function loadDataset(
   url: string,
   products: number,
   seed: number,
-): Promise<Client[]> {
+): Promise<Dataset> {
   const database = await openDatabase({
     url,
     poolSize: 1,
@@ -52,13 +60,17 @@ export async function loadDataset(
       await fill(sql, organizations, createRandom(seed));
       await sql`insert into benchmark.datasets (name) values (${name})`;
     }
-    return await Promise.all(organizations.map(async (organization) => {
+    const withKey = async (organization: Organization): Promise<Client> => {
       const key = { organizationId: organization.id, name: "Benchmark" };
       return {
         ...organization,
         key: await issueKey(sql as unknown as Sql, { ...key, scope: "write" }),
       };
-    }));
+    };
+    return {
+      large: await withKey(organizations[0]!),
+      small: await withKey(organizations[2]!),
+    };
   } finally {
     await sql.end();
   }
