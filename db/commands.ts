@@ -10,7 +10,8 @@ import {
   type Role,
   type Scope,
 } from "./access.ts";
-import type { Operations, Sql } from "./database.ts";
+import type { Operations } from "./database.ts";
+import type { Sql } from "./sql.ts";
 import { migrate, seed } from "./migrate.ts";
 
 /** A wrong call of a command; the message says what is wrong and what to do. */

@@ -7,7 +7,7 @@ import {
   type Sql,
   type Statement,
   type Tx,
-} from "./database.ts";
+} from "./sql.ts";
 import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
 import { arrays, core } from "./representation.ts";

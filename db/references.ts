@@ -3,7 +3,8 @@ import { ApiError, type Fault, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { unavailable } from "./admission.ts";
-import type { Operations, Sql } from "./database.ts";
+import type { Operations } from "./database.ts";
+import type { Sql } from "./sql.ts";
 import { brokenConstraint, RowsMissing } from "./fault.ts";
 
 /** The constraints that a body can break, and what it has done then. */

@@ -4,8 +4,8 @@ import {
   type Database,
   type DatabaseSettings,
   openDatabase,
-  type Sql,
 } from "../db/database.ts";
+import type { Sql } from "../db/sql.ts";
 import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
 import { createHandler } from "../routes/mod.ts";
@@ -45,11 +45,12 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it. */
+/** Opens the service; `services` replaces parts of it, `settings` those of its database. */
 export async function openApp(
   services: Partial<Services> = {},
+  settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
-  const database = await openDatabase(SETTINGS);
+  const database = await openDatabase({ ...SETTINGS, ...settings });
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
