@@ -172,7 +172,10 @@ export interface Organization extends References {
   issueKey(scope: Scope): Promise<string>;
 }
 
-async function createOrganization(app: App): Promise<Organization> {
+/** A new tenant of the service that `send` reaches, in the database that `sql` does. */
+export async function createOrganization(
+  app: Pick<App, "send" | "sql">,
+): Promise<Organization> {
   const id = uuidv7();
   const names: (keyof References)[] = [
     "license",
