@@ -8,7 +8,7 @@ export interface Watch {
   sent(name: string): (error?: unknown) => void;
 }
 
-/** The same `sql`, whose statements `watch` is told of. */
+/** The same handle, but `watch` is told of its statements. */
 export function watched<S extends Sql>(sql: S, watch: Watch): S {
   const tables = new WeakMap<object, string>();
 

@@ -36,6 +36,7 @@ export const REQUEST_HEADERS = {
   },
 } satisfies Record<string, Header>;
 
+/** The name of a header that a request may have. */
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
 /** Headers of answers, by name. */
@@ -64,6 +65,11 @@ export const RESPONSE_HEADERS = {
     description: "The answer is what its Content-Type says.",
     required: true,
     schema: { type: "string", enum: ["nosniff"] },
+  },
+  "Server-Timing": {
+    description: "Where the time of the request went (W3C Server Timing).",
+    required: true,
+    schema: { type: "string" },
   },
   "Access-Control-Allow-Origin": {
     description: "The page's origin, where it is one that may read answers.",
@@ -105,6 +111,7 @@ export const RESPONSE_HEADERS = {
   },
 } satisfies Record<string, Header>;
 
+/** The name of a header that an answer may have. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** What every answer may have. */
@@ -114,6 +121,7 @@ const COMMON: ResponseHeader[] = [
   "Vary",
   "Cache-Control",
   "X-Content-Type-Options",
+  "Server-Timing",
   "Access-Control-Allow-Origin",
   "Access-Control-Expose-Headers",
 ];

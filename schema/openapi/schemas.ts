@@ -81,6 +81,7 @@ export const SCHEMAS = {
   SalesRights: rights.SalesRights,
 };
 
+/** The name that a schema is referred to by. */
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** The envelope of a success (specification, 7.1). */
