@@ -2,6 +2,7 @@ import { openDatabase } from "./db/database.ts";
 import { isConnectionLoss } from "./db/fault.ts";
 import { install, installDemo } from "./db/install.ts";
 import { createLog } from "./middleware/log.ts";
+import { openTelemetry } from "./middleware/opentelemetry.ts";
 import { createTokenVerifier } from "./middleware/token.ts";
 import { createHandler } from "./routes/mod.ts";
 import { type Config, readConfig } from "./schema/config.ts";
@@ -29,7 +30,9 @@ async function open(config: Config): Promise<Service> {
     config.logLevel,
     (text) => Deno.stdout.writeSync(new TextEncoder().encode(text)),
   );
-  const database = await openDatabase(config.database);
+  const telemetry = openTelemetry();
+  const database = await openDatabase(config.database, telemetry.watch);
+  telemetry.measure(database);
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";
   const inFlight = new Set<Promise<Response>>();
@@ -38,8 +41,10 @@ async function open(config: Config): Promise<Service> {
     database,
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
+    telemetry,
     apiPrefix: config.apiPrefix,
     corsOrigins: config.corsOrigins,
+    docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,

@@ -99,11 +99,16 @@ export async function revokeKey(
   id: string,
   at?: string,
 ): Promise<string | undefined> {
-  const [key] = await sql<{ revoked_at: string }[]>`
+  await sql`
     update api_keys k
-    set revoked_at = coalesce(${at}::timestamptz, now())
+    set revoked_at = ${at === undefined ? sql`now()` : at}
     where k.id = ${id}
-    returning ${iso(sql, "k.revoked_at")} as revoked_at
+  `;
+  // Not by `returning`: a distributed database makes no text of a time there.
+  const [key] = await sql<{ revoked_at: string }[]>`
+    select ${iso(sql, "k.revoked_at")} as revoked_at
+    from api_keys k
+    where k.id = ${id}
   `;
   return key?.revoked_at;
 }

@@ -1,5 +1,6 @@
 import { readConfig } from "../schema/config.ts";
-import { COMMANDS, help, UsageError } from "./commands.ts";
+import { UsageError } from "./arguments.ts";
+import { COMMANDS, help } from "./commands.ts";
 import { openDatabase } from "./database.ts";
 import { brokenConstraint } from "./fault.ts";
 
@@ -31,7 +32,8 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-function explain(error: Error): string {
+/** What is said to whoever called a command that failed. */
+export function explain(error: Error): string {
   if (brokenConstraint(error)?.endsWith("_organization")) {
     return "There is no organization with this id";
   }

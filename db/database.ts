@@ -10,6 +10,7 @@ import { endsSession, isConflict, isConnectionLoss } from "./fault.ts";
 import { Place } from "./place.ts";
 import type { Sql, Tx } from "./sql.ts";
 import { inTransaction, lend } from "./transaction.ts";
+import { type Watch, watched } from "./watch.ts";
 
 /** What a request may do with the database, until its deadline. */
 export interface Operations {
@@ -53,7 +54,7 @@ const GRACE_MS = 2_000;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Opens the database. Three things that postgres.js 3.4.9 leaves to its caller
+ * Opens the database, and tells `watch` of what happens. Three things that postgres.js 3.4.9 leaves to its caller
  * happen here and nowhere else:
  *
  * - One operation at a time on a connection. The driver's own pool sends more
@@ -66,6 +67,7 @@ const MAX_ATTEMPTS = 3;
  */
 export async function openDatabase(
   settings: DatabaseSettings,
+  watch?: Watch,
 ): Promise<Database> {
   const embedded = settings.url
     ? undefined
@@ -76,12 +78,18 @@ export async function openDatabase(
   );
   const admission = new Admission(places);
 
+  function visible<S extends Sql>(sql: S): S {
+    return watch ? watched(sql, watch) : sql;
+  }
+
   /** Runs `work` on a place, and keeps the place until it has settled. */
   async function operate<T>(
     deadline: number,
     work: (connection: Connection, lent: Tx) => Promise<T>,
   ): Promise<T> {
-    const place = await admission.enter(deadline);
+    const asked = performance.now();
+    const place = await admission.enter(deadline)
+      .finally(() => watch?.waited(performance.now() - asked));
     const running = perform(place, deadline, work);
     // It does not go silent: what takes long there is at work.
     const settled = embedded
@@ -107,12 +115,15 @@ export async function openDatabase(
   return {
     until: (deadline) => ({
       read: (work) =>
-        retrying(() => operate(deadline, (_connection, lent) => work(lent))),
+        retrying(() =>
+          operate(deadline, (_connection, lent) => work(visible(lent)))
+        ),
       transaction: (work) =>
         retrying(() =>
           operate(
             deadline,
-            (connection, lent) => inTransaction(connection, lent, work),
+            (connection, lent) =>
+              inTransaction(connection, lent, (sql) => work(visible(sql))),
           )
         ),
     }),

@@ -11,7 +11,7 @@ export async function before<T>(
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => reject(otherwise()),
-    deadline - performance.now(),
+    Math.max(0, deadline - performance.now()),
   );
   return await Promise.race([promise, late])
     .finally(() => clearTimeout(timer));

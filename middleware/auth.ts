@@ -42,10 +42,17 @@ export function createGuard() {
     handler: Handler<Authenticated>,
   ): Handler {
     return async (context): Promise<Answer> => {
-      const apiKey = context.request.headers.get("x-api-key");
-      const { organizationId, mayWrite } = apiKey === null
-        ? await byToken(context, roles)
-        : await byKey(context, keys, apiKey);
+      const { services, timing, request } = context;
+      const apiKey = request.headers.get("x-api-key");
+      const { organizationId, mayWrite } = await timing.auth.time(() =>
+        services.telemetry.span(
+          "authentication",
+          () =>
+            apiKey === null
+              ? byToken(context, roles)
+              : byKey(context, keys, apiKey),
+        )
+      );
       context.facts.organization_id = organizationId;
       if (need === "write" && !mayWrite) {
         throw new ApiError(

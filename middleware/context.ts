@@ -1,5 +1,7 @@
 import type { Database, Operations } from "../db/database.ts";
 import type { Log } from "./log.ts";
+import type { Telemetry } from "./telemetry.ts";
+import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
 
 /** What the service is made of; `main.ts` and the tests put it together. */
@@ -8,10 +10,13 @@ export interface Services {
   /** Absent where no tokens are configured: then every Bearer token is refused. */
   verifyToken?: TokenVerifier | undefined;
   log: Log;
+  telemetry: Telemetry;
   /** The path before `/products`, such as `/api`; may be empty. */
   apiPrefix: string;
   /** The origins whose pages may read answers; none by default. */
   corsOrigins: readonly string[];
+  /** Whether the reference page is served at `/docs`. */
+  docs: boolean;
   maxBodyBytes: number;
   /** How long a body may take to arrive: the server itself would wait for ever. */
   bodyArrivalMs: number;
@@ -31,6 +36,7 @@ export interface Context {
   database: Operations;
   /** What is known of the request by now, for its line in the log. */
   facts: Facts;
+  timing: Timing;
 }
 
 export interface Facts {

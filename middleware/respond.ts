@@ -3,6 +3,7 @@ import { ApiError } from "../schema/error.ts";
 import { failure, JSON_TYPE } from "../schema/envelope.ts";
 import type { Answer, Facts, Services } from "./context.ts";
 import { toApiError } from "./failure.ts";
+import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 import { VERSIONS } from "./version.ts";
 
 const COMMON = {
@@ -17,31 +18,35 @@ const COMMON = {
  * that every answer has, and one line in the log. It never throws itself.
  */
 export async function responded(
-  { log }: Services,
+  { log, telemetry }: Services,
   request: Request,
-  handle: (facts: Facts) => Answer | Promise<Answer>,
+  handle: (facts: Facts, timing: Timing) => Answer | Promise<Answer>,
 ): Promise<Response> {
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
   const facts: Facts = {};
+  const timing = { auth: new Stopwatch(), db: new Stopwatch() };
   let answer: Answer;
   let error: ApiError | undefined;
   try {
-    answer = await handle(facts);
+    answer = await handle(facts, timing);
   } catch (thrown) {
     error = toApiError(thrown);
+    telemetry.failed(error.code);
     answer = {
       status: error.status,
       body: failure(error, requestId),
       headers: error.headers,
     };
   }
+  const ms = performance.now() - started;
   log(answer.status >= 500 ? "error" : "info", {
     request_id: requestId,
     method: request.method,
     path: pathOf(request.url),
     status: answer.status,
-    ms: Math.round((performance.now() - started) * 10) / 10,
+    ms: Math.round(ms * 10) / 10,
+    trace_id: telemetry.traceId(),
     ...facts,
     ...error && { code: error.code },
     ...error && error.status >= 500 && { cause: describe(error) },
@@ -51,6 +56,7 @@ export async function responded(
     status: answer.status,
     headers: {
       "x-request-id": requestId,
+      "server-timing": serverTiming(timing, ms),
       ...COMMON,
       ...answer.body !== undefined && { "content-type": JSON_TYPE },
       // The length that GET would have (RFC 9110, 8.6): the server would say 0.
@@ -80,7 +86,7 @@ function pathOf(url: string): string {
 
 /**
  * What led to a failure, for those who run the service: names, codes and
- * places. Messages of the database may quote what a client sent, so they stay out.
+ * places. Messages may quote what a client sent, so they stay out.
  */
 function describe(error: ApiError): unknown {
   const cause = error.cause as
@@ -96,6 +102,7 @@ function describe(error: ApiError): unknown {
   const { name, code, constraint_name, routine } = cause;
   const at = code
     ? undefined
-    : cause.stack?.split("\n").slice(0, 4).map((line) => line.trim());
+    : cause.stack?.split("\n").map((line) => line.trim())
+      .filter((line) => line.startsWith("at ")).slice(0, 4);
   return { name, code, constraint_name, routine, at };
 }

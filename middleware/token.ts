@@ -1,7 +1,7 @@
 import * as jose from "jose";
-import { unavailable } from "../db/admission.ts";
 import { ApiError } from "../schema/error.ts";
 import type { TokenConfig } from "../schema/config.ts";
+import { keysAt } from "./jwks.ts";
 
 /** Verifies a Bearer token and gives its subject. Throws `UNAUTHORIZED`. */
 export type TokenVerifier = (token: string) => Promise<string>;
@@ -12,8 +12,8 @@ const SKEW = 30;
 /** A token that is good for longer than this many seconds is refused. */
 const MAX_LIFETIME = 366 * 86_400;
 
-const JWKS_TIMEOUT_MS = 3_000;
-const MAX_JWKS_BYTES = 1_048_576;
+/** A JWT of no special kind, or one for access (RFC 9068): others were not made for this (RFC 8725, 3.11). */
+const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
  * Makes the verifier of Bearer tokens (RFC 7519): HS256 by a secret, or RS256,
@@ -36,7 +36,12 @@ export function createTokenVerifier(config: TokenConfig): TokenVerifier {
 
   return async (token) => {
     try {
-      return subjectOf(await verify(token, key, options));
+      const { payload, protectedHeader } = await verify(token, key, options);
+      const { typ } = protectedHeader;
+      if (typ !== undefined && !TYPE.test(typ)) {
+        throw new Error("The header `typ` names another kind of token");
+      }
+      return subjectOf(payload);
     } catch (cause) {
       if (cause instanceof ApiError) throw cause;
       throw unauthorized("The Bearer token is not valid", cause);
@@ -59,18 +64,18 @@ async function verify(
   token: string,
   key: Uint8Array | jose.JWTVerifyGetKey,
   options: jose.JWTVerifyOptions,
-): Promise<jose.JWTPayload> {
+): Promise<jose.JWTVerifyResult> {
   if (typeof key !== "function") {
-    return (await jose.jwtVerify(token, key, options)).payload;
+    return await jose.jwtVerify(token, key, options);
   }
   try {
-    return (await jose.jwtVerify(token, key, options)).payload;
+    return await jose.jwtVerify(token, key, options);
   } catch (error) {
     // A token without `kid`, and several keys that may have signed it.
     if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const candidate of error) {
       try {
-        return (await jose.jwtVerify(token, candidate, options)).payload;
+        return await jose.jwtVerify(token, candidate, options);
       } catch (failed) {
         if (!(failed instanceof jose.errors.JWSSignatureVerificationFailed)) {
           throw failed;
@@ -96,55 +101,4 @@ function subjectOf({ sub, exp, iat }: jose.JWTPayload): string {
     throw new Error("The claim `iat` lies ahead");
   }
   return sub;
-}
-
-/**
- * The keys at an address, fetched when a token asks for one that is not known,
- * and not more than every 30 seconds. While the address is down, the keys that
- * were had last go on serving; before there are any, nobody can be told whether
- * a token is good, so the answer is `SERVICE_UNAVAILABLE`.
- */
-function keysAt(url: URL): jose.JWTVerifyGetKey {
-  const remote = jose.createRemoteJWKSet(url, {
-    timeoutDuration: JWKS_TIMEOUT_MS,
-    [jose.customFetch]: fetchSmall,
-  });
-  return async (header, token) => {
-    try {
-      return await remote(header, token);
-    } catch (error) {
-      if (
-        error instanceof jose.errors.JWKSNoMatchingKey ||
-        error instanceof jose.errors.JWKSMultipleMatchingKeys
-      ) throw error;
-      const known = remote.jwks();
-      if (known) return await jose.createLocalJWKSet(known)(header, token);
-      throw unavailable(
-        "The keys that sign Bearer tokens cannot be had at the moment",
-        error,
-      );
-    }
-  };
-}
-
-/** Fetches without following anyone elsewhere, and no more than keys can be. */
-async function fetchSmall(
-  url: string,
-  init: RequestInit,
-): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: "manual" });
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_JWKS_BYTES) {
-      throw new Error(`The key set is larger than ${MAX_JWKS_BYTES} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  const body = response.status === 200 ? new Blob(chunks) : null;
-  return new Response(body, {
-    status: response.status === 0 ? 502 : response.status,
-    headers: response.headers,
-  });
 }

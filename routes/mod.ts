@@ -2,60 +2,85 @@ import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
+import { timed } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/error.ts";
+import type {
+  ApiOperation,
+  ServiceOperation,
+} from "../schema/openapi/operations.ts";
+import { createDescription, createDocs } from "./docs.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
 
-const ID = ":id([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})";
+const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
 /** A `Host` that is one (RFC 9110, 7.2); any other could change the path of the request's URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 interface Route {
   method: string;
+  /** Such as `/api/products/{id}`. */
+  path: string;
   pattern: URLPattern;
   handler: Handler;
 }
 
-function routesOf(prefix: string): Route[] {
+/** What is served: every operation that is described, and no other, has a handler. */
+function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
   const guarded = createGuard();
+  const api: Record<ApiOperation, Handler> = {
+    "GET /products": guarded("read", products.list),
+    "POST /products": guarded("write", products.create),
+    "GET /products/{id}": guarded("read", products.get),
+    "PUT /products/{id}": guarded("write", products.update),
+    "DELETE /products/{id}": guarded("write", products.remove),
+    "GET /openapi.json": createDescription(prefix),
+  };
+  const service: Record<ServiceOperation, Handler> = {
+    "GET /health/live": health.live,
+    "GET /health/ready": health.ready,
+  };
   return [
-    on("GET", `${prefix}/products`, guarded("read", products.list)),
-    on("POST", `${prefix}/products`, guarded("write", products.create)),
-    on("GET", `${prefix}/products/${ID}`, guarded("read", products.get)),
-    on("PUT", `${prefix}/products/${ID}`, guarded("write", products.update)),
-    on("DELETE", `${prefix}/products/${ID}`, guarded("write", products.remove)),
-    on("GET", "/health/live", health.live),
-    on("GET", "/health/ready", health.ready),
+    ...routes(prefix, api),
+    ...routes("", service),
+    ...docs ? routes("", createDocs(prefix)) : [],
   ];
 }
 
-function on(method: string, pathname: string, handler: Handler): Route {
-  return { method, pattern: new URLPattern({ pathname }), handler };
+/** A key such as `GET /products/{id}` is a method and a path below the prefix. */
+function routes(prefix: string, handlers: Record<string, Handler>): Route[] {
+  return Object.entries(handlers).map(([operation, handler]) => {
+    const [method, path] = operation.split(" ") as [string, string];
+    const pathname = prefix + path.replace("{id}", `:id(${UUID})`);
+    const pattern = new URLPattern({ pathname });
+    return { method, path: prefix + path, pattern, handler };
+  });
 }
 
 /** Makes the service: a function from a request to its response, which never throws. */
 export function createHandler(
   services: Services,
 ): (request: Request) => Promise<Response> {
-  const routes = routesOf(services.apiPrefix);
+  const routes = routesOf(services);
   const allowOrigin = createCors(services.corsOrigins);
   return (request) =>
-    responded(services, request, async (facts): Promise<Answer> => {
+    responded(services, request, async (facts, timing): Promise<Answer> => {
       checkHost(request);
       checkVersion(request.headers);
       const found = match(routes, request);
       if (!found.handler) {
         return { status: 204, headers: { allow: found.allow } };
       }
+      services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
       return await found.handler({
         services,
         request,
         params: found.params,
-        database: services.database.until(deadline),
+        database: timed(services.database.until(deadline), timing.db),
         facts,
+        timing,
       });
     }).then((response) => allowOrigin(request, response));
 }
@@ -76,15 +101,15 @@ function checkHost({ headers, url }: Request): void {
 function match(
   routes: Route[],
   { method, url }: Request,
-): { handler: Handler; params: Record<string, string | undefined> } | {
+): Route & { params: Record<string, string | undefined> } | {
   handler?: undefined;
   allow: string;
 } {
   const asked = method === "HEAD" ? "GET" : method;
-  for (const { method, pattern, handler } of routes) {
-    if (method !== asked) continue;
-    const hit = pattern.exec(url);
-    if (hit) return { handler, params: hit.pathname.groups };
+  for (const route of routes) {
+    if (route.method !== asked) continue;
+    const hit = route.pattern.exec(url);
+    if (hit) return { ...route, params: hit.pathname.groups };
   }
   const methods = routes.filter(({ pattern }) => pattern.test(url)).map((
     { method },

@@ -1,3 +1,4 @@
+import { explained } from "../db/explained.ts";
 import {
   createProduct,
   deleteProduct,
@@ -6,7 +7,6 @@ import {
 } from "../db/products.ts";
 import { listProducts } from "../db/listing.ts";
 import { once } from "../db/idempotency.ts";
-import { explained } from "../db/references.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
@@ -21,7 +21,10 @@ export async function create(context: Authenticated): Promise<Answer> {
   const { request, database, organizationId, services } = context;
   const key = idempotencyKeyOf(request.headers);
   const text = await readText(context);
-  const body = validBody(text, CreateProduct);
+  const body = await services.telemetry.span(
+    "validation",
+    () => validBody(text, CreateProduct),
+  );
 
   const { id, product, replayed } = await explained(
     database,
@@ -48,10 +51,13 @@ export async function create(context: Authenticated): Promise<Answer> {
 
 /** `GET /products` (specification, 4.2). */
 export async function list(
-  { request, database, organizationId }: Authenticated,
+  { request, database, organizationId, services }: Authenticated,
 ): Promise<Answer> {
   const url = new URL(request.url);
-  const query = readListQuery(url.searchParams);
+  const query = await services.telemetry.span(
+    "validation",
+    () => readListQuery(url.searchParams),
+  );
   const { products, total } = await database.read((sql) =>
     listProducts(sql, organizationId, query)
   );
@@ -80,9 +86,13 @@ export async function get(
 
 /** `PUT /products/{id}` (specification, 4.4). */
 export async function update(context: Authenticated): Promise<Answer> {
-  const { request, params, database, organizationId } = context;
+  const { request, params, database, organizationId, services } = context;
   const id = params.id!;
-  const body = validBody(await readText(context), UpdateProduct);
+  const text = await readText(context);
+  const body = await services.telemetry.span(
+    "validation",
+    () => validBody(text, UpdateProduct),
+  );
   const check = preconditionOf(request.headers);
 
   const product = await explained(

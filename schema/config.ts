@@ -11,8 +11,8 @@ const Environment = v.object({
     v.pipe(
       v.string(),
       v.regex(
-        /^(?:\/[\w.~-]+)*$/,
-        "must be empty or a path such as /api, without a slash at its end",
+        /^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/,
+        "must be a path such as /api, without a slash at its end",
       ),
     ),
     "/api",
@@ -48,6 +48,13 @@ const Environment = v.object({
     ".data",
   ),
   DENO_DEPLOYMENT_ID: v.optional(v.string()),
+  DOCS: v.optional(
+    v.pipe(
+      v.picklist(["true", "false"], "must be true or false"),
+      v.transform((is) => is === "true"),
+    ),
+    "true",
+  ),
   HOST: v.optional(
     v.pipe(
       v.string(),
@@ -120,6 +127,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
       prepare: env.DATABASE_PREPARE,
       statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
     },
+    docs: env.DOCS,
     host: env.HOST ?? (env.DATABASE_URL ? "0.0.0.0" : "127.0.0.1"),
     logLevel: env.LOG_LEVEL,
     maxBodyBytes: env.MAX_BODY_BYTES,

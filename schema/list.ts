@@ -41,7 +41,7 @@ export type Sort = typeof SORTS[number];
 export const DEFAULT_SORT: Sort = "-created_at";
 
 /** The parameters of `GET /products`. */
-const Parameters = v.object({
+export const Parameters = v.object({
   page: v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
   // A limit above the maximum is taken as the maximum (AIP-158).
   limit: v.optional(

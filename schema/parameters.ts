@@ -12,7 +12,11 @@ const MAX_IDS = 100;
 export function wholeNumber(most = Infinity) {
   return v.pipe(
     v.string(),
-    v.regex(/^[1-9]\d*$/, "invalid_number: Expected a whole number from 1"),
+    v.metadata({ type: "integer", minimum: 1 }),
+    v.check(
+      (digits) => /^[1-9]\d*$/.test(digits),
+      "invalid_number: Expected a whole number from 1",
+    ),
     v.transform(Number),
     v.maxValue(most, `out_of_range: At most ${most}`),
   );
@@ -30,11 +34,17 @@ export const Term = v.pipe(
     (term) => !term.includes("\0"),
     "invalid_character: The character U+0000 cannot be searched for",
   ),
+  v.metadata({ maxLength: 200 }),
 );
 
 /** A comma list of UUIDs, each once in what is read. */
 export const Uuids = v.pipe(
   v.string(),
+  v.metadata({
+    type: "array",
+    items: { type: "string", format: "uuid" },
+    maxItems: MAX_IDS,
+  }),
   v.transform((list) => list.split(",").map((id) => id.trim())),
   v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
   v.array(Uuid),
@@ -52,6 +62,7 @@ export const Since = v.pipe(
 export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),
+    v.metadata({ type: "array", items: { enum: Object.keys(names) } }),
     v.transform((list) =>
       list === "" ? [] : list.split(",").map((name) => name.trim())
     ),

@@ -24,6 +24,11 @@ export function assertHas(
   assertEquals(part(actual, expected), expected, message);
 }
 
+/** The answer without what tells it from every other. */
+export function withoutRequestId({ text, headers }: Reply): string {
+  return text.replace(headers.get("x-request-id")!, "");
+}
+
 /** The part of a value that the other has too. */
 function part(value: unknown, other: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(other)) {

@@ -8,8 +8,10 @@ import {
 import type { Sql } from "../db/sql.ts";
 import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
+import { SILENT } from "../middleware/telemetry.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
+import { assertDescribed } from "./described.ts";
 
 /** An answer, read. */
 export interface Reply {
@@ -45,12 +47,12 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it, `settings` those of its database. */
+/** Opens the service; `services` replaces parts of it, `settings` the database. */
 export async function openApp(
   services: Partial<Services> = {},
-  settings: Partial<DatabaseSettings> = {},
+  settings = SETTINGS,
 ): Promise<App> {
-  const database = await openDatabase({ ...SETTINGS, ...settings });
+  const database = await openDatabase(settings);
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
@@ -58,8 +60,10 @@ export async function openApp(
     createHandler({
       database,
       log: (level, fields) => logged.push({ level, ...fields }),
+      telemetry: SILENT,
       apiPrefix: "/api",
       corsOrigins: [],
+      docs: true,
       maxBodyBytes: 1_048_576,
       bodyArrivalMs: 10_000,
       deadlineMs: 11_000,
@@ -90,9 +94,8 @@ export async function send(
   path: string,
   init?: RequestInit,
 ): Promise<Reply> {
-  const response = await handler(
-    new Request(`http://catalogue.test${path}`, init),
-  );
+  const request = new Request(`http://catalogue.test${path}`, init);
+  const response = await handler(request);
   const text = await response.text();
   const reply = {
     status: response.status,
@@ -100,7 +103,8 @@ export async function send(
     text,
     body: text ? JSON.parse(text) : undefined,
   };
-  assertEnvelope(reply, init?.method ?? "GET");
+  assertEnvelope(reply, request.method);
+  assertDescribed(request, init?.body, reply);
   return reply;
 }
 
@@ -113,6 +117,10 @@ function assertEnvelope(
   assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
   assertEquals(headers.get("cache-control"), "private, no-cache");
   assertEquals(headers.get("x-content-type-options"), "nosniff");
+  assertMatch(
+    headers.get("server-timing") ?? "",
+    /^auth;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/,
+  );
   if (method === "HEAD" || status === 204 || status === 304) {
     return assertEquals(text, "");
   }

@@ -1,6 +1,7 @@
 import {
   type ConversionConfig,
   type JsonSchema,
+  type OverrideSchemaContext,
   toJsonSchema,
   toJsonSchemaDefs,
 } from "@valibot/to-json-schema";
@@ -34,6 +35,10 @@ export function bodySchemas(
     // An array is checked for its length first, and then for its entries.
     errorMode: "ignore",
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideSchema: (context) =>
+      context.valibotSchema.type === "optional"
+        ? withoutDefault(context.jsonSchema)
+        : overrideSchema(context),
   });
   return Object.fromEntries(
     Object.entries(converted).filter(([name]) => name in named),
@@ -52,28 +57,37 @@ const OPTIONS: ConversionConfig = {
     if (errors) throw new Error(`${valibotAction.type}: ${errors[0]}`);
     return jsonSchema;
   },
-  overrideSchema({ valibotSchema, jsonSchema, errors, definitions }) {
-    switch (valibotSchema.type) {
-      case "custom":
-        return NOTHING;
-      case "object":
-        return withoutNever(jsonSchema);
-      case "nullable":
-        return nullable(jsonSchema.anyOf![0] as JsonSchema);
-      case "intersect":
-        return merged(jsonSchema.allOf as JsonSchema[]);
-      case "lazy":
-        return definitions[jsonSchema.$ref!.split("/").at(-1)!];
-      case "union":
-        return {
-          anyOf: jsonSchema.anyOf!.filter((option) =>
-            Object.keys(option).length > 0
-          ),
-        };
-    }
-    if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
-  },
+  overrideSchema,
 };
+
+function overrideSchema(
+  { valibotSchema, jsonSchema, errors, definitions }: OverrideSchemaContext,
+): JsonSchema | undefined {
+  switch (valibotSchema.type) {
+    case "custom":
+      return NOTHING;
+    case "object":
+      return withoutNever(jsonSchema);
+    case "nullable":
+      return nullable(jsonSchema.anyOf![0] as JsonSchema);
+    case "intersect":
+      return merged(jsonSchema.allOf as JsonSchema[]);
+    case "lazy":
+      return definitions[jsonSchema.$ref!.split("/").at(-1)!];
+    case "union":
+      return {
+        anyOf: jsonSchema.anyOf!.filter((option) =>
+          Object.keys(option).length > 0
+        ),
+      };
+  }
+  if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
+}
+
+/** A default would make generated types ask for the field. */
+function withoutDefault(schema: JsonSchema): JsonSchema {
+  return { ...schema, default: undefined };
+}
 
 /** A field that must not be there is, in a closed object, no field. */
 function withoutNever(schema: JsonSchema): JsonSchema {

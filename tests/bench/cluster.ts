@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import postgres from "postgres";
+import { binary } from "./binaries.ts";
 
 /** A PostgreSQL to be measured. */
 export interface Cluster extends AsyncDisposable {
@@ -18,7 +19,6 @@ const MAX_SHARED_MB = 4096;
  * manual advises. Throws where none is installed.
  */
 export async function startCluster(): Promise<Cluster> {
-  const bin = newestBinaries();
   const folder = await Deno.makeTempDir({ prefix: "catalogue-bench-" });
   const data = join(folder, "data");
   const password = crypto.randomUUID();
@@ -27,7 +27,7 @@ export async function startCluster(): Promise<Cluster> {
   const user = await ownerOf(folder, passwordFile);
 
   async function run(program: string, ...args: string[]): Promise<void> {
-    const { success, stderr } = await new Deno.Command(join(bin, program), {
+    const { success, stderr } = await new Deno.Command(binary(program), {
       args: ["-D", data, ...args],
       cwd: folder,
       stdout: "null",
@@ -117,17 +117,6 @@ function parentOfBackend(pid: number): number | undefined {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
-}
-
-/** Where Debian's packages of PostgreSQL put their programs. */
-function newestBinaries(): string {
-  const versions = "/usr/lib/postgresql";
-  const [newest] = Array.from(
-    Deno.readDirSync(versions),
-    ({ name }) => Number(name),
-  )
-    .sort((a, b) => b - a);
-  return join(versions, String(newest), "bin");
 }
 
 /** PostgreSQL refuses to run as root, who gives these files to the user of Debian's packages then. */

@@ -4,7 +4,6 @@ import { openDatabase } from "../../db/database.ts";
 import type { Sql } from "../../db/sql.ts";
 import { install } from "../../db/install.ts";
 import { fill } from "./fill.ts";
-import { FIRST_NUMBER } from "./products.ts";
 import { createRandom } from "./titles.ts";
 
 /** A tenant of the data set. */
@@ -18,6 +17,14 @@ export interface Organization {
 /** A tenant with a key that may write. */
 export type Client = Organization & { key: string };
 
+/** The tenants that requests are sent for. */
+export interface Dataset {
+  /** The one with all the products that were asked for. */
+  large: Client;
+  /** One with 1,000. */
+  small: Client;
+}
+
 const INSTALL_MS = 600_000;
 
 /**
@@ -30,7 +37,7 @@ export async function loadDataset(
   url: string,
   products: number,
   seed: number,
-): Promise<Client[]> {
+): Promise<Dataset> {
   const database = await openDatabase({
     url,
     poolSize: 1,
@@ -53,13 +60,17 @@ export async function loadDataset(
       await fill(sql, organizations, createRandom(seed));
       await sql`insert into benchmark.datasets (name) values (${name})`;
     }
-    return await Promise.all(organizations.map(async (organization) => {
+    const withKey = async (organization: Organization): Promise<Client> => {
       const key = { organizationId: organization.id, name: "Benchmark" };
       return {
         ...organization,
         key: await issueKey(sql as unknown as Sql, { ...key, scope: "write" }),
       };
-    }));
+    };
+    return {
+      large: await withKey(organizations[0]!),
+      small: await withKey(organizations[2]!),
+    };
   } finally {
     await sql.end();
   }
@@ -68,7 +79,7 @@ export async function loadDataset(
 function organizationsOf(products: number): Organization[] {
   const sizes = [products, Math.ceil(products / 10), 1_000, 500, 200, 100, 50];
   return sizes.map((products, i) => ({
-    id: `019a0000-0001-7000-8000-b00c0${FIRST_NUMBER + i}`,
+    id: `019a0000-0001-7000-8000-00000000000${i}`,
     products,
     references: Math.max(10, Math.floor(products / 10)),
   }));

@@ -33,6 +33,24 @@ export async function fill(
     language sql immutable
     return ('019a0000-00' || kind || '-7000-8000-b00c0' || number)::uuid
   `;
+  // Version 7 (RFC 9562, 5.7), as the service makes them.
+  await sql`
+    create or replace function benchmark.uuidv7() returns uuid
+    language sql volatile
+    return encode(
+      set_bit(
+        set_bit(
+          overlay(
+            uuid_send(gen_random_uuid())
+            placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+          ),
+          52, 1
+        ),
+        53, 1
+      ),
+      'hex'
+    )::uuid
+  `;
   // What is generated refers to what there is: to check twelve million references takes longer than all else.
   await sql`set session_replication_role = replica`;
   const rebuildIndexes = await dropIndexes(sql);

@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
  * An id of kind `kind` as `benchmark.id` makes it in the database: a number
  * that is not of the service's own ids, and after which these come in order.
  */
-export function idOf(kind: string, number: number): string {
+export function idOf(kind: string, number: number | string): string {
   return `019a0000-00${kind}-7000-8000-b00c0${number}`;
 }
 
@@ -67,8 +67,11 @@ export function* productRows(
       one("13", 4),
       one("14", 3),
       one("15", 10),
-      // The first of the collections that `dataset/nested.sql` gives it.
-      below(3) ? "\\N" : idOf("18", FIRST_NUMBER + number * 17 % references),
+      // The first of the collections that `dataset/nested.sql` gives it. The oldest tenth has none, so that
+      // their collections can be replaced.
+      i < references || below(3)
+        ? "\\N"
+        : idOf("18", FIRST_NUMBER + number * 17 % references),
       "normal",
       `https://covers.example/${isbn.isbn13}.jpg`,
       time,

@@ -1,0 +1,49 @@
+import type { Operations } from "../db/database.ts";
+
+/** Adds up the time in which at least one of the things that it times is under way. */
+export class Stopwatch {
+  #running = 0;
+  #since = 0;
+  #total = 0;
+
+  async time<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running++ === 0) this.#since = performance.now();
+    try {
+      return await work();
+    } finally {
+      if (--this.#running === 0) this.#total += performance.now() - this.#since;
+    }
+  }
+
+  /** Milliseconds by now. */
+  get ms(): number {
+    return this.#running === 0
+      ? this.#total
+      : this.#total + performance.now() - this.#since;
+  }
+}
+
+/** What a request spends its time on; looking up its key counts as both. */
+export interface Timing {
+  auth: Stopwatch;
+  db: Stopwatch;
+}
+
+/** The operations, timed. */
+export function timed(
+  operations: Operations,
+  stopwatch: Stopwatch,
+): Operations {
+  return {
+    read: (work) => stopwatch.time(() => operations.read(work)),
+    transaction: (work) => stopwatch.time(() => operations.transaction(work)),
+  };
+}
+
+/** The value of `Server-Timing` (W3C Server Timing), in milliseconds. */
+export function serverTiming({ auth, db }: Timing, total: number): string {
+  return Object.entries({ auth: auth.ms, db: db.ms, total })
+    .map(([name, ms]) => `${name};dur=${Math.round(ms * 100) / 100}`).join(
+      ", ",
+    );
+}

@@ -1,0 +1,107 @@
+import * as v from "valibot";
+import { CHANGED, CREATED } from "../collateral.ts";
+import { CollectionSummary } from "../derived.ts";
+import type { ErrorCode } from "../error.ts";
+import * as entries from "../entries.ts";
+import * as body from "../product.ts";
+import * as answer from "../representation.ts";
+import * as rights from "../rights.ts";
+import { Uuid } from "../values.ts";
+
+const Fault = v.object({
+  pointer: v.optional(
+    v.pipe(v.string(), v.description("A JSON Pointer into the body.")),
+  ),
+  parameter: v.optional(
+    v.pipe(v.string(), v.description("A parameter of the query.")),
+  ),
+  header: v.optional(
+    v.pipe(v.string(), v.description("A header of the request.")),
+  ),
+  code: v.string(),
+  message: v.string(),
+});
+
+const Meta = v.object({
+  page: whole(1),
+  limit: whole(1),
+  total: whole(0),
+  total_pages: whole(0),
+});
+
+/** Every schema with a name of its own: bodies of requests, then of answers. */
+export const SCHEMAS = {
+  CreateProduct: body.CreateProduct,
+  UpdateProduct: body.UpdateProduct,
+  NewPrice: entries.NewPrice,
+  ChangedPrice: entries.ChangedPrice,
+  NewPackingConfiguration: entries.NewPacking,
+  ChangedPackingConfiguration: entries.ChangedPacking,
+  ContributorLink: entries.Contributor,
+  CollectionLink: entries.Collection,
+  CustomFieldValue: entries.CustomField,
+  NewTextContent: CREATED.text_content,
+  NewCitedContent: CREATED.cited_content,
+  NewAward: CREATED.award,
+  ChangedTextContent: CHANGED.text_content,
+  ChangedCitedContent: CHANGED.cited_content,
+  ChangedAward: CHANGED.award,
+  CurrencyCode: entries.Currency,
+
+  ProductAnswer: success(answer.Product),
+  ProductsAnswer: v.object({
+    ...success(v.array(answer.ListedProduct)).entries,
+    meta: Meta,
+  }),
+  DeletedAnswer: success(v.object({ id: Uuid, deleted: v.boolean() })),
+  HealthAnswer: success(
+    v.object({ status: v.picklist(["live", "ready"]) }),
+  ),
+  Meta,
+  Fault,
+
+  Product: answer.Product,
+  ListedProduct: answer.ListedProduct,
+  Price: answer.Price,
+  PackingConfiguration: answer.Packing,
+  Contributor: answer.Contributor,
+  ProductCollection: answer.Collection,
+  CustomField: answer.CustomField,
+  TextContent: answer.TextContent,
+  CitedContent: answer.CitedContent,
+  Award: answer.Award,
+  Collection: CollectionSummary,
+  ProductTerritory: rights.ProductTerritory,
+  ShallowTerritory: rights.ShallowTerritory,
+  Market: rights.Market,
+  Territory: rights.Territory,
+  MarketPublishingDetail: rights.MarketPublishingDetail,
+  SupplyDetail: rights.SupplyDetail,
+  SupplyPrice: rights.SupplyPrice,
+  SalesRights: rights.SalesRights,
+};
+
+/** The name that a schema is referred to by. */
+export type SchemaName = keyof typeof SCHEMAS;
+
+/** The envelope of a success (specification, 7.1). */
+function success<const D extends v.GenericSchema>(data: D) {
+  return v.object({ success: v.literal(true), data, error: v.null() });
+}
+
+/** The envelope of a failure with one of these codes. */
+export function failure(codes: ErrorCode[]) {
+  return v.object({
+    success: v.literal(false),
+    error: v.object({
+      code: v.picklist(codes),
+      message: v.string(),
+      details: v.array(Fault),
+      request_id: v.string(),
+    }),
+  });
+}
+
+function whole(least: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(least));
+}

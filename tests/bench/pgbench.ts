@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type { Baseline } from "./baseline.ts";
+import { binary } from "./binaries.ts";
+import type { Load } from "./load.ts";
+
+/** PostgreSQL plans a prepared statement anew five times, and then perhaps never again. */
+const PLANNED = 6;
+
+/** Runs the baseline with so many clients for so many seconds. Throws when a statement fails. */
+export async function runPgbench(
+  { script, variables, prepared }: Baseline,
+  { url, clients, numbers: [first, last], seconds, seed }: {
+    url: string;
+    clients: number;
+    numbers: readonly [number, number];
+    seconds: number;
+    seed: number;
+  },
+): Promise<Load> {
+  const folder = await Deno.makeTempDir({ prefix: "catalogue-pgbench-" });
+  try {
+    const file = join(folder, "script.sql");
+    const log = join(folder, "log");
+    await Deno.writeTextFile(
+      file,
+      `\\set number random(${first}, ${last})\n${script}`,
+    );
+    const address = new URL(url);
+    const password = decodeURIComponent(address.password);
+    // Everyone may read the arguments of a process.
+    address.password = "";
+    const { success, stderr } = await new Deno.Command(binary("pgbench"), {
+      args: [
+        ...["-n", "-f", file, "-M", prepared ? "prepared" : "extended"],
+        ...["-c", String(clients), "-T", String(seconds)],
+        ...["--random-seed", String(seed), "-l", "--log-prefix", log],
+        ...Object.entries(variables)
+          .flatMap(([name, value]) => ["-D", `${name}=${value}`]),
+        address.href,
+      ],
+      env: { PGPASSWORD: password },
+    }).output();
+    if (!success) throw new Error(new TextDecoder().decode(stderr));
+    const [name] = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+      .filter((name) => name.startsWith("log"));
+    const transactions = readLog(await Deno.readTextFile(join(folder, name!)));
+    return loadOf(transactions, prepared ? PLANNED : 0);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** A transaction: the number it has among those of its client, and microseconds. */
+interface Transaction {
+  number: number;
+  took: number;
+  ended: number;
+}
+
+function readLog(log: string): Transaction[] {
+  return log.trimEnd().split("\n").map((line) => {
+    // Client, number, time, script, second and microsecond of its end.
+    const [, number, took, , second, rest] = line.split(" ").map(Number);
+    return { number: number!, took: took!, ended: second! * 1e6 + rest! };
+  }).sort((a, b) => a.ended - b.ended);
+}
+
+/** What is left when every client has been through its first transactions. */
+function loadOf(transactions: Transaction[], first: number): Load {
+  const begin = transactions.findLastIndex(({ number }) => number <= first);
+  const counted = transactions.slice(begin + 1);
+  const times = counted.map(({ took }) => took / 1e3).sort((a, b) => a - b);
+  const from = transactions[begin]?.ended ??
+    counted[0]!.ended - counted[0]!.took;
+  return {
+    requests: transactions.length,
+    rate: counted.length / (counted.at(-1)!.ended - from) * 1e6,
+    p50: times[Math.floor(times.length * 0.5)]!,
+    p99: times[Math.floor(times.length * 0.99)]!,
+  };
+}

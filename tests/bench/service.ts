@@ -1,0 +1,69 @@
+import { freePort } from "./cluster.ts";
+
+/** A program that serves the catalogue. */
+export interface Service extends AsyncDisposable {
+  name: string;
+  /** Its address, without a path. */
+  origin: string;
+  pid: number;
+}
+
+const START_MS = 30_000;
+
+/** Starts the service as its users do, on the database at `url`. Throws when it does not get ready. */
+export async function startService(url: string): Promise<Service> {
+  return await startProcess("service", ["deno", "task", "-q", "start"], {
+    env: { DATABASE_URL: url, HOST: "127.0.0.1" },
+    readyPath: "/health/ready",
+  });
+}
+
+/**
+ * Starts a program that listens at `PORT` and answers `readyPath` when it can
+ * serve. Throws when it ends before that, or takes too long.
+ */
+export async function startProcess(
+  name: string,
+  [command, ...args]: [string, ...string[]],
+  { env, readyPath }: { env: Record<string, string>; readyPath: string },
+): Promise<Service> {
+  const port = freePort();
+  const process = new Deno.Command(command, {
+    args,
+    env: { ...env, PORT: String(port) },
+    stdin: "null",
+    stdout: "null",
+  }).spawn();
+  let ended = false;
+  process.status.then(() => ended = true);
+
+  const origin = `http://127.0.0.1:${port}`;
+  const deadline = performance.now() + START_MS;
+  while (!await isReady(origin + readyPath)) {
+    if (ended) throw new Error(`${name} ended before it was ready`);
+    if (performance.now() > deadline) {
+      process.kill("SIGKILL");
+      throw new Error(`${name} did not get ready in ${START_MS} ms`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    name,
+    origin,
+    pid: process.pid,
+    async [Symbol.asyncDispose]() {
+      if (!ended) process.kill("SIGTERM");
+      await process.status;
+    },
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

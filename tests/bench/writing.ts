@@ -1,0 +1,75 @@
+import type postgres from "postgres";
+import {
+  type Baseline,
+  type Example,
+  Variables,
+  withParameters,
+} from "./baseline.ts";
+import { describe } from "./describe.ts";
+
+/**
+ * One call of a function in the database that does what a request that writes
+ * does: the same statements in one transaction, with the same parameters.
+ */
+export async function writingBaseline(
+  sql: postgres.Sql,
+  name: string,
+  { sent, number, created }: Example,
+): Promise<Baseline> {
+  const variables = new Variables();
+  const declarations = new Map<string, string>();
+  let body = "";
+  let answer = "null";
+  for (const { text, parameters } of sent) {
+    if (/^(begin|commit)\b/.test(text)) continue;
+    const { types, columns } = await describe(sql, text);
+    const statement = withParameters(text, (n) => {
+      const value = parameters[n];
+      if (value == null) return `null::${types[n]}`;
+      const argument = variables.nameOf(value);
+      const variable = `${argument}_${types[n]!.replace(/\W/g, "_")}`;
+      declarations.set(
+        variable,
+        `${variable} ${types[n]} := ${renewed(argument, value)}::${types[n]};`,
+      );
+      return variable;
+    });
+    const answers = /^\s*select\b/.test(text) || columns.length > 0;
+    body += `${statement}${answers ? " into answer" : ""};\n`;
+    if (columns.length > 0) answer = `answer.${columns.at(-1)}`;
+  }
+
+  function renewed(argument: string, value: string): string {
+    let expression = argument;
+    if (value.includes(String(number))) {
+      expression = `replace(${expression}, '${number}', number::text)`;
+    }
+    if (created && value.includes(created)) {
+      expression = `replace(${expression}, '${created}', created)`;
+    }
+    return expression;
+  }
+
+  const values = variables.values;
+  const call = ["number", ...Object.keys(values)];
+  await sql.unsafe(`
+    create or replace function benchmark.${name}(${
+    call.map((name) => `${name} text`)
+  }) returns text
+    language plpgsql as $function$
+    #variable_conflict use_column
+    declare
+      answer record;
+      created text := benchmark.uuidv7();
+      ${[...declarations.values()].join("\n")}
+    begin
+      ${body}
+      return ${answer};
+    end $function$
+  `);
+  return {
+    script: `select benchmark.${name}(${call.map((name) => `:${name}`)});\n`,
+    variables: values,
+    prepared: true,
+  };
+}

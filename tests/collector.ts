@@ -1,0 +1,66 @@
+/** An OpenTelemetry collector of JSON over HTTP, which remembers what it was sent. */
+export interface Collector extends AsyncDisposable {
+  endpoint: string;
+  spans: Span[];
+  metrics: Metric[];
+  /** Resolves once `isThere` finds what was sent enough. */
+  until(isThere: () => boolean): Promise<void>;
+}
+
+export interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  name: string;
+  status: { code: number };
+  attributes: Attribute[];
+}
+
+export interface Metric {
+  name: string;
+  sum?: { dataPoints: { attributes: Attribute[] }[] };
+}
+
+interface Attribute {
+  key: string;
+  value: { stringValue?: string };
+}
+
+interface Sent {
+  resourceSpans?: { scopeSpans: { spans: Span[] }[] }[];
+  resourceMetrics?: { scopeMetrics: { metrics: Metric[] }[] }[];
+}
+
+/** Collects at a free port. */
+export function openCollector(): Collector {
+  const spans: Span[] = [];
+  const metrics: Metric[] = [];
+  let arrived = Promise.withResolvers<void>();
+
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    async (request) => {
+      const { resourceSpans = [], resourceMetrics = [] }: Sent = await request
+        .json();
+      for (const { scopeSpans } of resourceSpans) {
+        for (const scope of scopeSpans) spans.push(...scope.spans);
+      }
+      for (const { scopeMetrics } of resourceMetrics) {
+        for (const scope of scopeMetrics) metrics.push(...scope.metrics);
+      }
+      arrived.resolve();
+      arrived = Promise.withResolvers();
+      return Response.json({});
+    },
+  );
+
+  return {
+    endpoint: `http://127.0.0.1:${server.addr.port}`,
+    spans,
+    metrics,
+    async until(isThere) {
+      while (!isThere()) await arrived.promise;
+    },
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}

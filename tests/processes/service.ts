@@ -1,0 +1,57 @@
+/** The service in a process of its own. */
+export interface Service extends AsyncDisposable {
+  origin: string;
+  /** Ends the process at once, whatever it is doing. */
+  kill(): Promise<void>;
+}
+
+const PAUSE_MS = 50;
+
+/** Starts the service on the database at `url`, and waits until it takes requests. */
+export async function startService(url: string): Promise<Service> {
+  const port = freePort();
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--allow-all", "main.ts", "start"],
+    cwd: new URL("../../", import.meta.url),
+    env: {
+      DATABASE_URL: url,
+      DATABASE_POOL_SIZE: "4",
+      HOST: "127.0.0.1",
+      PORT: port,
+      LOG_LEVEL: "error",
+    },
+    stdin: "null",
+    stdout: "null",
+  }).spawn();
+  let isOver = false;
+  process.status.then(() => isOver = true);
+  const end = async (signal: Deno.Signal) => {
+    if (!isOver) process.kill(signal);
+    await process.status;
+  };
+  const origin = `http://127.0.0.1:${port}`;
+  while (!await isReady(origin)) {
+    if (isOver) throw new Error("The service ended before it was ready");
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  return {
+    origin,
+    kill: () => end("SIGKILL"),
+    [Symbol.asyncDispose]: () => end("SIGTERM"),
+  };
+}
+
+async function isReady(origin: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}/health/ready`);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return String(listener.addr.port);
+}

@@ -1,0 +1,46 @@
+import type { Database, Operations } from "../../db/database.ts";
+import type { Sql, Tx } from "../../db/sql.ts";
+
+/** A database that remembers the text of every statement it is asked to run. */
+export interface Recording extends Database {
+  /** The statements until now, each once. */
+  statements(): Set<string>;
+}
+
+/** What postgres.js writes onto a statement that it sends; a fragment of one has no text of its own. */
+interface Sent {
+  string?: string;
+}
+
+/** Remembers what goes through the database; everything else is its own. */
+export function recorded(database: Database): Recording {
+  const made: Sent[] = [];
+
+  function remembering<S extends Sql>(sql: S): S {
+    const tag = (...call: Parameters<Sql>) => {
+      const query = sql(...call);
+      made.push(query as unknown as Sent);
+      return query;
+    };
+    return Object.assign(tag, {
+      json: sql.json,
+      unsafe: sql.unsafe,
+    }) as unknown as S;
+  }
+
+  return {
+    until(deadline): Operations {
+      const { read, transaction } = database.until(deadline);
+      return {
+        read: (work) => read((sql) => work(remembering(sql))),
+        transaction: (work) => transaction((sql) => work(remembering<Tx>(sql))),
+      };
+    },
+    get load() {
+      return database.load;
+    },
+    close: (seconds) => database.close(seconds),
+    statements: () =>
+      new Set(made.flatMap(({ string }) => string === undefined ? [] : string)),
+  };
+}

@@ -1,0 +1,73 @@
+import { statementsOf } from "../../db/statements.ts";
+import { bare, inside, items } from "./text.ts";
+
+const SQL = new URL("../../sql/", import.meta.url);
+
+/** What the rules know of the tables. */
+export interface Schema {
+  /** The tables that are copied to every node: `sql/citus.sql` lists them. */
+  shared: Set<string>;
+  /** The columns of every table, each with its definition. */
+  columns: Map<string, Map<string, string>>;
+  /** The functions that give another value at each call. */
+  volatile: Set<string>;
+}
+
+/** A statement of a migration, as it stands there. */
+export interface Definition {
+  file: string;
+  statement: string;
+}
+
+/** Every statement of the migrations, in their order. */
+export async function readMigrations(): Promise<Definition[]> {
+  const folder = new URL("migrations/", SQL);
+  const files = Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
+  const read = async (file: string) =>
+    statementsOf(await Deno.readTextFile(new URL(file, folder)))
+      .map((statement) => ({ file, statement }));
+  return (await Promise.all(files.map(read))).flat();
+}
+
+/** The tables that `sql/citus.sql` copies to every node. */
+export async function readShared(): Promise<Set<string>> {
+  const text = await Deno.readTextFile(new URL("citus.sql", SQL));
+  const [, list] = /shared\b[^;]*?array\[([^\]]+)\]/.exec(text) ?? [];
+  return new Set(Array.from(list!.matchAll(/'(\w+)'/g), ([, name]) => name!));
+}
+
+/** The tables with their columns, as the statements leave them. */
+export function columnsOf(definitions: Definition[]): Schema["columns"] {
+  const tables: Schema["columns"] = new Map();
+  for (const { statement } of definitions) {
+    const text = bare(statement);
+    const [, table] = /^create table (\w+)/.exec(text) ?? [];
+    if (table) {
+      const columns = items(inside(text)).filter((item) =>
+        !/^(constraint|primary|foreign|unique|check|exclude) /.test(item)
+      );
+      tables.set(table, new Map(columns.map(named)));
+    }
+    const [, altered, column] =
+      /^alter table (\w+) add column (.+)/.exec(text) ?? [];
+    if (altered) tables.get(altered)?.set(...named(column!));
+  }
+  return tables;
+}
+
+function named(column: string): [string, string] {
+  const [name, ...definition] = column.split(" ");
+  return [name!, definition.join(" ")];
+}
+
+/** Whether the table holds rows of organizations, and so lies in shards. */
+export function isTenant({ columns, shared }: Schema, table: string): boolean {
+  return !shared.has(table) &&
+    columns.get(table)?.has("organization_id") === true;
+}
+
+/** Whether the text calls one of the functions that give another value at each call. */
+export function callsVolatile({ volatile }: Schema, text: string): boolean {
+  return Array.from(text.matchAll(/([a-z_]\w*) \(/g), ([, name]) => name!)
+    .some((name) => volatile.has(name));
+}

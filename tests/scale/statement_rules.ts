@@ -1,0 +1,130 @@
+import { callsVolatile, isTenant, type Schema } from "./schema.ts";
+import { bare, inside, items, levels } from "./text.ts";
+
+/** Whether the statement (`bare`) breaks the rule. */
+type Breaks = (statement: string, schema: Schema) => boolean;
+
+/**
+ * What a database that is distributed by organization asks of every statement
+ * of a request, so that it runs on the one node that has the organization.
+ */
+const RULES = {
+  "names the organization, as a parameter, for every table of organizations": (
+    statement,
+    schema,
+  ) =>
+    levels(statement).some((level) =>
+      tablesOf(level).some(({ table, alias, kind }) =>
+        kind !== "into" && isTenant(schema, table) &&
+        conditions(level, alias) <
+          tablesOf(level).filter((other) => other.alias === alias).length
+      )
+    ),
+
+  "compares no organization with another table's": (statement) =>
+    /\borganization_id = \w+\.organization_id\b/.test(statement),
+
+  "inserts values, or selects the organization out of one of its tables": (
+    statement,
+    schema,
+  ) => {
+    const [, table] = /^insert into (\w+)/.exec(statement) ?? [];
+    if (!table || !isTenant(schema, table)) return false;
+    const columns = items(inside(statement));
+    const at = columns.indexOf("organization_id");
+    const [, selected] = /\) select (.*?) from /.exec(statement) ?? [];
+    return at < 0 ||
+      selected !== undefined &&
+        !/^\w+\.organization_id$/.test(items(selected)[at] ?? "");
+  },
+
+  "calls no volatile function in a write, by a default neither": (
+    statement,
+    schema,
+  ) => {
+    const [, table] = /^insert into (\w+)/.exec(statement) ?? [];
+    const isInsertSelect = table && !/\) values \(/.test(statement);
+    if (/^(update|delete) /.test(statement) || isInsertSelect) {
+      if (callsVolatile(schema, statement)) return true;
+    }
+    if (!isInsertSelect) return false;
+    const given = items(inside(statement));
+    return Array.from(schema.columns.get(table) ?? []).some((
+      [column, definition],
+    ) => !given.includes(column) && callsVolatile(schema, definition));
+  },
+
+  "adds no interval to a column in an update, but in UTC": (statement) =>
+    /^update .*\w\.\w+ [+-] interval\b/.test(statement),
+
+  "asks for the time in a write by itself, and not inside an expression": (
+    statement,
+  ) =>
+    /^(insert|update|delete) /.test(statement) &&
+    /\b(coalesce \(|case\b)[^()]*\bnow \(/.test(statement),
+
+  "returns columns of what it writes, and calls no function on them": (
+    statement,
+  ) =>
+    /^(insert|update|delete) /.test(statement) &&
+    /\breturning\b.*\(/.test(statement),
+
+  "writes nothing inside a common table expression": (statement) =>
+    /^with /.test(statement) &&
+    /\( (insert into|update|delete from|merge into) /.test(statement),
+
+  "writes no table that every node has": (statement, { shared }) => {
+    const [, table] =
+      /^(?:insert into|update|delete from) (\w+)/.exec(statement) ?? [];
+    return table !== undefined && shared.has(table);
+  },
+
+  "moves no row to another organization": (statement) =>
+    /\bset\b.*(?:^|[ ,(])organization_id =/.test(
+      statement.replace(/\bwhere\b.*/, ""),
+    ),
+
+  "does not merge": (statement) => /^merge /.test(statement),
+
+  "leaves no rule to the end of the transaction": (statement) =>
+    /^set constraints /.test(statement),
+} satisfies Record<string, Breaks>;
+
+/** The names of the rules for statements. */
+export const STATEMENT_RULES = Object.keys(RULES);
+
+/** The rules that the statement breaks. */
+export function brokenBy(statement: string, schema: Schema): string[] {
+  const text = bare(statement);
+  return Object.entries<Breaks>(RULES)
+    .filter(([, breaks]) => breaks(text, schema))
+    .map(([rule]) => rule);
+}
+
+/** The tables that one level of a statement names, each with the name it goes by there. */
+function tablesOf(level: string) {
+  const from = level.matchAll(
+    /\bfrom (.*?)(?=\b(?:where|group by|order by|limit|returning|union|on conflict|for)\b|$)/g,
+  );
+  const joined = Array.from(
+    from,
+    ([, clause]) => clause!.split(/\bjoin\b|,/),
+  ).flat().map((source) => ({ kind: "from", source: source.trim() }));
+  const written = Array.from(
+    level.matchAll(/\b(update|into|using) (\w+(?: as \w+| \w+)?)/g),
+    ([, kind, source]) => ({ kind: kind!, source: source! }),
+  );
+  return [...joined, ...written].map(({ kind, source }) => {
+    const [, table = "", alias] =
+      /^(?:lateral )?(\w+)(?: (?:as )?(?!on\b|set\b|cross\b|left\b|inner\b|full\b)(\w+))?/
+        .exec(source) ?? [];
+    return { kind, table, alias: alias ?? table };
+  });
+}
+
+/** How often the level says which organization's rows it means. */
+function conditions(level: string, alias: string): number {
+  return Array.from(
+    level.matchAll(new RegExp(`\\b${alias}\\.organization_id = \\$\\d+`, "g")),
+  ).length;
+}

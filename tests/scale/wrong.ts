@@ -1,0 +1,61 @@
+/** A statement for each rule, which breaks that one and no other. */
+export const WRONG_STATEMENTS: Record<string, string> = {
+  "names the organization, as a parameter, for every table of organizations":
+    "select p.id, (select l.name from licenses l where l.id = p.license_id) from products p where p.organization_id = $1",
+  "compares no organization with another table's":
+    "select p.id from products p join licenses l on l.organization_id = $1 and l.organization_id = p.organization_id where p.organization_id = $1",
+  "inserts values, or selects the organization out of one of its tables":
+    "insert into seasons (organization_id, id, name) select $1, p.id, p.title from products p where p.organization_id = $1",
+  "calls no volatile function in a write, by a default neither":
+    "update products p set updated_at = clock_timestamp() where p.organization_id = $1",
+  "adds no interval to a column in an update, but in UTC":
+    "update products p set updated_at = p.updated_at + interval '1 day' where p.organization_id = $1",
+  "asks for the time in a write by itself, and not inside an expression":
+    "update products p set updated_at = coalesce($2, now()) where p.organization_id = $1",
+  "returns columns of what it writes, and calls no function on them":
+    "delete from products p where p.organization_id = $1 returning to_char(p.created_at, 'YYYY')",
+  "writes nothing inside a common table expression":
+    "with gone as ( delete from products p where p.organization_id = $1 returning p.id ) select id from gone",
+  "writes no table that every node has":
+    "update organizations set name = $2 where id = $1",
+  "moves no row to another organization":
+    "update seasons s set organization_id = $2 where s.organization_id = $1",
+  "does not merge":
+    "merge into onix_codes using ( values (1) ) v on true when matched then do nothing",
+  "leaves no rule to the end of the transaction":
+    "set constraints products_series deferred",
+};
+
+/** A migration for each rule of the schema, which breaks that one and no other. */
+export const WRONG_MIGRATIONS: Record<string, string> = {
+  "names every constraint by hand":
+    "alter table seasons add foreign key (organization_id, id) references licenses (organization_id, id)",
+  "names constraints with at most 50 characters, and no number at the end":
+    "alter table seasons add constraint seasons_rule_1 check (name <> '')",
+  "has the organization first in primary keys":
+    "alter table seasons add constraint seasons_key primary key (id, organization_id)",
+  "has the organization in whatever is unique":
+    "create unique index seasons_by_name on seasons (name)",
+  "has the organization first in keys to an organization's table":
+    "alter table seasons add constraint seasons_license foreign key (id, organization_id) references licenses (id, organization_id)",
+  "has no key from a shared table to an organization's":
+    "alter table api_keys add constraint api_keys_season foreign key (organization_id, id) references seasons (organization_id, id)",
+  "has product_id on every row below a product":
+    "alter table seasons add constraint seasons_product foreign key (organization_id, id) references products (organization_id, id)",
+  "is an organization's table, or one that sql/citus.sql lists":
+    "create table loose (id uuid not null); do $$ begin perform create_distributed_table('loose', 'id'); end $$",
+  "distributes a new table in the file that makes it":
+    "create table editions (organization_id uuid not null, id uuid not null)",
+  "adds the keys of a new table after it is distributed":
+    "create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id)); do $$ begin perform create_distributed_table('editions', 'organization_id'); end $$",
+  "has no triggers":
+    "create trigger seasons_touch before update on seasons for each row execute function touch()",
+  "has no identity columns":
+    "alter table seasons add column number int generated always as identity",
+  "deletes or keeps what refers to a row, and changes none of it":
+    "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) on delete set null",
+  "checks every rule at once":
+    "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) deferrable initially deferred",
+  "drops a constraint and adds another to change it":
+    "alter table seasons rename constraint seasons_pkey to seasons_key",
+};
