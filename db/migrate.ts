@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { countLoaded } from "./counts.ts";
 import type { Operations } from "./database.ts";
-import type { Tx } from "./sql.ts";
+import type { Sql, Tx } from "./sql.ts";
 import { statementsOf } from "./statements.ts";
 
 /** Where the service's own files of SQL are. */
 const SQL = new URL("../sql/", import.meta.url);
+
+const MIGRATIONS = new URL("migrations/", SQL);
 
 /** The key of the lock under which one process at a time changes the schema. */
 const LOCK = 7_305_219;
@@ -18,7 +20,7 @@ const LOCK = 7_305_219;
  */
 export async function migrate(
   database: Operations,
-  folder = new URL("migrations/", SQL),
+  folder = MIGRATIONS,
 ): Promise<string[]> {
   const files = await migrationsIn(folder);
   return await database.transaction(async (sql) => {
@@ -31,11 +33,7 @@ export async function migrate(
         constraint schema_migrations_pkey primary key (name)
       )
     `;
-    const applied = await sql<{ name: string; sha256: string }[]>`
-      select name, sha256 from schema_migrations order by name
-    `;
-    refuseOtherHistory(applied, files);
-    const pending = files.slice(applied.length);
+    const pending = await pendingOf(sql, files);
     for (const { name, text, sha256 } of pending) {
       await run(sql, text);
       await sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
@@ -43,6 +41,19 @@ export async function migrate(
     await countLoaded(sql);
     return pending.map(({ name }) => name);
   });
+}
+
+/**
+ * The names of the files that `migrate` would apply, without applying them.
+ * Throws as it does.
+ */
+export async function pendingMigrations(sql: Sql): Promise<string[]> {
+  const files = await migrationsIn(MIGRATIONS);
+  const [row] = await sql<{ exists: boolean }[]>`
+    select to_regclass('schema_migrations') is not null as exists
+  `;
+  const pending = row!.exists ? await pendingOf(sql, files) : files;
+  return pending.map(({ name }) => name);
 }
 
 /** Fills the code lists from `sql/seed.sql`, then runs these files too, in one transaction. */
@@ -88,6 +99,14 @@ async function migrationsIn(folder: URL): Promise<Migration[]> {
   }));
 }
 
+async function pendingOf(sql: Sql, files: Migration[]): Promise<Migration[]> {
+  const applied = await sql<{ name: string; sha256: string }[]>`
+    select name, sha256 from schema_migrations order by name
+  `;
+  refuseOtherHistory(applied, files);
+  return files.slice(applied.length);
+}
+
 function refuseOtherHistory(
   applied: readonly { name: string; sha256: string }[],
   files: Migration[],
@@ -108,7 +127,7 @@ function refuseOtherHistory(
 }
 
 /** Waits for its turn, however long: a change of the schema is not a request. */
-async function alone(sql: Tx): Promise<void> {
+export async function alone(sql: Tx): Promise<void> {
   await sql`set local statement_timeout = 0`;
   await sql`set local lock_timeout = 0`;
   // Citus: a table and its keys in one transaction. To PostgreSQL it is a name like any other.
