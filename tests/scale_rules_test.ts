@@ -83,6 +83,9 @@ Deno.test("a database that can be distributed", async (t) => {
   }
 });
 
+/** They may say `sql` too. */
+const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
+
 /** How each tagged template of the request's modules begins. */
 async function templates(): Promise<string[]> {
   const folder = new URL("../db/", import.meta.url);
@@ -93,7 +96,7 @@ async function templates(): Promise<string[]> {
   );
   return texts.flatMap((text) =>
     Array.from(
-      text.matchAll(/\bsql(?:<[^`;]*>)?`([^`$]*)/g),
+      text.replace(COMMENTS, "").matchAll(/\bsql(?:<[^`;]*>)?`([^`$]*)/g),
       ([, template]) => oneLine(template!),
     )
   );
