@@ -9,6 +9,7 @@ import {
   type StoredKey,
   touchKey,
 } from "../db/access.ts";
+import { unavailable } from "../db/admission.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
@@ -42,6 +43,9 @@ export function createGuard() {
     handler: Handler<Authenticated>,
   ): Handler {
     return async (context): Promise<Answer> => {
+      if (!context.services.isReady()) {
+        throw unavailable("The service is starting, or being stopped");
+      }
       const apiKey = context.request.headers.get("x-api-key");
       const { organizationId, mayWrite } = apiKey === null
         ? await byToken(context, roles)
