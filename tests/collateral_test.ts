@@ -75,6 +75,9 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     const sibling = await productOfAllTypes(org);
     const foreign = await productOfAllTypes(other);
 
+    const alone = await org.put(path, {
+      collateral: [{ id: sibling.ids.text, text: "x" }],
+    });
     const unknown = await org.put(path, {
       collateral: [
         { id: crypto.randomUUID() },
@@ -87,6 +90,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       collateral: [{ id: ids.text }, { id: ids.text.toUpperCase() }],
     });
 
+    assertFaults(alone, ["/collateral/0/id", "unknown_reference"]);
     assertFaults(
       unknown,
       ["/collateral/0/id", "unknown_reference"],

@@ -70,6 +70,38 @@ Deno.test("Requests at the same time", async (t) => {
     assert(sets.some((set) => set.map(roleOf).join() === left));
   });
 
+  await t.step("count a product once, by what it is in the end", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    const statuses = await app.sql((sql) =>
+      sql<{ id: string }[]>`select id from lifecycle_statuses order by code`
+    );
+    const bodies = statuses.map(({ id: lifecycle_status_id }, i) => ({
+      lifecycle_status_id,
+      format_id: i % 2 ? org.format : null,
+    }));
+
+    const operations = app.database.until(performance.now() + 10_000);
+    const replies = await operations.transaction(async (sql) => {
+      await sql`select from products where id = ${id} for update`;
+      const replies = bodies.map((body) => org.put(path, body));
+      // As long as the others may take to come and wait for the product.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return () => Promise.all(replies);
+    });
+
+    for (const { status } of await replies()) assertEquals(status, 200);
+    const { body: { data } } = await org.get(path);
+    const filters = [
+      ["format_id", org.format],
+      ...statuses.map(({ id }) => ["lifecycle_status_id", id]),
+    ];
+    for (const [field = "", id] of filters) {
+      const { body } = await org.get(`/api/products?${field}=${id}`);
+      assertEquals(body.meta.total, data[field] === id ? 1 : 0, field);
+    }
+  });
+
   await t.step("share records of an organization in any order", async () => {
     const org = await app.organization();
     const { path: one } = await org.create({ format_id: org.format });

@@ -75,21 +75,27 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       const { path, rows, first } = await productWithTwo(org);
       const sibling = await productWithTwo(org);
       const foreign = await productWithTwo(other);
+      const wrong = [crypto.randomUUID(), sibling.first, foreign.first];
 
+      const alone = [];
+      for (const id of wrong) {
+        alone.push(await org.put(path, { [array]: [{ id, ...three }] }));
+      }
       const unknown = await org.put(path, {
         title: "Persuasion",
         [array]: [
           { id: first, ...three },
           three,
-          { id: crypto.randomUUID(), ...three },
-          { id: sibling.first, ...three },
-          { id: foreign.first, ...three },
+          ...wrong.map((id) => ({ id, ...three })),
         ],
       });
       const repeated = await org.put(path, {
         [array]: [{ id: first }, { id: first.toUpperCase() }],
       });
 
+      for (const reply of alone) {
+        assertFaults(reply, [`/${array}/0/id`, "unknown_reference"]);
+      }
       assertFaults(
         unknown,
         [`/${array}/2/id`, "unknown_reference"],
@@ -99,14 +105,11 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       assertFaults(repeated, [`/${array}/1/id`, "duplicate"]);
       const mine = (await org.get(path)).body.data;
       assertEquals([mine.title, mine[array]], ["Emma", rows]);
-      for (
-        const [owner, { path, rows }] of [[org, sibling], [
-          other,
-          foreign,
-        ]] as const
-      ) {
-        assertEquals((await owner.get(path)).body.data[array], rows);
-      }
+      const others = [
+        (await org.get(sibling.path)).body.data[array],
+        (await other.get(foreign.path)).body.data[array],
+      ];
+      assertEquals(others, [sibling.rows, foreign.rows]);
     });
 
     await t.step(`${array}: refuses an id that is none`, async () => {
