@@ -9,17 +9,21 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** One command of the service: how it is called, what it does, and the doing. */
-export interface Command {
+/** How a command is called, and what it does. */
+export interface Described {
   usage: string;
   does: string;
+}
+
+/** One command of the service. */
+export interface Command extends Described {
   /** Gives what it prints. Throws `UsageError` for wrong arguments. */
   run(database: Operations, args: string[]): Promise<string>;
 }
 
 /** The options and at most so many other arguments. Throws `UsageError`. */
 export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
-  command: Command,
+  command: Described,
   args: string[],
   options: O,
   most = 0,
@@ -41,7 +45,7 @@ export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
 }
 
 /** What is wrong, in one line with how it would be right. */
-export function usage({ usage }: Command, fault: string): UsageError {
+export function usage({ usage }: Described, fault: string): UsageError {
   return new UsageError(
     `${fault.replace(/\.$/, "").split(/\. |\n/)[0]}; usage: deno task ${usage}`,
   );
@@ -49,7 +53,7 @@ export function usage({ usage }: Command, fault: string): UsageError {
 
 /** The value of an option that must be there. Throws `UsageError`. */
 export function needed(
-  command: Command,
+  command: Described,
   option: string,
   value: string | undefined,
 ): string {
@@ -59,7 +63,7 @@ export function needed(
 
 /** The same, of an option that is a UUID. */
 export function uuid(
-  command: Command,
+  command: Described,
   option: string,
   value: string | undefined,
 ): string {
@@ -70,7 +74,7 @@ export function uuid(
 
 /** The same, of an option that is one of these. */
 export function oneOf<T extends string>(
-  command: Command,
+  command: Described,
   option: string,
   value: string | undefined,
   allowed: readonly T[],
@@ -83,7 +87,7 @@ export function oneOf<T extends string>(
 
 /** A day, whose beginning in UTC is meant, or a time with its offset (ISO 8601); nothing if left out. */
 export function time(
-  command: Command,
+  command: Described,
   option: string,
   value: string | undefined,
 ): string | undefined {

@@ -1,4 +1,4 @@
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 import { salesRights } from "./sales_rights.ts";
 import { territories } from "./territories.ts";
 

@@ -2,6 +2,7 @@ import { readConfig } from "../schema/config.ts";
 import { UsageError } from "./arguments.ts";
 import { COMMANDS, help } from "./commands.ts";
 import { openDatabase } from "./database.ts";
+import { DOCTOR } from "./doctor.ts";
 import { brokenConstraint } from "./fault.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,6 +13,12 @@ async function main(args: string[]): Promise<void> {
   if (args.includes("--help") || args.length === 0) {
     return console.log(help(name));
   }
+  const environment = (name: string) => Deno.env.get(name);
+  if (name === "doctor") {
+    const { report, ok } = await DOCTOR.run(environment, args.slice(1));
+    Deno.exitCode = ok ? 0 : 1;
+    return console.log(report);
+  }
   const [command, rest] = COMMANDS[name]
     ? [COMMANDS[name], args.slice(1)]
     : [COMMANDS[`${name} ${verb}`], args.slice(2)];
@@ -21,7 +28,7 @@ async function main(args: string[]): Promise<void> {
     );
   }
 
-  const { database: settings } = readConfig((name) => Deno.env.get(name));
+  const { database: settings } = readConfig(environment);
   const database = await openDatabase(settings);
   try {
     console.log(

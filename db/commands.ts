@@ -1,8 +1,10 @@
 import { createOrganization } from "./access.ts";
 import { type Command, read, usage } from "./arguments.ts";
+import { DOCTOR } from "./doctor.ts";
 import { KEY_COMMANDS } from "./key_commands.ts";
 import { MEMBER_COMMANDS } from "./member_commands.ts";
 import { migrate, seed } from "./migrate.ts";
+import { recount } from "./recount.ts";
 
 /** `deno task <name> [<verb>]`, by name and verb. */
 export const COMMANDS: Record<string, Command> = {
@@ -31,6 +33,16 @@ export const COMMANDS: Record<string, Command> = {
       ].join("\n");
     },
   },
+  "recount": {
+    usage: "recount",
+    does:
+      "Counts all products anew, as is needed after products were changed by SQL; writers wait for it",
+    async run(database, args) {
+      read(this, args, {});
+      await recount(database);
+      return "All products are counted";
+    },
+  },
   "organization create": {
     usage: "organization create NAME",
     does: "Makes an organization and prints its id",
@@ -46,10 +58,8 @@ export const COMMANDS: Record<string, Command> = {
 
 /** How the commands are called: all of them, or those of one name. */
 export function help(name?: string): string {
-  const commands = Object.entries(COMMANDS).filter(([key]) =>
-    !name || key.split(" ")[0] === name
-  );
-  return commands.map(([, { usage, does }]) =>
-    `deno task ${usage}\n    ${does}`
-  ).join("\n");
+  return [...Object.values(COMMANDS), DOCTOR]
+    .filter(({ usage }) => !name || usage.split(" ")[0] === name)
+    .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
+    .join("\n");
 }

@@ -6,7 +6,8 @@ import {
 } from "../schema/fault.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { unavailable } from "./admission.ts";
-import type { Operations, Sql } from "./database.ts";
+import type { Operations } from "./database.ts";
+import type { Sql } from "./sql.ts";
 import { brokenConstraint, RowsMissing } from "./fault.ts";
 import { unknownReferences } from "./references.ts";
 import {

@@ -1,6 +1,6 @@
 import { DEFAULT_SORT, type ListQuery } from "../schema/list.ts";
 import { keptCount, total } from "./counts.ts";
-import { type Sql, unprepared } from "./database.ts";
+import { type Sql, unprepared } from "./sql.ts";
 import { ordering } from "./ordering.ts";
 import { core } from "./representation.ts";
 import { salesRights } from "./sales_rights.ts";

@@ -1,6 +1,6 @@
 import { typesOf } from "../schema/collateral.ts";
 import type { ProductBody } from "../schema/product.ts";
-import type { Exact, Statement, Tx } from "./database.ts";
+import type { Exact, Statement, Tx } from "./sql.ts";
 import {
   append,
   change,

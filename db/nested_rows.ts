@@ -1,4 +1,4 @@
-import type { Exact, Statement, Tx } from "./database.ts";
+import type { Exact, Statement, Tx } from "./sql.ts";
 
 /*
  * The statements that write the rows below a product. Rows travel as one JSON

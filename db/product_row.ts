@@ -1,5 +1,5 @@
 import { arrays } from "./arrays.ts";
-import type { Exact, Sql, Statement, Tx } from "./database.ts";
+import type { Exact, Sql, Statement, Tx } from "./sql.ts";
 import { core } from "./representation.ts";
 
 /*

@@ -2,7 +2,7 @@ import { ApiError } from "../schema/error.ts";
 import { FILTERS } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { countProduct, moveCounts } from "./counts.ts";
-import { pipelined, type Sql, type Tx } from "./database.ts";
+import { pipelined, type Sql, type Tx } from "./sql.ts";
 import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Fault } from "../schema/error.ts";
 import { unknownReference } from "../schema/fault.ts";
 import type { ProductBody } from "../schema/product.ts";
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** The references of a body, each with the field that says what it refers to. */
 function referencesOf(body: ProductBody) {

@@ -1,4 +1,4 @@
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /*
  * The product as answers show it, as JSON text that PostgreSQL makes and the

@@ -1,4 +1,4 @@
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** The sales rights of product `p` (ONIX block 3). */
 export function salesRights(sql: Sql) {

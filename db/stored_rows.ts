@@ -7,7 +7,7 @@ import {
   unknownReference,
 } from "../schema/fault.ts";
 import type { ProductBody } from "../schema/product.ts";
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** What is stored of a product and bears on the rules of a body. */
 export interface Stored {

@@ -1,4 +1,4 @@
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /*
  * Rights and supply, written elsewhere and read here under ONIX's own names.

@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import { issueKey } from "../../db/access.ts";
-import { openDatabase, type Sql } from "../../db/database.ts";
+import { openDatabase } from "../../db/database.ts";
+import type { Sql } from "../../db/sql.ts";
 import { install } from "../../db/install.ts";
 import { fill } from "./fill.ts";
 import { createRandom } from "./titles.ts";

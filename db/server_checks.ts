@@ -1,0 +1,57 @@
+import type { Tx } from "./sql.ts";
+import { pendingMigrations } from "./migrate.ts";
+
+const EXTENSIONS = ["btree_gin", "pg_trgm"];
+
+const OLDEST_VERSION = 15;
+
+/** Whether it answers, and is new enough. */
+export async function checkDatabase(sql: Tx) {
+  const asked = performance.now();
+  const [row] = await sql<{ version: string }[]>`
+    select current_setting('server_version') as version
+  `;
+  const ms = Math.ceil(performance.now() - asked);
+  const finding = `PostgreSQL ${row!.version} answers in ${ms} ms`;
+  return parseInt(row!.version) >= OLDEST_VERSION ? { ok: true, finding } : {
+    ok: false,
+    finding,
+    advice: `Use PostgreSQL ${OLDEST_VERSION} or later`,
+  };
+}
+
+/** Whether what search is made of can be had. */
+export async function checkExtensions(sql: Tx) {
+  const found = await sql<{ name: string }[]>`
+    select name from pg_available_extensions
+    union all
+    select collname from pg_collation where collname = 'und-x-icu'
+  `;
+  const names = new Set(found.map(({ name }) => name));
+  const missing = EXTENSIONS.filter((name) => !names.has(name));
+  if (missing.length > 0) {
+    return {
+      ok: false,
+      finding: `Missing: ${missing.join(", ")}`,
+      advice:
+        "Install PostgreSQL's own additional modules (the package postgresql-contrib)",
+    };
+  }
+  return names.has("und-x-icu")
+    ? { ok: true, finding: `${EXTENSIONS.join(", ")}, ICU` }
+    : {
+      ok: false,
+      finding: "This PostgreSQL was built without ICU",
+      advice: "Use one that was built with it, as all packages are",
+    };
+}
+
+/** Whether the schema is the one that this release needs. */
+export async function checkMigrations(sql: Tx) {
+  const pending = await pendingMigrations(sql);
+  return pending.length === 0 ? { ok: true, finding: "All are applied" } : {
+    ok: false,
+    finding: `${pending.length} are pending, the first is ${pending[0]}`,
+    advice: "deno task migrate",
+  };
+}
