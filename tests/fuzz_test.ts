@@ -86,26 +86,27 @@ Deno.test("Hostile strings", async (t) => {
         const parameter = parameters[i % parameters.length];
 
         const found = await org.get(`${PRODUCTS}?search=${value}`);
-        const refused = await org.get(`${PRODUCTS}?${parameter}=${value}`);
-        const unknown = await org.get(`${PRODUCTS}?${value}=${value}`);
+        const refused = await org.get(
+          `${PRODUCTS}?${i % 2 ? value : parameter}=${value}`,
+        );
 
         assertEquals(found.status, 200, string);
         assertEquals(refused.status, 400, `${parameter}: ${string}`);
-        assertEquals(unknown.status, 400, string);
       }
     },
   );
 
   await t.step("are found by no path", async () => {
-    for (const string of HOSTILE) {
-      for (const method of ["GET", "PUT", "DELETE"]) {
-        const { status } = await app.send(
-          `${PRODUCTS}/${encodeURIComponent(string)}`,
-          { method, headers: { "x-api-key": org.key } },
-        );
+    for (const [i, string] of HOSTILE.entries()) {
+      const { status } = await app.send(
+        `${PRODUCTS}/${encodeURIComponent(string)}`,
+        {
+          method: ["GET", "PUT", "DELETE"][i % 3]!,
+          headers: { "x-api-key": org.key },
+        },
+      );
 
-        assertEquals(status, 404, string);
-      }
+      assertEquals(status, 404, string);
     }
   });
 

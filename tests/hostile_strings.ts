@@ -1,16 +1,4 @@
-const OPENINGS = [
-  "",
-  "'",
-  "''",
-  "\\'",
-  '"',
-  "')",
-  "'))",
-  "$$",
-  "1",
-  "x' ",
-  "*/",
-];
+const OPENINGS = ["", "'", "\\'", '"', "')", "$$", "*/"];
 
 const STATEMENTS = [
   "OR 1=1",
@@ -22,7 +10,7 @@ const STATEMENTS = [
   "AND 1 = CAST(version() AS int)",
 ];
 
-const ENDINGS = ["", " --", "; --", " /*", "'", "\\"];
+const ENDINGS = ["", " --", ";", " /*", "'"];
 
 const ODD = [
   "null",
