@@ -1,7 +1,10 @@
 import { createOrganization, issueKey } from "../db/access.ts";
-import { openDatabase } from "../db/database.ts";
+import {
+  type DatabaseSettings,
+  openDatabase,
+  type Tx,
+} from "../db/database.ts";
 import { install } from "../db/install.ts";
-import { SETTINGS } from "./harness.ts";
 
 /** The folder of the repository. */
 export const ROOT = new URL("..", import.meta.url);
@@ -27,6 +30,9 @@ export interface Ended {
 /** Where a service finds its database. */
 export type Place = { DATABASE_URL: string } | { DATA_DIR: string };
 
+/** How a service starts whatever the tests were started with: a variable that is empty counts as unset. */
+const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
+
 const PAUSE_MS = 50;
 
 /** Runs the service with these variables, as a user does or by other arguments of `deno`. */
@@ -38,8 +44,7 @@ export function launch(
   const child = new Deno.Command(Deno.execPath(), {
     args: args(port),
     cwd: ROOT,
-    // A variable that is empty counts as unset.
-    env: { NO_COLOR: "1", DATABASE_URL: "", DATA_DIR: "", PORT: port, ...env },
+    env: { ...UNSET, NO_COLOR: "1", PORT: port, ...env },
     stdout: "piped",
     stderr: "piped",
   }).spawn();
@@ -80,30 +85,38 @@ export async function start(
   return service;
 }
 
+/** An organization that was made for a service to find. */
+export interface Prepared<T> {
+  place: Place;
+  organizationId: string;
+  key: string;
+  /** What `fill` gave. */
+  filled: T;
+}
+
 /**
- * Makes a new organization where a service will find it: in a new folder, or
- * in the database that `TEST_DATABASE_URL` names.
+ * Makes an organization in a database that no service has open, and fills it:
+ * reference tables are filled by SQL.
  */
-export async function prepare(
-  dataDir: string,
-): Promise<{ place: Place; organizationId: string; key: string }> {
-  const database = await openDatabase({ ...SETTINGS, dataDir });
-  const operations = database.until(performance.now() + 60_000);
+export async function prepare<T>(
+  name: string,
+  settings: DatabaseSettings,
+  fill: (sql: Tx, organizationId: string) => Promise<T>,
+): Promise<Prepared<T>> {
+  const database = await openDatabase(settings);
+  const operations = database.until(performance.now() + 600_000);
   await install(operations);
-  const made = await operations.transaction(async (sql) => {
-    const organizationId = await createOrganization(sql, "Start");
-    const key = await issueKey(sql, {
-      organizationId,
-      name: "Start",
-      scope: "write",
-    });
-    return { organizationId, key };
+  const prepared = await operations.transaction(async (sql) => {
+    const organizationId = await createOrganization(sql, name);
+    const key = await issueKey(sql, { organizationId, name, scope: "write" });
+    const filled = await fill(sql, organizationId);
+    return { organizationId, key, filled };
   });
   await database.close();
-  const { url } = SETTINGS;
+  const { url, dataDir = "" } = settings;
   return {
     place: url ? { DATABASE_URL: url } : { DATA_DIR: dataDir },
-    ...made,
+    ...prepared,
   };
 }
 

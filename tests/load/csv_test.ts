@@ -1,0 +1,45 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { recordsOf, rowsOf } from "./csv.ts";
+
+const CASES: Record<string, string[][]> = {
+  "": [],
+  "a,b\n1,2\n": [["a", "b"], ["1", "2"]],
+  "a,b\r\n1,2": [["a", "b"], ["1", "2"]],
+  "a\rb\r": [["a"], ["b"]],
+  ",\n": [["", ""]],
+  "a,": [["a", ""]],
+  "\n": [[""]],
+  '"a,b",c': [["a,b", "c"]],
+  '"say ""so""",""': [['say "so"', ""]],
+  '"two\nlines",x\n': [["two\nlines", "x"]],
+  "\ufeffa,b": [["a", "b"]],
+  " a , b ": [[" a ", " b "]],
+};
+
+Deno.test("rowsOf", async (t) => {
+  for (const [text, rows] of Object.entries(CASES)) {
+    await t.step(`reads ${JSON.stringify(text)}`, () => {
+      assertEquals(rowsOf(text), rows);
+    });
+  }
+
+  for (const text of ['a"b', '"a"b', '"a', 'x\n"a" ,b']) {
+    await t.step(`refuses ${JSON.stringify(text)}`, () => {
+      assertThrows(() => rowsOf(text), SyntaxError, "unexpected quote");
+    });
+  }
+});
+
+Deno.test("recordsOf", async (t) => {
+  await t.step("names the fields by the first row", () => {
+    assertEquals(recordsOf("id,title\n1,Emma\n"), [{ id: "1", title: "Emma" }]);
+  });
+
+  await t.step("refuses a row of another length", () => {
+    assertThrows(
+      () => recordsOf("id,title\n1\n"),
+      SyntaxError,
+      "Row 2: found 1 fields, expected 2",
+    );
+  });
+});
