@@ -10,7 +10,7 @@ import type { Service } from "./service.ts";
 import { runWrk } from "./wrk.ts";
 
 /** Enough for every connection of a pool to have planned the statements; no more than a second of it. */
-const WARM_UP = { batches: 10, requests: 16, ms: 1_000 };
+const WARM_UP = { batches: 8, requests: 8, ms: 1_000 };
 
 /** How a contest goes. */
 export interface Rules {

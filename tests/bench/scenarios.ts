@@ -108,12 +108,10 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
       `${isCommon}&format_id=${idOf("16", FIRST_NUMBER)}`,
     ),
     search("rare word", samples.rareWord),
-    search("ISBN", isbn13),
     search("ISBN with hyphens", hyphenated),
     search("product code", samples.productCode),
     search("word of 1 title in 3", "the"),
     search("2 characters, common", "qu"),
     search("2 characters, absent", "zq"),
-    search("1 character", "z"),
   ];
 }
