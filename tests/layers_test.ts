@@ -10,7 +10,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/embedded\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/(token|jwks)\.ts$/,
-  "postgres": /^db\/database\.ts$/,
+  "postgres": /^db\/(connection|sql)\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/arguments)\.ts$/,
 };
