@@ -121,9 +121,7 @@ interface Address {
 }
 
 function openSocket({ host: [host], port: [port], path }: Address): Duplex {
-  const socket = path
-    ? connect(path)
-    : connect({ host: host!, port: port!, noDelay: true });
+  const socket = path ? connect(path) : connect(port!, host!);
   // The name that the server's certificate must bear.
   return Object.assign(socket, { host });
 }

@@ -35,14 +35,14 @@ export async function inTransaction<T>(
   work: (sql: Tx) => Promise<T>,
 ): Promise<T> {
   // Awaited: postgres.js may change the order of what is sent while it connects.
-  await connection.sql`begin`;
+  await connection.sql.unsafe("begin");
   let result: T;
   let commit;
   try {
     result = await work(lent);
-    commit = lent`commit`;
+    commit = lent.unsafe("commit");
   } catch (error) {
-    await connection.sql`rollback`.catch(() => connection.break());
+    await connection.sql.unsafe("rollback").catch(() => connection.break());
     throw error;
   }
   const { command } = await commit.catch((error) => {

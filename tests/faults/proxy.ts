@@ -1,9 +1,9 @@
-/** What a proxy does with what it is given. */
+/** What a proxy does with a new connection. */
 export type Behaviour =
   | "forward"
-  /** Takes everything and passes nothing on: a network that went silent. */
+  /** Takes what comes and passes nothing on until it forwards again. */
   | "hold"
-  /** Ends a new connection at its first bytes; those that are open go on. */
+  /** Ends it at its first bytes. */
   | "hang up";
 
 /** A way to a database that a test can spoil. */
@@ -18,12 +18,15 @@ export interface Proxy extends Disposable {
   readonly opened: number[];
   /** Breaks every connection that is open. */
   cut(): void;
+  /** Passes nothing on any more on those that are open, and does not break them: a network that went silent. */
+  silence(): void;
 }
 
 /** Listens at a port of its own, and passes what comes there on to `target`. */
 export function startProxy(target: number): Proxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const connections = new Set<Deno.Conn>();
+  const silent = new WeakSet<Deno.Conn>();
   const proxy: Proxy = {
     port: listener.addr.port,
     behaviour: "forward",
@@ -34,20 +37,25 @@ export function startProxy(target: number): Proxy {
       for (const connection of connections) close(connection);
       connections.clear();
     },
+    silence() {
+      for (const connection of connections) silent.add(connection);
+    },
     [Symbol.dispose]() {
       listener.close();
       proxy.cut();
     },
   };
 
+  const isHeld = (connection: Deno.Conn) =>
+    connections.has(connection) &&
+    (proxy.behaviour === "hold" || silent.has(connection));
+
   async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
     const buffer = new Uint8Array(65_536);
     for (;;) {
       const length = await from.read(buffer);
       if (proxy.delayMs > 0) await pause(proxy.delayMs);
-      while (proxy.behaviour === "hold" && connections.has(from)) {
-        await pause(10);
-      }
+      while (isHeld(from)) await pause(10);
       if (length === null) break;
       for (let at = 0; at < length;) {
         const end = Math.min(at + proxy.pieceBytes, length);
