@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomInt } from "node:crypto";
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** What a key may do. */
 export type Scope = "read" | "write";

@@ -1,65 +1,69 @@
 import { ApiError } from "../schema/error.ts";
+import { before } from "./deadline.ts";
 
 /** Operations that may wait; beyond them a client is told at once to come back. */
 const MAX_WAITING = 1000;
 
-interface Waiting {
-  admit(): void;
-}
-
 /**
- * Lets at most `places` operations run at once; the others wait in the order
- * they came. postgres.js loses track of transactions when more operations than
- * connections are under way (porsager/postgres#1189), so `places` is the size
- * of the pool.
+ * Gives each of `places` to one operation at a time; the others wait in the
+ * order they came. An open place is given before one that must connect first:
+ * so the connections that a quiet service keeps are few and warm, and one that
+ * cannot connect is not the first to be free, again and again, while others
+ * could serve.
  */
-export class Admission {
+export class Admission<Place extends { readonly isOpen: boolean }> {
+  readonly #free: Place[];
   readonly #places: number;
-  readonly #queue = new Set<Waiting>();
-  #running = 0;
+  readonly #queue = new Set<(place: Place) => void>();
 
-  constructor(places: number) {
-    this.#places = places;
+  constructor(places: readonly Place[]) {
+    this.#free = [...places];
+    this.#places = places.length;
   }
 
   /** How many run and how many wait, for the metrics. */
   get load(): { running: number; waiting: number } {
-    return { running: this.#running, waiting: this.#queue.size };
+    return {
+      running: this.#places - this.#free.length,
+      waiting: this.#queue.size,
+    };
   }
 
   /**
    * Waits for a place until `deadline` (milliseconds of `performance.now()`).
-   * The caller must `leave` when its operation is over. Throws
+   * The caller must `leave` it when its operation is over. Throws
    * `SERVICE_UNAVAILABLE` when too many wait, or the deadline passes.
    */
-  async enter(deadline: number): Promise<void> {
-    if (this.#running < this.#places) {
-      this.#running++;
-      return;
-    }
+  async enter(deadline: number): Promise<Place> {
+    if (performance.now() >= deadline) throw tooLate();
+    const open = this.#free.findLastIndex(({ isOpen }) => isOpen);
+    const [place] = this.#free.splice(open, 1);
+    if (place) return place;
     if (this.#queue.size >= MAX_WAITING) {
       throw unavailable("Too many requests wait for the database");
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { admit: resolve };
-    const timer = setTimeout(() => {
-      this.#queue.delete(waiting);
-      reject(unavailable("The database had no time for this request"));
-    }, Math.max(0, deadline - performance.now()));
-    this.#queue.add(waiting);
-    await promise.finally(() => clearTimeout(timer));
+    const { promise, resolve } = Promise.withResolvers<Place>();
+    this.#queue.add(resolve);
+    return await before(deadline, promise, () => {
+      this.#queue.delete(resolve);
+      return tooLate();
+    });
   }
 
   /** Hands the place to the one that has waited longest. */
-  leave(): void {
+  leave(place: Place): void {
     const [next] = this.#queue;
-    if (next) {
-      this.#queue.delete(next);
-      next.admit();
+    if (!next) {
+      this.#free.push(place);
     } else {
-      this.#running--;
+      this.#queue.delete(next);
+      next(place);
     }
   }
+}
+
+function tooLate(): ApiError {
+  return unavailable("The database had no time for this request");
 }
 
 /** A failure that a client may try again after a second. */

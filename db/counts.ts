@@ -1,5 +1,5 @@
 import { FILTERS, type ListQuery, NARROWING } from "../schema/list.ts";
-import type { Sql, Statement, Tx } from "./database.ts";
+import type { Sql, Statement, Tx } from "./sql.ts";
 import { conditions } from "./search.ts";
 
 /*

@@ -8,6 +8,7 @@ interface DatabaseFault {
   code?: string;
   message?: string;
   constraint_name?: string;
+  severity?: string;
 }
 
 /**
@@ -36,6 +37,15 @@ export function isConflict(error: unknown): boolean {
 export function isConnectionLoss(error: unknown): boolean {
   return /^(CONNECTION_|CONNECT_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|08|57P0)/
     .test(sqlState(error));
+}
+
+/**
+ * Whether its connection is of no more use: lost, ended by the server, or to
+ * one that is a standby now, while the name may lead to another.
+ */
+export function endsSession(error: unknown): boolean {
+  return isConnectionLoss(error) || sqlState(error) === "25006" ||
+    (error as DatabaseFault | undefined)?.severity === "FATAL";
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/error.ts";
-import { pipelined, type Tx } from "./database.ts";
+import { pipelined, type Tx } from "./sql.ts";
 
 /** A product that was created, now or by an earlier request with the same key. */
 export interface Created {

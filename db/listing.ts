@@ -1,10 +1,11 @@
 import { DEFAULT_SORT, type ListQuery } from "../schema/list.ts";
 import { keptCount, total } from "./counts.ts";
-import { type Sql, unprepared } from "./database.ts";
+import { type Sql, unprepared } from "./sql.ts";
 import { ordering } from "./ordering.ts";
 import { core } from "./representation.ts";
-import { salesRights, shallowTerritories } from "./rights.ts";
+import { salesRights } from "./sales_rights.ts";
 import { conditions } from "./search.ts";
+import { shallowTerritories } from "./territories.ts";
 
 /**
  * One page of the catalogue as a JSON array, and how many products match in all.

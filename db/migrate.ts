@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { countLoaded } from "./counts.ts";
-import type { Operations, Sql, Tx } from "./database.ts";
+import type { Operations } from "./database.ts";
+import type { Sql, Tx } from "./sql.ts";
 import { statementsOf } from "./statements.ts";
 
 /** Where the service's own files of SQL are. */

@@ -1,6 +1,14 @@
 import { typesOf } from "../schema/collateral.ts";
 import type { ProductBody } from "../schema/product.ts";
-import type { Exact, Statement, Tx } from "./database.ts";
+import type { Exact, Statement, Tx } from "./sql.ts";
+import {
+  append,
+  change,
+  type Entry,
+  type Product,
+  prune,
+  upsert,
+} from "./nested_rows.ts";
 import { uuidv7 } from "./uuid.ts";
 
 /** What brings the rows of one array in line; links that a series rests on go last, in `prunes`. */
@@ -9,13 +17,6 @@ interface Writes {
   prunes: Statement[];
 }
 
-interface Product {
-  sql: Tx;
-  organizationId: string;
-  productId: string;
-}
-
-type Entry = Record<string, unknown>;
 type Sync = (product: Product, entries: Entry[]) => Writes;
 
 /** The specification's table of nested arrays (4.4), row for row. */
@@ -130,108 +131,4 @@ function identified(entries: Entry[]): { changed: Entry[]; created: Entry[] } {
     else created.push({ ...entry, position, id: uuidv7() });
   }
   return { changed, created };
-}
-
-/*
- * The statements. Rows travel as one JSON parameter, so that a statement's text
- * does not depend on how many there are. Children are inserted by `select …
- * from products`: for a product that is not there nothing is written, and a
- * distributed database finds the one node it concerns.
- */
-
-function change(
-  { sql, organizationId, productId }: Product,
-  table: string,
-  columns: string[],
-  rows: Entry[],
-): Exact[] {
-  if (rows.length === 0) return [];
-  const ofItsType = table === "collateral"
-    ? sql`and e.entry -> 'types' ? x.collateral_type`
-    : sql``;
-  const statement = sql`
-    update ${sql(table)} x
-    set (${sql(columns)}) = (
-      select ${sql(columns)}
-      from jsonb_populate_record(x, e.entry)
-    )
-    from jsonb_array_elements(${sql.json(rows)}) e (entry)
-    where x.organization_id = ${organizationId} and x.product_id = ${productId}
-      and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
-  `;
-  return [{ statement, rows: rows.length }];
-}
-
-function append(
-  { sql, organizationId, productId }: Product,
-  table: string,
-  columns: string[],
-  rows: Entry[],
-): Statement[] {
-  if (rows.length === 0) return [];
-  return [sql`
-    insert into ${sql(table)}
-      (${sql(["organization_id", "product_id", "position", ...columns])})
-    select
-      p.organization_id,
-      p.id,
-      r.position + coalesce((
-        select max(x.position) + 1
-        from ${sql(table)} x
-        where x.organization_id = ${organizationId} and x.product_id = ${productId}
-      ), 0),
-      ${sql(columns.map((column) => `r.${column}`))}
-    from products p
-    cross join jsonb_populate_recordset(null::${sql(table)}, ${
-    sql.json(rows)
-  }) r
-    where p.organization_id = ${organizationId} and p.id = ${productId}
-  `];
-}
-
-function upsert(
-  { sql, organizationId, productId }: Product,
-  table: string,
-  keys: string[],
-  values: string[],
-  rows: Entry[],
-): Statement[] {
-  if (rows.length === 0) return [];
-  const columns = [...keys, ...values];
-  return [sql`
-    insert into ${sql(table)}
-      (${sql(["organization_id", "product_id", "position", ...columns])})
-    select
-      p.organization_id, p.id, r.position,
-      ${sql(columns.map((column) => `r.${column}`))}
-    from products p
-    cross join jsonb_populate_recordset(null::${sql(table)}, ${
-    sql.json(rows)
-  }) r
-    where p.organization_id = ${organizationId} and p.id = ${productId}
-    on conflict (${
-    sql(["organization_id", "product_id", ...keys])
-  }) do update set
-      ${[
-    sql`position = excluded.position`,
-    ...values.map((v) => sql`, ${sql(v)} = ${sql(`excluded.${v}`)}`),
-  ]}
-  `];
-}
-
-/** Deletes the rows of the product that are not among these. */
-function prune(
-  { sql, organizationId, productId }: Product,
-  table: string,
-  keys: string[],
-  rows: Entry[],
-): Statement {
-  return sql`
-    delete from ${sql(table)} x
-    where x.organization_id = ${organizationId} and x.product_id = ${productId}
-      and (${sql(keys.map((key) => `x.${key}`))}) not in (
-        select ${sql(keys)}
-        from jsonb_populate_recordset(null::${sql(table)}, ${sql.json(rows)})
-      )
-  `;
 }

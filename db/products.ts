@@ -1,47 +1,20 @@
 import { ApiError } from "../schema/error.ts";
+import { FILTERS } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { countProduct, moveCounts } from "./counts.ts";
-import {
-  type Exact,
-  pipelined,
-  type Sql,
-  type Statement,
-  type Tx,
-} from "./database.ts";
+import { pipelined, type Sql, type Tx } from "./sql.ts";
 import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
-import { arrays, core } from "./representation.ts";
+import {
+  COLUMNS,
+  fullProduct,
+  insertRow,
+  lockProduct,
+  setColumns,
+  setProductForm,
+  setSeries,
+} from "./product_row.ts";
 import { uuidv7 } from "./uuid.ts";
-
-/** The columns of `products` that a body writes as they are. */
-const COLUMNS = [
-  "title",
-  "subtitle",
-  "isbn13",
-  "isbn10",
-  "page_count",
-  "publication_date",
-  "format_id",
-  "title_id",
-  "publishing_status_id",
-  "product_availability_id",
-  "lifecycle_status_id",
-  "license_id",
-  "season_id",
-  "publisher_id",
-  "division_id",
-  "imprint_id",
-  "product_type",
-  "cover_image_url",
-] as const;
-
-/** Those of them that lists are counted by. */
-const COUNTED = [
-  "publishing_status_id",
-  "lifecycle_status_id",
-  "product_availability_id",
-  "format_id",
-] as const;
 
 /** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
 export async function getProduct(
@@ -63,16 +36,7 @@ export async function createProduct(
   const { series_id, product_form_id } = body;
   const nested = nestedWrites(sql, organizationId, id, body);
   const [row] = await pipelined([
-    sql`
-      insert into products ${
-      sql({ ...body, organization_id: organizationId, id, counted: true }, [
-        "organization_id",
-        "id",
-        "counted",
-        ...COLUMNS,
-      ])
-    }
-    `,
+    insertRow(sql, organizationId, id, body),
     ...nested.writes,
     ...series_id ? [setSeries(sql, organizationId, id, series_id)] : [],
     ...setProductForm(sql, organizationId, id, product_form_id),
@@ -105,8 +69,8 @@ export async function updateProduct(
   const nested = nestedWrites(sql, organizationId, id, body);
   const [row] = await pipelined([
     lockProduct(sql, organizationId, id),
-    ...COUNTED.some((column) => column in fields)
-      ? [moveCounts(sql, organizationId, id, pick(body, COUNTED))]
+    ...FILTERS.some((column) => column in fields)
+      ? [moveCounts(sql, organizationId, id, pick(body, FILTERS))]
       : [],
     ...Object.keys(body).length > 0
       ? [setColumns(sql, organizationId, id, fields)]
@@ -163,109 +127,12 @@ async function lockedProduct(
   return row?.product;
 }
 
-/**
- * Locks the product until the transaction ends, as the first lock of a change,
- * so that changes of one product take turns and never wait for each other in a
- * circle.
- */
-function lockProduct(
-  sql: Tx,
-  organizationId: string,
-  id: string,
-): Statement {
-  return sql`
-    select from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
-    for no key update
-  `;
-}
-
-function fullProduct(
-  sql: Sql,
-  organizationId: string,
-  id: string,
-): Statement<{ product: string }> {
-  return sql<{ product: string }[]>`
-    select '{' || ${core(sql)} || ',' || substr(${
-    arrays(sql)
-  }::text, 2) as product
-    from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
-  `;
-}
-
-/**
- * A product moves in time by a millisecond at least, so that every change shows.
- * It is added in UTC: a distributed database takes no sum in an update that
- * depends on the session's time zone.
- */
-function setColumns(
-  sql: Tx,
-  organizationId: string,
-  id: string,
-  fields: object,
-): Statement {
-  return sql`
-    update products p
-    set
-      updated_at = greatest(
-        now(),
-        (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
-      ),
-      (${sql(COLUMNS)}) = (
-        select ${sql(COLUMNS)}
-        from jsonb_populate_record(p, ${sql.json(fields)})
-      )
-    where p.organization_id = ${organizationId} and p.id = ${id}
-  `;
-}
-
-function setSeries(
-  sql: Tx,
-  organizationId: string,
-  id: string,
-  seriesId: string | null,
-): Statement {
-  return sql`
-    update products p
-    set series_id = ${seriesId}
-    where p.organization_id = ${organizationId} and p.id = ${id}
-  `;
-}
-
-/**
- * The form of a product is its format's, and so is every other product's on
- * that format. Without a format nothing is written, but it must be a form.
- */
-function setProductForm(
-  sql: Tx,
-  organizationId: string,
-  id: string,
-  productFormId: string | null | undefined,
-): (Statement | Exact)[] {
-  if (productFormId === undefined) return [];
-  return [
-    {
-      statement: sql`select from product_forms x where x.id = ${productFormId}`,
-      rows: productFormId ? 1 : 0,
-    },
-    sql`
-      update formats f
-      set product_form_id = ${productFormId}
-      from products p
-      where p.organization_id = ${organizationId} and p.id = ${id}
-        and f.organization_id = ${organizationId} and f.id = p.format_id
-        and f.product_form_id is distinct from ${productFormId}
-    `,
-  ];
+function notFound(id: string): never {
+  throw new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }
 
 function pick(body: ProductBody, columns: readonly (keyof ProductBody)[]) {
   return Object.fromEntries(
     columns.flatMap((column) => column in body ? [[column, body[column]]] : []),
   );
-}
-
-function notFound(id: string): never {
-  throw new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }

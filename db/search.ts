@@ -1,6 +1,6 @@
 import { EXACT, FILTERS, type ListQuery } from "../schema/list.ts";
 import { codePoints } from "../schema/values.ts";
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** The conditions of a list on product `p`, each with its `and`; empty without any. */
 export function conditions(sql: Sql, query: ListQuery) {

@@ -1,5 +1,5 @@
-import type { Tx } from "./database.ts";
 import { pendingMigrations } from "./migrate.ts";
+import type { Tx } from "./sql.ts";
 
 const EXTENSIONS = ["btree_gin", "pg_trgm"];
 

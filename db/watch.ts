@@ -1,4 +1,4 @@
-import type { Sql } from "./database.ts";
+import type { Sql } from "./sql.ts";
 
 /** Who is told what happens on the way to the database, and nothing of what travels there. */
 export interface Watch {

@@ -1,3 +1,4 @@
+import { explained } from "../db/explained.ts";
 import {
   createProduct,
   deleteProduct,
@@ -6,7 +7,6 @@ import {
 } from "../db/products.ts";
 import { listProducts } from "../db/listing.ts";
 import { once } from "../db/idempotency.ts";
-import { explained } from "../db/references.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";

@@ -47,3 +47,30 @@ function printable(key: unknown): string {
   const text = String(key).toWellFormed();
   return text.length > 100 ? text.slice(0, 100).toWellFormed() + "…" : text;
 }
+
+/** A reference to what the organization does not have. */
+export function unknownReference(pointer: string): Fault {
+  return {
+    pointer,
+    code: "unknown_reference",
+    message: "There is no such record in this organization",
+  };
+}
+
+/** A series that is not one of the product's collections (specification, 2.1). */
+export function seriesNotAttached(pointer: string): Fault {
+  return {
+    pointer,
+    code: "series_not_attached",
+    message: "The series is not one of the product's collections",
+  };
+}
+
+/** A price whose days are the wrong way round. */
+export function endsTooEarly(pointer: string): Fault {
+  return {
+    pointer,
+    code: "invalid_date",
+    message: "A price ends on the day it begins, or later",
+  };
+}

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { COLLATERAL, type CollateralType } from "./collateral.ts";
 import { DISPLAY, IDENTITY, RIGHTS } from "./derived.ts";
-import { CORE, Currency, Unit } from "./product.ts";
+import { Currency, Unit } from "./entries.ts";
+import { CORE } from "./product.ts";
 import { SalesRights, ShallowTerritory } from "./rights.ts";
 import { Day, Uuid } from "./values.ts";
 
@@ -25,6 +26,7 @@ const SCALARS = {
   ...DISPLAY,
 };
 
+/** A price of a product. */
 export const Price = v.object({
   id: Uuid,
   currency_code: Currency,
@@ -37,8 +39,10 @@ export const Price = v.object({
   valid_to: v.nullable(Day),
 });
 
+/** A packing of a product. */
 export const Packing = v.object({ id: Uuid, unit_of_measure: Unit });
 
+/** Who contributed what, with the names of both. */
 export const Contributor = v.object({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
@@ -47,18 +51,23 @@ export const Contributor = v.object({
   contributor_role_code: v.string(),
 });
 
+/** The link to a collection. */
 export const Collection = v.object({ collection_id: Uuid });
 
+/** The value of a custom field, with its name. */
 export const CustomField = v.object({
   field_id: Uuid,
   field_value: v.nullable(v.union([v.string(), v.number(), v.boolean()])),
   field_name: v.string(),
 });
 
+/** A text about a product (ONIX block 2). */
 export const TextContent = collateral("text_content");
 
+/** What others wrote about it (ONIX block 2). */
 export const CitedContent = collateral("cited_content");
 
+/** A prize that it won (ONIX block 2). */
 export const Award = collateral("award");
 
 /** A product in full: what get, create and update answer. */

@@ -22,6 +22,7 @@ export const Territory = v.object({
   regions_excluded: v.array(v.string()),
 });
 
+/** A market of a territory, and where it is. */
 export const Market = v.object({
   id: Uuid,
   name: text,
@@ -41,6 +42,7 @@ export const ShallowTerritory = v.object({
   markets: v.array(Market),
 });
 
+/** How a product is published in a market (ONIX block 4). */
 export const MarketPublishingDetail = v.object({
   market_publishing_status: text,
   market_publishing_status_label: text,
@@ -51,6 +53,7 @@ export const MarketPublishingDetail = v.object({
   })),
 });
 
+/** A price of a supplier, with its taxes (ONIX block 6). */
 export const SupplyPrice = v.object({
   id: Uuid,
   price_type: text,
@@ -70,6 +73,7 @@ export const SupplyPrice = v.object({
   })),
 });
 
+/** A supplier of a territory, with what is supplied and for how much (ONIX block 6). */
 export const SupplyDetail = v.object({
   id: Uuid,
   supplier: v.object({

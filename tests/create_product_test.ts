@@ -21,6 +21,23 @@ Deno.test("POST /products", async (t) => {
     assertHas(data, body);
   });
 
+  await t.step(
+    "takes ids in upper case, and answers them in lower",
+    async () => {
+      const org = await app.organization();
+      const body = await fullBody(app, org);
+
+      const { status, body: { data } } = await org.post(
+        "/api/products",
+        JSON.stringify(body)
+          .replace(/"[0-9a-f-]{36}"/g, (id) => id.toUpperCase()),
+      );
+
+      assertEquals(status, 201);
+      assertHas(data, body);
+    },
+  );
+
   await t.step("leaves everything but the title empty", async () => {
     const org = await app.organization();
 
@@ -87,6 +104,8 @@ Deno.test("POST /products", async (t) => {
     const reply = await org.post("/api/products", {
       title: "Emma",
       license_id: other.license,
+      season_id: "00000000-0000-0000-0000-000000000000",
+      publisher_id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
       contributors: [{
         contributor_id: other.contributor,
         contributor_role_id: other.id,
@@ -97,6 +116,8 @@ Deno.test("POST /products", async (t) => {
     assertFaults(
       reply,
       ["/license_id", "unknown_reference"],
+      ["/season_id", "unknown_reference"],
+      ["/publisher_id", "unknown_reference"],
       ["/contributors/0/contributor_id", "unknown_reference"],
       ["/contributors/0/contributor_role_id", "unknown_reference"],
       ["/series_id", "series_not_attached"],

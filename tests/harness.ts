@@ -4,8 +4,8 @@ import {
   type Database,
   type DatabaseSettings,
   openDatabase,
-  type Sql,
 } from "../db/database.ts";
+import type { Sql } from "../db/sql.ts";
 import { install } from "../db/install.ts";
 import type { Services } from "../middleware/context.ts";
 import { SILENT } from "../middleware/telemetry.ts";
@@ -47,12 +47,12 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it, `settings` the database. */
+/** Opens the service; `services` replaces parts of it, `settings` those of its database. */
 export async function openApp(
   services: Partial<Services> = {},
-  settings = SETTINGS,
+  settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
-  const database = await openDatabase(settings);
+  const database = await openDatabase({ ...SETTINGS, ...settings });
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
@@ -180,7 +180,10 @@ export interface Organization extends References {
   issueKey(scope: Scope): Promise<string>;
 }
 
-async function createOrganization(app: App): Promise<Organization> {
+/** A new tenant of the service that `send` reaches, in the database that `sql` does. */
+export async function createOrganization(
+  app: Pick<App, "send" | "sql">,
+): Promise<Organization> {
   const id = uuidv7();
   const names: (keyof References)[] = [
     "license",

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { assertFaults, assertHas } from "./expect.ts";
 import { openApp } from "./harness.ts";
 import {
@@ -205,6 +205,35 @@ Deno.test("The entries of a product's arrays", async (t) => {
           .map((i) => [`/${array}/${i}`, "invalid_type"] as const),
       );
       assertFaults(tooMany, [`/${array}`, "too_many"]);
+    }
+  });
+
+  await t.step("have a hundred faults at most in an answer", async () => {
+    const secret = "x".repeat(200);
+    const malformed = Array(500).fill({ currency_code: secret });
+    const unknown = Array.from({ length: 500 }, () => ({
+      contributor_id: crypto.randomUUID(),
+      contributor_role_id: org.id,
+    }));
+
+    for (
+      const [body, count] of [
+        [{ product_prices: malformed }, 500],
+        [{ contributors: unknown }, 1000],
+      ] as const
+    ) {
+      const { status, body: { error }, text } = await org.post(
+        "/api/products",
+        { title: "x", ...body },
+      );
+
+      assertEquals(status, 400);
+      assertEquals(error.details.length, 100);
+      assertEquals(
+        error.message,
+        `The body has ${count} faults; the first 100 are listed`,
+      );
+      assert(!text.includes(secret));
     }
   });
 });

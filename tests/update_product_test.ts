@@ -91,6 +91,23 @@ Deno.test("PUT /products/{id}", async (t) => {
     }
   });
 
+  await t.step("moves updated_at when the clock was set back", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    await app.sql((sql) =>
+      sql`
+        update products set updated_at = '2999-12-31 23:59:59.9995Z'
+        where organization_id = ${org.id} and id = ${id}
+      `
+    );
+
+    const first = await org.put(path, { title: "Persuasion" });
+    const second = await org.put(path, { title: "Emma" });
+
+    assertEquals(first.body.data.updated_at, "3000-01-01T00:00:00.000Z");
+    assertEquals(second.body.data.updated_at, "3000-01-01T00:00:00.001Z");
+  });
+
   await t.step("ignores the fields that only an answer has", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { id, path, product } = await org.create(await fullBody(app, org));

@@ -6,14 +6,13 @@ import {
   tableOfCodes,
 } from "./failures.ts";
 import {
-  REQUEST_HEADERS,
   requestHeaders,
   RESPONSE_HEADERS,
   responseHeaders,
 } from "./headers.ts";
 import { bodySchemas } from "./json_schema.ts";
 import { API, type Operation, SERVICE } from "./operations.ts";
-import { listParameters } from "./parameters.ts";
+import { listParameters, sharedParameters } from "./parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =
@@ -47,7 +46,7 @@ export function openapiDocument(prefix: string, version: string): string {
     },
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: parameters(),
+      parameters: sharedParameters(),
       headers: RESPONSE_HEADERS,
       responses: failureResponses(OPERATIONS),
       schemas: bodySchemas({ ...SCHEMAS, ...failureSchemas(OPERATIONS) }),
@@ -77,25 +76,6 @@ const SECURITY_SCHEMES = {
     description: "The organization that the session acts for.",
   },
 };
-
-/** The parameters that paths and operations refer to. */
-function parameters() {
-  const headers = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
-    name,
-    { name, in: "header", ...header },
-  ]);
-  return {
-    id: {
-      name: "id",
-      in: "path",
-      required: true,
-      description: "The product.",
-      schema: { type: "string", format: "uuid" },
-      example: "c0000000-0000-4000-8000-000000000100",
-    },
-    ...Object.fromEntries(headers),
-  };
-}
 
 /** The operations by path and method; `common` is what all of the paths have. */
 function pathsOf(operations: Record<string, Operation>, common = {}) {

@@ -12,7 +12,7 @@ const WHEN: Record<ErrorCode, string> = {
   UNSUPPORTED_VERSION: "`Accept-Version` names a version that is not served.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",
   FORBIDDEN:
-    "The key may only read, or the token's subject is no member of the organization.",
+    "The credentials may only read, or the token's subject is no member of the organization.",
   NOT_FOUND: "The organization has no such product.",
   METHOD_NOT_ALLOWED:
     "The path does not answer this method; `Allow` has those that it does.",

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../error.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { SchemaName } from "./schemas.ts";
 
+/** What is said of an operation besides its method and path. */
 export interface Operation {
   operationId: string;
   summary: string;

@@ -1,4 +1,5 @@
 import { Parameters } from "../list.ts";
+import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, querySchema } from "./json_schema.ts";
 
 /** What the schema of a parameter does not say. */
@@ -37,8 +38,27 @@ export function listParameters() {
   });
 }
 
-/** The default as it is understood, where validation begins with the text of it. */
+/** The default, which validation reads from text, as the value that it stands for. */
 function typed({ type, default: text }: JsonSchema): unknown {
   if (text === undefined || text === "") return undefined;
   return type === "integer" ? Number(text) : text;
+}
+
+/** The parameters that paths and operations refer to. */
+export function sharedParameters() {
+  const headers = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
+    name,
+    { name, in: "header", ...header },
+  ]);
+  return {
+    id: {
+      name: "id",
+      in: "path",
+      required: true,
+      description: "The product.",
+      schema: { type: "string", format: "uuid" },
+      example: "c0000000-0000-4000-8000-000000000100",
+    },
+    ...Object.fromEntries(headers),
+  };
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { CHANGED, CREATED } from "../collateral.ts";
 import { CollectionSummary } from "../derived.ts";
 import type { ErrorCode } from "../error.ts";
+import * as entries from "../entries.ts";
 import * as body from "../product.ts";
 import * as answer from "../representation.ts";
 import * as rights from "../rights.ts";
@@ -32,20 +33,20 @@ const Meta = v.object({
 export const SCHEMAS = {
   CreateProduct: body.CreateProduct,
   UpdateProduct: body.UpdateProduct,
-  NewPrice: body.NewPrice,
-  ChangedPrice: body.ChangedPrice,
-  NewPackingConfiguration: body.NewPacking,
-  ChangedPackingConfiguration: body.ChangedPacking,
-  ContributorLink: body.Contributor,
-  CollectionLink: body.Collection,
-  CustomFieldValue: body.CustomField,
+  NewPrice: entries.NewPrice,
+  ChangedPrice: entries.ChangedPrice,
+  NewPackingConfiguration: entries.NewPacking,
+  ChangedPackingConfiguration: entries.ChangedPacking,
+  ContributorLink: entries.Contributor,
+  CollectionLink: entries.Collection,
+  CustomFieldValue: entries.CustomField,
   NewTextContent: CREATED.text_content,
   NewCitedContent: CREATED.cited_content,
   NewAward: CREATED.award,
   ChangedTextContent: CHANGED.text_content,
   ChangedCitedContent: CHANGED.cited_content,
   ChangedAward: CHANGED.award,
-  CurrencyCode: body.Currency,
+  CurrencyCode: entries.Currency,
 
   ProductAnswer: success(answer.Product),
   ProductsAnswer: v.object({
@@ -80,6 +81,7 @@ export const SCHEMAS = {
   SalesRights: rights.SalesRights,
 };
 
+/** The name that a schema is referred to by. */
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** The envelope of a success (specification, 7.1). */

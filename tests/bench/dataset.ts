@@ -1,9 +1,9 @@
 import postgres from "postgres";
 import { issueKey } from "../../db/access.ts";
-import { openDatabase, type Sql } from "../../db/database.ts";
+import { openDatabase } from "../../db/database.ts";
+import type { Sql } from "../../db/sql.ts";
 import { install } from "../../db/install.ts";
 import { fill } from "./fill.ts";
-import { FIRST_NUMBER } from "./products.ts";
 import { createRandom } from "./titles.ts";
 
 /** A tenant of the data set. */
@@ -79,7 +79,7 @@ export async function loadDataset(
 function organizationsOf(products: number): Organization[] {
   const sizes = [products, Math.ceil(products / 10), 1_000, 500, 200, 100, 50];
   return sizes.map((products, i) => ({
-    id: `019a0000-0001-7000-8000-b00c0${FIRST_NUMBER + i}`,
+    id: `019a0000-0001-7000-8000-00000000000${i}`,
     products,
     references: Math.max(10, Math.floor(products / 10)),
   }));

@@ -65,13 +65,13 @@ function readLog(log: string): Transaction[] {
   }).sort((a, b) => a.ended - b.ended);
 }
 
-/** What is left when every client has been through its first transactions. */
+/** What is left when every client has been through its first transactions; all, where that is not much. */
 function loadOf(transactions: Transaction[], first: number): Load {
   const begin = transactions.findLastIndex(({ number }) => number <= first);
-  const counted = transactions.slice(begin + 1);
+  const isEnough = begin < transactions.length / 2;
+  const counted = isEnough ? transactions.slice(begin + 1) : transactions;
   const times = counted.map(({ took }) => took / 1e3).sort((a, b) => a - b);
-  const from = transactions[begin]?.ended ??
-    counted[0]!.ended - counted[0]!.took;
+  const from = counted[0]!.ended - counted[0]!.took;
   return {
     requests: transactions.length,
     rate: counted.length / (counted.at(-1)!.ended - from) * 1e6,

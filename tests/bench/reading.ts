@@ -40,8 +40,10 @@ export async function readingBaseline(
 /** pgbench takes what follows a colon for a variable, even in a string. */
 function withoutColons(text: string): string {
   return text.replace(
-    /'(?:[^']|'')*:\w(?:[^']|'')*'/g,
+    /'(?:[^']|'')*'/g,
     (string) =>
-      `U&${string.replaceAll("\\", "\\\\").replaceAll(":", "\\003A")}`,
+      /:\w/.test(string)
+        ? `U&${string.replaceAll("\\", "\\\\").replaceAll(":", "\\003A")}`
+        : string,
   );
 }

@@ -1,95 +1,89 @@
-import { parseArgs } from "node:util";
 import postgres from "postgres";
 import { connectCluster, startCluster } from "./cluster.ts";
 import { compete } from "./contest.ts";
 import { loadDataset } from "./dataset.ts";
+import { describeMachine } from "./machine.ts";
+import { readOptions, USAGE } from "./options.ts";
+import { installPeers, startPeers } from "./peers.ts";
+import { showProgress } from "./progress.ts";
 import { type Result, tableOf } from "./report.ts";
+import { checkPeer } from "./same.ts";
 import { readSamples } from "./samples.ts";
-import { latencyScenarios, throughputScenarios } from "./scenarios.ts";
+import { scenariosOf } from "./scenarios.ts";
 import { startService } from "./service.ts";
 import { watchScenarios } from "./watch.ts";
 
-const USAGE =
-  `deno task bench [--products 10000] [--rounds 3] [--seconds 3] [--clients 32] [--seed 1] [--only NAME]
-
-BENCH_DATABASE_URL names an empty database to use in place of a throw-away PostgreSQL; what is loaded stays there.`;
-
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      products: { type: "string", default: "10000" },
-      rounds: { type: "string", default: "3" },
-      seconds: { type: "string", default: "3" },
-      clients: { type: "string", default: "32" },
-      seed: { type: "string", default: "1" },
-      only: { type: "string", default: "" },
-      help: { type: "boolean", default: false },
-    },
-  });
-  const whole = (
-    name: "products" | "rounds" | "seconds" | "clients" | "seed",
-    most: number,
-  ) => {
-    const value = Number(values[name]);
-    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-    throw new Error(
-      `--${name} must be a whole number from 1 to ${most}\n\n${USAGE}`,
-    );
-  };
-  return {
-    products: whole("products", 8_000_000),
-    rounds: whole("rounds", 100),
-    seconds: whole("seconds", 600),
-    clients: whole("clients", 1_000),
-    seed: whole("seed", 2 ** 31),
-    only: values.only,
-    help: values.help,
-  };
-}
+/** What is started, and stops with the benchmark. */
+const started = new AsyncDisposableStack();
 
 async function main(): Promise<void> {
-  const options = readOptions();
+  const options = readOptions(Deno.args);
   if (options.help) return console.log(USAGE);
-  const { products, rounds, seconds, clients, seed, only } = options;
+  const { products, seed, clients, rounds, seconds, only } = options;
+  console.log(describeMachine());
+  if (options.peers) await installPeers();
+
   const url = Deno.env.get("BENCH_DATABASE_URL");
-  await using cluster = url ? await connectCluster(url) : await startCluster();
+  const cluster = started.use(
+    url ? await connectCluster(url) : await startCluster(),
+  );
   console.log(cluster.description);
+  console.log(`${products} products, seed ${seed}, ${rounds} rounds\n`);
 
   const dataset = await loadDataset(cluster.url, products, seed);
   const sql = postgres(cluster.url, { max: 1, fetch_types: false });
-  const samples = await readSamples(sql, dataset.large);
-  const scenarios = [
-    ...throughputScenarios(dataset, samples, clients).map((scenario) => ({
-      scenario,
-      seconds,
-    })),
-    ...latencyScenarios(dataset, samples).map((scenario) => ({
-      scenario,
-      seconds: Math.ceil(seconds / 3),
-    })),
-  ].filter(({ scenario }) => scenario.name.includes(only));
-  const baselines = await watchScenarios(
-    cluster.url,
-    sql,
-    scenarios.map(({ scenario }) => scenario),
+  const scenarios = scenariosOf(
+    dataset,
+    await readSamples(sql, dataset.large),
+    clients,
   );
+  const { get, list, lists, put, create } = scenarios;
+  // Writing comes last, so that all that is read is the data set.
+  const all = [get, list, ...lists, put, create];
+  const watched = await watchScenarios(cluster.url, sql, all);
   await sql.end();
 
-  await using service = await startService(cluster.url);
+  const service = started.use(await startService(cluster.url));
+  const peers = options.peers
+    ? await startPeers(cluster.url, dataset.large, {
+      get: watched.get(get)!,
+      list: watched.get(list)!,
+    })
+    : [];
+  for (const peer of peers) {
+    await checkPeer(service, started.use(peer), scenarios);
+  }
+
   const results: Result[] = [];
-  for (const { scenario, seconds } of scenarios) {
-    console.error(scenario.name);
-    const baseline = baselines.get(scenario)!;
+  const chosen = all.filter(({ name }) => name.includes(only));
+  for (const [i, scenario] of chosen.entries()) {
+    showProgress(scenario.name, i, chosen.length);
+    const { baseline } = watched.get(scenario)!;
+    const services = [get, list, create].includes(scenario)
+      ? [service, ...peers]
+      : [service];
     results.push(
-      ...await compete(scenario, { services: [service], baseline }, {
+      ...await compete(scenario, { services, baseline }, {
         cluster,
         rounds,
-        seconds,
+        seconds: scenario.clients > 1 ? seconds : Math.ceil(seconds / 3),
         seed,
       }),
     );
   }
+  showProgress("Measured", chosen.length, chosen.length);
   console.log(tableOf(results));
 }
 
-await main();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, async () => {
+    await started.disposeAsync();
+    Deno.exit(1);
+  });
+}
+try {
+  await main();
+} finally {
+  await started.disposeAsync();
+}
+Deno.exit();

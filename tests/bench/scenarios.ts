@@ -1,3 +1,4 @@
+import { changes, newProduct } from "./bodies.ts";
 import type { Client, Dataset } from "./dataset.ts";
 import { FIRST_NUMBER, idOf } from "./products.ts";
 import type { Samples } from "./samples.ts";
@@ -17,6 +18,16 @@ export interface Scenario {
   connections: number;
 }
 
+/** What is measured: with many clients what the machine has to give, with one how long an answer takes. */
+export interface Scenarios {
+  get: Scenario;
+  list: Scenario;
+  /** Lists of all kinds, with one client. */
+  lists: Scenario[];
+  put: Scenario;
+  create: Scenario;
+}
+
 const PATH = "/api/products";
 const LIMIT = 50;
 
@@ -25,54 +36,52 @@ const POOL = 8;
 
 const WRITERS = 16;
 
-/** With many clients: what the machine has to give. */
-export function throughputScenarios(
-  { large }: Dataset,
+/** The scenarios of a data set, the first two with so many clients. */
+export function scenariosOf(
+  dataset: Dataset,
   samples: Samples,
   clients: number,
-): Scenario[] {
-  const numbers = [FIRST_NUMBER, FIRST_NUMBER + large.products - 1] as const;
+): Scenarios {
+  const { large: client } = dataset;
   const reading = {
     method: "GET",
-    client: large,
+    numbers: [FIRST_NUMBER, FIRST_NUMBER + client.products - 1],
+    client,
     clients,
-    numbers,
     connections: POOL,
   } as const;
   const writing = {
-    client: large,
     // There is a contributor and a collection of each of these numbers too.
-    numbers: [FIRST_NUMBER + 1, FIRST_NUMBER + large.references - 1],
+    numbers: [FIRST_NUMBER + 1, FIRST_NUMBER + client.references - 1],
+    client,
     clients: WRITERS,
     connections: WRITERS,
   } as const;
-  return [
-    { ...reading, name: "GET", path: `${PATH}/${idOf("00", "{n}")}` },
-    { ...reading, name: "LIST page 1", path: `${PATH}?limit=${LIMIT}` },
-    {
+  const product = `${PATH}/${idOf("00", "{n}")}`;
+  return {
+    get: { ...reading, name: "GET", path: product },
+    list: { ...reading, name: "LIST", path: `${PATH}?limit=${LIMIT}` },
+    lists: listsOf(dataset, samples),
+    put: {
       ...writing,
       name: "PUT",
       method: "PUT",
-      path: `${PATH}/${idOf("00", "{n}")}`,
+      path: product,
       body: JSON.stringify(changes()),
     },
-    {
+    create: {
       ...writing,
       name: "CREATE",
       method: "POST",
       path: PATH,
       body: JSON.stringify(newProduct(samples)),
     },
-  ];
+  };
 }
 
-/** With one client: how long an answer takes. */
-export function latencyScenarios(
-  { large, small }: Dataset,
-  samples: Samples,
-): Scenario[] {
+function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
   const list = (name: string, query: string, client = large): Scenario => ({
-    name,
+    name: `LIST ${name}`,
     method: "GET",
     path: `${PATH}?limit=${LIMIT}${query}`,
     numbers: [FIRST_NUMBER, FIRST_NUMBER],
@@ -80,87 +89,31 @@ export function latencyScenarios(
     clients: 1,
     connections: 1,
   });
+  const search = (what: string, term: string) =>
+    list(`search: ${what}`, `&search=${term}`);
   const pages = Math.ceil(large.products / LIMIT);
   const deep = Math.min(10_000, Math.floor(pages / 2));
-  const hyphenated = samples.isbn13.replace(
-    /(\d{3})(\d)(\d{4})(\d{4})(\d)/,
-    "$1-$2-$3-$4-$5",
-  );
-  const { commonStatus, rareStatus } = samples;
-  const format = idOf("16", FIRST_NUMBER);
+  const { commonStatus, rareStatus, isbn13 } = samples;
+  const isCommon = `&publishing_status_id=${commonStatus}`;
+  const hyphenated = isbn13.replace(/^(...)(.)(....)(....)/, "$1-$2-$3-$4-");
   return [
     list("page 1", ""),
-    list("page 1 of 1,000 products", "", small),
+    list(`page 1 of ${small.products} products`, "", small),
     list(`page ${deep}`, `&page=${deep}`),
-    list(`last page, ${pages}`, `&page=${pages}`),
-    list("status of 60 %", `&publishing_status_id=${commonStatus}`),
+    list(`page ${pages}, the last`, `&page=${pages}`),
+    list("status of 60 %", isCommon),
     list("status of 0.1 %", `&publishing_status_id=${rareStatus}`),
     list(
       "status and format",
-      `&publishing_status_id=${commonStatus}&format_id=${format}`,
+      `${isCommon}&format_id=${idOf("16", FIRST_NUMBER)}`,
     ),
-    list("search: rare word", `&search=${samples.rareWord}`),
-    list("search: ISBN with hyphens", `&search=${hyphenated}`),
-    list("search: product code", `&search=${samples.productCode}`),
-    list("search: word of 1 title in 3", "&search=the"),
-    list("search: 2 characters, common", "&search=qu"),
-    list("search: 2 characters, absent", "&search=zq"),
+    search("rare word", samples.rareWord),
+    search("ISBN", isbn13),
+    search("ISBN with hyphens", hyphenated),
+    search("product code", samples.productCode),
+    search("word of 1 title in 3", "the"),
+    search("2 characters, common", "qu"),
+    search("2 characters, absent", "zq"),
+    search("1 character", "z"),
   ];
-}
-
-function newProduct({ author, illustrator, commonStatus }: Samples) {
-  const contributor_id = idOf("19", "{n}");
-  return {
-    title: "The book of {n}",
-    subtitle: "And what came of it",
-    page_count: 320,
-    publication_date: "2026-09-01",
-    format_id: idOf("16", FIRST_NUMBER),
-    publishing_status_id: commonStatus,
-    license_id: idOf("11", FIRST_NUMBER),
-    season_id: idOf("12", FIRST_NUMBER),
-    publisher_id: idOf("13", FIRST_NUMBER),
-    imprint_id: idOf("15", FIRST_NUMBER),
-    product_prices: ["USD", "GBP", "EUR"].map((currency_code, i) => ({
-      currency_code,
-      retail_price: "12.99",
-      list_price: "14.99",
-      tax_rate: 7,
-      is_default: i === 0,
-      valid_from: "2026-09-01",
-    })),
-    contributors: [
-      { contributor_id, contributor_role_id: author },
-      { contributor_id, contributor_role_id: illustrator },
-    ],
-    product_collections: [
-      { collection_id: idOf("18", "{n}") },
-      { collection_id: idOf("18", FIRST_NUMBER) },
-    ],
-    collateral: [{
-      collateral_type: "text_content",
-      text: "What happens when two people find the same letter. ".repeat(8),
-      text_type: "03",
-    }],
-    custom_fields: [0, 1].map((i) => ({
-      field_id: idOf("17", FIRST_NUMBER + i),
-      field_value: "Shelf {n}",
-    })),
-  };
-}
-
-/** Every price is changed, and one collection of two stays. */
-function changes() {
-  return {
-    title: "The book of {n}, revised",
-    license_id: idOf("11", FIRST_NUMBER + 1),
-    product_prices: ["20", "21", "22"].map((kind) => ({
-      id: idOf(kind, "{n}"),
-      retail_price: "13.99",
-    })),
-    product_collections: [
-      { collection_id: idOf("18", "{n}") },
-      { collection_id: idOf("18", FIRST_NUMBER) },
-    ],
-  };
 }

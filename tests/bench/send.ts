@@ -1,8 +1,11 @@
 import type { Scenario } from "./scenarios.ts";
 
-/** Sends one request of the scenario, with this number, and gives the body of the answer. Throws when it fails. */
+/** What to ask for; `{n}` in path and body stands for a number. */
+type Asked = Pick<Scenario, "path" | "body" | "client"> & { method: string };
+
+/** Sends one request with this number, and gives the body of the answer. Throws when it fails. */
 export async function send(
-  { method, path, body, client, name }: Scenario,
+  { method, path, body, client }: Asked,
   origin: string,
   number: number,
 ): Promise<Answer> {
@@ -15,7 +18,9 @@ export async function send(
     },
   );
   const text = await response.text();
-  if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
+  if (!response.ok) {
+    throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  }
   return JSON.parse(text) as Answer;
 }
 

@@ -4,21 +4,31 @@ import { readingBaseline } from "./reading.ts";
 import type { Scenario } from "./scenarios.ts";
 import { send } from "./send.ts";
 import { startService } from "./service.ts";
-import { tapWire } from "./wiretap.ts";
+import { type Sent, tapWire } from "./wiretap.ts";
 import { writingBaseline } from "./writing.ts";
+
+/** A scenario that was run once. */
+export interface Watched {
+  /** What the service sent to the database. */
+  sent: Sent[];
+  /** The number that `{n}` stood for. */
+  number: number;
+  /** The same without the service. */
+  baseline: Baseline;
+}
 
 /** What a service asks of the database only now and then. */
 const OF_KEYS = /\bapi_key/;
 
-/** Runs each scenario once on a service of its own, and gives what to compare it with. */
+/** Runs each scenario once on a service of its own, and sees what that sends to the database. */
 export async function watchScenarios(
   url: string,
   sql: postgres.Sql,
   scenarios: Scenario[],
-): Promise<Map<Scenario, Baseline>> {
+): Promise<Map<Scenario, Watched>> {
   using tap = tapWire(url);
   await using service = await startService(tap.url);
-  const baselines = new Map<Scenario, Baseline>();
+  const watched = new Map<Scenario, Watched>();
   for (const scenario of scenarios) {
     const [first, last] = scenario.numbers;
     const number = Math.floor((first + last) / 2);
@@ -26,12 +36,10 @@ export async function watchScenarios(
     const { data } = await send(scenario, service.origin, number);
     const sent = tap.take().filter(({ text }) => !OF_KEYS.test(text));
     const example = { sent, number, created: data.id };
-    baselines.set(
-      scenario,
-      scenario.method === "GET"
-        ? await readingBaseline(sql, example)
-        : await writingBaseline(sql, scenario.method.toLowerCase(), example),
-    );
+    const baseline = scenario.method === "GET"
+      ? await readingBaseline(sql, example)
+      : await writingBaseline(sql, scenario.method.toLowerCase(), example);
+    watched.set(scenario, { sent, number, baseline });
   }
-  return baselines;
+  return watched;
 }

@@ -1,5 +1,6 @@
 import { createOrganization, issueKey, revokeKey } from "../../db/access.ts";
-import { openDatabase, type Sql } from "../../db/database.ts";
+import { openDatabase } from "../../db/database.ts";
+import type { Sql } from "../../db/sql.ts";
 import { SETTINGS } from "../harness.ts";
 import { type Service, startService } from "./service.ts";
 

@@ -1,4 +1,5 @@
-import type { Database, Operations, Sql, Tx } from "../../db/database.ts";
+import type { Database, Operations } from "../../db/database.ts";
+import type { Sql, Tx } from "../../db/sql.ts";
 
 /** A database that remembers the text of every statement it is asked to run. */
 export interface Recording extends Database {

@@ -1,0 +1,137 @@
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import postgres from "postgres";
+
+export interface ConnectionSettings {
+  /** A PostgreSQL 15 or later. */
+  url?: string | undefined;
+  statementTimeoutMs: number;
+  /** `false` behind PgBouncer in transaction mode. */
+  prepare: boolean;
+}
+
+/** One connection to the database, for one operation at a time. */
+export interface Connection {
+  /** The driver itself: what is written with it is sent. */
+  readonly sql: postgres.Sql;
+  /** Whether it is over: nothing sent on it is answered any more. */
+  readonly isLost: boolean;
+  /** Breaks it off. Every statement that runs on it fails now. */
+  break(): void;
+  /** Says goodbye, and waits for the server to hang up, for at most so many seconds. */
+  close(seconds: number): Promise<void>;
+}
+
+/**
+ * A connection that is opened by its first statement: to the server, or to what
+ * is behind `embedded`.
+ *
+ * It is opened once. postgres.js 3.4.9 would open a new socket where the old one
+ * broke, but goes on there with what it knew of the old one: a statement that
+ * nobody will answer, so that answers may reach the wrong statement; an error
+ * that the next statement gets; bytes that keep the new start-up message from
+ * being sent; a transaction's handle that writes in the next one's
+ * (porsager/postgres#1133, #1155). And where a server hangs up at start-up, it
+ * connects again at once, for ever (#1193). Here a lost connection stays lost.
+ */
+export function openConnection(
+  settings: ConnectionSettings,
+  embedded?: () => Duplex,
+): Connection {
+  let socket: Duplex | undefined;
+  let isLost = false;
+
+  const options = {
+    max: 1,
+    prepare: settings.prepare,
+    // The catalogue query it stands for can end the process when it is cancelled (porsager/postgres#1192).
+    fetch_types: false,
+    connect_timeout: CONNECT_SECONDS,
+    idle_timeout: embedded ? 0 : IDLE_SECONDS,
+    // It would end transactions in their midst.
+    max_lifetime: null,
+    onnotice: () => {},
+    onclose: () => connection.break(),
+    types: { date: TEXT_DATES },
+    transform: { undefined: null },
+    socket(address: Address): Duplex {
+      if (socket) {
+        connection.break();
+        throw Object.assign(new Error("The connection was lost"), {
+          code: "CONNECTION_CLOSED",
+        });
+      }
+      socket = embedded ? embedded() : openSocket(address);
+      return socket;
+    },
+  } as postgres.Options<Record<string, postgres.PostgresType>>;
+
+  const sql = embedded
+    ? postgres({
+      ...options,
+      host: "embedded",
+      user: "postgres",
+      database: "postgres",
+      password: "",
+    })
+    : postgres(settings.url!, {
+      ...options,
+      // PgBouncer in transaction mode refuses them: there they belong to the role.
+      ...settings.prepare && { connection: sessionOf(settings) },
+    });
+
+  const connection: Connection = {
+    sql,
+    get isLost() {
+      return isLost;
+    },
+    break() {
+      isLost = true;
+      // The driver fails what still waits for an answer, which it may have overlooked.
+      sql.end({ timeout: 0 }).catch(() => {});
+      socket?.destroy();
+    },
+    async close(seconds) {
+      isLost = true;
+      await sql.end({ timeout: seconds });
+      socket?.destroy();
+    },
+  };
+  return connection;
+}
+
+const CONNECT_SECONDS = 5;
+const IDLE_SECONDS = 60;
+
+/** Each bounds another way to stand still; a lock is given up before the statement is. */
+function sessionOf({ statementTimeoutMs }: ConnectionSettings) {
+  return {
+    application_name: "catalogue",
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: Math.min(2_000, statementTimeoutMs),
+    idle_in_transaction_session_timeout: 10_000,
+  };
+}
+
+/** Where the driver would connect to. */
+interface Address {
+  host: string[];
+  port: number[];
+  path: string | false;
+}
+
+function openSocket({ host: [host], port: [port], path }: Address): Duplex {
+  const socket = path
+    ? connect(path)
+    : connect({ host: host!, port: port!, noDelay: true });
+  // The name that the server's certificate must bear.
+  return Object.assign(socket, { host });
+}
+
+/** Dates and times stay the text that PostgreSQL takes and gives. */
+const TEXT_DATES = {
+  to: 1184,
+  from: [1082, 1114, 1184],
+  serialize: (value: string) => value,
+  parse: (value: string) => value,
+};

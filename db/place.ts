@@ -1,0 +1,44 @@
+import { unavailable } from "./admission.ts";
+import type { Connection } from "./connection.ts";
+import { pause } from "./deadline.ts";
+
+/** A place opens no more than four connections a second, whatever happens to them. */
+const RECONNECT_MS = 250;
+
+/** A place for one operation, with the connection that its operations share one after another. */
+export class Place {
+  readonly #open: () => Connection;
+  #connection: Connection | undefined;
+  #openedAt = -Infinity;
+  #isClosed = false;
+
+  constructor(open: () => Connection) {
+    this.#open = open;
+  }
+
+  /** Whether it has a connection that is good for all that is known. */
+  get isOpen(): boolean {
+    return this.#connection?.isLost === false;
+  }
+
+  /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once it is closed. */
+  async connection(): Promise<Connection> {
+    if (!this.isOpen) {
+      await pause(this.#openedAt + RECONNECT_MS - performance.now());
+      if (this.#isClosed) throw unavailable("The service is being stopped");
+      this.#openedAt = performance.now();
+      this.#connection = this.#open();
+    }
+    return this.#connection!;
+  }
+
+  /** Breaks the connection off: the next operation gets another. */
+  abandon(): void {
+    this.#connection?.break();
+  }
+
+  async close(seconds: number): Promise<void> {
+    this.#isClosed = true;
+    await this.#connection?.close(seconds);
+  }
+}

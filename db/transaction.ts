@@ -1,0 +1,55 @@
+import { unavailable } from "./admission.ts";
+import type { Connection } from "./connection.ts";
+import { isConnectionLoss } from "./fault.ts";
+import type { Tx } from "./sql.ts";
+
+/**
+ * What an operation is lent of a connection: the same statements, until `isOver`
+ * says so. A statement made later would run in the midst of another operation,
+ * and may be another organization's.
+ */
+export function lend({ sql }: Connection, isOver: () => boolean): Tx {
+  function guarded<A extends unknown[], R>(make: (...given: A) => R) {
+    return (...given: A): R => {
+      if (isOver()) throw unavailable("The operation is over");
+      return make(...given);
+    };
+  }
+  return Object.assign(guarded(sql), {
+    json: sql.json,
+    unsafe: guarded(sql.unsafe),
+  }) as unknown as Tx;
+}
+
+/**
+ * Runs `work` in a transaction, committed when it returns and rolled back when
+ * it throws, or when the connection's loan is over by then. Throws
+ * `SERVICE_UNAVAILABLE` where nobody knows whether it was committed.
+ *
+ * Not with `begin` of postgres.js: when a connection breaks, that one writes
+ * `rollback` where nothing is any more, an error that nobody can catch.
+ */
+export async function inTransaction<T>(
+  connection: Connection,
+  lent: Tx,
+  work: (sql: Tx) => Promise<T>,
+): Promise<T> {
+  // Awaited: postgres.js may change the order of what is sent while it connects.
+  await connection.sql`begin`;
+  let result: T;
+  let commit;
+  try {
+    result = await work(lent);
+    commit = lent`commit`;
+  } catch (error) {
+    await connection.sql`rollback`.catch(() => connection.break());
+    throw error;
+  }
+  const { command } = await commit.catch((error) => {
+    if (!isConnectionLoss(error)) throw error;
+    throw unavailable("The database did not confirm the write", error);
+  });
+  // PostgreSQL answers so where a statement had failed, and `work` did not say it.
+  if (command !== "COMMIT") throw new Error("The transaction was rolled back");
+  return result;
+}

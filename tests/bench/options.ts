@@ -1,0 +1,51 @@
+import { parseArgs } from "node:util";
+
+/** How to call the benchmark. */
+export const USAGE =
+  `deno task bench [--products 10000] [--rounds 3] [--seconds 3] [--clients 32] [--seed 1]
+                [--peers] [--only NAME]
+
+  --products  how many products the largest organization has
+  --rounds    how many times everything is measured; of each figure the median counts
+  --seconds   how long a measurement takes; with one client a third of that
+  --clients   how many requests are under way at once
+  --seed      other data with other random requests
+  --peers     measure what one would use in place of the service, too
+  --only      scenarios with NAME in their names
+
+BENCH_DATABASE_URL names an empty database to use in place of a throw-away PostgreSQL. What is loaded stays there, and is
+used again. Its role must be one that may set session_replication_role.`;
+
+const OPTIONS = {
+  products: { type: "string", default: "10000" },
+  rounds: { type: "string", default: "3" },
+  seconds: { type: "string", default: "3" },
+  clients: { type: "string", default: "32" },
+  seed: { type: "string", default: "1" },
+  peers: { type: "boolean", default: false },
+  only: { type: "string", default: "" },
+  help: { type: "boolean", default: false },
+} as const;
+
+export type Options = ReturnType<typeof readOptions>;
+
+/** Reads the arguments. Throws with a line that says what is wrong. */
+export function readOptions(args: string[]) {
+  const { values } = parseArgs({ args, options: OPTIONS });
+  const whole = (
+    name: "products" | "rounds" | "seconds" | "clients" | "seed",
+    most: number,
+  ) => {
+    const value = Number(values[name]);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new Error(`--${name} must be a whole number from 1 to ${most}`);
+  };
+  return {
+    ...values,
+    products: whole("products", 8_000_000),
+    rounds: whole("rounds", 100),
+    seconds: whole("seconds", 600),
+    clients: whole("clients", 1_000),
+    seed: whole("seed", 2_147_483_647),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Client } from "./dataset.ts";
+import { idOf } from "./products.ts";
+import { type Service, startProcess } from "./service.ts";
+import type { Watched } from "./watch.ts";
+
+const FOLDER = new URL("peers/", import.meta.url);
+
+/** What people would use in place of the service, and the program that does it with that. */
+const PEERS = {
+  "Fastify + pg": "fastify_pg.js",
+  "Hono + postgres.js": "hono_postgres.js",
+  "Express + Knex": "express_knex.js",
+  "Fastify + Drizzle": "fastify_drizzle.js",
+};
+
+/** Installs what the peers need, exactly the versions of `peers/package-lock.json`. Throws when npm fails. */
+export async function installPeers(): Promise<void> {
+  if (await isInstalled()) return;
+  const { success } = await new Deno.Command("npm", {
+    args: ["ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+    cwd: FOLDER,
+    stdout: "null",
+  }).output();
+  if (!success) throw new Error("npm could not install the peers");
+}
+
+async function isInstalled(): Promise<boolean> {
+  try {
+    const installed = await Deno.stat(
+      new URL("node_modules/.package-lock.json", FOLDER),
+    );
+    const wanted = await Deno.stat(new URL("package-lock.json", FOLDER));
+    return installed.mtime! >= wanted.mtime!;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Starts every peer on the database at `url`, for the one organization that they know. */
+export async function startPeers(
+  url: string,
+  client: Client,
+  { get, list }: { get: Watched; list: Watched },
+): Promise<Service[]> {
+  const statement = ({ sent: [one], number }: Watched) => ({
+    text: one!.text,
+    parameters: one!.parameters.map((value) =>
+      value === idOf("00", number) ? "{id}" : value
+    ),
+  });
+  const env = {
+    DATABASE_URL: url,
+    ORGANIZATION_ID: client.id,
+    STATEMENTS: JSON.stringify({ get: statement(get), list: statement(list) }),
+  };
+  return await Promise.all(
+    Object.entries(PEERS).map(([name, file]) =>
+      startProcess(name, ["node", new URL(file, FOLDER).pathname], {
+        env,
+        readyPath: "/api/products?limit=50",
+      })
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+/** The answer of the service, around data that is JSON text already. */
+export function envelope(data, meta) {
+  const tail = meta ? `,"meta":${JSON.stringify(meta)}` : "";
+  return `{"success":true,"data":${data},"error":null${tail}}`;
+}
+
+/** Where a page stands in its list. */
+export function metaOf({ page = 1, limit = 50 }, total) {
+  return {
+    page: Number(page),
+    limit: Number(limit),
+    total: Number(total),
+    total_pages: Math.ceil(total / limit),
+  };
+}

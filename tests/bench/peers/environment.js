@@ -1,0 +1,20 @@
+import process from "node:process";
+
+/** What the benchmark gives to each of these programs. */
+export const { DATABASE_URL, ORGANIZATION_ID } = process.env;
+
+export const PORT = Number(process.env.PORT);
+
+/** Connections to the database: as many as the service has. */
+export const POOL = 8;
+
+/**
+ * The statements with which the service reads, `get` a product and `list` a
+ * page: their text, and their parameters with `{id}` for a product's id.
+ */
+export const STATEMENTS = JSON.parse(process.env.STATEMENTS);
+
+/** The parameters of the statement for the product with this id. */
+export function parametersFor(statement, id) {
+  return statement.parameters.map((value) => value === "{id}" ? id : value);
+}

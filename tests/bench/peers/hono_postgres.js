@@ -1,0 +1,68 @@
+/*
+ * Hono and postgres.js on Node, with the service's own statements for what is
+ * read: JSON that PostgreSQL made is passed on as it is.
+ */
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { validator } from "hono/validator";
+import { randomUUID } from "node:crypto";
+import postgres from "postgres";
+import { COUNT_PRODUCT } from "./counts.js";
+import { envelope, metaOf } from "./envelope.js";
+import {
+  DATABASE_URL,
+  ORGANIZATION_ID,
+  parametersFor,
+  POOL,
+  PORT,
+  STATEMENTS,
+} from "./environment.js";
+import { rowsOf } from "./rows.js";
+
+const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
+
+const sql = postgres(DATABASE_URL, { max: POOL });
+const app = new Hono();
+
+app.get("/api/products/:id", async (c) => {
+  return c.body(envelope(await read(c.req.param("id"))), 200, JSON_TYPE);
+});
+
+app.get("/api/products", async (c) => {
+  const { text, parameters } = STATEMENTS.list;
+  const [row] = await sql.unsafe(text, parameters, { prepare: true });
+  const meta = metaOf(c.req.query(), row.total);
+  return c.body(envelope(row.products, meta), 200, JSON_TYPE);
+});
+
+const newProduct = validator("json", (body, c) => {
+  if (typeof body.title === "string" && body.title.length > 0) return body;
+  return c.json({ success: false }, 400);
+});
+
+app.post("/api/products", newProduct, async (c) => {
+  const id = await create(c.req.valid("json"));
+  return c.body(envelope(await read(id)), 201, JSON_TYPE);
+});
+
+async function read(id) {
+  const { text } = STATEMENTS.get;
+  const parameters = parametersFor(STATEMENTS.get, id);
+  const [row] = await sql.unsafe(text, parameters, { prepare: true });
+  return row.product;
+}
+
+/** In an array, the statements of a transaction are sent without waiting between them. */
+async function create(body) {
+  const id = randomUUID();
+  const inserts = rowsOf(ORGANIZATION_ID, id, { counted: true, ...body });
+  await sql.begin((sql) => [
+    ...inserts.map(({ table, rows }) =>
+      sql`insert into ${sql(table)} ${sql(rows)}`
+    ),
+    sql.unsafe(COUNT_PRODUCT, [ORGANIZATION_ID, id], { prepare: true }),
+  ]);
+  return id;
+}
+
+serve({ fetch: app.fetch, port: PORT, hostname: "127.0.0.1" });

@@ -1,0 +1,235 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Database, openDatabase } from "../db/database.ts";
+import { pipelined, type Sql, type Tx } from "../db/sql.ts";
+import { ApiError } from "../schema/error.ts";
+import { SETTINGS } from "./harness.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Operations with more time than they need. */
+function soon(database: Database) {
+  return database.until(performance.now() + MINUTE_MS);
+}
+
+/** Throws the SQLSTATE as PostgreSQL does. */
+function raise(sql: Sql, state: string) {
+  return sql.unsafe(`do $$ begin raise sqlstate '${state}'; end $$`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+Deno.test("openDatabase", async (t) => {
+  const database = await openDatabase(SETTINGS);
+  const table = `notes_${crypto.randomUUID().replaceAll("-", "")}`;
+  await soon(database).read((sql) =>
+    sql`create table ${sql(table)} (note text not null)`
+  );
+  const write = (sql: Sql, note: string) =>
+    sql`insert into ${sql(table)} (note) values (${note})`;
+  const isStored = async (note: string) => {
+    const rows = await soon(database).read((sql) =>
+      sql`select from ${sql(table)} where note = ${note}`
+    );
+    return rows.length > 0;
+  };
+
+  await t.step("stores what a transaction has written", async () => {
+    await soon(database).transaction((sql) => write(sql, "committed"));
+
+    assert(await isStored("committed"));
+  });
+
+  await t.step("stores nothing of a transaction that throws", async () => {
+    await assertRejects(
+      () =>
+        soon(database).transaction(async (sql) => {
+          await write(sql, "thrown");
+          throw new TypeError("On purpose");
+        }),
+      TypeError,
+    );
+
+    assert(!await isStored("thrown"));
+  });
+
+  await t.step(
+    "does not call a transaction stored whose failure was overlooked",
+    async () => {
+      await assertRejects(() =>
+        soon(database).transaction(async (sql) => {
+          await write(sql, "overlooked");
+          await raise(sql, "22012").catch(() => {});
+        })
+      );
+
+      assert(!await isStored("overlooked"));
+    },
+  );
+
+  await t.step(
+    "throws the first failure of what is sent in one go",
+    async () => {
+      const error = await assertRejects(() =>
+        soon(database).transaction((sql) =>
+          pipelined([
+            sql`select`,
+            { statement: sql`select 1 / ${0}::int`, rows: 1 },
+            sql`select`,
+          ])
+        )
+      );
+
+      assertEquals((error as { code?: string }).code, "22012");
+    },
+  );
+
+  await t.step("runs as many operations as it has connections", async () => {
+    let [running, most] = [0, 0];
+
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        soon(database).read(async (sql) => {
+          most = Math.max(most, ++running);
+          await sql`select`;
+          running--;
+        })),
+    );
+
+    assertEquals(most, SETTINGS.url ? SETTINGS.poolSize : 1);
+  });
+
+  await t.step("gives back the place of work that throws at once", async () => {
+    for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
+      await assertRejects(
+        () =>
+          database.until(performance.now() + 1_000).read(() => {
+            throw new TypeError("On purpose");
+          }),
+        TypeError,
+      );
+    }
+
+    assertEquals(database.load, { running: 0, waiting: 0 });
+  });
+
+  for (const state of ["40001", "40P01"]) {
+    await t.step(`runs a transaction three times for ${state}`, async () => {
+      let runs = 0;
+
+      await assertRejects(() =>
+        soon(database).transaction(async (sql) => {
+          runs++;
+          await raise(sql, state);
+        })
+      );
+
+      assertEquals(runs, 3);
+    });
+  }
+
+  await t.step("stores the run that succeeds, and no other", async () => {
+    let runs = 0;
+
+    await soon(database).transaction(async (sql) => {
+      await write(sql, `run ${++runs}`);
+      if (runs < 3) await raise(sql, "40001");
+    });
+
+    assertEquals(
+      [
+        await isStored("run 1"),
+        await isStored("run 2"),
+        await isStored("run 3"),
+      ],
+      [false, false, true],
+    );
+  });
+
+  await t.step("runs a transaction once for any other failure", async () => {
+    let runs = 0;
+
+    await assertRejects(() =>
+      soon(database).transaction(async (sql) => {
+        runs++;
+        await raise(sql, "23514");
+      })
+    );
+
+    assertEquals(runs, 1);
+  });
+
+  await t.step("lends its handle for the time of the operation", async () => {
+    let [ofRead, ofTransaction]: [Sql?, Tx?] = [];
+    await soon(database).read((sql) => {
+      ofRead = sql;
+      return sql`select`;
+    });
+    await soon(database).transaction((sql) => {
+      ofTransaction = sql;
+      return sql`select`;
+    });
+
+    for (const sql of [ofRead!, ofTransaction!]) {
+      await assertRejects(async () => await write(sql, "late"));
+      await assertRejects(async () => await sql.unsafe("select"));
+    }
+
+    assert(!await isStored("late"));
+  });
+
+  await t.step(
+    "stores nothing of a transaction after its deadline",
+    async () => {
+      const error = await assertRejects(
+        () =>
+          database.until(performance.now() + 50).transaction(async (sql) => {
+            await write(sql, "too late");
+            await pause(100);
+          }),
+        ApiError,
+      );
+
+      assertEquals(error.code, "SERVICE_UNAVAILABLE");
+      assertEquals(error.headers["retry-after"], "1");
+      await soon(database).read((sql) => sql`select`);
+      assert(!await isStored("too late"));
+    },
+  );
+
+  await t.step("starts nothing after its deadline", async () => {
+    let started = false;
+
+    const error = await assertRejects(
+      () =>
+        database.until(performance.now() - 1).transaction((sql) => {
+          started = true;
+          return sql`select`;
+        }),
+      ApiError,
+    );
+
+    assertEquals(error.code, "SERVICE_UNAVAILABLE");
+    assertEquals(started, false);
+  });
+
+  await soon(database).read((sql) => sql`drop table ${sql(table)}`);
+
+  await t.step("lets what runs finish when it is closed", async () => {
+    const running = soon(database).transaction(async (sql) => {
+      await sql`select`;
+      await pause(50);
+      return await sql<{ done: boolean }[]>`select true as done`;
+    });
+    await pause(10);
+
+    await database.close();
+
+    assertEquals([...await running], [{ done: true }]);
+  });
+
+  await t.step("refuses everything once it is closed", async () => {
+    await assertRejects(() => soon(database).read((sql) => sql`select`));
+  });
+});

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+
+/** A PostgreSQL of a test's own, to be stopped and started as it likes. */
+export interface Cluster extends AsyncDisposable {
+  /** As its superuser, in the database `postgres`. */
+  url: string;
+  port: number;
+  /** Starts it again after a stop, at the same port and with the same data. */
+  start(): Promise<void>;
+  /** `fast` tells the sessions; `immediate` kills them, and needs recovery at the next start. */
+  stop(mode: "fast" | "immediate"): Promise<void>;
+}
+
+/** Where Debian's packages of PostgreSQL put their programs. */
+const VERSIONS = "/usr/lib/postgresql";
+
+/** The programs of the newest version that is installed; nothing where none is. */
+export function binaries(): string | undefined {
+  try {
+    const versions = Array.from(Deno.readDirSync(VERSIONS), ({ name }) => name);
+    const [newest] = versions.sort((a, b) => Number(b) - Number(a));
+    return newest && join(VERSIONS, newest, "bin");
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Makes and starts one, with `settings` on top of what `initdb` leaves. */
+export async function startCluster(
+  settings: Record<string, string | number> = {},
+): Promise<Cluster> {
+  const folder = await Deno.makeTempDir({ prefix: "catalogue-faults-" });
+  const data = join(folder, "data");
+  const passwordFile = join(folder, "password");
+  const password = crypto.randomUUID();
+  await Deno.writeTextFile(passwordFile, password);
+  const user = await ownerOf(folder, passwordFile);
+  const port = freePort();
+
+  async function run(program: string, ...args: string[]): Promise<void> {
+    const { success, stderr } = await new Deno.Command(
+      join(binaries()!, program),
+      { args: ["-D", data, ...args], cwd: folder, stdout: "null", ...user },
+    ).output();
+    if (success) return;
+    throw new Error(`${program}: ${new TextDecoder().decode(stderr)}`);
+  }
+  const start = () => run("pg_ctl", "start", "-w", "-l", join(folder, "log"));
+  const stop = (mode: string) => run("pg_ctl", "stop", "-w", "-m", mode);
+
+  await run(
+    "initdb",
+    ...["--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"],
+    ...["--auth=scram-sha-256", `--pwfile=${passwordFile}`],
+  );
+  const all = {
+    port,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: folder,
+    ...settings,
+  };
+  await Deno.writeTextFile(
+    join(data, "postgresql.auto.conf"),
+    Object.entries(all).map(([name, value]) => `${name} = '${value}'\n`)
+      .join(""),
+  );
+  await start();
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    start,
+    stop,
+    async [Symbol.asyncDispose]() {
+      // It may be stopped already.
+      await stop("immediate").catch(() => {});
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+/** A port of this machine that nobody listens at. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** PostgreSQL refuses to run as root, who gives the files to the user of Debian's packages then. */
+async function ownerOf(folder: string, ...files: string[]) {
+  if ((await Deno.stat(folder)).uid !== 0) return {};
+  const users = await Deno.readTextFile("/etc/passwd");
+  const [, uid, gid] = (/^postgres:.*?:(\d+):(\d+):/m.exec(users) ?? [])
+    .map(Number);
+  if (!uid || !gid) {
+    throw new Error("Not as root, or with a user named postgres");
+  }
+  for (const file of [folder, ...files]) await Deno.chown(file, uid, gid);
+  return { uid, gid };
+}

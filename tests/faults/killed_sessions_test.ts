@@ -1,0 +1,183 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Tx } from "../../db/sql.ts";
+import { ApiError } from "../../schema/error.ts";
+import { startLoad } from "./load.ts";
+import {
+  DEADLINE_MS,
+  eventually,
+  FACTOR,
+  isPossible,
+  openScene,
+  pause,
+} from "./scene.ts";
+
+const STORM_MS = 6_000 * FACTOR;
+
+Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
+  await using scene = await openScene();
+  const { app, observer } = scene;
+  const database = () => app.database.until(performance.now() + DEADLINE_MS);
+  await observer`create table notes (note text not null)`;
+  const notes = async () =>
+    (await observer`select note from notes order by note`).map((row) =>
+      row.note
+    );
+
+  /** Kills the service's sessions, or so many of them, whatever they do. */
+  async function kill(most = 100): Promise<number> {
+    const { count } = await observer`
+      select pg_terminate_backend(pid)
+      from pg_stat_activity
+      where application_name = 'catalogue'
+      order by random()
+      limit ${most}
+    `;
+    return count;
+  }
+
+  await t.step("are replaced before anyone notices", async () => {
+    const org = await app.organization();
+    await Promise.all(Array.from({ length: 8 }, () => org.create()));
+
+    assert(await kill() > 0);
+    const written = await org.post("/api/products", { title: "Emma" });
+    await kill();
+    const read = await org.get(`/api/products/${written.body.data?.id}`);
+
+    assertEquals([written.status, read.status], [201, 200]);
+    await scene.assertSound();
+  });
+
+  for (const table of TABLES) {
+    await t.step(`are replaced when they write ${table}`, async () => {
+      const org = await app.organization();
+      const { path } = await org.create({ title: "Before" });
+      const body = {
+        title: "After",
+        product_prices: [{ currency_code: "GBP" }],
+        collateral: [{ collateral_type: "text_content", text: "After" }],
+        product_collections: [{ collection_id: org.series }],
+        series_id: org.series,
+        custom_fields: [{ field_id: org.customField, field_value: "After" }],
+        format_id: org.format,
+      };
+
+      const answer = observer.begin(async (sql) => {
+        await sql`lock table ${sql(table)} in share mode`;
+        const answer = org.put(path, body);
+        await eventually(1, async () =>
+          (await sql`
+          select pg_terminate_backend(pid)
+          from pg_stat_activity
+          where application_name = 'catalogue' and wait_event_type = 'Lock'
+        `).count);
+        return { answer };
+      });
+      const { status, body: { data } } = await (await answer).answer;
+
+      assertEquals(status, 200);
+      assertEquals(
+        [data.title, data.collateral.length, data.series_id, data.format_id],
+        ["After", 1, org.series, org.format],
+      );
+      assertEquals(data.product_prices.length, 1);
+      assertEquals((await org.get(path)).body.data, data);
+      await scene.assertSound();
+    });
+  }
+
+  await t.step("run a transaction again that was not committed", async () => {
+    let runs = 0;
+
+    await database().transaction(async (sql) => {
+      await sql`insert into notes values (${`run ${++runs}`})`;
+      // PostgreSQL ends a session that does nothing in a transaction for so long.
+      if (runs === 1) {
+        await sql`set local idle_in_transaction_session_timeout = 20`;
+        await pause(200);
+      }
+      await sql`select`;
+    });
+
+    assertEquals(await notes(), ["run 2"]);
+    await scene.assertSound();
+  });
+
+  await t.step("leave a handle that writes nowhere", async () => {
+    let broken: Tx;
+    await observer`truncate notes`;
+
+    await assertRejects(() =>
+      database().transaction(async (sql) => {
+        broken = sql;
+        await sql`select pg_terminate_backend(pg_backend_pid())`;
+      })
+    );
+    await Promise.all(
+      Array.from(
+        { length: 20 },
+        (_, n) =>
+          database().transaction(async (sql) => {
+            await sql`insert into notes values (${`other ${n}`})`;
+            await assertRejects(
+              async () => await broken`insert into notes values ('stray')`,
+            );
+          }),
+      ),
+    );
+
+    const stored = await notes();
+    assertEquals([stored.length, stored.includes("stray")], [20, false]);
+    await scene.assertSound();
+  });
+
+  await t.step("end a transaction once whose commit is in doubt", async () => {
+    let runs = 0;
+    await observer`
+      create function kill() returns trigger language plpgsql as $$
+      begin
+        perform pg_terminate_backend(pg_backend_pid());
+        return null;
+      end
+      $$
+    `;
+    await observer`
+      create constraint trigger killed_at_commit after insert on notes
+      deferrable initially deferred for each row execute function kill()
+    `;
+
+    const error = await assertRejects(() =>
+      database().transaction((sql) => {
+        runs++;
+        return sql`insert into notes values ('in doubt')`;
+      }), ApiError);
+
+    assertEquals([error.code, runs], ["SERVICE_UNAVAILABLE", 1]);
+    await observer`drop trigger killed_at_commit on notes`;
+    await scene.assertSound();
+  });
+
+  await t.step("lose and mix nothing of two organizations", async () => {
+    const load = await startLoad(app, { clients: 6 });
+
+    let killed = 0;
+    for (const end = performance.now() + STORM_MS; performance.now() < end;) {
+      await pause(100);
+      killed += await kill(1);
+    }
+    await load.stop();
+
+    assert(killed > 0 && load.answers[201]! > 0);
+    await scene.assertSound(load);
+  });
+});
+
+/** What a change of a product writes, one after another. */
+const TABLES = [
+  "products",
+  "product_counts",
+  "product_prices",
+  "collateral",
+  "product_collections",
+  "custom_field_values",
+];

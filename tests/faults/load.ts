@@ -1,0 +1,223 @@
+import { assert, assertEquals, AssertionError } from "@std/assert";
+import type { App, Organization, Reply } from "../harness.ts";
+
+/** Clients of two organizations that create, change, read, list and delete until they are stopped. */
+export interface Load {
+  /** How many answers had which status. */
+  readonly answers: Record<number, number>;
+  /** The longest that anyone waited for an answer. */
+  readonly slowestMs: number;
+  /** Lets every client have its last answer; throws what a client found wrong. */
+  stop(): Promise<void>;
+  /**
+   * Holds what is stored against what the clients were told: an acknowledged
+   * write is there and whole, one that failed is there whole or not at all, and
+   * nothing is another organization's. Returns how many writes that failed are there.
+   */
+  verify(): Promise<number>;
+}
+
+/** What a write writes: every part of the product says which write it was. */
+type Mark = string;
+
+/** The mark of a product that is not there. */
+const GONE: Mark = "gone";
+
+interface Stored {
+  id: string;
+  organization_id: string;
+  marks: (Mark | null)[];
+}
+
+const TURN = [
+  ...["create", "get", "update", "list", "update", "get", "create", "update"],
+  ...["get", "update", "list", "update", "delete"],
+] as const;
+
+/** What a client has whose connection broke. */
+const UNANSWERED: Reply = {
+  status: 0,
+  headers: new Headers(),
+  body: undefined,
+  text: "",
+};
+
+/** Starts so many clients of each of the two organizations. */
+export async function startLoad(
+  app: Pick<App, "organization" | "sql">,
+  { clients = 4, pauseMs = 5 } = {},
+): Promise<Load> {
+  const organizations = [await app.organization(), await app.organization()];
+  const answers: Record<number, number> = {};
+  let slowestMs = 0;
+  let stopped = false;
+
+  /** What may be stored of each product, by its id, and the creations that nobody confirmed. */
+  const possible = new Map<string, Set<Mark>>();
+  const unconfirmed = new Set<Mark>();
+
+  async function timed(answer: Promise<Reply>): Promise<Reply> {
+    const started = performance.now();
+    const reply = await answer.catch((error) => {
+      if (error instanceof AssertionError) throw error;
+      return UNANSWERED;
+    });
+    slowestMs = Math.max(slowestMs, performance.now() - started);
+    answers[reply.status] = (answers[reply.status] ?? 0) + 1;
+    return reply;
+  }
+
+  async function client(org: Organization, name: string): Promise<void> {
+    const mine: string[] = [];
+    for (let n = 0; !stopped; n++) {
+      const mark = `${name}-${n}`;
+      const id = mine[n % mine.length] ?? "";
+      const action = id ? TURN[n % TURN.length]! : "create";
+      const path = `/api/products${action === "create" ? "" : `/${id}`}`;
+      const marks = possible.get(id)!;
+      if (action === "create") {
+        unconfirmed.add(mark);
+        const { status, body } = await timed(
+          org.post(path, bodyOf(org, mark)),
+        );
+        if (confirmed(status, 201)) {
+          unconfirmed.delete(mark);
+          assertEquals(marksOf(org, body.data), marksAs(mark));
+          possible.set(body.data.id, new Set([mark]));
+          mine.push(body.data.id);
+        }
+      } else if (action === "update") {
+        marks.add(mark);
+        const { status, body } = await timed(org.put(path, bodyOf(org, mark)));
+        if (confirmed(status, 200)) {
+          assertEquals(marksOf(org, body.data), marksAs(mark));
+          possible.set(id, new Set([mark]));
+        } else if (status === 404) {
+          assert(marks.has(GONE), `${id} was not deleted`);
+          possible.set(id, new Set([GONE]));
+        }
+      } else if (action === "delete") {
+        marks.add(GONE);
+        const { status } = await timed(org.delete(path));
+        if (confirmed(status, 200)) possible.set(id, new Set([GONE]));
+        mine.splice(mine.indexOf(id), 1);
+      } else if (action === "get") {
+        const { status, body } = await timed(org.get(path));
+        if (confirmed(status, 200)) {
+          const [found] = marksOf(org, body.data);
+          assertEquals(marksOf(org, body.data), marksAs(found!));
+          assert(marks.has(found!), `${id} is ${found}, not ${[...marks]}`);
+        } else assert(status !== 404 || marks.has(GONE), `${id} is lost`);
+      } else {
+        const { status, body } = await timed(org.get("/api/products?limit=20"));
+        if (confirmed(status, 200)) {
+          for (const { organization_id } of body.data) {
+            assertEquals(organization_id, org.id);
+          }
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  const ended = Promise.all(
+    organizations.flatMap((org, i) =>
+      Array.from({ length: clients }, (_, n) => client(org, `${i}-${n}`))
+    ),
+  );
+  // Whoever stops the load hears of it.
+  ended.catch(() => {});
+
+  return {
+    answers,
+    get slowestMs() {
+      return slowestMs;
+    },
+    async stop() {
+      stopped = true;
+      await ended;
+    },
+    async verify() {
+      const rows = await storedProducts(app, organizations);
+      const stored = new Map(rows.map((row) => [row.id, row]));
+      let unexpected = 0;
+      for (const [id, marks] of possible) {
+        const [mark = GONE] = stored.get(id)?.marks ?? [];
+        assert(marks.has(mark!), `${id} is ${mark}, not ${[...marks]}`);
+      }
+      const seen = new Set<Mark>();
+      for (const { id, organization_id, marks } of rows) {
+        const [mark] = marks;
+        assertEquals(marks, marksAs(mark!));
+        assertEquals(organization_id, organizations[Number(mark![0])]!.id);
+        if (possible.has(id)) continue;
+        assert(unconfirmed.has(mark!), `Nobody created ${mark}`);
+        assert(!seen.has(mark!), `${mark} was created twice`);
+        seen.add(mark!);
+        unexpected++;
+      }
+      for (const org of organizations) {
+        const { status, body } = await org.get("/api/products?limit=1");
+        const count = rows.filter((row) => row.organization_id === org.id);
+        assertEquals([status, body.meta?.total], [200, count.length]);
+        await org.create();
+      }
+      return unexpected;
+    },
+  };
+}
+
+/** Whether the request succeeded; what is neither that nor a failure of the database is a fault. */
+function confirmed(status: number, success: number): boolean {
+  if (status === success) return true;
+  assert([0, 404, 500, 503].includes(status), `The answer was ${status}`);
+  return false;
+}
+
+function bodyOf(org: Organization, mark: Mark): object {
+  return {
+    title: mark,
+    subtitle: mark,
+    custom_fields: [{ field_id: org.customField, field_value: mark }],
+    collateral: [{ collateral_type: "text_content", text: mark }],
+    product_collections: [{ collection_id: org.collection }],
+  };
+}
+
+// deno-lint-ignore no-explicit-any
+function marksOf(org: Organization, product: any): (Mark | null)[] {
+  assertEquals(product.organization_id, org.id);
+  return [
+    product.title,
+    product.subtitle,
+    product.custom_fields[0]?.field_value,
+    product.collateral[0]?.text,
+  ];
+}
+
+function marksAs(mark: Mark): Mark[] {
+  return [mark, mark, mark, mark];
+}
+
+async function storedProducts(
+  app: Pick<App, "sql">,
+  organizations: Organization[],
+): Promise<Stored[]> {
+  const ids = organizations.map(({ id }) => id);
+  return await app.sql((sql) =>
+    sql<Stored[]>`
+      select
+        p.id,
+        p.organization_id,
+        json_build_array(p.title, p.subtitle, f.field_value, c.text) as marks
+      from products p
+      left join custom_field_values f
+        on f.organization_id = p.organization_id and f.product_id = p.id
+      left join collateral c
+        on c.organization_id = p.organization_id and c.product_id = p.id
+      where p.organization_id in (
+        select x::uuid from jsonb_array_elements_text(${sql.json(ids)}) x
+      )
+    `
+  );
+}

@@ -1,0 +1,105 @@
+/** What a proxy does with what it is given. */
+export type Behaviour =
+  | "forward"
+  /** Takes everything and passes nothing on: a network that went silent. */
+  | "hold"
+  /** Ends a new connection at its first bytes; those that are open go on. */
+  | "hang up";
+
+/** A way to a database that a test can spoil. */
+export interface Proxy extends Disposable {
+  port: number;
+  behaviour: Behaviour;
+  /** How late it passes everything on. */
+  delayMs: number;
+  /** The most that it passes on at once. */
+  pieceBytes: number;
+  /** When each of the connections was opened, by `performance.now()`. */
+  readonly opened: number[];
+  /** Breaks every connection that is open. */
+  cut(): void;
+}
+
+/** Listens at a port of its own, and passes what comes there on to `target`. */
+export function startProxy(target: number): Proxy {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const connections = new Set<Deno.Conn>();
+  const proxy: Proxy = {
+    port: listener.addr.port,
+    behaviour: "forward",
+    delayMs: 0,
+    pieceBytes: Infinity,
+    opened: [],
+    cut() {
+      for (const connection of connections) close(connection);
+      connections.clear();
+    },
+    [Symbol.dispose]() {
+      listener.close();
+      proxy.cut();
+    },
+  };
+
+  async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+    const buffer = new Uint8Array(65_536);
+    for (;;) {
+      const length = await from.read(buffer);
+      if (proxy.delayMs > 0) await pause(proxy.delayMs);
+      while (proxy.behaviour === "hold" && connections.has(from)) {
+        await pause(10);
+      }
+      if (length === null) break;
+      for (let at = 0; at < length;) {
+        const end = Math.min(at + proxy.pieceBytes, length);
+        at += await to.write(buffer.subarray(at, end));
+      }
+    }
+  }
+
+  async function serve(client: Deno.Conn): Promise<void> {
+    proxy.opened.push(performance.now());
+    connections.add(client);
+    let server: Deno.Conn | undefined;
+    try {
+      if (proxy.behaviour === "hang up") {
+        await client.read(new Uint8Array(1));
+        return;
+      }
+      server = await Deno.connect({ hostname: "127.0.0.1", port: target });
+      connections.add(server);
+      await Promise.race([pump(client, server), pump(server, client)]);
+    } catch {
+      // Either end broke off, or the test did: both ends go.
+    } finally {
+      for (const connection of [client, server]) {
+        if (!connection) continue;
+        close(connection);
+        connections.delete(connection);
+      }
+    }
+  }
+
+  (async () => {
+    for await (const client of listener) serve(client);
+  })();
+  return proxy;
+}
+
+/** The same address, but through the proxy. */
+export function through(url: string, { port }: Proxy): string {
+  const address = new URL(url);
+  address.port = String(port);
+  return address.href;
+}
+
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed already.
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,101 @@
+import { assertEquals } from "@std/assert";
+import postgres from "postgres";
+import { type App, openApp } from "../harness.ts";
+import { binaries, type Cluster, startCluster } from "./cluster.ts";
+import type { Load } from "./load.ts";
+import { type Proxy, startProxy, through } from "./proxy.ts";
+
+/** Whether this machine has what these tests need, and whoever runs them wants a PostgreSQL. */
+export const isPossible = Deno.env.has("TEST_DATABASE_URL") &&
+  binaries() !== undefined;
+
+/** How much longer these tests last than in the suite, for whoever changes `db/`. */
+export const FACTOR = Number(Deno.env.get("TEST_FAULTS_FACTOR") ?? 1);
+
+/** How long a request may take here, all in all. */
+export const DEADLINE_MS = 4_000;
+
+/** The service over a PostgreSQL of its own, by a way that can be spoilt. */
+export interface Scene extends AsyncDisposable {
+  app: App;
+  cluster: Cluster;
+  proxy: Proxy;
+  /** A session of the superuser, past service and proxy. */
+  observer: postgres.Sql;
+  /**
+   * Expects that nothing is left of a fault: no operation, no open transaction,
+   * no error that nobody caught; and of the load, that what was acknowledged is
+   * stored.
+   */
+  assertSound(load?: Load): Promise<void>;
+}
+
+/** Starts everything anew; `poolSize` is the number of the service's connections. */
+export async function openScene({ poolSize = 4 } = {}): Promise<Scene> {
+  const uncaught: unknown[] = [];
+  const events = ["error", "unhandledrejection"] as const;
+  function note(event: ErrorEvent | PromiseRejectionEvent): void {
+    event.preventDefault();
+    uncaught.push(event instanceof ErrorEvent ? event.error : event.reason);
+  }
+  for (const event of events) globalThis.addEventListener(event, note);
+
+  const cluster = await startCluster();
+  const proxy = startProxy(cluster.port);
+  const app = await openApp({ deadlineMs: DEADLINE_MS }, {
+    url: through(cluster.url, proxy),
+    poolSize,
+    statementTimeoutMs: DEADLINE_MS - 1_000,
+  });
+  const observer = postgres(cluster.url, { max: 1, fetch_types: false });
+
+  return {
+    app,
+    cluster,
+    proxy,
+    observer,
+    async assertSound(load) {
+      await eventually({ running: 0, waiting: 0 }, () => app.database.load);
+      const unacknowledged = await load?.verify() ?? 0;
+      await eventually([{ sessions: 0 }], async () => [
+        ...await observer`
+          select count(*)::int as sessions
+          from pg_stat_activity
+          where application_name = 'catalogue' and state like 'idle in transaction%'
+        `,
+      ]);
+      assertEquals(uncaught, []);
+      if (load && FACTOR > 1) {
+        console.log(load.answers, {
+          unacknowledged,
+          slowestMs: load.slowestMs,
+        });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await observer.end({ timeout: 1 });
+      await app.database.close(1);
+      proxy[Symbol.dispose]();
+      await cluster[Symbol.asyncDispose]();
+      for (const event of events) globalThis.removeEventListener(event, note);
+    },
+  };
+}
+
+/** Expects the value before long, and fails with what it is by then. */
+export async function eventually<T>(
+  expected: T,
+  look: () => T | Promise<T>,
+): Promise<void> {
+  const end = performance.now() + 10_000;
+  for (;;) {
+    const actual = await look();
+    if (JSON.stringify(actual) === JSON.stringify(expected)) return;
+    if (performance.now() > end) assertEquals(actual, expected);
+    await pause(20);
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

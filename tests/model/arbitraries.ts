@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import type { Entry } from "./catalogue.ts";
+
+/** A value that its field refuses. */
+export interface Refused {
+  refused: unknown;
+  code: string;
+}
+
+export type Values = fc.Arbitrary<unknown>;
+
+/** Mostly one of the values, seldom a wrong one. */
+export function values(
+  usual: unknown[],
+  ...wrong: [unknown, string][]
+): Values {
+  return fc.oneof(
+    { weight: 100, arbitrary: fc.constantFrom(...usual) },
+    ...wrong.map(([refused, code]) => ({
+      weight: 1,
+      arbitrary: fc.constant({ refused, code }),
+    })),
+  );
+}
+
+/** Mostly one of these records, seldom what is none of the organization's. */
+export function records(...names: unknown[]): Values {
+  const theirs = String(names[0]).replace("@mine", "@theirs");
+  return fc.oneof(
+    { weight: 100, arbitrary: fc.constantFrom(...names) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(theirs, "@nobody", "@mine.program"),
+    },
+  );
+}
+
+/** An object with some of the fields, each one in four times. */
+export function some(fields: Record<string, Values>): fc.Arbitrary<Entry> {
+  const pairs = Object.entries(fields).map(([field, values]) =>
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: values.map((value) => [[field, value]]) },
+    )
+  );
+  return fc.tuple(...pairs).map((pairs) => Object.fromEntries(pairs.flat()));
+}
+
+/** Both objects in one. */
+export function joined(...parts: fc.Arbitrary<Entry>[]): fc.Arbitrary<Entry> {
+  return fc.tuple(...parts).map((parts) => Object.assign({}, ...parts));
+}
+
+/** Up to four entries, seldom with the same `keys` twice. */
+export function entries(entry: fc.Arbitrary<Entry>, ...keys: string[]) {
+  const isSame = (a: Entry, b: Entry) =>
+    keys.every((key) => a[key] !== undefined && a[key] === b[key]);
+  return fc.oneof(
+    {
+      weight: 30,
+      arbitrary: fc.uniqueArray(entry, { comparator: isSame, maxLength: 4 }),
+    },
+    { weight: 1, arbitrary: fc.array(entry, { maxLength: 4 }) },
+  );
+}
+
+/** Mostly nothing, and seldom this. */
+export function seldom(body: Entry): fc.Arbitrary<Entry> {
+  return fc.oneof(
+    { weight: 50, arbitrary: fc.constant({}) },
+    { weight: 1, arbitrary: fc.constant(body) },
+  );
+}

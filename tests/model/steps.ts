@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { some } from "./arbitraries.ts";
+import type { Entry } from "./catalogue.ts";
+import { bodies } from "./bodies.ts";
+
+/** A request of one of two organizations, or a change of a publishing program by SQL. */
+export interface Step {
+  operation: "create" | "update" | "get" | "delete" | "list" | "program";
+  by: 0 | 1;
+  /** Whether the product is the other one's. */
+  foreign: boolean;
+  /** Which of all products that were ever created there, counted round; -1 is none. */
+  nth: number;
+  /** The body of a create or an update, the query of a list. */
+  input: Entry;
+}
+
+const QUERY = some({
+  page: fc.constantFrom(1, 2),
+  limit: fc.constantFrom(1, 2, 100),
+  search: fc.constantFrom("EMM", "ünï", "030640615", "0-8044", "nothing"),
+  format_id: fc.constantFrom("@mine.format", "@mine.format2", "@theirs.format"),
+  publishing_status_id: fc.constantFrom("@publishing_statuses.0", "@nobody"),
+});
+
+function step(
+  operation: Step["operation"],
+  input: fc.Arbitrary<Entry> = fc.constant({}),
+): fc.Arbitrary<Step> {
+  return fc.record({
+    operation: fc.constant(operation),
+    by: fc.constantFrom(0, 1),
+    foreign: fc.oneof(
+      { weight: 12, arbitrary: fc.constant(false) },
+      { weight: 1, arbitrary: fc.constant(true) },
+    ),
+    nth: fc.oneof(
+      { weight: 20, arbitrary: fc.nat({ max: 3 }) },
+      { weight: 1, arbitrary: fc.constant(-1) },
+    ),
+    input,
+  });
+}
+
+const FIRST: Step[] = ([0, 1] as const).map((by) => ({
+  operation: "create",
+  by,
+  foreign: false,
+  nth: 0,
+  input: { title: "Emma" },
+}));
+
+/** What is done, one after another; each of the two has a product to begin with. */
+export const STEPS: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: step("create", bodies("create")) },
+    { weight: 8, arbitrary: step("update", bodies("update")) },
+    { weight: 1, arbitrary: step("get") },
+    { weight: 1, arbitrary: step("delete") },
+    { weight: 2, arbitrary: step("list", QUERY) },
+    { weight: 1, arbitrary: step("program") },
+  ),
+  { minLength: 5, maxLength: 15 },
+).map((steps) => [...FIRST, ...steps]);

@@ -1,0 +1,28 @@
+import fc from "fast-check";
+import { openApp } from "./harness.ts";
+import { compareLists, compareProducts, play } from "./model/play.ts";
+import { openScene } from "./model/scene.ts";
+import { STEPS } from "./model/steps.ts";
+import { codes } from "./model/world.ts";
+
+const RUNS = 30;
+
+Deno.test("Any operations, one after another, do what the model does", async () => {
+  await using app = await openApp();
+  const lists = await codes(app);
+  // `deno task test tests/model_test.ts -- 123` runs that seed again.
+  const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`Seed: ${seed}`);
+
+  await fc.assert(
+    fc.asyncProperty(STEPS, async (steps) => {
+      const scene = await openScene(app, lists);
+      for (const step of steps) {
+        await play(scene, step);
+        await compareLists(scene);
+      }
+      await compareProducts(scene);
+    }),
+    { seed, numRuns: RUNS },
+  );
+});

@@ -1,0 +1,31 @@
+import type { App, Organization, Reply } from "./harness.ts";
+
+/** Sends a body to POST and to PUT, and gives both answers. */
+export type Writes = (
+  body: BodyInit,
+  headers?: HeadersInit,
+) => Promise<[created: Reply, updated: Reply]>;
+
+/** Writes of the organization; PUT is for the product at the path. */
+export function writesOf(app: App, org: Organization, path: string): Writes {
+  return async (body, headers) => {
+    const send = (method: string, target: string) =>
+      app.send(target, {
+        method,
+        headers: {
+          "x-api-key": org.key,
+          "content-type": "application/json",
+          ...Object.fromEntries(new Headers(headers)),
+        },
+        body,
+      });
+    return [await send("POST", "/api/products"), await send("PUT", path)];
+  };
+}
+
+/** The faults that an answer names, each by its pointer and its code. */
+export function faultsOf(body: Reply["body"]): [string, string][] {
+  return body.error.details.map((
+    { pointer, code }: { pointer: string; code: string },
+  ) => [pointer, code]);
+}
