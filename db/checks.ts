@@ -1,12 +1,12 @@
 import type { Config } from "../schema/config.ts";
 import type { Operations } from "./database.ts";
+import type { Tx } from "./sql.ts";
 import { checkCodeLists, checkCounters, checkKeys } from "./content_checks.ts";
 import {
   checkDatabase,
   checkExtensions,
   checkMigrations,
 } from "./server_checks.ts";
-import type { Tx } from "./sql.ts";
 
 /** What was looked at, whether it is in order, and what to do where it is not. */
 export interface Finding {

@@ -1,6 +1,6 @@
 import type { Config } from "../schema/config.ts";
-import { miscounted } from "./recount.ts";
 import type { Tx } from "./sql.ts";
+import { miscounted } from "./recount.ts";
 
 /** A key that ends sooner is worth a word. */
 const SOON = "14 days";

@@ -78,6 +78,10 @@ export async function openDatabase(
   );
   const admission = new Admission(places);
 
+  function visible<S extends Sql>(sql: S): S {
+    return watch ? watched(sql, watch) : sql;
+  }
+
   /** Runs `work` on a place, and keeps the place until it has settled. */
   async function operate<T>(
     deadline: number,
@@ -86,12 +90,7 @@ export async function openDatabase(
     const asked = performance.now();
     const place = await admission.enter(deadline)
       .finally(() => watch?.waited(performance.now() - asked));
-    const running = perform(
-      place,
-      deadline,
-      (connection, lent) =>
-        work(connection, watch ? watched(lent, watch) : lent),
-    );
+    const running = perform(place, deadline, work);
     // It does not go silent: what takes long there is at work.
     const settled = embedded
       ? running
@@ -116,12 +115,15 @@ export async function openDatabase(
   return {
     until: (deadline) => ({
       read: (work) =>
-        retrying(() => operate(deadline, (_connection, lent) => work(lent))),
+        retrying(() =>
+          operate(deadline, (_connection, lent) => work(visible(lent)))
+        ),
       transaction: (work) =>
         retrying(() =>
           operate(
             deadline,
-            (connection, lent) => inTransaction(connection, lent, work),
+            (connection, lent) =>
+              inTransaction(connection, lent, (sql) => work(visible(sql))),
           )
         ),
     }),

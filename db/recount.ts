@@ -1,7 +1,7 @@
 import { countLoaded } from "./counts.ts";
 import type { Operations } from "./database.ts";
-import { alone } from "./migrate.ts";
 import type { Sql } from "./sql.ts";
+import { alone } from "./migrate.ts";
 
 /** What products there really are of those that are counted, as `product_counts` has them. */
 function counted(sql: Sql) {

@@ -1,5 +1,5 @@
-import { pendingMigrations } from "./migrate.ts";
 import type { Tx } from "./sql.ts";
+import { pendingMigrations } from "./migrate.ts";
 
 const EXTENSIONS = ["btree_gin", "pg_trgm"];
 

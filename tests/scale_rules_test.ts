@@ -93,6 +93,9 @@ const OF_OPERATORS = [
   "server_checks.ts",
 ];
 
+/** They may say `sql` too. */
+const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
+
 /** How each tagged template of the request's modules begins. */
 async function templates(): Promise<string[]> {
   const folder = new URL("../db/", import.meta.url);
@@ -103,7 +106,7 @@ async function templates(): Promise<string[]> {
   );
   return texts.flatMap((text) =>
     Array.from(
-      text.matchAll(/\bsql(?:<[^`;]*>)?`([^`$]*)/g),
+      text.replace(COMMENTS, "").matchAll(/\bsql(?:<[^`;]*>)?`([^`$]*)/g),
       ([, template]) => oneLine(template!),
     )
   );

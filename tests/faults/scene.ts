@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { type App, openApp } from "../harness.ts";
+import { type App, openApp, SETTINGS } from "../harness.ts";
 import { binaries, type Cluster, startCluster } from "./cluster.ts";
 import type { Load } from "./load.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
@@ -43,6 +43,7 @@ export async function openScene({ poolSize = 4 } = {}): Promise<Scene> {
   const cluster = await startCluster();
   const proxy = startProxy(cluster.port);
   const app = await openApp({ deadlineMs: DEADLINE_MS }, {
+    ...SETTINGS,
     url: through(cluster.url, proxy),
     poolSize,
     statementTimeoutMs: DEADLINE_MS - 1_000,

@@ -1,0 +1,105 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { toApiError } from "../../middleware/failure.ts";
+import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
+
+Deno.test(
+  { name: "Locks and slow statements", ignore: !isPossible },
+  async (t) => {
+    await using scene = await openScene();
+    const { app, observer } = scene;
+
+    await t.step("lose no write behind 2,000 requests that wait", async () => {
+      const org = await app.organization();
+      await org.create();
+
+      const answers = await observer.begin(async (sql) => {
+        await sql`lock table products in access exclusive mode`;
+        const reads = Array.from(
+          { length: 1000 },
+          () => org.get("/api/products"),
+        );
+        const writes = Array.from(
+          { length: 1000 },
+          (_, n) => org.post("/api/products", { title: `waited ${n}` }),
+        );
+        return await Promise.all([...reads, ...writes]);
+      });
+      const after = await Promise.all(Array.from(
+        { length: 100 },
+        (_, n) => org.post("/api/products", { title: `after ${n}` }),
+      ));
+
+      for (const { status, headers, body } of answers) {
+        assertEquals([status, body.error?.code], [503, "SERVICE_UNAVAILABLE"]);
+        assertEquals(headers.get("retry-after"), "1");
+      }
+      for (const { status } of after) assertEquals(status, 201);
+      const stored = await observer`
+      select title from products where organization_id = ${org.id}
+    `;
+      assertEquals(
+        stored.map(({ title }) => title).sort(),
+        ["Emma", ...after.map(({ body }) => body.data.title)].sort(),
+      );
+      assertEquals((await org.get("/api/products")).body.meta.total, 101);
+      await scene.assertSound();
+    });
+
+    await t.step("refuse at once what is beyond the queue", async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+
+      await observer.begin(async (sql) => {
+        await sql`lock table products in access exclusive mode`;
+        const waiting = Array.from({ length: 1_200 }, () => org.get(path));
+        const { status, body } = await Promise.race(waiting);
+        assertEquals(status, 503);
+        assertEquals(
+          body.error.message,
+          "Too many requests wait for the database",
+        );
+        assertEquals(app.database.load, { running: 4, waiting: 1000 });
+        return waiting;
+      }).then((waiting) => Promise.all(waiting));
+
+      assertEquals((await org.get(path)).status, 200);
+      await scene.assertSound();
+    });
+
+    for (
+      const [name, state, wait] of [
+        ["a statement", "57014", "select pg_sleep(60)"],
+        ["a lock", "55P03", "lock table seasons"],
+      ] as const
+    ) {
+      await t.step(`give ${name} up, and keep the connection`, async () => {
+        const database = app.database.until(
+          performance.now() + 2 * DEADLINE_MS,
+        );
+        const sessions = () =>
+          observer`
+        select pid from pg_stat_activity where application_name = 'catalogue' order by pid
+      `;
+        await database.read((sql) => sql`select`);
+        const before = await sessions();
+
+        const error = await observer.begin(async (sql) => {
+          await sql`lock table seasons`;
+          return await assertRejects(() =>
+            database.transaction((sql) => sql.unsafe(wait))
+          );
+        });
+
+        assertEquals((error as { code?: string }).code, state);
+        const { status, headers } = toApiError(error);
+        assertEquals([status, headers], [503, { "retry-after": "1" }]);
+        assert(
+          (await database.read((sql) => sql`select 1 as one`)).length === 1,
+        );
+        assertEquals([...await sessions()], [...before]);
+        await eventually({ running: 0, waiting: 0 }, () => app.database.load);
+        await scene.assertSound();
+      });
+    }
+  },
+);

@@ -1,0 +1,147 @@
+import { assert, assertEquals } from "@std/assert";
+import { openDatabase } from "../../db/database.ts";
+import { type Organization, send, SETTINGS } from "../harness.ts";
+import { startLoad } from "./load.ts";
+import {
+  DEADLINE_MS,
+  eventually,
+  FACTOR,
+  isPossible,
+  openScene,
+  pause,
+} from "./scene.ts";
+
+Deno.test(
+  { name: "A database that goes away", ignore: !isPossible },
+  async (t) => {
+    await using scene = await openScene();
+    const { app, cluster, observer } = scene;
+
+    await t.step("is found again after each restart", async () => {
+      const load = await startLoad(app);
+
+      for (let n = 0; n < 2 * FACTOR; n++) {
+        await pause(500);
+        await cluster.stop("immediate");
+        await cluster.start();
+      }
+      await pause(500);
+      await load.stop();
+
+      assert(load.answers[201]! > 0);
+      await scene.assertSound(load);
+    });
+
+    await t.step("keeps nobody waiting beyond the deadline", async () => {
+      const load = await startLoad(app, { clients: 25, pauseMs: 20 });
+      await pause(500);
+
+      await cluster.stop("fast");
+      await pause(3_000 * FACTOR);
+      const ready = await app.send("/health/ready");
+      await cluster.start();
+      const returned = performance.now();
+      await eventually(
+        200,
+        async () => (await app.send("/health/ready")).status,
+      );
+      const foundMs = performance.now() - returned;
+      await load.stop();
+
+      assertEquals([ready.status, ready.body.error.code], [
+        503,
+        "SERVICE_UNAVAILABLE",
+      ]);
+      assertEquals(ready.headers.get("retry-after"), "1");
+      assert(load.slowestMs < DEADLINE_MS + 2_000, `${load.slowestMs} ms`);
+      assert(foundMs < 2_000, `Found again after ${foundMs} ms`);
+      await scene.assertSound(load);
+    });
+
+    await t.step("refuses writes as a standby, and is asked anew", async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+
+      await observer`alter database postgres set default_transaction_read_only = on`;
+      await cutSessions();
+      const read = await org.get(path);
+      const written = await org.put(path, { title: "Persuasion" });
+      await observer.begin(
+        "read write",
+        (sql) =>
+          sql`alter database postgres reset default_transaction_read_only`,
+      );
+      const again = await org.put(path, { title: "Persuasion" });
+
+      assertEquals([read.status, written.status, again.status], [
+        200,
+        503,
+        200,
+      ]);
+      await scene.assertSound();
+    });
+
+    /** Ends the service's sessions, so that the next ones have the new settings. */
+    async function cutSessions() {
+      await observer`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'catalogue'
+    `;
+    }
+  },
+);
+
+Deno.test(
+  { name: "A database that refuses the service", ignore: !isPossible },
+  async (t) => {
+    await using scene = await openScene();
+    const { app, cluster, observer } = scene;
+    const org = await app.organization();
+    await observer`create role stranger login password 'stranger'`;
+    await observer`create role lonely login superuser password 'lonely' connection limit 0`;
+    await observer`alter role lonely nosuperuser`;
+
+    const refusals: [string, number, string, (url: URL) => void][] = [
+      ["its password", 500, "28P01", (url) => url.password = "wrong"],
+      [
+        "a database that is not there",
+        500,
+        "3D000",
+        (url) => url.pathname = "/gone",
+      ],
+      ["too many connections", 503, "53300", (url) => {
+        url.username = url.password = "lonely";
+      }],
+      ["its rights", 500, "42501", (url) => {
+        url.username = url.password = "stranger";
+      }],
+    ];
+    for (const [what, status, code, change] of refusals) {
+      await t.step(`for ${what}`, async () => {
+        const url = new URL(cluster.url);
+        change(url);
+        const database = await openDatabase({ ...SETTINGS, url: url.href });
+        app.logged.length = 0;
+
+        const answer = await get(org, app.variant({ database }));
+
+        assertEquals(answer.status, status);
+        assertEquals(answer.body.error.details, []);
+        assertEquals(app.logged.length, 1);
+        assertEquals(
+          (app.logged[0]!.cause as { code?: string }).code,
+          code,
+        );
+        await database.close();
+        await scene.assertSound();
+      });
+    }
+  },
+);
+
+function get(
+  { key }: Organization,
+  handler: (request: Request) => Promise<Response>,
+) {
+  return send(handler, "/api/products", { headers: { "x-api-key": key } });
+}
