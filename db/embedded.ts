@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { Duplex } from "node:stream";
+import { takeFolder } from "./data_folder.ts";
 
 /** The first byte of Terminate, the frontend's goodbye. */
 const TERMINATE = "X".charCodeAt(0);
@@ -13,18 +14,26 @@ export interface Embedded {
 /**
  * Opens the database kept in `dataDir`, or one in memory without it. It has a
  * single connection, so operations take turns. Throws when another process has
- * the folder: PGlite itself would let both write, and lose one's rows.
+ * the folder, or what is in it cannot be opened.
  */
 export async function openEmbedded(dataDir?: string): Promise<Embedded> {
-  const lock = dataDir === undefined ? undefined : await lockFolder(dataDir);
   // Only here, so that nothing of it is loaded where PostgreSQL serves.
   const { PGlite } = await import("@electric-sql/pglite");
   const { btree_gin } = await import("@electric-sql/pglite/contrib/btree_gin");
   const { pg_trgm } = await import("@electric-sql/pglite/contrib/pg_trgm");
+
+  const folder = dataDir === undefined ? undefined : await takeFolder(dataDir);
   const database = await PGlite.create({
-    ...dataDir !== undefined && { dataDir: `${dataDir}/postgres` },
+    ...folder && { dataDir: folder.database },
     extensions: { btree_gin, pg_trgm },
+  }).catch((cause) => {
+    folder?.release();
+    throw new Error(
+      "The database in DATA_DIR cannot be opened: it is damaged, another release made it, or the disk is full",
+      { cause },
+    );
   });
+  await folder?.keep();
 
   function socket(): Duplex {
     const duplex = new Duplex({
@@ -39,6 +48,10 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
           done();
         }, done);
       },
+      // There is one session for all: what this connection left open must not be the next one's.
+      destroy(_error, done) {
+        database.exec("rollback").finally(() => done(null)).catch(() => {});
+      },
     });
     // postgres.js says goodbye only to a socket that looks open.
     return Object.defineProperty(duplex, "readyState", {
@@ -50,20 +63,7 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
     socket,
     async close() {
       await database.close();
-      lock?.close();
+      folder?.release();
     },
   };
-}
-
-async function lockFolder(dataDir: string): Promise<Deno.FsFile> {
-  await Deno.mkdir(dataDir, { recursive: true });
-  const file = await Deno.open(`${dataDir}/lock`, {
-    create: true,
-    write: true,
-  });
-  if (await file.tryLock(true)) return file;
-  file.close();
-  throw new Error(
-    `DATA_DIR "${dataDir}" is in use by another process: stop that one first, or set DATA_DIR to another folder`,
-  );
 }

@@ -1,9 +1,11 @@
 import { issueKey } from "./access.ts";
 import type { Operations } from "./database.ts";
-import { DEMO, migrate, seed } from "./migrate.ts";
+import { isCurrent, load, migrate, seed } from "./migrate.ts";
+import { DEMO, readSqlFile } from "./sql_files.ts";
 
 /** Brings schema and code lists up to date; safe to run by many processes at once, and again. */
 export async function install(database: Operations): Promise<void> {
+  if (await isCurrent(database)) return;
   await migrate(database);
   await seed(database);
 }
@@ -15,14 +17,11 @@ export async function install(database: Operations): Promise<void> {
 export async function installDemo(
   database: Operations,
 ): Promise<string | undefined> {
-  const [row] = await database.read((sql) =>
-    sql<
-      { empty: boolean }[]
-    >`select not exists (select from organizations) as empty`
-  );
-  if (!row?.empty) return undefined;
-  await seed(database, [DEMO]);
+  const demo = await readSqlFile(DEMO);
   return await database.transaction(async (sql) => {
+    const known = await sql`select from organizations limit 1`;
+    if (known.length > 0) return undefined;
+    await load(sql, demo);
     const [organization] = await sql<
       { id: string }[]
     >`select id from organizations`;

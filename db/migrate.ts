@@ -1,13 +1,13 @@
-import { createHash } from "node:crypto";
 import { countLoaded } from "./counts.ts";
 import type { Operations } from "./database.ts";
 import type { Sql, Tx } from "./sql.ts";
+import {
+  readMigrations,
+  readSqlFile,
+  SEED,
+  type SqlFile,
+} from "./sql_files.ts";
 import { statementsOf } from "./statements.ts";
-
-/** Where the service's own files of SQL are. */
-const SQL = new URL("../sql/", import.meta.url);
-
-const MIGRATIONS = new URL("migrations/", SQL);
 
 /** The key of the lock under which one process at a time changes the schema. */
 const LOCK = 7_305_219;
@@ -20,9 +20,9 @@ const LOCK = 7_305_219;
  */
 export async function migrate(
   database: Operations,
-  folder = MIGRATIONS,
+  folder?: URL,
 ): Promise<string[]> {
-  const files = await migrationsIn(folder);
+  const files = await readMigrations(folder);
   return await database.transaction(async (sql) => {
     await alone(sql);
     await sql`
@@ -34,10 +34,7 @@ export async function migrate(
       )
     `;
     const pending = await pendingOf(sql, files);
-    for (const { name, text, sha256 } of pending) {
-      await run(sql, text);
-      await sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`;
-    }
+    for (const file of pending) await runAsKnown(sql, file);
     await countLoaded(sql);
     return pending.map(({ name }) => name);
   });
@@ -48,69 +45,73 @@ export async function migrate(
  * Throws as it does.
  */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
-  const files = await migrationsIn(MIGRATIONS);
-  const [row] = await sql<{ exists: boolean }[]>`
-    select to_regclass('schema_migrations') is not null as exists
-  `;
-  const pending = row!.exists ? await pendingOf(sql, files) : files;
+  const files = await readMigrations();
+  const pending = await isInstalled(sql) ? await pendingOf(sql, files) : files;
   return pending.map(({ name }) => name);
 }
 
 /** Fills the code lists from `sql/seed.sql`, then runs these files too, in one transaction. */
 export async function seed(
   database: Operations,
-  files: (string | URL)[] = [],
+  files: string[] = [],
 ): Promise<void> {
-  const texts = await Promise.all(
-    [new URL("seed.sql", SQL), ...files].map((file) => Deno.readTextFile(file)),
-  );
+  const lists = await readSqlFile(SEED);
+  const others = await Promise.all(files.map(readSqlFile));
   await database.transaction(async (sql) => {
     await alone(sql);
-    for (const text of texts) await run(sql, text);
-    await countLoaded(sql);
+    await runAsKnown(sql, lists);
+    for (const file of others) await load(sql, file);
   });
 }
 
-/** The demo organization: every part of an answer, on the first day. */
-export const DEMO = new URL("demo.sql", SQL);
-
-interface Migration {
-  name: string;
-  text: string;
-  sha256: string;
+/** Runs a file of records, and counts the products in it. */
+export async function load(sql: Tx, file: SqlFile): Promise<void> {
+  await run(sql, file);
+  await countLoaded(sql);
 }
 
-async function migrationsIn(folder: URL): Promise<Migration[]> {
-  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
-    .filter((name) => name.endsWith(".sql"))
-    .sort();
-  names.forEach((name, i) => {
-    const number = String(i + 1).padStart(4, "0");
-    if (!name.startsWith(`${number}_`)) {
-      throw new Error(
-        `sql/migrations: expected "${number}_….sql", found "${name}": numbers have no gaps`,
-      );
-    }
+/**
+ * Whether nothing is to be applied, filled or counted: then a start takes no
+ * lock and writes nothing.
+ */
+export async function isCurrent(database: Operations): Promise<boolean> {
+  const files = [...await readMigrations(), await readSqlFile(SEED)];
+  return await database.read(async (sql) => {
+    if (!await isInstalled(sql)) return false;
+    const known = await filesOf(sql);
+    const isKnown = ({ name, sha256 }: SqlFile, i: number) =>
+      known[i]?.name === name && known[i].sha256 === sha256;
+    if (known.length !== files.length || !files.every(isKnown)) return false;
+    const uncounted = await sql`select from products where not counted limit 1`;
+    return uncounted.length === 0;
   });
-  return await Promise.all(names.map(async (name) => {
-    const text = await Deno.readTextFile(new URL(name, folder));
-    const sha256 = createHash("sha256").update(text).digest("hex");
-    return { name, text, sha256 };
-  }));
 }
 
-async function pendingOf(sql: Sql, files: Migration[]): Promise<Migration[]> {
-  const applied = await sql<{ name: string; sha256: string }[]>`
-    select name, sha256 from schema_migrations order by name
-  `;
+async function isInstalled(sql: Sql): Promise<boolean> {
+  const [table] = await sql`select to_regclass('schema_migrations') as name`;
+  return table?.name !== null;
+}
+
+async function pendingOf(sql: Sql, files: SqlFile[]): Promise<SqlFile[]> {
+  const applied = (await filesOf(sql)).filter(isMigration);
   refuseOtherHistory(applied, files);
   return files.slice(applied.length);
 }
 
-function refuseOtherHistory(
-  applied: readonly { name: string; sha256: string }[],
-  files: Migration[],
-): void {
+type KnownFile = Omit<SqlFile, "text">;
+
+/** The files that the database has: the migrations in their order, then the code lists. */
+async function filesOf(sql: Sql): Promise<KnownFile[]> {
+  return await sql<KnownFile[]>`
+    select name, sha256 from schema_migrations order by name collate "C"
+  `;
+}
+
+function isMigration({ name }: KnownFile): boolean {
+  return /^\d/.test(name);
+}
+
+function refuseOtherHistory(applied: KnownFile[], files: KnownFile[]): void {
   applied.forEach(({ name, sha256 }, i) => {
     const file = files[i];
     if (file?.name !== name) {
@@ -135,6 +136,16 @@ export async function alone(sql: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`;
 }
 
-async function run(sql: Tx, text: string): Promise<void> {
+/** Runs a file that the database is to know by its name. */
+async function runAsKnown(sql: Tx, file: SqlFile): Promise<void> {
+  await run(sql, file);
+  await sql`
+    insert into schema_migrations (name, sha256)
+    values (${file.name}, ${file.sha256})
+    on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()
+  `;
+}
+
+async function run(sql: Tx, { text }: SqlFile): Promise<void> {
   for (const statement of statementsOf(text)) await sql.unsafe(statement);
 }

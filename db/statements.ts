@@ -1,25 +1,30 @@
-/** What may hide a semicolon: a comment, a string, a quoted name, a dollar-quoted body. */
-const OPAQUE =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$/y;
+/** A semicolon, what may hide one (a comment, a string, a quoted name, a dollar-quoted body), or what lies between. */
+const PART =
+  /;|--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|\s+|[^;'"$/eE\s-]+|[\s\S]/g;
+
+const SAYS_NOTHING = /^(?:\s|--|\/\*)/;
 
 /**
  * The statements of an SQL file, one by one: a distributed database takes no
- * two in a message. Backslash escapes in strings (`E'\''`) are not known here.
+ * two in a message. Comments within comments are not known here.
  */
 export function statementsOf(file: string): string[] {
   const statements: string[] = [];
-  let start = 0;
-  for (let at = 0; at < file.length; at++) {
-    OPAQUE.lastIndex = at;
-    const opaque = OPAQUE.exec(file);
-    if (opaque) at = OPAQUE.lastIndex - 1;
-    else if (file[at] === ";") {
-      statements.push(file.slice(start, at).trim());
-      start = at + 1;
+  let statement = "";
+  let saysNothing = true;
+  function end() {
+    if (!saysNothing) statements.push(statement.trim());
+    statement = "";
+    saysNothing = true;
+  }
+  for (const [part] of file.matchAll(PART)) {
+    if (part === ";") {
+      end();
+    } else {
+      statement += part;
+      saysNothing &&= SAYS_NOTHING.test(part);
     }
   }
-  const rest = file.slice(start).trim();
-  return rest.replace(/--[^\n]*/g, "").trim()
-    ? [...statements, rest]
-    : statements;
+  end();
+  return statements;
 }

@@ -9,6 +9,7 @@ import {
   type StoredKey,
   touchKey,
 } from "../db/access.ts";
+import { unavailable } from "../db/admission.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
@@ -43,6 +44,9 @@ export function createGuard() {
   ): Handler {
     return async (context): Promise<Answer> => {
       const { services, timing, request } = context;
+      if (!services.isReady()) {
+        throw unavailable("The service is starting, or being stopped");
+      }
       const apiKey = request.headers.get("x-api-key");
       const { organizationId, mayWrite } = await timing.auth.time(() =>
         services.telemetry.span(

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { unavailable } from "../db/admission.ts";
 import { ApiError, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
 import type { Context, Services } from "./context.ts";
@@ -60,7 +61,7 @@ function checkMediaType(headers: Headers): void {
 
 async function readBytes(
   request: Request,
-  { maxBodyBytes: limit, bodyArrivalMs }: Services,
+  { maxBodyBytes: limit, bodyArrivalMs, isReady }: Services,
 ): Promise<Uint8Array> {
   // Only a hint, but enough to refuse before anything arrives.
   if (Number(request.headers.get("content-length")) > limit) {
@@ -90,6 +91,8 @@ async function readBytes(
   } catch (error) {
     reader.cancel().catch(() => {});
     if (error instanceof ApiError) throw error;
+    // `deno serve` cuts bodies off when it stops: that is no fault of the client's.
+    if (!isReady()) throw unavailable("The service is being stopped");
     throw invalidJson("The body broke off before its end", error);
   } finally {
     clearTimeout(timer);

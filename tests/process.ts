@@ -1,0 +1,135 @@
+import { createOrganization, issueKey } from "../db/access.ts";
+import { openDatabase } from "../db/database.ts";
+import { install } from "../db/install.ts";
+import { SETTINGS } from "./harness.ts";
+
+/** The folder of the repository. */
+export const ROOT = new URL("..", import.meta.url);
+
+/** The service in a process of its own. */
+export interface Service extends AsyncDisposable {
+  origin: string;
+  /** What it has printed by now. */
+  readonly stdout: string;
+  /** Waits until it answers 200 at the path. Throws what it printed where it ends before. */
+  until(path: string): Promise<void>;
+  signal(name: Deno.Signal): void;
+  ended: Promise<Ended>;
+}
+
+/** How a process ended, and all that it printed. */
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Where a service finds its database. */
+export type Place = { DATABASE_URL: string } | { DATA_DIR: string };
+
+const PAUSE_MS = 50;
+
+/** Runs the service with these variables, as a user does or by other arguments of `deno`. */
+export function launch(
+  env: Record<string, string>,
+  args = (_port: string) => ["task", "-q", "start"],
+): Service {
+  const port = freePort();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: args(port),
+    cwd: ROOT,
+    // A variable that is empty counts as unset.
+    env: { NO_COLOR: "1", DATABASE_URL: "", DATA_DIR: "", PORT: port, ...env },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  let over = false;
+  const ended = Promise.all([child.status, stdout.end, stderr.end])
+    .then(([{ code }]) => {
+      over = true;
+      return { code, stdout: stdout.text, stderr: stderr.text };
+    });
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    get stdout() {
+      return stdout.text;
+    },
+    async until(path) {
+      while (!await answers(origin + path)) {
+        if (over) throw new Error((await ended).stderr);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    },
+    signal: (name) => child.kill(name),
+    ended,
+    async [Symbol.asyncDispose]() {
+      if (!over) child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Starts the service and waits until it takes requests. */
+export async function start(
+  ...call: Parameters<typeof launch>
+): Promise<Service> {
+  const service = launch(...call);
+  await service.until("/health/ready");
+  return service;
+}
+
+/**
+ * Makes a new organization where a service will find it: in a new folder, or
+ * in the database that `TEST_DATABASE_URL` names.
+ */
+export async function prepare(
+  dataDir: string,
+): Promise<{ place: Place; organizationId: string; key: string }> {
+  const database = await openDatabase({ ...SETTINGS, dataDir });
+  const operations = database.until(performance.now() + 60_000);
+  await install(operations);
+  const made = await operations.transaction(async (sql) => {
+    const organizationId = await createOrganization(sql, "Start");
+    const key = await issueKey(sql, {
+      organizationId,
+      name: "Start",
+      scope: "write",
+    });
+    return { organizationId, key };
+  });
+  await database.close();
+  const { url } = SETTINGS;
+  return {
+    place: url ? { DATABASE_URL: url } : { DATA_DIR: dataDir },
+    ...made,
+  };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  const collected = { text: "", end: Promise.resolve() };
+  collected.end = stream.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write(text) {
+        collected.text += text;
+      },
+    }),
+  );
+  return collected;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return String(listener.addr.port);
+}
