@@ -7,8 +7,15 @@ import { brokenConstraint } from "./fault.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Runs one command on the configured database, and says with its status whether it worked. */
-async function main(args: string[]): Promise<void> {
+/** Runs one command, says what came of it, and ends with a status that says whether it worked. */
+export async function run(args: string[]): Promise<void> {
+  await perform(args).catch((error) => {
+    console.error(explain(error));
+    Deno.exitCode = 1;
+  });
+}
+
+async function perform(args: string[]): Promise<void> {
   const [name = "", verb = ""] = args;
   if (args.includes("--help") || args.length === 0) {
     return console.log(help(name));
@@ -24,7 +31,7 @@ async function main(args: string[]): Promise<void> {
     : [COMMANDS[`${name} ${verb}`], args.slice(2)];
   if (!command) {
     throw new UsageError(
-      `There is no such command. There are:\n${help(name) || help()}`,
+      `There is no such command. There are:\n${help(name)}`,
     );
   }
 
@@ -47,9 +54,4 @@ export function explain(error: Error): string {
   return error.message;
 }
 
-if (import.meta.main) {
-  await main(Deno.args).catch((error) => {
-    console.error(explain(error));
-    Deno.exitCode = 1;
-  });
-}
+if (import.meta.main) await run(Deno.args);

@@ -56,10 +56,11 @@ export const COMMANDS: Record<string, Command> = {
   ...MEMBER_COMMANDS,
 };
 
-/** How the commands are called: all of them, or those of one name. */
+/** How the commands are called: those of one name, or all of them where there is no such name. */
 export function help(name?: string): string {
-  return [...Object.values(COMMANDS), DOCTOR]
-    .filter(({ usage }) => !name || usage.split(" ")[0] === name)
+  const all = [...Object.values(COMMANDS), DOCTOR];
+  const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
+  return (named.length > 0 ? named : all)
     .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
     .join("\n");
 }

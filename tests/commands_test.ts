@@ -235,5 +235,6 @@ Deno.test("deno task", async (t) => {
       assertStringIncludes(help(), `deno task ${usage}\n    ${does}`);
     }
     assertEquals(help("key").match(/deno task/g)?.length, 3);
+    assertEquals(help("--help"), help());
   });
 });
