@@ -1,9 +1,6 @@
 import { createOrganization, issueKey } from "../db/access.ts";
-import {
-  type DatabaseSettings,
-  openDatabase,
-  type Tx,
-} from "../db/database.ts";
+import { type DatabaseSettings, openDatabase } from "../db/database.ts";
+import type { Tx } from "../db/sql.ts";
 import { install } from "../db/install.ts";
 
 /** The folder of the repository. */
