@@ -64,6 +64,7 @@ Deno.test("the folder of the embedded database", async (t) => {
         await never;
       })
     );
+    resolve();
 
     await within(60_000).transaction((sql) =>
       sql`insert into notes values ('kept')`
@@ -72,7 +73,6 @@ Deno.test("the folder of the embedded database", async (t) => {
       sql`select text from notes`
     );
     assertEquals([...notes], [{ text: "kept" }]);
-    resolve();
     await database.close();
   });
 

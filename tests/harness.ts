@@ -12,6 +12,7 @@ import { SILENT } from "../middleware/telemetry.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
 import { assertDescribed } from "./described.ts";
+import { preparedFolder } from "./prepared_folder.ts";
 
 /** An answer, read. */
 export interface Reply {
@@ -52,7 +53,8 @@ export async function openApp(
   services: Partial<Services> = {},
   settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
-  const database = await openDatabase({ ...SETTINGS, ...settings });
+  const dataDir = SETTINGS.url ? undefined : await preparedFolder();
+  const database = await openDatabase({ ...SETTINGS, dataDir, ...settings });
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
@@ -83,6 +85,7 @@ export async function openApp(
     organization: () => createOrganization(app),
     async [Symbol.asyncDispose]() {
       await database.close();
+      if (dataDir) await Deno.remove(dataDir, { recursive: true });
     },
   };
   return app;
