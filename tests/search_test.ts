@@ -11,7 +11,7 @@ Deno.test("GET /products?search=", async (t) => {
     const found = {
       "emma": ["Emma"],
       "EMMA": ["Emma"],
-      "mm": ["Emma"],
+      "so": ["The Watsons"],
       "watsons": ["The Watsons"],
       "he wat": ["The Watsons"],
       "οδος": ["ΟΔΟΣ ΣΟΦΟΥ"],
@@ -65,7 +65,7 @@ Deno.test("GET /products?search=", async (t) => {
   await t.step("finds by one and two characters as by more", async () => {
     const titles = ["Emma", "Mansfield Park", "É", "本", "𐐀b", "a%b", "z_"];
     const org = await shelf(...titles);
-    for (const term of ["e", "m", "mm", "é", "本", "𐐀", "𐐀b", "%", "z_", "q"]) {
+    for (const term of ["e", "m", "ie", "é", "本", "𐐀", "𐐀b", "%", "z_", "q"]) {
       const expected = titles.filter((title) =>
         title.toLowerCase().includes(term.toLowerCase())
       );
