@@ -1,3 +1,5 @@
+import { assertNothingSecret, SECRETS } from "../secrets.ts";
+
 /** The service in a process of its own. */
 export interface Service extends AsyncDisposable {
   origin: string;
@@ -21,13 +23,16 @@ export async function startService(url: string): Promise<Service> {
       LOG_LEVEL: "error",
     },
     stdin: "null",
-    stdout: "null",
+    stdout: "piped",
   }).spawn();
+  SECRETS.addCredential(new URL(url).password);
+  const logged = new Response(process.stdout).text();
   let isOver = false;
   process.status.then(() => isOver = true);
   const end = async (signal: Deno.Signal) => {
     if (!isOver) process.kill(signal);
     await process.status;
+    assertNothingSecret(await logged);
   };
   const origin = `http://127.0.0.1:${port}`;
   while (!await isReady(origin)) {
