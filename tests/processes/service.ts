@@ -3,8 +3,8 @@ import { assertNothingSecret, SECRETS } from "../secrets.ts";
 /** The service in a process of its own. */
 export interface Service extends AsyncDisposable {
   origin: string;
-  /** Ends the process at once, whatever it is doing. */
-  kill(): Promise<void>;
+  /** Ends the process at once, whatever it is doing, and gives what it had logged. */
+  kill(): Promise<string>;
 }
 
 const PAUSE_MS = 50;
@@ -33,6 +33,7 @@ export async function startService(url: string): Promise<Service> {
     if (!isOver) process.kill(signal);
     await process.status;
     assertNothingSecret(await logged);
+    return await logged;
   };
   const origin = `http://127.0.0.1:${port}`;
   while (!await isReady(origin)) {
@@ -42,7 +43,9 @@ export async function startService(url: string): Promise<Service> {
   return {
     origin,
     kill: () => end("SIGKILL"),
-    [Symbol.asyncDispose]: () => end("SIGTERM"),
+    async [Symbol.asyncDispose]() {
+      await end("SIGTERM");
+    },
   };
 }
 
