@@ -12,7 +12,7 @@ export interface Sql {
   (row: object, columns: readonly string[]): postgres.Helper<object>;
   /** A value that travels as `jsonb`. */
   json(value: unknown): postgres.Parameter;
-  /** A statement out of a file of `sql/`; never text of anyone else. */
+  /** A statement out of a file of `sql/`, or a part of one; never text of anyone else. */
   unsafe(text: string): Statement;
 }
 
@@ -27,6 +27,20 @@ export interface Tx extends Sql {
 export type Statement<T extends object = postgres.Row> = postgres.PendingQuery<
   T[]
 >;
+
+/**
+ * A part of statements that is always the same text: made once, for to make it
+ * costs as much as to send what it is part of.
+ */
+export function constant<Part>(make: (sql: Sql) => Part): (sql: Sql) => Part {
+  let made: Part | undefined;
+  return (sql) => made ??= make(sql);
+}
+
+/** Names as they stand in a statement, with a comma between them: of columns, or of a table. */
+export function names(...names: string[]): (sql: Sql) => Statement {
+  return constant((sql) => sql.unsafe(names.join(", ")));
+}
 
 /** A statement that must find exactly so many rows. */
 export interface Exact {
