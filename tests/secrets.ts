@@ -9,8 +9,9 @@ const KEY = /^cat_[0-9a-z]{12}_(.+)$/;
 /** A token: what it claims, and its signature. How it is signed is no secret. */
 const TOKEN = /^Bearer +[\w-]*\.([\w-]*)\.([\w-]*)/i;
 
-/** Ids say which record it was, and nothing of it. */
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+/** Ids and times say which record it was and when, and nothing of it. */
+const TOLD =
+  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/gi;
 
 /** Where a client says what may be read of its request. */
 const SHOWN = ["path", "request_id"];
@@ -77,8 +78,8 @@ export function assertNothingSecret(printed: string): void {
 }
 
 function note(secrets: Set<string>, text: string): void {
-  const told = text.replace(UUID, "");
-  if (told.length >= LENGTH) secrets.add(told.slice(0, LENGTH));
+  const untold = text.replace(TOLD, "");
+  if (untold.length >= LENGTH) secrets.add(untold.slice(0, LENGTH));
 }
 
 function find(secrets: Set<string>[], text: string): string | undefined {
@@ -89,7 +90,7 @@ function find(secrets: Set<string>[], text: string): string | undefined {
 }
 
 function* stringsIn(value: unknown): Generator<string> {
-  if (typeof value === "string") yield value.replace(UUID, "");
+  if (typeof value === "string") yield value.replace(TOLD, "");
   if (typeof value !== "object" || value === null) return;
   for (const inner of Object.values(value)) yield* stringsIn(inner);
 }
