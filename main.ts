@@ -1,4 +1,4 @@
-import { createLog, type Log } from "./middleware/log.ts";
+import { createLog, described, type Log } from "./middleware/log.ts";
 import { openService, type Service } from "./routes/service.ts";
 import { type Config, ConfigError, readConfig } from "./schema/config.ts";
 
@@ -65,7 +65,7 @@ function goOnAfterFailures(log: Log): void {
       const cause = caught instanceof ErrorEvent ? caught.error : caught.reason;
       log("error", {
         message: `Nobody caught this ${event}`,
-        stack: cause?.stack,
+        cause: described(cause),
       });
     });
   }
