@@ -1,10 +1,10 @@
-import type { Sql } from "./sql.ts";
+import { constant } from "./sql.ts";
 import { salesRights } from "./sales_rights.ts";
 import { territories } from "./territories.ts";
 
 /** What only the full product has: the arrays of product `$2`, as one JSON object. */
-export function arrays(sql: Sql) {
-  return sql`
+export const arrays = constant((sql) =>
+  sql`
     json_build_object(
       'product_prices', coalesce((
         select json_agg(
@@ -105,5 +105,5 @@ export function arrays(sql: Sql) {
       'product_territories', ${territories(sql)},
       'product_sales_rights', ${salesRights(sql)}
     )
-  `;
-}
+  `
+);

@@ -82,14 +82,21 @@ export async function openDatabase(
     return watch ? watched(sql, watch) : sql;
   }
 
+  async function enter(deadline: number): Promise<Place> {
+    const asked = performance.now();
+    try {
+      return await admission.enter(deadline);
+    } finally {
+      watch?.waited(performance.now() - asked);
+    }
+  }
+
   /** Runs `work` on a place, and keeps the place until it has settled. */
   async function operate<T>(
     deadline: number,
     work: (connection: Connection, lent: Tx) => Promise<T>,
   ): Promise<T> {
-    const asked = performance.now();
-    const place = await admission.enter(deadline)
-      .finally(() => watch?.waited(performance.now() - asked));
+    const place = await enter(deadline);
     const running = perform(place, deadline, work);
     // It does not go silent: what takes long there is at work.
     const settled = embedded
@@ -98,7 +105,8 @@ export async function openDatabase(
         place.abandon();
         return unavailable("The connection went silent");
       });
-    settled.catch(() => {}).finally(() => admission.leave(place));
+    const leave = () => admission.leave(place);
+    settled.then(leave, leave);
     return await before(
       deadline,
       settled,

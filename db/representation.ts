@@ -1,4 +1,4 @@
-import type { Sql } from "./sql.ts";
+import { constant } from "./sql.ts";
 
 /*
  * The product as answers show it, as JSON text that PostgreSQL makes and the
@@ -13,8 +13,8 @@ import type { Sql } from "./sql.ts";
  * over a null, so the names of relations that are not set are absent. Each is a
  * select of its own: that plans in a tenth of the time of as many joins.
  */
-export function core(sql: Sql) {
-  return sql`concat(
+export const core = constant((sql) =>
+  sql`concat(
     (
       select '"season_name":' || to_json(x.name) || ','
       from seasons x where x.organization_id = $1 and x.id = p.season_id
@@ -112,5 +112,5 @@ export function core(sql: Sql) {
       'created_at', to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'updated_at', to_char(p.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
     )::text)
-  )`;
-}
+  )`
+);

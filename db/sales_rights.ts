@@ -1,8 +1,8 @@
-import type { Sql } from "./sql.ts";
+import { constant } from "./sql.ts";
 
 /** The sales rights of product `p` (ONIX block 3). */
-export function salesRights(sql: Sql) {
-  return sql`
+export const salesRights = constant((sql) =>
+  sql`
     coalesce((
       select json_agg(
         json_build_object(
@@ -32,5 +32,5 @@ export function salesRights(sql: Sql) {
       from product_sales_rights r
       where r.organization_id = $1 and r.product_id = p.id
     ), '[]')
-  `;
-}
+  `
+);

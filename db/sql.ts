@@ -28,6 +28,15 @@ export type Statement<T extends object = postgres.Row> = postgres.PendingQuery<
   T[]
 >;
 
+/**
+ * A part of statements that is always the same text: made once, for to make it
+ * costs as much as to send what it is part of.
+ */
+export function constant<Part>(make: (sql: Sql) => Part): (sql: Sql) => Part {
+  let made: Part | undefined;
+  return (sql) => made ??= make(sql);
+}
+
 /** A statement that must find exactly so many rows. */
 export interface Exact {
   statement: Statement;

@@ -1,4 +1,4 @@
-import type { Sql } from "./sql.ts";
+import { constant } from "./sql.ts";
 
 /*
  * Rights and supply, written elsewhere and read here under ONIX's own names.
@@ -6,8 +6,8 @@ import type { Sql } from "./sql.ts";
  */
 
 /** The territories of product `p` with their markets: the shallow tree of a list. */
-export function shallowTerritories(sql: Sql) {
-  return sql`
+export const shallowTerritories = constant((sql) =>
+  sql`
     coalesce((
       select json_agg(
         json_build_object(
@@ -21,12 +21,12 @@ export function shallowTerritories(sql: Sql) {
       from product_territories t
       where t.organization_id = $1 and t.product_id = p.id
     ), '[]')
-  `;
-}
+  `
+);
 
 /** The whole tree of product `p` (ONIX blocks 4 and 6). */
-export function territories(sql: Sql) {
-  return sql`
+export const territories = constant((sql) =>
+  sql`
     coalesce((
       select json_agg(
         json_build_object(
@@ -99,12 +99,12 @@ export function territories(sql: Sql) {
       from product_territories t
       where t.organization_id = $1 and t.product_id = p.id
     ), '[]')
-  `;
-}
+  `
+);
 
 /** The markets of territory `t`. */
-function markets(sql: Sql) {
-  return sql`
+const markets = constant((sql) =>
+  sql`
     coalesce((
       select json_agg(
         json_build_object(
@@ -122,12 +122,12 @@ function markets(sql: Sql) {
       from territory_markets m
       where m.organization_id = $1 and m.product_id = t.product_id and m.territory_id = t.id
     ), '[]')
-  `;
-}
+  `
+);
 
 /** The prices of supply detail `s`, with their taxes. */
-function supplyPrices(sql: Sql) {
-  return sql`
+const supplyPrices = constant((sql) =>
+  sql`
     coalesce((
       select json_agg(
         json_build_object(
@@ -162,5 +162,5 @@ function supplyPrices(sql: Sql) {
       from supply_prices x
       where x.organization_id = $1 and x.product_id = s.product_id and x.supply_detail_id = s.id
     ), '[]')
-  `;
-}
+  `
+);

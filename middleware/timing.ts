@@ -42,8 +42,11 @@ export function timed(
 
 /** The value of `Server-Timing` (W3C Server Timing), in milliseconds. */
 export function serverTiming({ auth, db }: Timing, total: number): string {
-  return Object.entries({ auth: auth.ms, db: db.ms, total })
-    .map(([name, ms]) => `${name};dur=${Math.round(ms * 100) / 100}`).join(
-      ", ",
-    );
+  return `auth;dur=${hundredths(auth.ms)}, db;dur=${
+    hundredths(db.ms)
+  }, total;dur=${hundredths(total)}`;
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
