@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { openapiDocument } from "../schema/openapi/document.ts";
 import type { Reply } from "./harness.ts";
+import { addFormats, Ajv2020 } from "./packages.ts";
 
 // deno-lint-ignore no-explicit-any
 type Described = any;
