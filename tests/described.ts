@@ -8,7 +8,7 @@ type Described = any;
 
 /** The description that the service serves, but closed: a field that it does not name must not be there. */
 const DOCUMENT: Described = JSON.parse(
-  openapiDocument("/api", "1.0"),
+  openapiDocument("/api"),
   (_, value: Described) =>
     value?.properties ? { additionalProperties: false, ...value } : value,
 );
