@@ -69,6 +69,18 @@ Deno.test("The service as a process", async (t) => {
     assertStringIncludes((await service.ended).stdout, "ECONNREFUSED");
   });
 
+  await t.step("is one program with the commands", async () => {
+    const { code, stdout } = await launch({}, () => [
+      "run",
+      "main.ts",
+      "key",
+      "--help",
+    ]).ended;
+
+    assertEquals(code, 0);
+    assertMatch(stdout, /^deno task key create /);
+  });
+
   await t.step("refuses an address that is taken, in one line", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 
