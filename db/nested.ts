@@ -2,19 +2,19 @@ import { typesOf } from "../schema/collateral.ts";
 import type { ProductBody } from "../schema/product.ts";
 import type { Exact, Statement, Tx } from "./sql.ts";
 import {
-  append,
-  change,
+  appending,
+  changing,
   type Entry,
   type Product,
-  prune,
-  upsert,
+  pruning,
+  upserting,
 } from "./nested_rows.ts";
 import { uuidv7 } from "./uuid.ts";
 
 /** What brings the rows of one array in line; links that a series rests on go last, in `prunes`. */
 interface Writes {
   writes: (Statement | Exact)[];
-  prunes: Statement[];
+  prunes: () => Statement[];
 }
 
 type Sync = (product: Product, entries: Entry[]) => Writes;
@@ -73,51 +73,47 @@ export function nestedWrites(
   });
   return {
     writes: given.flatMap(({ writes }) => writes),
-    prunes: given.flatMap(({ prunes }) => prunes),
+    prunes: () => given.flatMap(({ prunes }) => prunes()),
   };
 }
 
 /** Entries with an `id` change that row, others come behind; only `[]` deletes, and all. */
 function merged(table: string, columns: string[]): Sync {
+  const change = changing(table, columns);
+  const append = appending(table, ["id", ...columns]);
+  const prune = pruning(table, ["id"]);
   return (product, entries) => {
     const { changed, created } = identified(entries);
     return {
-      writes: [
-        ...change(product, table, columns, changed),
-        ...append(product, table, ["id", ...columns], created),
-      ],
-      prunes: entries.length === 0 ? [prune(product, table, ["id"], [])] : [],
+      writes: [...change(product, changed), ...append(product, created)],
+      prunes: () => entries.length === 0 ? [prune(product, [])] : [],
     };
   };
 }
 
 /** The rows become the entries, in their order; those with an `id` change that row. */
 function reconciled(table: string, columns: string[]): Sync {
+  const change = changing(table, ["position", ...columns]);
+  const upsert = upserting(table, ["id"], ["collateral_type", ...columns]);
+  const prune = pruning(table, ["id"]);
   return (product, entries) => {
     const { changed, created } = identified(entries);
     return {
-      writes: [
-        ...change(product, table, ["position", ...columns], changed),
-        ...upsert(
-          product,
-          table,
-          ["id"],
-          ["collateral_type", ...columns],
-          created,
-        ),
-      ],
-      prunes: [prune(product, table, ["id"], [...changed, ...created])],
+      writes: [...change(product, changed), ...upsert(product, created)],
+      prunes: () => [prune(product, [...changed, ...created])],
     };
   };
 }
 
 /** The rows become the entries, in their order; `keys` tell them apart. */
 function replaced(table: string, keys: string[], values: string[] = []): Sync {
+  const upsert = upserting(table, keys, values);
+  const prune = pruning(table, keys);
   return (product, entries) => {
     const rows = entries.map((entry, position) => ({ ...entry, position }));
     return {
-      writes: upsert(product, table, keys, values, rows),
-      prunes: [prune(product, table, keys, rows)],
+      writes: upsert(product, rows),
+      prunes: () => [prune(product, rows)],
     };
   };
 }

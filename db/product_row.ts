@@ -1,5 +1,5 @@
 import { arrays } from "./arrays.ts";
-import type { Exact, Sql, Statement, Tx } from "./sql.ts";
+import { type Exact, names, type Sql, type Statement, type Tx } from "./sql.ts";
 import { core } from "./representation.ts";
 
 /*
@@ -27,6 +27,8 @@ export const COLUMNS = [
   "product_type",
   "cover_image_url",
 ] as const;
+
+const columnNames = names(...COLUMNS);
 
 /** Creates the row with these fields; the others are empty. */
 export function insertRow(
@@ -97,8 +99,8 @@ export function setColumns(
         now(),
         (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
       ),
-      (${sql(COLUMNS)}) = (
-        select ${sql(COLUMNS)}
+      (${columnNames(sql)}) = (
+        select ${columnNames(sql)}
         from jsonb_populate_record(p, ${sql.json(fields)})
       )
     where p.organization_id = ${organizationId} and p.id = ${id}

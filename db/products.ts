@@ -79,7 +79,7 @@ export async function updateProduct(
     ...series_id !== undefined
       ? [setSeries(sql, organizationId, id, series_id)]
       : [],
-    ...nested.prunes,
+    ...nested.prunes(),
     ...setProductForm(sql, organizationId, id, product_form_id),
     fullProduct(sql, organizationId, id),
   ]);

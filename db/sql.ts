@@ -12,7 +12,7 @@ export interface Sql {
   (row: object, columns: readonly string[]): postgres.Helper<object>;
   /** A value that travels as `jsonb`. */
   json(value: unknown): postgres.Parameter;
-  /** A statement out of a file of `sql/`; never text of anyone else. */
+  /** A statement out of a file of `sql/`, or a part of one; never text of anyone else. */
   unsafe(text: string): Statement;
 }
 
@@ -35,6 +35,11 @@ export type Statement<T extends object = postgres.Row> = postgres.PendingQuery<
 export function constant<Part>(make: (sql: Sql) => Part): (sql: Sql) => Part {
   let made: Part | undefined;
   return (sql) => made ??= make(sql);
+}
+
+/** Parts of a list as they stand in a statement, such as the names of columns, with a comma between them. */
+export function names(...parts: string[]): (sql: Sql) => Statement {
+  return constant((sql) => sql.unsafe(parts.join(", ")));
 }
 
 /** A statement that must find exactly so many rows. */

@@ -10,17 +10,12 @@ export interface Watch {
 
 /** The same handle, but `watch` is told of its statements. */
 export function watched<S extends Sql>(sql: S, watch: Watch): S {
-  const tables = new WeakMap<object, string>();
-
   function tag(...call: [TemplateStringsArray | string, ...unknown[]]) {
     const [first, ...values] = call;
     const made = (sql as unknown as (...call: unknown[]) => Lazy)(...call);
-    if (typeof first === "string") tables.set(made, first);
-    else if ("raw" in first) {
+    if (typeof first !== "string" && "raw" in first) {
       onSending(made, () => {
-        const over = watch.sent(
-          nameOf(first, (i) => tables.get(Object(values[i]))),
-        );
+        const over = watch.sent(nameOf(first, values));
         // Not by `then` of the statement, which would send it.
         Promise.prototype.then.call(made, () => over(), over);
       });
@@ -47,12 +42,12 @@ function onSending(statement: Lazy, begin: () => void): void {
   };
 }
 
-/** What a statement does and to which table, by its text without the parts put into it. */
+/** What a statement does and to which table, by its text with the names put into it. */
 function nameOf(
   strings: TemplateStringsArray,
-  tableAt: (index: number) => string | undefined,
+  values: readonly unknown[],
 ): string {
-  const text = strings.map((string, i) => string + (tableAt(i) ?? "")).join(
+  const text = strings.map((string, i) => string + namesIn(values[i])).join(
     " ",
   );
   const [, verb, written] =
@@ -68,4 +63,13 @@ function nameOf(
   )
     .find((name) => !own.includes(name));
   return read ? `select ${read}` : "select";
+}
+
+/** The text of a part that is names and nothing else. */
+function namesIn(value: unknown): string {
+  const { strings, tagged } = Object(value) as {
+    strings?: string[];
+    tagged?: boolean;
+  };
+  return strings && !tagged ? strings[0]! : "";
 }

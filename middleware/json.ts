@@ -2,8 +2,12 @@ import { ApiError } from "../schema/error.ts";
 
 const MAX_DEPTH = 32;
 
-/** What may stand for a number whose digits a JavaScript number would change: long, with an exponent, or -0. */
-const SUSPECT = /[\d.]{16}|\d[eE]|-0/;
+/**
+ * What may stand for a number whose digits a JavaScript number would change:
+ * long, with an exponent, or -0. Most text that looks so is in a string, behind
+ * its quote, where no number begins.
+ */
+const SUSPECT = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE]|(?<=-)0)/;
 
 /**
  * Reads JSON text (RFC 8259). A number that a JavaScript number cannot hold

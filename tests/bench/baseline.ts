@@ -11,6 +11,7 @@ export interface Baseline {
 
 /** A request that was watched. */
 export interface Example {
+  /** What the service sent to the database. */
   sent: Sent[];
   /** What is a number in its ids is another number in those of the next request. */
   number: number;

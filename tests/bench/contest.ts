@@ -1,6 +1,6 @@
 import type { Baseline } from "./baseline.ts";
 import type { Cluster } from "./cluster.ts";
-import { cpuSeconds } from "./cpu.ts";
+import { cpuSeconds } from "./processes.ts";
 import type { Load } from "./load.ts";
 import { runPgbench } from "./pgbench.ts";
 import type { Result, Run } from "./report.ts";

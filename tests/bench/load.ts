@@ -5,6 +5,7 @@ export interface Load {
   rate: number;
   p50: number;
   p99: number;
+  max: number;
 }
 
 /** What became of the same measurement in several rounds: of each figure the middle one. */

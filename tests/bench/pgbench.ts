@@ -77,5 +77,6 @@ function loadOf(transactions: Transaction[], first: number): Load {
     rate: counted.length / (counted.at(-1)!.ended - from) * 1e6,
     p50: times[Math.floor(times.length * 0.5)]!,
     p99: times[Math.floor(times.length * 0.99)]!,
+    max: times.at(-1)!,
   };
 }

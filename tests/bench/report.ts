@@ -52,17 +52,27 @@ export function tableOf(results: Result[]): string {
       of("databaseCpu", 0, 1e6),
     ];
   });
-  const widths = HEAD.map((head, i) =>
+  return markdown(HEAD, 2, rows);
+}
+
+/** Single figures as a Markdown table, by what they are of. */
+export function linesOf(figures: Record<string, string>): string {
+  return markdown(["what", "figure"], 1, Object.entries(figures));
+}
+
+/** A table whose first `named` columns are text, the others figures. */
+function markdown(head: string[], named: number, rows: string[][]): string {
+  const widths = head.map((head, i) =>
     Math.max(head.length, ...rows.map((row) => row[i]!.length))
   );
   const line = (cells: string[]) =>
     `| ${
       cells.map((cell, i) =>
-        i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
+        i < named ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
       ).join(" | ")
     } |`;
   const rule = widths.map((width, i) =>
-    i < 2 ? "-".repeat(width) : "-".repeat(width - 1) + ":"
+    i < named ? "-".repeat(width) : "-".repeat(width - 1) + ":"
   );
-  return [line(HEAD), line(rule), ...rows.map(line)].join("\n");
+  return [line(head), line(rule), ...rows.map(line)].join("\n");
 }

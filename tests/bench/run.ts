@@ -1,5 +1,7 @@
 import postgres from "postgres";
+import { uncounted } from "./counting.ts";
 import { connectCluster, startCluster } from "./cluster.ts";
+import { measureAsides } from "./asides.ts";
 import { compete } from "./contest.ts";
 import { loadDataset } from "./dataset.ts";
 import { describeMachine } from "./machine.ts";
@@ -41,6 +43,7 @@ async function main(): Promise<void> {
   // Writing comes last, so that all that is read is the data set.
   const all = [get, list, ...lists, put, create];
   const watched = await watchScenarios(cluster.url, sql, all);
+  const notCounting = await uncounted(sql, watched.get(create)!);
   await sql.end();
 
   const service = started.use(await startService(cluster.url));
@@ -73,6 +76,19 @@ async function main(): Promise<void> {
   }
   showProgress("Measured", chosen.length, chosen.length);
   console.log(tableOf(results));
+  if (only === "") {
+    console.log(
+      await measureAsides(service, scenarios, {
+        counting: watched.get(create)!.baseline,
+        not: notCounting,
+      }, {
+        url: cluster.url,
+        rounds,
+        seconds,
+        seed,
+      }),
+    );
+  }
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

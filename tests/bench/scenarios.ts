@@ -24,6 +24,8 @@ export interface Scenarios {
   list: Scenario;
   /** Lists of all kinds, with one client. */
   lists: Scenario[];
+  /** The one of them that takes the database long. */
+  heavy: Scenario;
   put: Scenario;
   create: Scenario;
 }
@@ -35,6 +37,8 @@ const LIMIT = 50;
 const POOL = 8;
 
 const WRITERS = 16;
+
+const COMMON_WORD = "word of 1 title in 3";
 
 /** The scenarios of a data set, the first two with so many clients. */
 export function scenariosOf(
@@ -57,11 +61,13 @@ export function scenariosOf(
     clients: WRITERS,
     connections: WRITERS,
   } as const;
+  const lists = listsOf(dataset, samples);
   const product = `${PATH}/${idOf("00", "{n}")}`;
   return {
     get: { ...reading, name: "GET", path: product },
     list: { ...reading, name: "LIST", path: `${PATH}?limit=${LIMIT}` },
-    lists: listsOf(dataset, samples),
+    lists,
+    heavy: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
     put: {
       ...writing,
       name: "PUT",
@@ -110,7 +116,7 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     search("rare word", samples.rareWord),
     search("ISBN with hyphens", hyphenated),
     search("product code", samples.productCode),
-    search("word of 1 title in 3", "the"),
+    search(COMMON_WORD, "the"),
     search("2 characters, common", "qu"),
     search("2 characters, absent", "zq"),
   ];

@@ -1,18 +1,14 @@
 import type postgres from "postgres";
-import type { Baseline } from "./baseline.ts";
+import type { Baseline, Example } from "./baseline.ts";
 import { readingBaseline } from "./reading.ts";
 import type { Scenario } from "./scenarios.ts";
 import { send } from "./send.ts";
 import { startService } from "./service.ts";
-import { type Sent, tapWire } from "./wiretap.ts";
+import { tapWire } from "./wiretap.ts";
 import { writingBaseline } from "./writing.ts";
 
 /** A scenario that was run once. */
-export interface Watched {
-  /** What the service sent to the database. */
-  sent: Sent[];
-  /** The number that `{n}` stood for. */
-  number: number;
+export interface Watched extends Example {
   /** The same without the service. */
   baseline: Baseline;
 }
@@ -39,7 +35,7 @@ export async function watchScenarios(
     const baseline = scenario.method === "GET"
       ? await readingBaseline(sql, example)
       : await writingBaseline(sql, scenario.method.toLowerCase(), example);
-    watched.set(scenario, { sent, number, baseline });
+    watched.set(scenario, { ...example, baseline });
   }
   return watched;
 }

@@ -21,8 +21,8 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"rate":%f,"p50":%f,"p99":%f,"failed":%d}\n',
-    summary.requests, summary.requests * 1e6 / summary.duration, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    '\n{"requests":%d,"rate":%f,"p50":%f,"p99":%f,"max":%f,"failed":%d}\n',
+    summary.requests, summary.requests * 1e6 / summary.duration, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency.max / 1e3,
     errors.connect + errors.read + errors.write + errors.status + errors.timeout
   ))
 end

@@ -3,9 +3,14 @@ import type { Scenario } from "./scenarios.ts";
 
 const SCRIPT = new URL("wrk.lua", import.meta.url).pathname;
 
+/** What is sent, and by how many clients. */
+export type Requests =
+  & Pick<Scenario, "clients" | "method" | "path" | "numbers" | "body">
+  & { client: { key: string } };
+
 /** Sends the scenario's requests to `origin` for so many seconds. Throws when one of them fails. */
 export async function runWrk(
-  { clients, method, path, client, numbers, body }: Scenario,
+  { clients, method, path, client, numbers, body }: Requests,
   { origin, seconds, seed }: { origin: string; seconds: number; seed: number },
 ): Promise<Load> {
   const { success, stdout, stderr } = await new Deno.Command("wrk", {

@@ -1,0 +1,44 @@
+import type postgres from "postgres";
+import type { Baseline, Example } from "./baseline.ts";
+import { median } from "./load.ts";
+import { runPgbench } from "./pgbench.ts";
+import type { Scenario } from "./scenarios.ts";
+import { writingBaseline } from "./writing.ts";
+
+const COUNTS = /\bproduct_counts\b/;
+
+/** The same as a create does, but for keeping the totals. */
+export async function uncounted(
+  sql: postgres.Sql,
+  example: Example,
+): Promise<Baseline> {
+  const sent = example.sent.filter(({ text }) => !COUNTS.test(text));
+  return await writingBaseline(sql, "create_uncounted", { ...example, sent });
+}
+
+/** The rate of creates that keep the totals, over that of those which do not: the median. */
+export async function costOfCounting(
+  { connections, numbers }: Scenario,
+  { counting, not }: { counting: Baseline; not: Baseline },
+  { url, rounds, seconds, seed }: {
+    url: string;
+    rounds: number;
+    seconds: number;
+    seed: number;
+  },
+): Promise<number> {
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const how = {
+      url,
+      clients: connections,
+      numbers,
+      seconds,
+      seed: seed + round,
+    };
+    const without = await runPgbench(not, how);
+    const counted = await runPgbench(counting, how);
+    ratios.push(counted.rate / without.rate);
+  }
+  return median(ratios);
+}
