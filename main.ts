@@ -3,10 +3,14 @@ import { openService, type Service } from "./routes/service.ts";
 import { type Config, ConfigError, readConfig } from "./schema/config.ts";
 
 /** Serves on the configured address, and says where. */
-function listen(service: Service, { host, port, apiPrefix }: Config): void {
+function listen(
+  service: Service,
+  { host, port, apiPrefix, docs }: Config,
+): void {
   const server = serve(host, port, service, (address) => {
     const baseUrl = `http://${address}${apiPrefix}`;
     console.log(`The product catalogue is served at ${baseUrl}`);
+    if (docs) console.log(`Its reference page is http://${address}/docs`);
     if (!service.demoKey) return;
     sayKey(service.demoKey);
     console.log(
@@ -78,6 +82,13 @@ function giveUp(error: Error): never {
 }
 
 async function main() {
+  // The one program that `deno task compile` makes is called with the commands of `deno task`, too.
+  const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
+  if (command && command !== "start") {
+    const { run } = await import("./db/cli.ts");
+    await run([command, ...Deno.args.slice(1)]);
+    return {};
+  }
   const config = readConfig((name) => Deno.env.get(name));
   const { log, flush } = createLog(
     config.logLevel,
@@ -86,7 +97,7 @@ async function main() {
   goOnAfterFailures(log);
   const service = await openService(config, { log, flush, giveUp });
   // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves, and take `fetch`.
-  if (Deno.args[0] === "start") {
+  if (command) {
     listen(service, config);
     return {};
   }

@@ -6,6 +6,7 @@ import {
   checkDatabase,
   checkExtensions,
   checkMigrations,
+  checkTimeouts,
 } from "./server_checks.ts";
 
 /** What was looked at, whether it is in order, and what to do where it is not. */
@@ -18,9 +19,10 @@ export interface Finding {
 
 type Check = (sql: Tx, config: Config) => Promise<Omit<Finding, "subject">>;
 
-/** In their order: where one of the first three is not in order, the others cannot be. */
+/** In their order: where one of `FIRST` is not in order, those after it cannot be. */
 const CHECKS: Record<string, Check> = {
   database: checkDatabase,
+  "time-outs": checkTimeouts,
   extensions: checkExtensions,
   migrations: checkMigrations,
   "code lists": checkCodeLists,
@@ -32,6 +34,8 @@ const FIRST = ["database", "extensions", "migrations"];
 
 const REACH =
   "Check DATABASE_URL, and that PostgreSQL runs and lets this machine in";
+
+const POOLED = "Set DATABASE_PREPARE=false: this is PgBouncer";
 
 /** Looks at everything in the database that the service depends on. */
 export async function examine(
@@ -46,10 +50,14 @@ export async function examine(
     }).catch((error) => ({
       ok: false,
       finding: error.message,
-      ...subject === "database" && { advice: REACH },
+      ...subject === "database" && { advice: adviceOn(error) },
     }));
     findings.push({ subject, ...finding });
     if (!finding.ok && FIRST.includes(subject)) break;
   }
   return findings;
+}
+
+function adviceOn({ message }: Error): string {
+  return message.startsWith("unsupported startup parameter") ? POOLED : REACH;
 }

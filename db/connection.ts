@@ -76,8 +76,11 @@ export function openConnection(
     })
     : postgres(settings.url!, {
       ...options,
-      // PgBouncer in transaction mode refuses them: there they belong to the role.
-      ...settings.prepare && { connection: sessionOf(settings) },
+      connection: {
+        application_name: "catalogue",
+        // PgBouncer in transaction mode refuses them: there they belong to the role.
+        ...settings.prepare && limitsOf(settings),
+      },
     });
 
   const connection: Connection = {
@@ -104,9 +107,8 @@ const CONNECT_SECONDS = 5;
 const IDLE_SECONDS = 60;
 
 /** Each bounds another way to stand still; a lock is given up before the statement is. */
-function sessionOf({ statementTimeoutMs }: ConnectionSettings) {
+function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
   return {
-    application_name: "catalogue",
     statement_timeout: statementTimeoutMs,
     lock_timeout: Math.min(2_000, statementTimeoutMs),
     idle_in_transaction_session_timeout: 10_000,

@@ -1,5 +1,5 @@
 import { FILTERS, type ListQuery, NARROWING } from "../schema/list.ts";
-import type { Sql, Statement, Tx } from "./sql.ts";
+import { names, type Sql, type Statement, type Tx } from "./sql.ts";
 import { conditions } from "./search.ts";
 
 /*
@@ -51,6 +51,23 @@ export function total(sql: Sql, organizationId: string, query: ListQuery) {
   `;
 }
 
+/** What product `p` is counted by: as one of all, and by its value in each filter. */
+export const counters = names(
+  ...["organization_id", ...FILTERS].map((filter) =>
+    `('${filter}', p.${filter})`
+  ),
+);
+
+const filters = names(...FILTERS);
+
+/** What product `p` is no longer counted by once it is `n`, and what it is then. */
+const moves = names(
+  ...FILTERS.flatMap((filter) => [
+    `('${filter}', p.${filter}, -1)`,
+    `('${filter}', n.${filter}, 1)`,
+  ]),
+);
+
 /** Adds the product as it is stored to the counts, or takes it out with `-1`. */
 export function countProduct(
   sql: Tx,
@@ -62,14 +79,7 @@ export function countProduct(
     insert into product_counts as c (organization_id, filter, value, slot, products)
     select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, ${by}::int
     from products p
-    cross join lateral (
-      values
-        ('organization_id', p.organization_id),
-        ('publishing_status_id', p.publishing_status_id),
-        ('lifecycle_status_id', p.lifecycle_status_id),
-        ('product_availability_id', p.product_availability_id),
-        ('format_id', p.format_id)
-    ) f (filter, value)
+    cross join lateral (values ${counters(sql)}) f (filter, value)
     where p.organization_id = ${organizationId} and p.id = ${id}
       and p.counted and f.value is not null
     order by f.filter, f.value
@@ -90,17 +100,7 @@ export function moveCounts(
     select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
     from products p
     cross join lateral jsonb_populate_record(p, ${sql.json(fields)}) n
-    cross join lateral (
-      values
-        ('publishing_status_id', p.publishing_status_id, -1),
-        ('publishing_status_id', n.publishing_status_id, 1),
-        ('lifecycle_status_id', p.lifecycle_status_id, -1),
-        ('lifecycle_status_id', n.lifecycle_status_id, 1),
-        ('product_availability_id', p.product_availability_id, -1),
-        ('product_availability_id', n.product_availability_id, 1),
-        ('format_id', p.format_id, -1),
-        ('format_id', n.format_id, 1)
-    ) f (filter, value, by)
+    cross join lateral (values ${moves(sql)}) f (filter, value, by)
     where p.organization_id = ${organizationId} and p.id = ${id}
       and p.counted and f.value is not null
     group by p.organization_id, f.filter, f.value
@@ -117,21 +117,12 @@ export async function countLoaded(sql: Tx): Promise<void> {
     with loaded as (
       update products set counted = true
       where not counted
-      returning
-        organization_id, publishing_status_id, lifecycle_status_id,
-        product_availability_id, format_id
+      returning organization_id, ${filters(sql)}
     )
     insert into product_counts as c (organization_id, filter, value, slot, products)
     select p.organization_id, f.filter, f.value, 0, count(*)
     from loaded p
-    cross join lateral (
-      values
-        ('organization_id', p.organization_id),
-        ('publishing_status_id', p.publishing_status_id),
-        ('lifecycle_status_id', p.lifecycle_status_id),
-        ('product_availability_id', p.product_availability_id),
-        ('format_id', p.format_id)
-    ) f (filter, value)
+    cross join lateral (values ${counters(sql)}) f (filter, value)
     where f.value is not null
     group by p.organization_id, f.filter, f.value
     order by p.organization_id, f.filter, f.value

@@ -1,4 +1,4 @@
-import { countLoaded } from "./counts.ts";
+import { counters, countLoaded } from "./counts.ts";
 import type { Operations } from "./database.ts";
 import type { Sql } from "./sql.ts";
 import { alone } from "./migrate.ts";
@@ -8,14 +8,7 @@ function counted(sql: Sql) {
   return sql`
     select p.organization_id, f.filter, f.value, count(*) as products
     from products p
-    cross join lateral (
-      values
-        ('organization_id', p.organization_id),
-        ('publishing_status_id', p.publishing_status_id),
-        ('lifecycle_status_id', p.lifecycle_status_id),
-        ('product_availability_id', p.product_availability_id),
-        ('format_id', p.format_id)
-    ) f (filter, value)
+    cross join lateral (values ${counters(sql)}) f (filter, value)
     where p.counted and f.value is not null
     group by p.organization_id, f.filter, f.value
   `;

@@ -1,3 +1,4 @@
+import type { Config } from "../schema/config.ts";
 import type { Tx } from "./sql.ts";
 import { pendingMigrations } from "./migrate.ts";
 
@@ -17,6 +18,28 @@ export async function checkDatabase(sql: Tx) {
     ok: false,
     finding,
     advice: `Use PostgreSQL ${OLDEST_VERSION} or later`,
+  };
+}
+
+/**
+ * Whether the server ends what takes too long. Behind PgBouncer the service
+ * cannot ask for that.
+ */
+export async function checkTimeouts(sql: Tx, { database }: Config) {
+  if (database.prepare) return { ok: true, finding: "The service sets them" };
+  const unset = await sql<{ name: string; role: string }[]>`
+    select name, quote_ident(current_user) as role
+    from pg_settings
+    where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')
+      and reset_val = '0'
+    order by name
+  `;
+  return unset.length === 0 ? { ok: true, finding: "The role has them" } : {
+    ok: false,
+    finding: `The role does not have ${
+      unset.map(({ name }) => name).join(", ")
+    }`,
+    advice: `alter role ${unset[0]!.role} set ${unset[0]!.name} = '10s'`,
   };
 }
 

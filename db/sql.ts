@@ -37,9 +37,9 @@ export function constant<Part>(make: (sql: Sql) => Part): (sql: Sql) => Part {
   return (sql) => made ??= make(sql);
 }
 
-/** Names as they stand in a statement, with a comma between them: of columns, or of a table. */
-export function names(...names: string[]): (sql: Sql) => Statement {
-  return constant((sql) => sql.unsafe(names.join(", ")));
+/** Parts of a list as they stand in a statement, such as the names of columns, with a comma between them. */
+export function names(...parts: string[]): (sql: Sql) => Statement {
+  return constant((sql) => sql.unsafe(parts.join(", ")));
 }
 
 /** A statement that must find exactly so many rows. */

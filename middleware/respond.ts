@@ -1,14 +1,14 @@
 import { Buffer } from "node:buffer";
 import { ApiError } from "../schema/error.ts";
 import { failure, JSON_TYPE } from "../schema/envelope.ts";
+import { VERSIONS } from "../schema/version.ts";
 import type { Answer, Facts, Services } from "./context.ts";
 import { toApiError } from "./failure.ts";
 import { described } from "./log.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
-import { VERSIONS } from "./version.ts";
 
 const COMMON = {
-  "api-version": VERSIONS[0]!,
+  "api-version": VERSIONS[0],
   "vary": "Accept-Version",
   "cache-control": "private, no-cache",
   "x-content-type-options": "nosniff",

@@ -1,7 +1,5 @@
 import { ApiError } from "../schema/error.ts";
-
-/** The versions of the API that are served, the default first. */
-export const VERSIONS = ["1.0"];
+import { VERSIONS } from "../schema/version.ts";
 
 /** Throws `UNSUPPORTED_VERSION` for an `Accept-Version` that is not served (specification, 9). */
 export function checkVersion(headers: Headers): void {

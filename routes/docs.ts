@@ -1,5 +1,4 @@
 import type { Handler } from "../middleware/context.ts";
-import { VERSIONS } from "../middleware/version.ts";
 import { fixed } from "./fixed.ts";
 
 /** Nothing but what this service serves; Swagger UI draws its icons as `data:` images. */
@@ -22,7 +21,7 @@ const JAVASCRIPT = "text/javascript; charset=utf-8";
 export function createDescription(prefix: string): Handler {
   return fixed(async () => {
     const { openapiDocument } = await import("../schema/openapi/document.ts");
-    return openapiDocument(prefix, VERSIONS[0]!);
+    return openapiDocument(prefix);
   });
 }
 

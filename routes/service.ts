@@ -79,7 +79,11 @@ export async function openService(
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
       if (state === "stopping") return;
-      log("warn", { message: "The database is not there yet: trying again" });
+      const { code, message } = error as Error & { code?: string };
+      log("warn", {
+        message: "The database is not there yet: trying again",
+        cause: { code, message },
+      });
       setTimeout(() => prepare().catch(giveUp), 1_000);
     }
   }

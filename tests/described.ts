@@ -1,15 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { openapiDocument } from "../schema/openapi/document.ts";
 import type { Reply } from "./harness.ts";
+import { addFormats, Ajv2020 } from "./packages.ts";
 
 // deno-lint-ignore no-explicit-any
 type Described = any;
 
 /** The description that the service serves, but closed: a field that it does not name must not be there. */
 const DOCUMENT: Described = JSON.parse(
-  openapiDocument("/api", "1.0"),
+  openapiDocument("/api"),
   (_, value: Described) =>
     value?.properties ? { additionalProperties: false, ...value } : value,
 );

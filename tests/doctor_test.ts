@@ -66,6 +66,7 @@ Deno.test("deno task doctor", async (t) => {
 
     assertEquals(findings.map(({ subject, ok }) => [subject, ok]), [
       ["database", true],
+      ["time-outs", true],
       ["extensions", true],
       ["migrations", true],
       ["code lists", true],

@@ -21,7 +21,7 @@ Deno.test("the embedded database", async (t) => {
       await using service = await start(env);
 
       const [, origin, key, curl] =
-        /^The product catalogue is served at (http:\S+)\/api\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n$/
+        /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n$/
           .exec(service.stdout) ?? [];
       assertEquals(origin, service.origin);
       const called = await new Deno.Command("sh", { args: ["-c", `${curl}`] })

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { openApp } from "./harness.ts";
 import { compareLists, compareProducts, play } from "./model/play.ts";
 import { openScene } from "./model/scene.ts";
 import { STEPS } from "./model/steps.ts";
 import { codes } from "./model/world.ts";
+import { fc } from "./packages.ts";
 
 const RUNS = 30;
 

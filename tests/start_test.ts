@@ -60,6 +60,27 @@ Deno.test("The service as a process", async (t) => {
     },
   );
 
+  await t.step("says why it still waits for the database", async () => {
+    const service = launch({ DATABASE_URL: NOWHERE });
+
+    await service.until("/health/live");
+    service.signal("SIGTERM");
+
+    assertStringIncludes((await service.ended).stdout, "ECONNREFUSED");
+  });
+
+  await t.step("is one program with the commands", async () => {
+    const { code, stdout } = await launch({}, () => [
+      "run",
+      "main.ts",
+      "key",
+      "--help",
+    ]).ended;
+
+    assertEquals(code, 0);
+    assertMatch(stdout, /^deno task key create /);
+  });
+
   await t.step("refuses an address that is taken, in one line", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 

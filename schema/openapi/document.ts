@@ -1,3 +1,4 @@
+import { VERSIONS } from "../version.ts";
 import { exampleAnswers, exampleBodies } from "./examples.ts";
 import {
   failureAnswers,
@@ -25,12 +26,12 @@ An error has one of these codes:
 ${tableOfCodes()}`;
 
 /** Describes the service under this prefix, in OpenAPI 3.1, as JSON text. */
-export function openapiDocument(prefix: string, version: string): string {
+export function openapiDocument(prefix: string): string {
   return JSON.stringify({
     openapi: "3.1.0",
     info: {
       title: "Product Catalogue",
-      version,
+      version: VERSIONS[0],
       description: ABOUT,
       license: { name: "MIT", identifier: "MIT" },
     },

@@ -1,3 +1,4 @@
+import { VERSIONS } from "../version.ts";
 import type { JsonSchema } from "./json_schema.ts";
 
 interface Header {
@@ -12,7 +13,7 @@ export const REQUEST_HEADERS = {
   "Accept-Version": {
     description:
       "The version of the API; the default is the only one there is.",
-    schema: { type: "string", enum: ["1.0"], default: "1.0" },
+    schema: { type: "string", enum: VERSIONS, default: VERSIONS[0] },
   },
   "X-Request-Id": {
     description:
@@ -49,7 +50,7 @@ export const RESPONSE_HEADERS = {
   "API-Version": {
     description: "The version of the API that answers.",
     required: true,
-    schema: { type: "string", enum: ["1.0"] },
+    schema: { type: "string", enum: VERSIONS },
   },
   "Vary": {
     description: "The request headers that the answer depends on.",

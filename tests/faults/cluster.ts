@@ -85,8 +85,8 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-/** PostgreSQL refuses to run as root, who gives the files to the user of Debian's packages then. */
-async function ownerOf(folder: string, ...files: string[]) {
+/** PostgreSQL and PgBouncer refuse to run as root, who gives the files to the user of Debian's packages then. */
+export async function ownerOf(folder: string, ...files: string[]) {
   if ((await Deno.stat(folder)).uid !== 0) return {};
   const users = await Deno.readTextFile("/etc/passwd");
   const [, uid, gid] = (/^postgres:.*?:(\d+):(\d+):/m.exec(users) ?? [])

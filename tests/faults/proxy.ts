@@ -100,8 +100,8 @@ export function startProxy(target: number): Proxy {
   return proxy;
 }
 
-/** The same address, but through the proxy. */
-export function through(url: string, { port }: Proxy): string {
+/** The same address, but through what listens at another port. */
+export function through(url: string, { port }: { port: number }): string {
   const address = new URL(url);
   address.port = String(port);
   return address.href;

@@ -3,6 +3,7 @@ import postgres from "postgres";
 import { type App, openApp, SETTINGS } from "../harness.ts";
 import { binaries, type Cluster, startCluster } from "./cluster.ts";
 import type { Load } from "./load.ts";
+import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
 
 /** Whether this machine has what these tests need, and whoever runs them wants a PostgreSQL. */
@@ -20,6 +21,8 @@ export interface Scene extends AsyncDisposable {
   app: App;
   cluster: Cluster;
   proxy: Proxy;
+  /** Between proxy and cluster, where the scene was opened with it. */
+  pgbouncer: PgBouncer | undefined;
   /** A session of the superuser, past service and proxy. */
   observer: postgres.Sql;
   /**
@@ -30,8 +33,13 @@ export interface Scene extends AsyncDisposable {
   assertSound(load?: Load): Promise<void>;
 }
 
-/** Starts everything anew; `poolSize` is the number of the service's connections. */
-export async function openScene({ poolSize = 4 } = {}): Promise<Scene> {
+/**
+ * Starts everything anew; `poolSize` is the number of the service's connections,
+ * which go `behindPgBouncer` or to the server itself.
+ */
+export async function openScene(
+  { poolSize = 4, behindPgBouncer = false } = {},
+): Promise<Scene> {
   const uncaught: unknown[] = [];
   const events = ["error", "unhandledrejection"] as const;
   function note(event: ErrorEvent | PromiseRejectionEvent): void {
@@ -41,19 +49,26 @@ export async function openScene({ poolSize = 4 } = {}): Promise<Scene> {
   for (const event of events) globalThis.addEventListener(event, note);
 
   const cluster = await startCluster();
-  const proxy = startProxy(cluster.port);
+  const pgbouncer = behindPgBouncer ? await startPgBouncer(cluster) : undefined;
+  const proxy = startProxy((pgbouncer ?? cluster).port);
   const app = await openApp({ deadlineMs: DEADLINE_MS }, {
     ...SETTINGS,
     url: through(cluster.url, proxy),
     poolSize,
     statementTimeoutMs: DEADLINE_MS - 1_000,
+    prepare: !behindPgBouncer,
   });
-  const observer = postgres(cluster.url, { max: 1, fetch_types: false });
+  const observer = postgres(cluster.url, {
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+  });
 
   return {
     app,
     cluster,
     proxy,
+    pgbouncer,
     observer,
     async assertSound(load) {
       await eventually({ running: 0, waiting: 0 }, () => app.database.load);
@@ -77,6 +92,7 @@ export async function openScene({ poolSize = 4 } = {}): Promise<Scene> {
       await observer.end({ timeout: 1 });
       await app.database.close(1);
       proxy[Symbol.dispose]();
+      await pgbouncer?.[Symbol.asyncDispose]();
       await cluster[Symbol.asyncDispose]();
       for (const event of events) globalThis.removeEventListener(event, note);
     },

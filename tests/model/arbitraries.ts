@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../packages.ts";
 import type { Entry } from "./catalogue.ts";
 
 /** A value that its field refuses. */

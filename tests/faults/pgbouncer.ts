@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { type Cluster, freePort, ownerOf } from "./cluster.ts";
+
+/** A PgBouncer of a test's own, in transaction mode. */
+export interface PgBouncer extends AsyncDisposable {
+  port: number;
+  /** Kills it, and starts it again at the same port. */
+  restart(): Promise<void>;
+}
+
+/** Where Debian's package puts it. */
+const PROGRAM = "/usr/sbin/pgbouncer";
+
+/** Fewer sessions than the service has connections: each transaction may get another one. */
+const SESSIONS = 2;
+
+/** Whether it is installed. */
+export function hasPgBouncer(): boolean {
+  try {
+    return Deno.statSync(PROGRAM).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Starts one before the cluster; users and passwords are the cluster's. */
+export async function startPgBouncer(cluster: Cluster): Promise<PgBouncer> {
+  const folder = await Deno.makeTempDir({ prefix: "catalogue-pgbouncer-" });
+  const [settings, users] = ["pgbouncer.ini", "users.txt"]
+    .map((name) => join(folder, name)) as [string, string];
+  const { username, password } = new URL(cluster.url);
+  const port = freePort();
+  await Deno.writeTextFile(users, `"${username}" "${password}"\n`);
+  await Deno.writeTextFile(
+    settings,
+    `
+[databases]
+* = host=127.0.0.1 port=${cluster.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${users}
+pool_mode = transaction
+default_pool_size = ${SESSIONS}
+server_login_retry = 1
+`,
+  );
+  const user = await ownerOf(folder, settings, users);
+
+  async function run(): Promise<Deno.ChildProcess> {
+    const process = new Deno.Command(PROGRAM, {
+      args: ["-q", settings],
+      cwd: folder,
+      stdout: "null",
+      stderr: "null",
+      ...user,
+    }).spawn();
+    const ended = process.status.then(() => true);
+    while (!await listens(port)) {
+      if (await Promise.race([ended, soon()])) {
+        throw new Error("PgBouncer ended before it listened");
+      }
+    }
+    return process;
+  }
+  let process = await run();
+  async function kill(): Promise<void> {
+    process.kill("SIGKILL");
+    await process.status;
+  }
+  return {
+    port,
+    async restart() {
+      await kill();
+      process = await run();
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function listens(port: number): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.ConnectionRefused) return false;
+    throw error;
+  }
+}
+
+function soon(): Promise<false> {
+  return new Promise((resolve) => setTimeout(resolve, 20, false));
+}

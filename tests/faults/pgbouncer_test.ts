@@ -1,0 +1,116 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { install } from "../../db/install.ts";
+import { DOCTOR } from "../../db/doctor.ts";
+import { openDatabase } from "../../db/database.ts";
+import { SETTINGS } from "../harness.ts";
+import { start } from "../process.ts";
+import { startLoad } from "./load.ts";
+import { hasPgBouncer } from "./pgbouncer.ts";
+import { through } from "./proxy.ts";
+import { DEADLINE_MS, FACTOR, isPossible, openScene, pause } from "./scene.ts";
+
+Deno.test({
+  name: "PgBouncer in transaction mode",
+  ignore: !isPossible || !hasPgBouncer(),
+}, async (t) => {
+  await using scene = await openScene({ behindPgBouncer: true });
+  const { app, cluster, observer, proxy } = scene;
+  const pgbouncer = scene.pgbouncer!;
+
+  await t.step("installs an empty database once, for several", async () => {
+    await observer`create database empty`;
+    const url = new URL(through(cluster.url, pgbouncer));
+    url.pathname = "empty";
+    const databases = await Promise.all(
+      [1, 2, 3].map(() =>
+        openDatabase({ ...SETTINGS, url: url.href, prepare: false })
+      ),
+    );
+    const operations = databases.map((database) =>
+      database.until(performance.now() + 60_000)
+    );
+
+    await Promise.all(operations.map(install));
+
+    const [row] = await operations[0]!.read((sql) =>
+      sql`select count(*)::int as forms from product_forms`
+    );
+    assert(row!.forms > 0);
+    for (const database of databases) await database.close();
+  });
+
+  await t.step("serves a process that is told so", async () => {
+    const org = await app.organization();
+    const { id } = await org.create();
+
+    await using service = await start({
+      DATABASE_URL: through(cluster.url, pgbouncer),
+      DATABASE_PREPARE: "false",
+    });
+    const response = await fetch(`${service.origin}/api/products/${id}`, {
+      headers: { "x-api-key": org.key },
+    });
+
+    assertEquals(response.status, 200);
+    assertEquals((await response.json()).data.id, id);
+  });
+
+  await t.step("tells the doctor what was forgotten", async () => {
+    const url = through(cluster.url, pgbouncer);
+    const advice = async (environment: Record<string, string>) => {
+      const { report } = await DOCTOR.run(
+        (name) => ({ DATABASE_URL: url, ...environment })[name],
+        ["--json"],
+      );
+      const findings = JSON.parse(report) as { advice?: string }[];
+      return findings.find(({ advice }) => advice)?.advice;
+    };
+
+    assertEquals(
+      [await advice({}), await advice({ DATABASE_PREPARE: "false" })],
+      [
+        "Set DATABASE_PREPARE=false: this is PgBouncer",
+        "alter role postgres set idle_in_transaction_session_timeout = '10s'",
+      ],
+    );
+  });
+
+  await t.step("bounds a statement as the role says", async () => {
+    await observer`alter role postgres set statement_timeout = '100ms'`;
+    await pgbouncer.restart();
+
+    const error = await assertRejects(() =>
+      app.database.until(performance.now() + DEADLINE_MS)
+        .read((sql) => sql`select pg_sleep(60)`)
+    );
+
+    assertEquals((error as { code?: string }).code, "57014");
+    await observer`alter role postgres reset statement_timeout`;
+    await pgbouncer.restart();
+    await scene.assertSound();
+  });
+
+  const faults: Record<string, () => Promise<void> | void> = {
+    "PgBouncer is killed": () => pgbouncer.restart(),
+    "the server is killed": async () => {
+      await cluster.stop("immediate");
+      await cluster.start();
+    },
+    "the way to it breaks": () => proxy.cut(),
+  };
+  for (const [what, happen] of Object.entries(faults)) {
+    await t.step(`loses and mixes nothing where ${what}`, async () => {
+      const load = await startLoad(app);
+
+      for (let n = 0; n < 2 * FACTOR; n++) {
+        await pause(500);
+        await happen();
+      }
+      await pause(1_500);
+      await load.stop();
+
+      assert(load.answers[201]! > 0);
+      await scene.assertSound(load);
+    });
+  }
+});
