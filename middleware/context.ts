@@ -1,5 +1,6 @@
 import type { Database, Operations } from "../db/database.ts";
 import type { Log } from "./log.ts";
+import type { Share } from "./room.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
@@ -34,6 +35,8 @@ export interface Context {
   params: Record<string, string | undefined>;
   /** The database until this request's deadline. */
   database: Operations;
+  /** The memory for its body. */
+  room: Share;
   /** What is known of the request by now, for its line in the log. */
   facts: Facts;
   timing: Timing;
