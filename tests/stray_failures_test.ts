@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { preparedFolder } from "./prepared_folder.ts";
 import { start } from "./process.ts";
 import { SECRETS } from "./secrets.ts";
 
@@ -9,7 +10,7 @@ interface Line {
 }
 
 Deno.test("A service goes on after failures that nobody caught, and says so", async () => {
-  const dataDir = await Deno.makeTempDir();
+  const dataDir = await preparedFolder();
   SECRETS.addCredential("swordfish-swordfish");
   await using service = await start({ DATA_DIR: dataDir }, () => [
     ...["run", "--no-prompt", "-A", "--preload", "./tests/stray_failures.ts"],
