@@ -1,13 +1,28 @@
-import { createLog, type Log } from "./middleware/log.ts";
+import { createLog, described, type Log } from "./middleware/log.ts";
 import { openService, type Service } from "./routes/service.ts";
+import { serve } from "./routes/serving.ts";
 import { type Config, ConfigError, readConfig } from "./schema/config.ts";
 
 /** Serves on the configured address, and says where. */
-function listen(
-  service: Service,
-  { host, port, apiPrefix, docs }: Config,
-): void {
-  const server = serve(host, port, service, (address) => {
+function listen(service: Service, config: Config, log: Log): void {
+  const { host: hostname, port, apiPrefix, docs } = config;
+  try {
+    const close = serve({
+      hostname,
+      port,
+      handler: service.fetch,
+      onListen: (address) => sayWhere(addressOf(address)),
+    }, log);
+    stopOnSignals(() => service.stop(close));
+  } catch (error) {
+    throw new ConfigError(
+      `HOST and PORT must be an address that is free: ${
+        (error as Error).message
+      }`,
+    );
+  }
+
+  function sayWhere(address: string): void {
     const baseUrl = `http://${address}${apiPrefix}`;
     console.log(`The product catalogue is served at ${baseUrl}`);
     if (docs) console.log(`Its reference page is http://${address}/docs`);
@@ -16,33 +31,13 @@ function listen(
     console.log(
       `\nTry:\n  curl -H "x-api-key: ${service.demoKey}" ${baseUrl}/products`,
     );
-  });
-  stopOnSignals(() => service.stop(() => server.shutdown()));
+  }
 }
 
-function serve(
-  hostname: string,
-  port: number,
-  { fetch }: Service,
-  listening: (address: string) => void,
-): Deno.HttpServer {
-  try {
-    return Deno.serve({
-      hostname,
-      port,
-      handler: fetch,
-      onListen({ hostname, port }) {
-        const name = ANYWHERE[hostname] ?? hostname;
-        listening(`${name.includes(":") ? `[${name}]` : name}:${port}`);
-      },
-    });
-  } catch (error) {
-    throw new ConfigError(
-      `HOST and PORT must be an address that is free: ${
-        (error as Error).message
-      }`,
-    );
-  }
+/** As a client would call it. */
+function addressOf({ hostname, port }: Deno.NetAddr): string {
+  const name = ANYWHERE[hostname] ?? hostname;
+  return `${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
 /** One may listen on all addresses, and call only one. */
@@ -69,7 +64,7 @@ function goOnAfterFailures(log: Log): void {
       const cause = caught instanceof ErrorEvent ? caught.error : caught.reason;
       log("error", {
         message: `Nobody caught this ${event}`,
-        stack: cause?.stack,
+        cause: described(cause),
       });
     });
   }
@@ -98,7 +93,7 @@ async function main() {
   const service = await openService(config, { log, flush, giveUp });
   // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves, and take `fetch`.
   if (command) {
-    listen(service, config);
+    listen(service, config, log);
     return {};
   }
   if (service.demoKey) sayKey(service.demoKey);

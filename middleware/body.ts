@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { unavailable } from "../db/admission.ts";
 import { ApiError, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
-import type { Context, Services } from "./context.ts";
+import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
 /** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
@@ -11,14 +11,13 @@ const JSON_MEDIA_TYPE =
 
 /**
  * Reads the text of a JSON body. Throws `UNSUPPORTED_MEDIA_TYPE`,
- * `PAYLOAD_TOO_LARGE` as soon as the limit is passed, `REQUEST_TIMEOUT`, or
- * `INVALID_JSON` for what is not UTF-8.
+ * `PAYLOAD_TOO_LARGE` as soon as the limit is passed, `SERVICE_UNAVAILABLE`
+ * where there is no room for it, `REQUEST_TIMEOUT`, or `INVALID_JSON` for what
+ * is not UTF-8.
  */
-export async function readText(
-  { request, services }: Context,
-): Promise<string> {
-  checkMediaType(request.headers);
-  const bytes = await readBytes(request, services);
+export async function readText(context: Context): Promise<string> {
+  checkMediaType(context.request.headers);
+  const bytes = await readBytes(context);
   try {
     // A byte order mark stays, and is no JSON (RFC 8259, 8.1).
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
@@ -60,9 +59,9 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(
-  request: Request,
-  { maxBodyBytes: limit, bodyArrivalMs, isReady }: Services,
+  { request, services, room }: Context,
 ): Promise<Uint8Array> {
+  const { maxBodyBytes: limit, bodyArrivalMs, isReady } = services;
   // Only a hint, but enough to refuse before anything arrives.
   if (Number(request.headers.get("content-length")) > limit) {
     throw tooLarge(limit);
@@ -86,6 +85,7 @@ async function readBytes(
       if (done) return joined(chunks, size);
       size += value.length;
       if (size > limit) throw tooLarge(limit);
+      room.take(value.length);
       chunks.push(value);
     }
   } catch (error) {

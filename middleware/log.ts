@@ -39,3 +39,27 @@ export function createLog(
 
   return { log, flush };
 }
+
+/**
+ * What has failed, for those who run the service: names, codes and places.
+ * Messages may quote what a client sent, so they stay out.
+ */
+export function described(thrown: unknown): unknown {
+  const cause = thrown as
+    | {
+      name?: string;
+      code?: string;
+      constraint_name?: string;
+      routine?: string;
+      stack?: string;
+    }
+    | null
+    | undefined;
+  if (!cause) return undefined;
+  const { name, code, constraint_name, routine } = cause;
+  const at = code
+    ? undefined
+    : cause.stack?.split("\n").map((line) => line.trim())
+      .filter((line) => line.startsWith("at ")).slice(0, 4);
+  return { name, code, constraint_name, routine, at };
+}

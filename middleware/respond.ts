@@ -4,6 +4,7 @@ import { failure, JSON_TYPE } from "../schema/envelope.ts";
 import { VERSIONS } from "../schema/version.ts";
 import type { Answer, Facts, Services } from "./context.ts";
 import { toApiError } from "./failure.ts";
+import { described } from "./log.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 
 const COMMON = {
@@ -49,7 +50,7 @@ export async function responded(
     trace_id: telemetry.traceId(),
     ...facts,
     ...error && { code: error.code },
-    ...error && error.status >= 500 && { cause: describe(error) },
+    ...error && error.status >= 500 && { cause: described(error.cause) },
   });
   const isHead = request.method === "HEAD";
   return new Response(isHead ? null : answer.body ?? null, {
@@ -87,27 +88,4 @@ function pathOf(url: string): string {
   return url.slice(start, end < 0 ? undefined : end).split("/")
     .map((part) => part.length > 36 ? `${part.slice(0, 16)}…` : part)
     .join("/").slice(0, 200);
-}
-
-/**
- * What led to a failure, for those who run the service: names, codes and
- * places. Messages may quote what a client sent, so they stay out.
- */
-function describe(error: ApiError): unknown {
-  const cause = error.cause as
-    | {
-      name?: string;
-      code?: string;
-      constraint_name?: string;
-      routine?: string;
-      stack?: string;
-    }
-    | undefined;
-  if (!cause) return undefined;
-  const { name, code, constraint_name, routine } = cause;
-  const at = code
-    ? undefined
-    : cause.stack?.split("\n").map((line) => line.trim())
-      .filter((line) => line.startsWith("at ")).slice(0, 4);
-  return { name, code, constraint_name, routine, at };
 }

@@ -2,6 +2,7 @@ import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
+import { Room } from "../middleware/room.ts";
 import { timed, timedReads } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/error.ts";
@@ -17,6 +18,9 @@ const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
 /** A `Host` that is one (RFC 9110, 7.2); any other could change the path of the request's URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** So many bodies of the largest size are held at a time, or as many more as they are smaller. */
+const BODIES = 32;
 
 interface Route {
   method: string;
@@ -64,6 +68,7 @@ export function createHandler(
 ): (request: Request) => Promise<Response> {
   const routes = routesOf(services);
   const allowOrigin = createCors(services.corsOrigins);
+  const room = new Room(BODIES * services.maxBodyBytes);
   return (request) =>
     responded(services, request, async (facts, timing): Promise<Answer> => {
       checkHost(request);
@@ -74,6 +79,7 @@ export function createHandler(
       }
       services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
+      using share = room.share();
       return await found.handler({
         services,
         request,
@@ -81,6 +87,7 @@ export function createHandler(
         database: timed(services.database.until(deadline), timing.db),
         replica: services.replica &&
           timedReads(services.replica.until(deadline), timing.db),
+        room: share,
         facts,
         timing,
       });

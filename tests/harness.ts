@@ -57,10 +57,10 @@ export async function openApp(
   services: Partial<Services> = {},
   settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
-  const dataDir = SETTINGS.url ? undefined : await preparedFolder();
-  const all = { ...SETTINGS, dataDir, ...settings };
+  const all = { ...SETTINGS, ...settings };
+  const dataDir = all.url ? undefined : await preparedFolder();
   if (all.url) SECRETS.addCredential(new URL(all.url).password);
-  const database = await openDatabase(all);
+  const database = await openDatabase({ ...all, dataDir });
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];

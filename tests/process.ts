@@ -33,14 +33,18 @@ const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
 
 const PAUSE_MS = 50;
 
-/** Runs the service with these variables, as a user does or by other arguments of `deno`. */
+/**
+ * Runs the service with these variables, as a user does or by other arguments
+ * of `deno`; with `before` the shell does something first.
+ */
 export function launch(
   env: Record<string, string>,
   args = (_port: string) => ["task", "-q", "start"],
+  before = ":",
 ): Service {
   const port = freePort();
-  const child = new Deno.Command(Deno.execPath(), {
-    args: args(port),
+  const child = new Deno.Command("sh", {
+    args: ["-c", `${before}; exec "$@"`, "sh", Deno.execPath(), ...args(port)],
     cwd: ROOT,
     env: { ...UNSET, NO_COLOR: "1", PORT: port, ...env },
     stdout: "piped",
@@ -56,6 +60,8 @@ export function launch(
       assertNothingSecret(stdout.text + stderr.text);
       return { code, stdout: stdout.text, stderr: stderr.text };
     });
+  // Whoever has started it waits for its end.
+  ended.catch(() => {});
   const origin = `http://127.0.0.1:${port}`;
   return {
     origin,

@@ -14,6 +14,12 @@ Deno.test("A process that is stopped", async (t) => {
   await t.step("answers what is under way when it is stopped", async () => {
     await using service = await start(place);
     const uploads = await Promise.all([begin(service), begin(service)]);
+    using _idle = await connect(service, "");
+    using _half = await connect(service, "GET /api/products HTTP/1.1\r\nHo");
+    using _kept = await connect(
+      service,
+      "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n",
+    );
 
     service.signal("SIGTERM");
 
@@ -85,6 +91,17 @@ Deno.test("A process that is stopped", async (t) => {
         return status;
       },
     };
+  }
+
+  /** A client that says this and stays. */
+  async function connect(
+    { origin }: Service,
+    text: string,
+  ): Promise<Deno.Conn> {
+    const { hostname, port } = new URL(origin);
+    const connection = await Deno.connect({ hostname, port: Number(port) });
+    await connection.write(new TextEncoder().encode(text));
+    return connection;
   }
 
   async function untilStopping(service: Service): Promise<void> {

@@ -90,11 +90,16 @@ export async function openScene(
     },
     async [Symbol.asyncDispose]() {
       await observer.end({ timeout: 1 });
-      await app.database.close(1);
-      proxy[Symbol.dispose]();
-      await pgbouncer?.[Symbol.asyncDispose]();
-      await cluster[Symbol.asyncDispose]();
-      for (const event of events) globalThis.removeEventListener(event, note);
+      try {
+        await app[Symbol.asyncDispose]();
+      } finally {
+        proxy[Symbol.dispose]();
+        await pgbouncer?.[Symbol.asyncDispose]();
+        await cluster[Symbol.asyncDispose]();
+        for (const event of events) {
+          globalThis.removeEventListener(event, note);
+        }
+      }
     },
   };
 }

@@ -39,7 +39,7 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
 
   const load = await startLoad(app);
   for (let round = 0; round < rounds; round++) {
-    await pause(500 + Math.random() * 1_000);
+    await pause(1_000 + Math.random() * 2_000);
     service!.signal("SIGKILL");
     await service!.ended;
     service = await life();
