@@ -17,8 +17,11 @@ export interface Described {
 
 /** One command of the service. */
 export interface Command extends Described {
-  /** Gives what it prints. Throws `UsageError` for wrong arguments. */
-  run(database: Operations, args: string[]): Promise<string>;
+  /**
+   * Understands the arguments, before any database is opened for them: gives
+   * what is to be done there, which gives what is printed. Throws `UsageError`.
+   */
+  parse(args: string[]): (database: Operations) => Promise<string>;
 }
 
 /** The options and at most so many other arguments. Throws `UsageError`. */
@@ -45,7 +48,10 @@ export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
 }
 
 /** What is wrong, in one line with how it would be right. */
-export function usage({ usage }: Described, fault: string): UsageError {
+export function usage(
+  { usage }: Pick<Described, "usage">,
+  fault: string,
+): UsageError {
   return new UsageError(
     `${fault.replace(/\.$/, "").split(/\. |\n/)[0]}; usage: deno task ${usage}`,
   );

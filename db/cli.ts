@@ -1,6 +1,6 @@
 import { readConfig } from "../schema/config.ts";
-import { UsageError } from "./arguments.ts";
-import { COMMANDS, help } from "./commands.ts";
+import { usage } from "./arguments.ts";
+import { calls, COMMANDS, help } from "./commands.ts";
 import { openDatabase } from "./database.ts";
 import { DOCTOR } from "./doctor.ts";
 import { brokenConstraint } from "./fault.ts";
@@ -16,7 +16,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 async function perform(args: string[]): Promise<void> {
-  const [name = "", verb = ""] = args;
+  const [name = ""] = args;
   if (args.includes("--help") || args.length === 0) {
     return console.log(help(name));
   }
@@ -26,21 +26,17 @@ async function perform(args: string[]): Promise<void> {
     Deno.exitCode = ok ? 0 : 1;
     return console.log(report);
   }
-  const [command, rest] = COMMANDS[name]
-    ? [COMMANDS[name], args.slice(1)]
-    : [COMMANDS[`${name} ${verb}`], args.slice(2)];
-  if (!command) {
-    throw new UsageError(
-      `There is no such command. There are:\n${help(name)}`,
-    );
+  const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
+  const call = args.slice(0, words).join(" ");
+  if (!Object.hasOwn(COMMANDS, call)) {
+    throw usage({ usage: calls(name) }, "There is no such command");
   }
+  const work = COMMANDS[call]!.parse(args.slice(words));
 
   const { database: settings } = readConfig(environment);
   const database = await openDatabase(settings);
   try {
-    console.log(
-      await command.run(database.until(performance.now() + DAY_MS), rest),
-    );
+    console.log(await work(database.until(performance.now() + DAY_MS)));
   } finally {
     await database.close();
   }

@@ -12,44 +12,51 @@ export const COMMANDS: Record<string, Command> = {
     usage: "migrate",
     does:
       "Applies what is pending in sql/migrations, and counts products that were loaded by SQL",
-    async run(database, args) {
+    parse(args) {
       read(this, args, {});
-      const applied = await migrate(database);
-      return applied.length === 0
-        ? "Nothing is pending"
-        : applied.map((name) => `Applied ${name}`).join("\n");
+      return async (database) => {
+        const applied = await migrate(database);
+        return applied.length === 0
+          ? "Nothing is pending"
+          : applied.map((name) => `Applied ${name}`).join("\n");
+      };
     },
   },
   "seed": {
     usage: "seed [FILE.sql …]",
     does:
       "Fills the code lists, and runs the files after them (sql/demo.sql is the demo organization)",
-    async run(database, args) {
+    parse(args) {
       const { positionals } = read(this, args, {}, Infinity);
-      await seed(database, positionals);
-      return [
-        "The code lists are filled",
-        ...positionals.map((file) => `Ran ${file}`),
-      ].join("\n");
+      return async (database) => {
+        await seed(database, positionals);
+        return [
+          "The code lists are filled",
+          ...positionals.map((file) => `Ran ${file}`),
+        ].join("\n");
+      };
     },
   },
   "recount": {
     usage: "recount",
     does:
       "Counts all products anew, as is needed after products were changed by SQL; writers wait for it",
-    async run(database, args) {
+    parse(args) {
       read(this, args, {});
-      await recount(database);
-      return "All products are counted";
+      return async (database) => {
+        await recount(database);
+        return "All products are counted";
+      };
     },
   },
   "organization create": {
     usage: "organization create NAME",
     does: "Makes an organization and prints its id",
-    async run(database, args) {
+    parse(args) {
       const { positionals: [name] } = read(this, args, {}, 1);
       if (!name?.trim()) throw usage(this, "NAME is missing");
-      return await database.transaction((sql) => createOrganization(sql, name));
+      return (database) =>
+        database.transaction((sql) => createOrganization(sql, name));
     },
   },
   ...KEY_COMMANDS,
@@ -63,4 +70,14 @@ export function help(name?: string): string {
   return (named.length > 0 ? named : all)
     .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
     .join("\n");
+}
+
+/** The same in short, on one line. */
+export function calls(name: string): string {
+  const names = [...Object.keys(COMMANDS), "doctor"];
+  const verbs = names.filter((call) => call.startsWith(`${name} `))
+    .map((call) => call.slice(name.length + 1));
+  return verbs.length > 0
+    ? `${name} ${verbs.join("|")}`
+    : [...new Set(names.map((call) => call.split(" ")[0]))].join("|");
 }

@@ -18,7 +18,7 @@ export const KEY_COMMANDS: Record<string, Command> = {
       "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
     does:
       "Makes an API key and prints it: this once, for only its hash is kept",
-    async run(database, args) {
+    parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
         name: { type: "string" },
@@ -32,31 +32,33 @@ export const KEY_COMMANDS: Record<string, Command> = {
         "write",
       ]);
       const expiresAt = time(this, "expires", values.expires);
-      return await database.transaction((sql) =>
-        issueKey(sql, { organizationId, name, scope, expiresAt })
-      );
+      return (database) =>
+        database.transaction((sql) =>
+          issueKey(sql, { organizationId, name, scope, expiresAt })
+        );
     },
   },
   "key list": {
     usage: "key list --organization ID [--json]",
     does: "Lists the keys of an organization, without the keys themselves",
-    async run(database, args) {
+    parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
         json: { type: "boolean" },
       });
       const organizationId = uuid(this, "organization", values.organization);
-      return listed(
-        await database.transaction((sql) => listKeys(sql, organizationId)),
-        values.json,
-      );
+      return async (database) =>
+        listed(
+          await database.transaction((sql) => listKeys(sql, organizationId)),
+          values.json,
+        );
     },
   },
   "key revoke": {
     usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
     does:
       "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
-    async run(database, args) {
+    parse(args) {
       const { values, positionals: [id] } = read(this, args, {
         at: { type: "string" },
       }, 1);
@@ -67,15 +69,17 @@ export const KEY_COMMANDS: Record<string, Command> = {
         );
       }
       const at = time(this, "at", values.at);
-      const revokedAt = await database.transaction((sql) =>
-        revokeKey(sql, id, at)
-      );
-      if (!revokedAt) {
-        throw new UsageError(
-          `There is no key with the public id "${id}": see key list`,
+      return async (database) => {
+        const revokedAt = await database.transaction((sql) =>
+          revokeKey(sql, id, at)
         );
-      }
-      return `The key ${id} is revoked from ${revokedAt}; running services notice within 5 seconds`;
+        if (!revokedAt) {
+          throw new UsageError(
+            `There is no key with the public id "${id}": see key list`,
+          );
+        }
+        return `The key ${id} is revoked from ${revokedAt}; running services notice within 5 seconds`;
+      };
     },
   },
 };

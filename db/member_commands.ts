@@ -16,7 +16,7 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
       "member add --organization ID --user SUB --role viewer|editor|admin|owner",
     does:
       "Lets the subject of a Bearer token act for an organization, or changes its role",
-    async run(database, args) {
+    parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
         user: { type: "string" },
@@ -30,47 +30,51 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
         "admin",
         "owner",
       ]);
-      await database.transaction((sql) =>
-        addMember(sql, organizationId, userId, role)
-      );
-      return `${userId} is ${role} of ${organizationId}`;
+      return async (database) => {
+        await database.transaction((sql) =>
+          addMember(sql, organizationId, userId, role)
+        );
+        return `${userId} is ${role} of ${organizationId}`;
+      };
     },
   },
   "member list": {
     usage: "member list --organization ID [--json]",
     does: "Lists the members of an organization",
-    async run(database, args) {
+    parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
         json: { type: "boolean" },
       });
       const organizationId = uuid(this, "organization", values.organization);
-      return listed(
-        await database.transaction((sql) => listMembers(sql, organizationId)),
-        values.json,
-      );
+      return async (database) =>
+        listed(
+          await database.transaction((sql) => listMembers(sql, organizationId)),
+          values.json,
+        );
     },
   },
   "member remove": {
     usage: "member remove --organization ID --user SUB",
     does: "Ends a membership; running services notice within 5 seconds",
-    async run(database, args) {
+    parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
         user: { type: "string" },
       });
       const organizationId = uuid(this, "organization", values.organization);
       const userId = needed(this, "user", values.user);
-      if (
-        !await database.transaction((sql) =>
+      return async (database) => {
+        const wasMember = await database.transaction((sql) =>
           removeMember(sql, organizationId, userId)
-        )
-      ) {
-        throw new UsageError(
-          `"${userId}" is no member of ${organizationId}: see member list`,
         );
-      }
-      return `${userId} is no member of ${organizationId} any more`;
+        if (!wasMember) {
+          throw new UsageError(
+            `"${userId}" is no member of ${organizationId}: see member list`,
+          );
+        }
+        return `${userId} is no member of ${organizationId} any more`;
+      };
     },
   },
 };

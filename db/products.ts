@@ -16,6 +16,12 @@ import {
 } from "./product_row.ts";
 import { uuidv7 } from "./uuid.ts";
 
+/*
+ * Every write locks in one order, so that no two wait for each other in a
+ * circle: the product, its counts, what belongs to it, and last the format that
+ * it shares with others.
+ */
+
 /** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
 export async function getProduct(
   sql: Sql,
@@ -37,10 +43,10 @@ export async function createProduct(
   const nested = nestedWrites(sql, organizationId, id, body);
   const [row] = await pipelined([
     insertRow(sql, organizationId, id, body),
+    countProduct(sql, organizationId, id, 1),
     ...nested.writes,
     ...series_id ? [setSeries(sql, organizationId, id, series_id)] : [],
     ...setProductForm(sql, organizationId, id, product_form_id),
-    countProduct(sql, organizationId, id, 1),
     fullProduct(sql, organizationId, id),
   ]);
   return { id, product: row!.product, replayed: false };

@@ -75,13 +75,17 @@ function requestIdOf(headers: Headers): string {
     : crypto.randomUUID();
 }
 
-/** Without the query, which may hold what a reader of logs has no business with. */
+/**
+ * Without the query, which may hold what a reader of logs has no business with.
+ * No path of ours has a part that is longer than a UUID: such a part may be a
+ * key or a token at the wrong place, and is cut where the secret of a key begins.
+ */
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.search(/[?#]/);
-  return start < 0
-    ? "/"
-    : url.slice(start, end < 0 ? undefined : end).slice(0, 200);
+  return start < 0 ? "/" : url.slice(start, end < 0 ? undefined : end)
+    .replace(/([^/]{16})[^/]{21,}/g, "$1…")
+    .slice(0, 200);
 }
 
 /**

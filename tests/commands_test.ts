@@ -19,12 +19,12 @@ Deno.test("deno task", async (t) => {
   await using app = await openApp();
 
   /** Runs a command as it is typed; arguments have no spaces here. */
-  function run(line: string): Promise<string> {
+  async function run(line: string): Promise<string> {
     const words = line.split(" ").filter(Boolean);
     const verbs = COMMANDS[words[0]!] ? 1 : 2;
     const command = COMMANDS[words.slice(0, verbs).join(" ")]!;
     const database = app.database.until(performance.now() + 60_000);
-    return command.run(database, words.slice(verbs));
+    return await command.parse(words.slice(verbs))(database);
   }
 
   const statusWith = async (key: string, method = "GET") =>

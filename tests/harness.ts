@@ -13,6 +13,7 @@ import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
 import { assertDescribed } from "./described.ts";
 import { preparedFolder } from "./prepared_folder.ts";
+import { SECRETS } from "./secrets.ts";
 
 /** An answer, read. */
 export interface Reply {
@@ -48,20 +49,30 @@ export const SETTINGS: DatabaseSettings = {
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
-/** Opens the service; `services` replaces parts of it, `settings` those of its database. */
+/**
+ * Opens the service, and expects of its log that it holds nothing secret;
+ * `services` replaces parts of it, `settings` those of its database.
+ */
 export async function openApp(
   services: Partial<Services> = {},
   settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
   const dataDir = SETTINGS.url ? undefined : await preparedFolder();
-  const database = await openDatabase({ ...SETTINGS, dataDir, ...settings });
+  const all = { ...SETTINGS, dataDir, ...settings };
+  if (all.url) SECRETS.addCredential(new URL(all.url).password);
+  const database = await openDatabase(all);
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
   const logged: Record<string, unknown>[] = [];
+  const leaked: string[] = [];
   const variant = (other: Partial<Services>) =>
     createHandler({
       database,
-      log: (level, fields) => logged.push({ level, ...fields }),
+      log(level, fields) {
+        logged.push({ level, ...fields });
+        const secret = SECRETS.foundIn(fields);
+        if (secret) leaked.push(`${secret}… in ${JSON.stringify(fields)}`);
+      },
       telemetry: SILENT,
       apiPrefix: "/api",
       corsOrigins: [],
@@ -86,6 +97,7 @@ export async function openApp(
     async [Symbol.asyncDispose]() {
       await database.close();
       if (dataDir) await Deno.remove(dataDir, { recursive: true });
+      assertEquals(leaked, [], "The log holds something secret");
     },
   };
   return app;
@@ -98,6 +110,7 @@ export async function send(
   init?: RequestInit,
 ): Promise<Reply> {
   const request = new Request(`http://catalogue.test${path}`, init);
+  SECRETS.addRequest(request, init?.body);
   const response = await handler(request);
   const text = await response.text();
   const reply = {
@@ -224,6 +237,7 @@ export async function createOrganization(
       scope: "write",
     });
   });
+  SECRETS.addCredential(key);
 
   const call = (
     method: string,

@@ -2,6 +2,7 @@ import { createOrganization, issueKey } from "../db/access.ts";
 import { type DatabaseSettings, openDatabase } from "../db/database.ts";
 import type { Tx } from "../db/sql.ts";
 import { install } from "../db/install.ts";
+import { assertNothingSecret, SECRETS } from "./secrets.ts";
 
 /** The folder of the repository. */
 export const ROOT = new URL("..", import.meta.url);
@@ -45,11 +46,14 @@ export function launch(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  const { password = "" } = URL.parse(env.DATABASE_URL ?? "") ?? {};
+  SECRETS.addCredential(password);
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   let over = false;
   const ended = Promise.all([child.status, stdout.end, stderr.end])
     .then(([{ code }]) => {
       over = true;
+      assertNothingSecret(stdout.text + stderr.text);
       return { code, stdout: stdout.text, stderr: stderr.text };
     });
   const origin = `http://127.0.0.1:${port}`;
@@ -106,6 +110,7 @@ export async function prepare<T>(
   const prepared = await operations.transaction(async (sql) => {
     const organizationId = await createOrganization(sql, name);
     const key = await issueKey(sql, { organizationId, name, scope: "write" });
+    SECRETS.addCredential(key);
     const filled = await fill(sql, organizationId);
     return { organizationId, key, filled };
   });

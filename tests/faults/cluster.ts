@@ -33,7 +33,7 @@ export async function startCluster(
   const folder = await Deno.makeTempDir({ prefix: "catalogue-faults-" });
   const data = join(folder, "data");
   const passwordFile = join(folder, "password");
-  const password = crypto.randomUUID();
+  const password = crypto.randomUUID().replaceAll("-", "");
   await Deno.writeTextFile(passwordFile, password);
   const user = await ownerOf(folder, passwordFile);
   const port = freePort();

@@ -1,10 +1,20 @@
 import { assert, assertEquals, AssertionError } from "@std/assert";
 import type { App, Organization, Reply } from "../harness.ts";
+import {
+  bodyOf,
+  GONE,
+  type Mark,
+  marksAs,
+  marksOf,
+  storedProducts,
+} from "./marks.ts";
 
 /** Clients of two organizations that create, change, read, list and delete until they are stopped. */
 export interface Load {
   /** How many answers had which status. */
   readonly answers: Record<number, number>;
+  /** How many writes were acknowledged. */
+  readonly acknowledged: number;
   /** The longest that anyone waited for an answer. */
   readonly slowestMs: number;
   /** Lets every client have its last answer; throws what a client found wrong. */
@@ -15,18 +25,6 @@ export interface Load {
    * nothing is another organization's. Returns how many writes that failed are there.
    */
   verify(): Promise<number>;
-}
-
-/** What a write writes: every part of the product says which write it was. */
-type Mark = string;
-
-/** The mark of a product that is not there. */
-const GONE: Mark = "gone";
-
-interface Stored {
-  id: string;
-  organization_id: string;
-  marks: (Mark | null)[];
 }
 
 const TURN = [
@@ -49,6 +47,7 @@ export async function startLoad(
 ): Promise<Load> {
   const organizations = [await app.organization(), await app.organization()];
   const answers: Record<number, number> = {};
+  let acknowledged = 0;
   let slowestMs = 0;
   let stopped = false;
 
@@ -81,6 +80,7 @@ export async function startLoad(
           org.post(path, bodyOf(org, mark)),
         );
         if (confirmed(status, 201)) {
+          acknowledged++;
           unconfirmed.delete(mark);
           assertEquals(marksOf(org, body.data), marksAs(mark));
           possible.set(body.data.id, new Set([mark]));
@@ -90,6 +90,7 @@ export async function startLoad(
         marks.add(mark);
         const { status, body } = await timed(org.put(path, bodyOf(org, mark)));
         if (confirmed(status, 200)) {
+          acknowledged++;
           assertEquals(marksOf(org, body.data), marksAs(mark));
           possible.set(id, new Set([mark]));
         } else if (status === 404) {
@@ -99,7 +100,10 @@ export async function startLoad(
       } else if (action === "delete") {
         marks.add(GONE);
         const { status } = await timed(org.delete(path));
-        if (confirmed(status, 200)) possible.set(id, new Set([GONE]));
+        if (confirmed(status, 200)) {
+          acknowledged++;
+          possible.set(id, new Set([GONE]));
+        }
         mine.splice(mine.indexOf(id), 1);
       } else if (action === "get") {
         const { status, body } = await timed(org.get(path));
@@ -130,6 +134,9 @@ export async function startLoad(
 
   return {
     answers,
+    get acknowledged() {
+      return acknowledged;
+    },
     get slowestMs() {
       return slowestMs;
     },
@@ -172,52 +179,4 @@ function confirmed(status: number, success: number): boolean {
   if (status === success) return true;
   assert([0, 404, 500, 503].includes(status), `The answer was ${status}`);
   return false;
-}
-
-function bodyOf(org: Organization, mark: Mark): object {
-  return {
-    title: mark,
-    subtitle: mark,
-    custom_fields: [{ field_id: org.customField, field_value: mark }],
-    collateral: [{ collateral_type: "text_content", text: mark }],
-    product_collections: [{ collection_id: org.collection }],
-  };
-}
-
-// deno-lint-ignore no-explicit-any
-function marksOf(org: Organization, product: any): (Mark | null)[] {
-  assertEquals(product.organization_id, org.id);
-  return [
-    product.title,
-    product.subtitle,
-    product.custom_fields[0]?.field_value,
-    product.collateral[0]?.text,
-  ];
-}
-
-function marksAs(mark: Mark): Mark[] {
-  return [mark, mark, mark, mark];
-}
-
-async function storedProducts(
-  app: Pick<App, "sql">,
-  organizations: Organization[],
-): Promise<Stored[]> {
-  const ids = organizations.map(({ id }) => id);
-  return await app.sql((sql) =>
-    sql<Stored[]>`
-      select
-        p.id,
-        p.organization_id,
-        json_build_array(p.title, p.subtitle, f.field_value, c.text) as marks
-      from products p
-      left join custom_field_values f
-        on f.organization_id = p.organization_id and f.product_id = p.id
-      left join collateral c
-        on c.organization_id = p.organization_id and c.product_id = p.id
-      where p.organization_id in (
-        select x::uuid from jsonb_array_elements_text(${sql.json(ids)}) x
-      )
-    `
-  );
 }

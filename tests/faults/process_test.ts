@@ -1,31 +1,23 @@
 import { assert, assertEquals } from "@std/assert";
-import { type App, createOrganization, send } from "../harness.ts";
-import { type Service, startService } from "../processes/service.ts";
 import { startLoad } from "./load.ts";
-import { eventually, FACTOR, isPossible, openScene, pause } from "./scene.ts";
+import { restarts } from "./restarts.ts";
+import { FACTOR, isPossible, openScene, pause } from "./scene.ts";
 
 Deno.test(
   { name: "A process of the service", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
-    const { app: { sql }, cluster, observer } = scene;
-    let service: Service;
-
-    /** The service as a client reaches it, whichever process it is at the time. */
-    const app: Pick<App, "send" | "sql" | "organization"> = {
-      sql,
-      send: (path, init) =>
-        send(() => ask(`${service.origin}${path}`, init), path, init),
-      organization: () => createOrganization(app),
-    };
+    const { cluster, observer } = scene;
+    await using service = restarts(scene);
+    const { app } = service;
 
     await t.step("starts before its database does", async () => {
       await cluster.stop("fast");
 
-      const starting = startService(cluster.url);
+      const starting = service.start();
       await pause(1_000);
       await cluster.start();
-      service = await starting;
+      await starting;
 
       assertEquals((await app.send("/health/ready")).status, 200);
     });
@@ -38,14 +30,7 @@ Deno.test(
         for (let round = 0; round < 3 * FACTOR; round++) {
           await pause(300 + Math.random() * 400);
           await service.kill();
-          // What it was doing must not keep rows locked.
-          await eventually([{ sessions: 0 }], async () => [
-            ...await observer`
-          select count(*)::int as sessions from pg_stat_activity
-          where application_name = 'catalogue' and state like 'idle in transaction%'
-        `,
-          ]);
-          service = await startService(cluster.url);
+          await service.start();
         }
         await pause(300);
         await load.stop();
@@ -61,7 +46,7 @@ Deno.test(
 
       for (const title of marks) {
         const signal = AbortSignal.timeout(Math.random() * 20);
-        await fetch(`${service.origin}/api/products`, {
+        await app.send("/api/products", {
           method: "POST",
           headers: { "x-api-key": org.key, "content-type": "application/json" },
           body: JSON.stringify({
@@ -69,7 +54,7 @@ Deno.test(
             packing_configurations: [{ unit_of_measure: "outer" }],
           }),
           signal,
-        }).then((response) => response.body?.cancel()).catch(() => {});
+        }).catch(() => {});
       }
 
       const products = await observer`
@@ -90,16 +75,5 @@ Deno.test(
       );
       await scene.assertSound();
     });
-
-    await service![Symbol.asyncDispose]();
   },
 );
-
-/** What the service has answered; the server adds headers of its own. */
-async function ask(address: string, init?: RequestInit): Promise<Response> {
-  const { status, headers, body } = await fetch(address, init);
-  const own = [...headers].filter(([name]) =>
-    !["date", "content-length"].includes(name)
-  );
-  return new Response(body, { status, headers: own });
-}

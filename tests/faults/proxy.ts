@@ -14,6 +14,8 @@ export interface Proxy extends Disposable {
   delayMs: number;
   /** The most that it passes on at once. */
   pieceBytes: number;
+  /** Lets what contains this text through, and no answer on its connection from then on. */
+  holdAnswersTo: string | undefined;
   /** When each of the connections was opened, by `performance.now()`. */
   readonly opened: number[];
   /** Breaks every connection that is open. */
@@ -32,6 +34,7 @@ export function startProxy(target: number): Proxy {
     behaviour: "forward",
     delayMs: 0,
     pieceBytes: Infinity,
+    holdAnswersTo: undefined,
     opened: [],
     cut() {
       for (const connection of connections) close(connection);
@@ -54,6 +57,10 @@ export function startProxy(target: number): Proxy {
     const buffer = new Uint8Array(65_536);
     for (;;) {
       const length = await from.read(buffer);
+      const text = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+      if (proxy.holdAnswersTo && text.includes(proxy.holdAnswersTo)) {
+        silent.add(to);
+      }
       if (proxy.delayMs > 0) await pause(proxy.delayMs);
       while (isHeld(from)) await pause(10);
       if (length === null) break;

@@ -1,8 +1,10 @@
+import { assertNothingSecret, SECRETS } from "../secrets.ts";
+
 /** The service in a process of its own. */
 export interface Service extends AsyncDisposable {
   origin: string;
-  /** Ends the process at once, whatever it is doing. */
-  kill(): Promise<void>;
+  /** Ends the process at once, whatever it is doing, and gives what it had logged. */
+  kill(): Promise<string>;
 }
 
 const PAUSE_MS = 50;
@@ -21,13 +23,17 @@ export async function startService(url: string): Promise<Service> {
       LOG_LEVEL: "error",
     },
     stdin: "null",
-    stdout: "null",
+    stdout: "piped",
   }).spawn();
+  SECRETS.addCredential(new URL(url).password);
+  const logged = new Response(process.stdout).text();
   let isOver = false;
   process.status.then(() => isOver = true);
   const end = async (signal: Deno.Signal) => {
     if (!isOver) process.kill(signal);
     await process.status;
+    assertNothingSecret(await logged);
+    return await logged;
   };
   const origin = `http://127.0.0.1:${port}`;
   while (!await isReady(origin)) {
@@ -37,7 +43,9 @@ export async function startService(url: string): Promise<Service> {
   return {
     origin,
     kill: () => end("SIGKILL"),
-    [Symbol.asyncDispose]: () => end("SIGTERM"),
+    async [Symbol.asyncDispose]() {
+      await end("SIGTERM");
+    },
   };
 }
 

@@ -1,0 +1,54 @@
+import { openDatabase } from "../../db/database.ts";
+import type { Sql } from "../../db/sql.ts";
+import { startLoad } from "../faults/load.ts";
+import { ask } from "../faults/restarts.ts";
+import { pause } from "../faults/scene.ts";
+import { type App, createOrganization, send, SETTINGS } from "../harness.ts";
+import { preparedFolder } from "../prepared_folder.ts";
+import { type Service, start } from "../process.ts";
+import { type Figures, figuresOf } from "./figures.ts";
+
+/** Kills the service on its embedded database so many times, and starts it again. */
+export async function killEmbedded(rounds: number): Promise<Figures> {
+  const dataDir = await preparedFolder();
+  const life = () =>
+    start({ DATA_DIR: dataDir, LOG_LEVEL: "error" }, () => [
+      ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
+    ]);
+  let service: Service | undefined;
+  const app: Pick<App, "send" | "sql" | "organization"> = {
+    send: (path, init) =>
+      send(() => ask(`${service!.origin}${path}`, init), path, init),
+    organization: () => createOrganization(app),
+    // The folder is one process's at a time: between two lives of the service.
+    async sql<T>(work: (sql: Sql) => Promise<T>) {
+      service?.signal("SIGTERM");
+      await service?.ended;
+      const database = await openDatabase({
+        ...SETTINGS,
+        url: undefined,
+        dataDir,
+      });
+      const result = await database.until(performance.now() + 60_000)
+        .read(work);
+      await database.close();
+      service = await life();
+      return result;
+    },
+  };
+
+  const load = await startLoad(app);
+  for (let round = 0; round < rounds; round++) {
+    await pause(500 + Math.random() * 1_000);
+    service!.signal("SIGKILL");
+    await service!.ended;
+    service = await life();
+  }
+  await pause(1_000);
+  await load.stop();
+
+  const figures = await figuresOf(load, rounds);
+  await service![Symbol.asyncDispose]();
+  await Deno.remove(dataDir, { recursive: true });
+  return figures;
+}

@@ -1,0 +1,46 @@
+import { parseArgs } from "node:util";
+import { killEmbedded } from "./embedded.ts";
+import { type Figures, HEAD, rowOf } from "./figures.ts";
+import { killProcesses } from "./processes.ts";
+import { killSessions } from "./sessions.ts";
+
+const USAGE = `deno task soak [sessions|processes|embedded …] [--share 1]
+
+Two organizations' clients create, change, read, list and delete without a pause, while
+
+  sessions   a session of the service is killed every 100 ms, for 5 minutes
+  processes  the service on PostgreSQL is killed (kill -9) and started again, 100 times
+  embedded   the same with the embedded database, 20 times
+
+Then all that was acknowledged must be stored whole, and under its own organization. --share 0.1 runs a tenth of each.
+PostgreSQL is a throw-away one of Debian's packages.`;
+
+const RUNS: Record<string, (share: number) => Promise<Figures>> = {
+  sessions: (share) => killSessions(5 * share),
+  processes: (share) => killProcesses(Math.ceil(100 * share)),
+  embedded: (share) => killEmbedded(Math.ceil(20 * share)),
+};
+
+/** Runs what is asked for, or all, and prints a line of figures of each. Throws at the first loss. */
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      share: { type: "string", default: "1" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const share = Number(values.share);
+  const names = positionals.length > 0 ? positionals : Object.keys(RUNS);
+  if (values.help || !(share > 0) || !names.every((name) => RUNS[name])) {
+    return console.log(USAGE);
+  }
+  console.log(HEAD);
+  for (const name of names) {
+    const started = performance.now();
+    const figures = await RUNS[name]!(share);
+    console.log(rowOf(name, (performance.now() - started) / 1_000, figures));
+  }
+}
+
+await main();
