@@ -1,3 +1,4 @@
+import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import type { Sql } from "./sql.ts";
 
@@ -20,7 +21,7 @@ export interface StoredKey {
 export const API_KEY = /^cat_([0-9a-z]{12})_[\w-]{43}$/;
 
 /** SHA-256: the key is as random as its hash, so no slower one is needed. */
-export function hashOf(key: string): Uint8Array {
+export function hashOf(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 

@@ -97,27 +97,29 @@ export async function openDatabase(
     work: (connection: Connection, lent: Tx) => Promise<T>,
   ): Promise<T> {
     const place = await enter(deadline);
+    const begun = performance.now();
     const running = perform(place, deadline, work);
-    // It does not go silent: what takes long there is at work.
-    const settled = embedded
-      ? running
-      : before(patience(deadline), running, () => {
-        place.abandon();
-        return unavailable("The connection went silent");
-      });
-    const leave = () => admission.leave(place);
-    settled.then(leave, leave);
-    return await before(
-      deadline,
-      settled,
-      () => unavailable("The database did not answer in time"),
-    );
+    let isLeft = false;
+    const leave = () => {
+      if (!isLeft) admission.leave(place);
+      isLeft = true;
+    };
+    running.then(leave, leave);
+    return await before(deadline, running, () => {
+      // An embedded one does not go silent: what takes long there is at work.
+      if (!embedded) {
+        before(patience(begun, deadline), running, () => {
+          place.abandon();
+          return unavailable("The connection went silent");
+        }).catch(leave);
+      }
+      return unavailable("The database did not answer in time");
+    });
   }
 
   /** A server that lives has ended by then what was sent until the deadline. */
-  function patience(deadline: number): number {
-    const sent = performance.now() + settings.statementTimeoutMs;
-    return Math.max(deadline, sent) + GRACE_MS;
+  function patience(begun: number, deadline: number): number {
+    return Math.max(deadline, begun + settings.statementTimeoutMs) + GRACE_MS;
   }
 
   return {

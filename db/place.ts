@@ -22,14 +22,15 @@ export class Place {
   }
 
   /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once it is closed. */
-  async connection(): Promise<Connection> {
-    if (!this.isOpen) {
-      await pause(this.#openedAt + RECONNECT_MS - performance.now());
-      if (this.#isClosed) throw unavailable("The service is being stopped");
-      this.#openedAt = performance.now();
-      this.#connection = this.#open();
-    }
-    return this.#connection!;
+  connection(): Connection | Promise<Connection> {
+    return this.isOpen ? this.#connection! : this.#reconnected();
+  }
+
+  async #reconnected(): Promise<Connection> {
+    await pause(this.#openedAt + RECONNECT_MS - performance.now());
+    if (this.#isClosed) throw unavailable("The service is being stopped");
+    this.#openedAt = performance.now();
+    return this.#connection = this.#open();
   }
 
   /** Breaks the connection off: the next operation gets another. */

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import {
   API_KEY,
@@ -77,7 +76,7 @@ async function byKey(
   const id = API_KEY.exec(apiKey)?.[1];
   if (!id) throw unauthorized("The API key is missing or not valid");
   const hash = hashOf(apiKey);
-  const key = await keys.get(Buffer.from(hash).toString("base64"), async () => {
+  const key = await keys.get(hash.toString("latin1"), async () => {
     const key = await context.database.read((sql) => findKey(sql, id));
     if (key && timingSafeEqual(key.key_hash, hash)) {
       return { ...key, usedInMinute: 0 };

@@ -83,9 +83,10 @@ function requestIdOf(headers: Headers): string {
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.search(/[?#]/);
-  return start < 0 ? "/" : url.slice(start, end < 0 ? undefined : end)
-    .replace(/([^/]{16})[^/]{21,}/g, "$1…")
-    .slice(0, 200);
+  if (start < 0) return "/";
+  return url.slice(start, end < 0 ? undefined : end).split("/")
+    .map((part) => part.length > 36 ? `${part.slice(0, 16)}…` : part)
+    .join("/").slice(0, 200);
 }
 
 /**

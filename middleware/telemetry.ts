@@ -9,7 +9,7 @@ export interface Telemetry {
   /** Goes on measuring how the connections are used. */
   measure(database: Database): void;
   /** Runs a part of a request as a span of its trace. */
-  span<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+  span<T>(name: string, work: () => T | Promise<T>): T | Promise<T>;
   /** Names the trace of the request by its route. */
   routed(method: string, path: string): void;
   /** The id of the request's trace, if it has one. */
@@ -20,7 +20,7 @@ export interface Telemetry {
 /** Where nobody wants to know. */
 export const SILENT: Telemetry = {
   measure() {},
-  span: async (_name, work) => await work(),
+  span: (_name, work) => work(),
   routed() {},
   traceId: () => undefined,
   failed() {},

@@ -6,7 +6,7 @@ export class Stopwatch {
   #since = 0;
   #total = 0;
 
-  async time<T>(work: () => Promise<T>): Promise<T> {
+  async time<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#running++ === 0) this.#since = performance.now();
     try {
       return await work();
