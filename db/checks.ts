@@ -4,6 +4,7 @@ import type { Tx } from "./sql.ts";
 import { checkCodeLists, checkCounters, checkKeys } from "./content_checks.ts";
 import {
   checkDatabase,
+  checkDistribution,
   checkExtensions,
   checkMigrations,
   checkTimeouts,
@@ -28,6 +29,7 @@ const CHECKS: Record<string, Check> = {
   "code lists": checkCodeLists,
   counters: checkCounters,
   keys: checkKeys,
+  distribution: checkDistribution,
 };
 
 const FIRST = ["database", "extensions", "migrations"];

@@ -1,15 +1,19 @@
 import { type Config, readConfig } from "../schema/config.ts";
 import { read } from "./arguments.ts";
 import { examine, type Finding } from "./checks.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, type Operations } from "./database.ts";
+import { checkReplica } from "./replica_check.ts";
 
 const PATIENCE_MS = 600_000;
+
+/** A replica need not be there, and nothing that it is asked takes long. */
+const REPLICA_PATIENCE_MS = 15_000;
 
 /** The one command that also runs where there is nothing to run a command on. */
 export const DOCTOR = {
   usage: "doctor [--json]",
   does:
-    "Says whether configuration, database, migrations, extensions, counters and keys are in order, and what to do where not",
+    "Says whether configuration, database, migrations, extensions, counters, keys and replica are in order, and what to do where not",
 
   /** Gives what it prints, and whether all is in order. Throws `UsageError`. */
   async run(
@@ -43,12 +47,40 @@ async function diagnose(
   };
   try {
     const database = await openDatabase(config.database);
-    const until = performance.now() + PATIENCE_MS;
-    const findings = await examine(database.until(until), config)
-      .finally(() => database.close());
-    return [configuration, ...findings];
+    const operations = database.until(performance.now() + PATIENCE_MS);
+    try {
+      const findings = await examine(operations, config);
+      if (findings[0]!.ok) {
+        findings.push(await examineReplica(operations, config));
+      }
+      return [configuration, ...findings];
+    } finally {
+      await database.close();
+    }
   } catch (error) {
     return [configuration, wrong("database", error)];
+  }
+}
+
+const REACH_REPLICA =
+  "Check DATABASE_REPLICA_URL, and that it lets this machine in; until then the primary answers";
+
+async function examineReplica(
+  primary: Operations,
+  { replica: settings }: Config,
+): Promise<Finding> {
+  const subject = "replica";
+  if (!settings) {
+    return { subject, ok: true, finding: "None is configured" };
+  }
+  const replica = await openDatabase(settings);
+  try {
+    const operations = replica.until(performance.now() + REPLICA_PATIENCE_MS);
+    return { subject, ...await checkReplica(primary, operations) };
+  } catch (error) {
+    return { ...wrong(subject, error), advice: REACH_REPLICA };
+  } finally {
+    await replica.close();
   }
 }
 

@@ -78,3 +78,47 @@ export async function checkMigrations(sql: Tx) {
     advice: "deno task migrate",
   };
 }
+
+/** Whether it is one node, or distributed by Citus with no table left out (sql/citus.sql). */
+export async function checkDistribution(sql: Tx, { replica }: Config) {
+  const [citus] = await sql<{ is_there: boolean }[]>`
+    select to_regclass('pg_dist_partition') is not null as is_there
+  `;
+  if (!citus!.is_there) return { ok: true, finding: "One node" };
+  const [row] = await sql<
+    { workers: number; shards: number; left: string | null }[]
+  >`
+    select
+      (select count(*)::int from citus_get_active_worker_nodes()) as workers,
+      (select count(*)::int from pg_dist_shard where logicalrelid = 'products'::regclass) as shards,
+      (
+        select string_agg(c.relname, ', ' order by c.relname)
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
+        where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+          and c.oid not in (select logicalrelid from pg_dist_partition)
+      ) as left
+  `;
+  const { workers, shards, left } = row!;
+  if (shards === 0) {
+    return { ok: true, finding: "One node: Citus is there, and not used" };
+  }
+  const finding = `Distributed over ${workers} workers, in ${shards} shards`;
+  if (left) {
+    return {
+      ok: false,
+      finding: `${finding}, but for ${left}`,
+      advice:
+        "Distribute them too: create_distributed_table, as sql/citus.sql says",
+    };
+  }
+  if (replica) {
+    return {
+      ok: false,
+      finding,
+      advice:
+        "Unset DATABASE_REPLICA_URL: the coordinator does not know how far the workers' replicas are",
+    };
+  }
+  return { ok: true, finding };
+}

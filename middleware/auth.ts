@@ -9,16 +9,12 @@ import {
   touchKey,
 } from "../db/access.ts";
 import { unavailable } from "../db/admission.ts";
+import type { Operations } from "../db/database.ts";
+import { type Caller, noting, replicated } from "../db/own_writes.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { unauthorized } from "./token.ts";
-
-/** Who is asking: for which organization, and whether it may write. */
-interface Caller {
-  organizationId: string;
-  mayWrite: boolean;
-}
 
 interface KnownKey extends StoredKey {
   /** The minute it was last seen to be used. */
@@ -47,7 +43,7 @@ export function createGuard() {
         throw unavailable("The service is starting, or being stopped");
       }
       const apiKey = request.headers.get("x-api-key");
-      const { organizationId, mayWrite } = await timing.auth.time(() =>
+      const caller = await timing.auth.time(() =>
         services.telemetry.span(
           "authentication",
           () =>
@@ -56,16 +52,30 @@ export function createGuard() {
               : byKey(context, keys, apiKey),
         )
       );
+      const { organizationId } = caller;
       context.facts.organization_id = organizationId;
-      if (need === "write" && !mayWrite) {
+      if (need === "write" && !caller.mayWrite) {
         throw new ApiError(
           "FORBIDDEN",
           "These credentials may read and not write",
         );
       }
-      return await handler({ ...context, organizationId });
+      const database = operationsOf(context, caller, need);
+      return await handler({ ...context, organizationId, database });
     };
   };
+}
+
+/** What the handler may do with the database: with both, where there are two. */
+function operationsOf(
+  { database, replica }: Context,
+  caller: Caller,
+  need: "read" | "write",
+): Operations {
+  if (!replica) return database;
+  return need === "write"
+    ? noting(database, caller)
+    : replicated(database, replica, caller);
 }
 
 async function byKey(
@@ -89,6 +99,7 @@ async function byKey(
   noteUse(context, key, id);
   return {
     organizationId: key.organization_id,
+    name: id,
     mayWrite: key.scope === "write",
   };
 }
@@ -147,5 +158,5 @@ async function byToken(
       "The subject of the token is no member of this organization",
     );
   }
-  return { organizationId, mayWrite: role !== "viewer" };
+  return { organizationId, name: subject, mayWrite: role !== "viewer" };
 }

@@ -1,4 +1,5 @@
 import type { Database, Operations } from "../db/database.ts";
+import type { Reads, Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
@@ -7,6 +8,8 @@ import type { TokenVerifier } from "./token.ts";
 /** What the service is made of; `main.ts` and the tests put it together. */
 export interface Services {
   database: Database;
+  /** Absent where none is configured: then the database answers every read. */
+  replica?: Replica | undefined;
   /** Absent where no tokens are configured: then every Bearer token is refused. */
   verifyToken?: TokenVerifier | undefined;
   log: Log;
@@ -34,6 +37,8 @@ export interface Context {
   params: Record<string, string | undefined>;
   /** The database until this request's deadline. */
   database: Operations;
+  /** The replica until then. */
+  replica?: Reads | undefined;
   /** What is known of the request by now, for its line in the log. */
   facts: Facts;
   timing: Timing;

@@ -1,4 +1,5 @@
 import type { Operations } from "../db/database.ts";
+import type { Reads } from "../db/replica.ts";
 
 /** Adds up the time in which at least one of the things that it times is under way. */
 export class Stopwatch {
@@ -38,6 +39,11 @@ export function timed(
     read: (work) => stopwatch.time(() => operations.read(work)),
     transaction: (work) => stopwatch.time(() => operations.transaction(work)),
   };
+}
+
+/** The reads, timed. */
+export function timedReads(reads: Reads, stopwatch: Stopwatch): Reads {
+  return { read: (work) => stopwatch.time(() => reads.read(work)) };
 }
 
 /** The value of `Server-Timing` (W3C Server Timing), in milliseconds. */

@@ -2,7 +2,7 @@ import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
-import { timed } from "../middleware/timing.ts";
+import { timed, timedReads } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/error.ts";
 import type {
@@ -79,6 +79,8 @@ export function createHandler(
         request,
         params: found.params,
         database: timed(services.database.until(deadline), timing.db),
+        replica: services.replica &&
+          timedReads(services.replica.until(deadline), timing.db),
         facts,
         timing,
       });

@@ -1,6 +1,7 @@
 import { openDatabase } from "../db/database.ts";
 import { isConnectionLoss } from "../db/fault.ts";
 import { install, installDemo } from "../db/install.ts";
+import { openReplica } from "../db/replica.ts";
 import type { Log } from "../middleware/log.ts";
 import { openTelemetry } from "../middleware/opentelemetry.ts";
 import { createTokenVerifier } from "../middleware/token.ts";
@@ -53,6 +54,8 @@ export async function openService(
   const telemetry = openTelemetry();
   const database = await openDatabase(config.database, telemetry.watch);
   telemetry.measure(database);
+  const replica = config.replica &&
+    await openReplica(config.replica, sayReplica, telemetry.watch);
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
@@ -60,6 +63,7 @@ export async function openService(
 
   const handle = createHandler({
     database,
+    replica,
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
     telemetry,
@@ -71,6 +75,15 @@ export async function openService(
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
     isReady: () => state === "ready",
   });
+
+  function sayReplica(isAway: boolean, reason?: unknown): void {
+    if (!isAway) return log("warn", { message: "The replica is back" });
+    const { code, message } = reason as Error & { code?: string };
+    log("warn", {
+      message: "The replica is away: the primary answers in its place",
+      cause: { code, message },
+    });
+  }
 
   async function prepare(): Promise<void> {
     try {
@@ -113,7 +126,7 @@ export async function openService(
       // Before the server closes: that would cut off the bodies still arriving.
       await Promise.allSettled(inFlight);
       await close?.();
-      await database.close(0.5);
+      await Promise.all([database.close(0.5), replica?.close(0.5)]);
       // No `Deno.exit`: under `deno serve` the last answers may not be out yet.
       flush();
     },

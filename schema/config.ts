@@ -5,6 +5,19 @@ export type TokenConfig =
   & ({ secret: string } | { jwksUrl: URL })
   & { issuer?: string | undefined; audience?: string | undefined };
 
+const PostgresUrl = v.pipe(
+  v.string(),
+  v.check(
+    (url) => /^postgres(?:ql)?:\/\/./.test(url) && URL.canParse(url),
+    "must be a PostgreSQL URL: postgres://user:password@host:5432/database",
+  ),
+);
+
+const Truth = v.pipe(
+  v.picklist(["true", "false"], "must be true or false"),
+  v.transform((is) => is === "true"),
+);
+
 /** Every variable that the service reads; `deno.json` allows these and no others. */
 const Environment = v.object({
   API_PREFIX: v.optional(
@@ -27,34 +40,17 @@ const Environment = v.object({
       ),
     ),
   ),
-  DATABASE_URL: v.optional(v.pipe(
-    v.string(),
-    v.check(
-      (url) => /^postgres(?:ql)?:\/\/./.test(url) && URL.canParse(url),
-      "must be a PostgreSQL URL: postgres://user:password@host:5432/database",
-    ),
-  )),
+  DATABASE_URL: v.optional(PostgresUrl),
   DATABASE_POOL_SIZE: number("8", 1, 100),
-  DATABASE_PREPARE: v.optional(
-    v.pipe(
-      v.picklist(["true", "false"], "must be true or false"),
-      v.transform((is) => is === "true"),
-    ),
-    "true",
-  ),
+  DATABASE_PREPARE: v.optional(Truth, "true"),
+  DATABASE_REPLICA_URL: v.optional(PostgresUrl),
   DATABASE_STATEMENT_TIMEOUT_MS: number("10000", 100, 600_000),
   DATA_DIR: v.optional(
     v.pipe(v.string(), v.nonEmpty("must name a folder")),
     ".data",
   ),
   DENO_DEPLOYMENT_ID: v.optional(v.string()),
-  DOCS: v.optional(
-    v.pipe(
-      v.picklist(["true", "false"], "must be true or false"),
-      v.transform((is) => is === "true"),
-    ),
-    "true",
-  ),
+  DOCS: v.optional(Truth, "true"),
   HOST: v.optional(
     v.pipe(
       v.string(),
@@ -82,13 +78,7 @@ const Environment = v.object({
     "info",
   ),
   MAX_BODY_BYTES: number("1048576", 1, 1_073_741_824),
-  MIGRATE_ON_START: v.optional(
-    v.pipe(
-      v.picklist(["true", "false"], "must be true or false"),
-      v.transform((is) => is === "true"),
-    ),
-    "true",
-  ),
+  MIGRATE_ON_START: v.optional(Truth, "true"),
   PORT: number("8000", 1, 65_535),
 });
 
@@ -117,22 +107,31 @@ export function readConfig(environment: (name: string) => string | undefined) {
       "DATABASE_URL must be set on Deno Deploy: nothing kept on its disk lasts",
     );
   }
+  if (env.DATABASE_REPLICA_URL && !env.DATABASE_URL) {
+    throw new ConfigError(
+      "DATABASE_URL must be set with DATABASE_REPLICA_URL, which follows it",
+    );
+  }
+  const database = {
+    url: env.DATABASE_URL,
+    dataDir: env.DATA_DIR,
+    poolSize: env.DATABASE_POOL_SIZE,
+    prepare: env.DATABASE_PREPARE,
+    statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
+  };
   return {
     apiPrefix: env.API_PREFIX,
     corsOrigins: env.CORS_ORIGINS ?? [],
-    database: {
-      url: env.DATABASE_URL,
-      dataDir: env.DATA_DIR,
-      poolSize: env.DATABASE_POOL_SIZE,
-      prepare: env.DATABASE_PREPARE,
-      statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
-    },
+    database,
     docs: env.DOCS,
     host: env.HOST ?? (env.DATABASE_URL ? "0.0.0.0" : "127.0.0.1"),
     logLevel: env.LOG_LEVEL,
     maxBodyBytes: env.MAX_BODY_BYTES,
     migrateOnStart: env.MIGRATE_ON_START,
     port: env.PORT,
+    replica: env.DATABASE_REPLICA_URL
+      ? { ...database, url: env.DATABASE_REPLICA_URL }
+      : undefined,
     token: tokenConfig(env),
   };
 }

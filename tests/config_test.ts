@@ -40,6 +40,11 @@ const WRONG: Record<string, string[]> = {
   ],
   DATABASE_PREPARE: ["0", "yes", "TRUE", "False", "true;"],
   DATABASE_STATEMENT_TIMEOUT_MS: ["0", "99", "600001", "10s", "-5000", "1e4"],
+  DATABASE_REPLICA_URL: [
+    "localhost",
+    "mysql://u:secret0@h/d",
+    "postgres://u:secret0@h:99999/d",
+  ],
   HOST: ["a b", "http://x", "x/y", "::1]", "a,b", "é"],
   JWT_JWKS_URL: [
     "id.example",
@@ -99,6 +104,16 @@ Deno.test("readConfig listens to the world only with a database of its own", () 
   assertEquals(read({ HOST: "0.0.0.0" }).host, "0.0.0.0");
 });
 
+Deno.test("readConfig takes a replica like the database that it follows", () => {
+  const DATABASE_URL = "postgresql://u:p@db.example/catalogue";
+  const DATABASE_REPLICA_URL = "postgresql://u:p@replica.example/catalogue";
+
+  const { database, replica } = read({ DATABASE_URL, DATABASE_REPLICA_URL });
+
+  assertEquals(replica, { ...database, url: DATABASE_REPLICA_URL });
+  assertEquals(read({ DATABASE_URL }).replica, undefined);
+});
+
 Deno.test("readConfig names a wrong variable in one line, without its value", () => {
   for (const [name, values] of Object.entries(WRONG)) {
     for (const value of values) {
@@ -138,14 +153,16 @@ Deno.test("readConfig verifies tokens by a secret or by a key set", () => {
 
 Deno.test("readConfig refuses variables that do not go together", () => {
   const { JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE } = JWKS;
-  const wrong: Record<string, Record<string, string>> = {
-    JWT_ISSUER: { JWT_JWKS_URL, JWT_AUDIENCE },
-    JWT_AUDIENCE: { JWT_JWKS_URL, JWT_ISSUER },
-    JWT_SECRET: { ...JWKS, JWT_SECRET: SECRET },
-    "JWT_SECRET or JWT_JWKS_URL": { JWT_ISSUER, JWT_AUDIENCE },
-    DATABASE_URL: { DENO_DEPLOYMENT_ID: "x" },
-  };
-  for (const [name, variables] of Object.entries(wrong)) {
+  const DATABASE_REPLICA_URL = `postgres://u:${SECRET}@h/d`;
+  const wrong: [string, Record<string, string>][] = [
+    ["JWT_ISSUER", { JWT_JWKS_URL, JWT_AUDIENCE }],
+    ["JWT_AUDIENCE", { JWT_JWKS_URL, JWT_ISSUER }],
+    ["JWT_SECRET", { ...JWKS, JWT_SECRET: SECRET }],
+    ["JWT_SECRET or JWT_JWKS_URL", { JWT_ISSUER, JWT_AUDIENCE }],
+    ["DATABASE_URL", { DENO_DEPLOYMENT_ID: "x" }],
+    ["DATABASE_URL", { DATABASE_REPLICA_URL }],
+  ];
+  for (const [name, variables] of wrong) {
     const { message } = assertThrows(() => read(variables), ConfigError);
 
     assert(message.startsWith(`${name} must `), message);

@@ -72,6 +72,7 @@ Deno.test("deno task doctor", async (t) => {
       ["code lists", true],
       ["counters", true],
       ["keys", true],
+      ["distribution", true],
     ]);
   });
 

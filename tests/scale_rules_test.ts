@@ -90,6 +90,7 @@ const OF_OPERATORS = [
   "install.ts",
   "migrate.ts",
   "recount.ts",
+  "replica_check.ts",
   "server_checks.ts",
   "transaction.ts",
 ];

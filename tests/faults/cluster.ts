@@ -30,13 +30,42 @@ export function binaries(): string | undefined {
 export async function startCluster(
   settings: Record<string, string | number> = {},
 ): Promise<Cluster> {
+  const password = crypto.randomUUID().replaceAll("-", "");
+  return await started(password, settings, async (run, folder) => {
+    const file = join(folder, "password");
+    await Deno.writeTextFile(file, password);
+    await ownerOf(file);
+    await run(
+      "initdb",
+      ...["--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"],
+      ...["--auth=scram-sha-256", `--pwfile=${file}`],
+    );
+  });
+}
+
+/** Makes and starts a streaming replica of a cluster that runs. */
+export async function startReplica(primary: Cluster): Promise<Cluster> {
+  const { password } = new URL(primary.url);
+  return await started(password, {}, (run) =>
+    run(
+      "pg_basebackup",
+      ...["--write-recovery-conf", "--checkpoint=fast"],
+      `--dbname=${primary.url}`,
+    ));
+}
+
+/** Runs a program of PostgreSQL on a cluster's data. */
+type Run = (program: string, ...args: string[]) => Promise<void>;
+
+async function started(
+  password: string,
+  settings: Record<string, string | number>,
+  make: (run: Run, folder: string) => Promise<void>,
+): Promise<Cluster> {
   const folder = await Deno.makeTempDir({ prefix: "catalogue-faults-" });
   const data = join(folder, "data");
-  const passwordFile = join(folder, "password");
-  const password = crypto.randomUUID().replaceAll("-", "");
-  await Deno.writeTextFile(passwordFile, password);
-  const user = await ownerOf(folder, passwordFile);
   const port = freePort();
+  const user = await ownerOf(folder);
 
   async function run(program: string, ...args: string[]): Promise<void> {
     const { success, stderr } = await new Deno.Command(
@@ -49,21 +78,19 @@ export async function startCluster(
   const start = () => run("pg_ctl", "start", "-w", "-l", join(folder, "log"));
   const stop = (mode: string) => run("pg_ctl", "stop", "-w", "-m", mode);
 
-  await run(
-    "initdb",
-    ...["--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"],
-    ...["--auth=scram-sha-256", `--pwfile=${passwordFile}`],
-  );
+  await make(run, folder);
   const all = {
     port,
     listen_addresses: "127.0.0.1",
     unix_socket_directories: folder,
     ...settings,
   };
+  // Behind what a replica has of its primary's: the last word counts.
   await Deno.writeTextFile(
     join(data, "postgresql.auto.conf"),
     Object.entries(all).map(([name, value]) => `${name} = '${value}'\n`)
       .join(""),
+    { append: true },
   );
   await start();
   return {

@@ -10,13 +10,17 @@ export interface Service extends AsyncDisposable {
 const PAUSE_MS = 50;
 
 /** Starts the service on the database at `url`, and waits until it takes requests. */
-export async function startService(url: string): Promise<Service> {
+export async function startService(
+  url: string,
+  replicaUrl = "",
+): Promise<Service> {
   const port = freePort();
   const process = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--allow-all", "main.ts", "start"],
     cwd: new URL("../../", import.meta.url),
     env: {
       DATABASE_URL: url,
+      DATABASE_REPLICA_URL: replicaUrl,
       DATABASE_POOL_SIZE: "4",
       HOST: "127.0.0.1",
       PORT: port,

@@ -17,7 +17,7 @@ import { recorded } from "./recording.ts";
 /** Every statement of the service's requests and commands, as sent, by asking for all that there is. */
 export async function everyStatement(app: App): Promise<Set<string>> {
   const database = recorded(app.database);
-  const handler = app.variant({ database });
+  const handler = app.variant({ database, replica: database });
   const org = await app.organization();
   const ask = (method: string, path: string, body?: unknown, headers = {}) =>
     send(handler, path, {

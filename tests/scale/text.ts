@@ -11,7 +11,9 @@ export function bare(statement: string): string {
     .replace(/ ?([()]) ?/g, " $1 ")
     .replace(/ +/g, " ")
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    // A table like any other to whoever distributes it.
+    .replace(/^create unlogged table/, "create table");
 }
 
 /** The whole text and the inside of each pair of parentheses, each without what lies deeper. */

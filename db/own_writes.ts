@@ -1,0 +1,94 @@
+import type { Operations } from "./database.ts";
+import type { Reads } from "./replica.ts";
+import type { Sql } from "./sql.ts";
+
+/*
+ * Where there is a replica, a caller still reads what it has written, whichever
+ * process it asks: a write is acknowledged once the primary has noted how far
+ * its log was by then, and whoever may write asks for that before it reads from
+ * a replica.
+ */
+
+/** Whoever asks for an organization. */
+export interface Caller {
+  organizationId: string;
+  /** The public id of its API key, or the subject of its Bearer token. */
+  name: string;
+  mayWrite: boolean;
+}
+
+/**
+ * The primary's operations; each transaction of the caller is noted before it
+ * hears what came of it: also one of which nobody knows whether it was committed.
+ */
+export function noting(primary: Operations, caller: Caller): Operations {
+  return {
+    read: primary.read,
+    async transaction(work) {
+      try {
+        return await primary.transaction(work);
+      } finally {
+        await primary.read((sql) => noteWrite(sql, caller));
+      }
+    },
+  };
+}
+
+/**
+ * The same operations, but what the replica can answer is read there: where it
+ * is not away, and has replayed all that the caller has written.
+ */
+export function replicated(
+  primary: Operations,
+  replica: Reads,
+  caller: Caller,
+): Operations {
+  return {
+    async read(work) {
+      // Who may only read has written nothing.
+      const written = caller.mayWrite
+        ? await primary.read((sql) => lastWrite(sql, caller))
+        : undefined;
+      return await replica.read(async (sql) =>
+        !written || await hasReplayed(sql, written)
+          ? await work(sql)
+          : undefined
+      ) ?? await primary.read(work);
+    },
+    transaction: primary.transaction,
+  };
+}
+
+async function noteWrite(
+  sql: Sql,
+  { organizationId, name }: Caller,
+): Promise<void> {
+  await sql`
+    insert into last_writes as w (organization_id, caller, wal_position)
+    values (${organizationId}, ${name}, pg_current_wal_insert_lsn())
+    on conflict (organization_id, caller)
+    do update set wal_position = greatest(w.wal_position, excluded.wal_position)
+  `;
+}
+
+/** How far a replica must have replayed; nothing where the caller has never written. */
+async function lastWrite(
+  sql: Sql,
+  { organizationId, name }: Caller,
+): Promise<string | undefined> {
+  // A row out of another server's dump may lie in the future.
+  const [write] = await sql<{ position: string }[]>`
+    select least(w.wal_position, pg_current_wal_insert_lsn())::text as position
+    from last_writes w
+    where w.organization_id = ${organizationId} and w.caller = ${name}
+  `;
+  return write?.position;
+}
+
+async function hasReplayed(sql: Sql, position: string): Promise<boolean> {
+  // A server that never was a replica has replayed nothing.
+  const [row] = await sql<{ has_replayed: boolean }[]>`
+    select coalesce(pg_last_wal_replay_lsn() >= ${position}::pg_lsn, false) as has_replayed
+  `;
+  return row!.has_replayed;
+}

@@ -1,0 +1,86 @@
+import { ApiError } from "../schema/error.ts";
+import { type DatabaseSettings, openDatabase } from "./database.ts";
+import { isConflict } from "./fault.ts";
+import type { Sql } from "./sql.ts";
+import type { Watch } from "./watch.ts";
+
+/** What a request may ask of a replica, until its deadline. */
+export interface Reads {
+  /**
+   * Runs statements that may be run again. Gives nothing where the replica does
+   * not answer, soon enough for the primary to answer instead; throws what
+   * `work` throws for its own reasons.
+   */
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T | undefined>;
+}
+
+/** A server that follows the primary, and answers reads in its place. */
+export interface Replica {
+  until(deadline: number): Reads;
+  /** Lets what runs finish for at most `seconds`, then closes every connection. */
+  close(seconds?: number): Promise<void>;
+}
+
+/** A read waits so long for a replica, and no longer than half of the time it has. */
+const PATIENCE_MS = 2_000;
+
+/** One that is away is asked so often whether it is back. */
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * Opens the replica, which need not be there: while it is away, requests bring
+ * it to mind once a second, and none waits for it. `changed` hears when it is
+ * found to be away, and why; and when it is back.
+ */
+export async function openReplica(
+  settings: DatabaseSettings,
+  changed: (isAway: boolean, reason?: unknown) => void,
+  watch?: Watch,
+): Promise<Replica> {
+  const database = await openDatabase(settings, watch);
+  let state: "there" | "doubtful" | "away" = "there";
+  let askedAt = -Infinity;
+
+  function ask(): void {
+    const now = performance.now();
+    if (now < askedAt + ASK_AGAIN_MS) return;
+    askedAt = now;
+    database.until(now + ASK_AGAIN_MS).read((sql) => sql`select 1 as ready`)
+      .then(() => {
+        if (state === "away") changed(false);
+        state = "there";
+      }, (error) => {
+        if (state === "doubtful") changed(true, error);
+        state = "away";
+      });
+  }
+
+  return {
+    until: (deadline) => ({
+      async read(work) {
+        if (state !== "there") {
+          ask();
+          return undefined;
+        }
+        const now = performance.now();
+        const patience = Math.min(PATIENCE_MS, (deadline - now) / 2);
+        try {
+          return await database.until(now + patience).read(work);
+        } catch (error) {
+          if (isAnswer(error)) throw error;
+          // A conflict is one statement's, in the way of what the primary has done.
+          if (!isConflict(error) && state === "there") {
+            state = "doubtful";
+            ask();
+          }
+        }
+      },
+    }),
+    close: (seconds) => database.close(seconds),
+  };
+}
+
+/** Whether `work` has thrown it for its own reasons, and would at the primary. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== "SERVICE_UNAVAILABLE";
+}

@@ -1,0 +1,121 @@
+import postgres from "postgres";
+import { addMember } from "../../db/access.ts";
+import { openReplica, type Replica } from "../../db/replica.ts";
+import {
+  type App,
+  createOrganization,
+  type Organization,
+  type Reply,
+  send,
+  SETTINGS,
+} from "../harness.ts";
+import { type Cluster, startReplica } from "./cluster.ts";
+import { type Proxy, startProxy, through } from "./proxy.ts";
+import { DEADLINE_MS, eventually, type Scene } from "./scene.ts";
+
+/** The service of a scene, with a replica of its database. */
+export interface Follower extends AsyncDisposable {
+  cluster: Cluster;
+  /** The service's way to the replica. */
+  proxy: Proxy;
+  replica: Replica;
+  /** A session of the superuser, past service and proxy. */
+  observer: postgres.Sql;
+  /** Whether the replica was away, each time that the service noticed a change. */
+  changes: boolean[];
+  organization(): Promise<Organization>;
+  /** Sends a request as the bearer of a key. */
+  get(key: string, path: string): Promise<Reply>;
+  /** The same to another process of the service. */
+  getElsewhere(key: string, path: string): Promise<Reply>;
+  /** Sends a request as a user, who becomes an editor of the organization. */
+  asEditor(organizationId: string): Promise<App["send"]>;
+  /** Changes a product on the primary, of which the service is told nothing. */
+  retitle(id: string, title: string): Promise<void>;
+  /** Stops the replay of what the primary does, and waits for that. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Waits until the replica has all that the primary has. */
+  caughtUp(): Promise<void>;
+}
+
+/** Makes a replica of the scene's cluster, and waits until it has caught up. */
+export async function startFollower(
+  { app, cluster: primary, observer: ofPrimary }: Scene,
+): Promise<Follower> {
+  const cluster = await startReplica(primary);
+  const proxy = startProxy(cluster.port);
+  const changes: boolean[] = [];
+  const replica = await openReplica({
+    ...SETTINGS,
+    url: through(cluster.url, proxy),
+    statementTimeoutMs: DEADLINE_MS - 1_000,
+  }, (isAway) => changes.push(isAway));
+  const observer = postgres(cluster.url, {
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+  });
+  const verifyToken = (token: string) => Promise.resolve(token.split(".")[1]!);
+  const [here, elsewhere] = [1, 2].map(() =>
+    app.variant({ replica, verifyToken })
+  ) as [App["handler"], App["handler"]];
+  const sendHere: App["send"] = (path, init) => send(here, path, init);
+
+  const follower: Follower = {
+    cluster,
+    proxy,
+    replica,
+    observer,
+    changes,
+    organization: () => createOrganization({ send: sendHere, sql: app.sql }),
+    get: (key, path) => sendHere(path, { headers: { "x-api-key": key } }),
+    getElsewhere: (key, path) =>
+      send(elsewhere, path, { headers: { "x-api-key": key } }),
+    async asEditor(organizationId) {
+      const user = crypto.randomUUID();
+      await app.sql((sql) => addMember(sql, organizationId, user, "editor"));
+      return (path, init) =>
+        sendHere(path, {
+          ...init,
+          headers: {
+            authorization: `Bearer head.${user}.signature`,
+            "x-organization-id": organizationId,
+            "content-type": "application/json",
+          },
+        });
+    },
+    async retitle(id, title) {
+      await ofPrimary`update products set title = ${title} where id = ${id}`;
+    },
+    async pause() {
+      await observer`select pg_wal_replay_pause()`;
+      await eventually([{ state: "paused" }], async () => [
+        ...await observer`select pg_get_wal_replay_pause_state() as state`,
+      ]);
+    },
+    async resume() {
+      await observer`select pg_wal_replay_resume()`;
+    },
+    async caughtUp() {
+      const [row] = await ofPrimary<{ position: string }[]>`
+        select pg_current_wal_flush_lsn()::text as position
+      `;
+      await eventually([{ is_there: true }], async () => [
+        ...await observer`
+          select pg_last_wal_replay_lsn() >= ${
+          row!.position
+        }::pg_lsn as is_there
+        `,
+      ]);
+    },
+    async [Symbol.asyncDispose]() {
+      await observer.end({ timeout: 1 });
+      await replica.close(1);
+      proxy[Symbol.dispose]();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+  await follower.caughtUp();
+  return follower;
+}

@@ -1,0 +1,60 @@
+import { assert, assertMatch, assertStringIncludes } from "@std/assert";
+import { DOCTOR } from "../../db/doctor.ts";
+import { startFollower } from "./follower.ts";
+import { isPossible, openScene } from "./scene.ts";
+
+Deno.test({
+  name: "deno task doctor with a replica",
+  ignore: !isPossible,
+}, async (t) => {
+  await using scene = await openScene();
+  await using follower = await startFollower(scene);
+
+  async function finding(DATABASE_REPLICA_URL: string): Promise<string> {
+    const variables: Record<string, string> = {
+      DATABASE_URL: scene.cluster.url,
+      DATABASE_REPLICA_URL,
+    };
+    const { report } = await DOCTOR.run((name) => variables[name], []);
+    assert(!report.includes(new URL(scene.cluster.url).password));
+    const [, , found] = /(\w+) +(replica .*)/s.exec(report) ?? [];
+    return found!.replaceAll(/\s+/g, " ");
+  }
+
+  await t.step("says that it follows", async () => {
+    assertMatch(
+      await finding(follower.cluster.url),
+      /^replica It had all that the primary has within \d+ ms$/,
+    );
+  });
+
+  await t.step("says how far it is behind, and why", async () => {
+    await follower.pause();
+    await follower.organization();
+
+    const found = await finding(follower.cluster.url);
+    await follower.resume();
+
+    assertMatch(
+      found,
+      /^replica It is [\d.]+ MB behind the primary: its replay is paused -> select pg_wal_replay_resume\(\)/,
+    );
+  });
+
+  await t.step("says that it is none", async () => {
+    assertStringIncludes(
+      await finding(scene.cluster.url),
+      "It is no replica: it takes writes -> Set DATABASE_REPLICA_URL to",
+    );
+  });
+
+  await t.step("says that nobody answers", async () => {
+    const gone = new URL(follower.cluster.url);
+    gone.port = "1";
+
+    assertMatch(
+      await finding(gone.href),
+      /ECONNREFUSED.* -> Check DATABASE_REPLICA_URL/,
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { assertEquals } from "@std/assert";
+import { startService } from "../processes/service.ts";
+import { startFollower } from "./follower.ts";
+import { isPossible, openScene } from "./scene.ts";
+
+Deno.test({
+  name: "Two processes with a replica",
+  ignore: !isPossible,
+}, async (t) => {
+  await using scene = await openScene();
+  await using follower = await startFollower(scene);
+  const urls = [scene.cluster.url, follower.cluster.url] as const;
+  await using first = await startService(...urls);
+  await using second = await startService(...urls);
+  const org = await follower.organization();
+  const reader = await org.issueKey("read");
+  await follower.caughtUp();
+
+  async function ask({ origin }: typeof first, key: string, body?: object) {
+    const response = await fetch(`${origin}/api/products`, {
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      ...body && { method: "POST", body: JSON.stringify(body) },
+    });
+    const { meta } = await response.json();
+    return meta?.total ?? response.status;
+  }
+
+  await t.step("know of each other who has written", async () => {
+    await follower.pause();
+
+    const written = [
+      await ask(first, org.key, { title: "Emma" }),
+      await ask(second, org.key),
+      await ask(second, org.key, { title: "Persuasion" }),
+      await ask(first, org.key),
+    ];
+    const read = [await ask(first, reader), await ask(second, reader)];
+
+    assertEquals(written, [201, 1, 201, 2]);
+    assertEquals(read, [0, 0]);
+  });
+
+  await t.step("read from it once it has caught up", async () => {
+    await follower.resume();
+    await follower.caughtUp();
+
+    assertEquals([await ask(first, reader), await ask(second, reader)], [2, 2]);
+  });
+});
