@@ -1,6 +1,7 @@
 /*
- * The packages that only tests need. They are not named in `deno.json`: a start
- * of the service installs everything that is. `deno.lock` beside this has them.
+ * The packages that only tests need. A start of the service installs all that
+ * `deno.json` and `deno.lock` name, so they are not named there: the tasks check
+ * and test with `--lock=tests/deno.lock`.
  */
 
 export { Ajv2020 } from "npm:ajv@8.20.0/dist/2020.js";
