@@ -4,20 +4,24 @@ import { ApiError, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
+import type { Share } from "./room.ts";
 
 /** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 
 /**
- * Reads the text of a JSON body. Throws `UNSUPPORTED_MEDIA_TYPE`,
+ * Reads the text of a JSON body into its share of memory. Throws `UNSUPPORTED_MEDIA_TYPE`,
  * `PAYLOAD_TOO_LARGE` as soon as the limit is passed, `SERVICE_UNAVAILABLE`
  * where there is no room for it, `REQUEST_TIMEOUT`, or `INVALID_JSON` for what
  * is not UTF-8.
  */
-export async function readText(context: Context): Promise<string> {
+export async function readText(
+  context: Context,
+  share: Share,
+): Promise<string> {
   checkMediaType(context.request.headers);
-  const bytes = await readBytes(context);
+  const bytes = await readBytes(context, share);
   try {
     // A byte order mark stays, and is no JSON (RFC 8259, 8.1).
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
@@ -59,7 +63,8 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(
-  { request, services, room }: Context,
+  { request, services }: Context,
+  share: Share,
 ): Promise<Uint8Array> {
   const { maxBodyBytes: limit, bodyArrivalMs, isReady } = services;
   // Only a hint, but enough to refuse before anything arrives.
@@ -85,7 +90,7 @@ async function readBytes(
       if (done) return joined(chunks, size);
       size += value.length;
       if (size > limit) throw tooLarge(limit);
-      room.take(value.length);
+      share.take(value.length);
       chunks.push(value);
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Database, Operations } from "../db/database.ts";
 import type { Reads, Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
-import type { Share } from "./room.ts";
+import type { Room } from "./room.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
@@ -40,8 +40,8 @@ export interface Context {
   database: Operations;
   /** The replica until then. */
   replica?: Reads | undefined;
-  /** The memory for its body. */
-  room: Share;
+  /** The memory for bodies, of which it takes a share for its own. */
+  room: Room;
   /** What is known of the request by now, for its line in the log. */
   facts: Facts;
   timing: Timing;

@@ -79,7 +79,6 @@ export function createHandler(
       }
       services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
-      using share = room.share();
       return await found.handler({
         services,
         request,
@@ -87,7 +86,7 @@ export function createHandler(
         database: timed(services.database.until(deadline), timing.db),
         replica: services.replica &&
           timedReads(services.replica.until(deadline), timing.db),
-        room: share,
+        room,
         facts,
         timing,
       });

@@ -20,7 +20,8 @@ import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 export async function create(context: Authenticated): Promise<Answer> {
   const { request, database, organizationId, services } = context;
   const key = idempotencyKeyOf(request.headers);
-  const text = await readText(context);
+  using share = context.room.share();
+  const text = await readText(context, share);
   const body = await services.telemetry.span(
     "validation",
     () => validBody(text, CreateProduct),
@@ -88,7 +89,8 @@ export async function get(
 export async function update(context: Authenticated): Promise<Answer> {
   const { request, params, database, organizationId, services } = context;
   const id = params.id!;
-  const text = await readText(context);
+  using share = context.room.share();
+  const text = await readText(context, share);
   const body = await services.telemetry.span(
     "validation",
     () => validBody(text, UpdateProduct),
