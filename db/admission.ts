@@ -21,6 +21,11 @@ export class Admission<Place extends { readonly isOpen: boolean }> {
     this.#places = places.length;
   }
 
+  /** The places that nobody has. */
+  get free(): readonly Place[] {
+    return this.#free;
+  }
+
   /** How many run and how many wait, for the metrics. */
   get load(): { running: number; waiting: number } {
     return {

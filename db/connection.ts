@@ -47,7 +47,8 @@ export function openConnection(
     // The catalogue query it stands for can end the process when it is cancelled (porsager/postgres#1192).
     fetch_types: false,
     connect_timeout: CONNECT_SECONDS,
-    idle_timeout: embedded ? 0 : IDLE_SECONDS,
+    // The driver would set and clear its timer for every statement; `database.ts` closes what is idle.
+    idle_timeout: 0,
     // It would end transactions in their midst.
     max_lifetime: null,
     onnotice: () => {},
@@ -104,7 +105,6 @@ export function openConnection(
 }
 
 const CONNECT_SECONDS = 5;
-const IDLE_SECONDS = 60;
 
 /** Each bounds another way to stand still; a lock is given up before the statement is. */
 function limitsOf({ statementTimeoutMs }: ConnectionSettings) {

@@ -50,6 +50,9 @@ export interface DatabaseSettings extends ConnectionSettings {
 /** How long a server may take to answer after it has given a statement up. */
 const GRACE_MS = 2_000;
 
+/** A connection that nobody uses for so long is closed. */
+const IDLE_MS = 60_000;
+
 /** How often an operation is run, at most. */
 const MAX_ATTEMPTS = 3;
 
@@ -77,6 +80,9 @@ export async function openDatabase(
     () => new Place(() => openConnection(settings, embedded?.socket)),
   );
   const admission = new Admission(places);
+  const closing = embedded ? undefined : setInterval(() => {
+    for (const place of admission.free) place.closeUnused();
+  }, IDLE_MS);
 
   function visible<S extends Sql>(sql: S): S {
     return watch ? watched(sql, watch) : sql;
@@ -141,6 +147,7 @@ export async function openDatabase(
       return admission.load;
     },
     async close(seconds = 3) {
+      clearInterval(closing);
       const deadline = performance.now() + seconds * 1000;
       // Whoever has every place has seen every operation end.
       const taken = await Promise.allSettled(

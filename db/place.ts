@@ -11,6 +11,7 @@ export class Place {
   #connection: Connection | undefined;
   #openedAt = -Infinity;
   #isClosed = false;
+  #wasUsed = false;
 
   constructor(open: () => Connection) {
     this.#open = open;
@@ -23,6 +24,7 @@ export class Place {
 
   /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once it is closed. */
   connection(): Connection | Promise<Connection> {
+    this.#wasUsed = true;
     return this.isOpen ? this.#connection! : this.#reconnected();
   }
 
@@ -36,6 +38,15 @@ export class Place {
   /** Breaks the connection off: the next operation gets another. */
   abandon(): void {
     this.#connection?.break();
+  }
+
+  /**
+   * Closes the connection where nobody has asked for it since this was last
+   * called; for a place that is free.
+   */
+  closeUnused(): void {
+    if (!this.#wasUsed) this.#connection?.close(1).catch(() => {});
+    this.#wasUsed = false;
   }
 
   async close(seconds: number): Promise<void> {
