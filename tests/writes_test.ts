@@ -2,10 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../db/database.ts";
 import { watched } from "../db/watch.ts";
 import { fullBody } from "./bodies.ts";
-import { openApp, type Reply, send } from "./harness.ts";
+import { openApp, type Organization, type Reply, send } from "./harness.ts";
 
-Deno.test("Writes lock in one order, so that none waits for another in a circle", async (t) => {
-  await using app = await openApp();
+Deno.test("A write", async (t) => {
+  // One session, whose dice can be loaded.
+  await using app = await openApp({}, { poolSize: 1 });
   const org = await app.organization();
   const statements: string[] = [];
   const handler = app.variant({ database: noting(app.database, statements) });
@@ -25,7 +26,7 @@ Deno.test("Writes lock in one order, so that none waits for another in a circle"
   const body = await fullBody(app, org);
   let created: Reply["body"];
 
-  await t.step("to create a product", async () => {
+  await t.step("creates a product, and locks in the order of all", async () => {
     const { reply, tables } = await tablesOf("POST", "/api/products", body);
 
     assertEquals(reply.status, 201);
@@ -33,7 +34,7 @@ Deno.test("Writes lock in one order, so that none waits for another in a circle"
     created = reply.body.data;
   });
 
-  await t.step("to change one", async () => {
+  await t.step("changes one, and locks in that order", async () => {
     const other = { ...created, title: "Emma", lifecycle_status_id: null };
 
     const { reply, tables } = await tablesOf(
@@ -46,7 +47,7 @@ Deno.test("Writes lock in one order, so that none waits for another in a circle"
     assertInOrder(tables);
   });
 
-  await t.step("to delete one", async () => {
+  await t.step("deletes one, and locks in that order", async () => {
     const { reply, tables } = await tablesOf(
       "DELETE",
       `/api/products/${created.id}`,
@@ -55,9 +56,25 @@ Deno.test("Writes lock in one order, so that none waits for another in a circle"
     assertEquals(reply.body.data.deleted, true);
     assertEquals(tables, ["products", "product_counts", "products"]);
   });
+
+  await t.step("draws a product code again that was drawn before", async () => {
+    const [theirs, ours] = [await app.organization(), await app.organization()];
+    const load = () => app.sql((sql) => sql`select setseed(0.5)`);
+    const draw = async (org: Organization): Promise<string> =>
+      (await org.create()).product.product_code;
+
+    await load();
+    const two = [await draw(theirs), await draw(theirs)];
+    await load();
+    const first = await draw(ours);
+    await load();
+    const second = await draw(ours);
+
+    assertEquals([first, second], two);
+  });
 });
 
-/** The product, then its counts, then what belongs to it, then its format, which it shares. */
+/** So that none waits for another in a circle: the product, its counts, what belongs to it, its format, which it shares. */
 function assertInOrder(tables: string[]): void {
   const [first, second, ...others] = tables;
   assertEquals([first, second], ["products", "product_counts"]);
