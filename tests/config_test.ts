@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ConfigError, readConfig } from "../schema/config.ts";
+import { ConfigError, POOL_SIZE, readConfig } from "../schema/config.ts";
 
 /** Values that a variable refuses. None of them is a part of a message. */
 const WRONG: Record<string, string[]> = {
@@ -80,7 +80,7 @@ Deno.test("readConfig needs nothing", () => {
   assertEquals(database, {
     url: undefined,
     dataDir: ".data",
-    poolSize: 8,
+    poolSize: POOL_SIZE,
     prepare: true,
     statementTimeoutMs: 10_000,
   });

@@ -7,12 +7,19 @@ import { writingBaseline } from "./writing.ts";
 
 const COUNTS = /\bproduct_counts\b/;
 
-/** The same as a create does, but for keeping the totals. */
+const PRODUCT = /^\s*insert into products\b/;
+
+/** The same as a create does, but for keeping the totals: the service counts these products when it starts again. */
 export async function uncounted(
   sql: postgres.Sql,
   example: Example,
 ): Promise<Baseline> {
-  const sent = example.sent.filter(({ text }) => !COUNTS.test(text));
+  const sent = example.sent.filter(({ text }) => !COUNTS.test(text))
+    .map((one) =>
+      PRODUCT.test(one.text)
+        ? { ...one, parameters: one.parameters.map(asNotCounted) }
+        : one
+    );
   return await writingBaseline(sql, "create_uncounted", { ...example, sent });
 }
 
@@ -41,4 +48,9 @@ export async function costOfCounting(
     ratios.push(counted.rate / without.rate);
   }
   return median(ratios);
+}
+
+/** Of what is written to a product only `counted` is true or false. */
+function asNotCounted(parameter: string | null): string | null {
+  return parameter === "t" ? "f" : parameter;
 }

@@ -1,3 +1,4 @@
+import { POOL_SIZE } from "../../schema/config.ts";
 import type { Client } from "./dataset.ts";
 import { idOf } from "./products.ts";
 import { type Service, startProcess } from "./service.ts";
@@ -52,6 +53,7 @@ export async function startPeers(
   const env = {
     DATABASE_URL: url,
     ORGANIZATION_ID: client.id,
+    POOL_SIZE: String(POOL_SIZE),
     STATEMENTS: JSON.stringify({ get: statement(get), list: statement(list) }),
   };
   return await Promise.all(

@@ -1,3 +1,4 @@
+import { POOL_SIZE } from "../../schema/config.ts";
 import { changes, newProduct } from "./bodies.ts";
 import type { Client, Dataset } from "./dataset.ts";
 import { FIRST_NUMBER, idOf } from "./products.ts";
@@ -33,9 +34,6 @@ export interface Scenarios {
 const PATH = "/api/products";
 const LIMIT = 50;
 
-/** As many connections as the service has unless told otherwise. */
-const POOL = 8;
-
 const WRITERS = 16;
 
 const COMMON_WORD = "word of 1 title in 3";
@@ -52,7 +50,7 @@ export function scenariosOf(
     numbers: [FIRST_NUMBER, FIRST_NUMBER + client.products - 1],
     client,
     clients,
-    connections: POOL,
+    connections: POOL_SIZE,
   } as const;
   const writing = {
     // There is a contributor and a collection of each of these numbers too.

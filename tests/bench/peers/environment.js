@@ -6,7 +6,7 @@ export const { DATABASE_URL, ORGANIZATION_ID } = process.env;
 export const PORT = Number(process.env.PORT);
 
 /** Connections to the database: as many as the service has. */
-export const POOL = 8;
+export const POOL = Number(process.env.POOL_SIZE);
 
 /**
  * The statements with which the service reads, `get` a product and `list` a
