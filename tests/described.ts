@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openapiDocument } from "../schema/openapi/document.ts";
-import type { Reply } from "./harness.ts";
+import type { Reply } from "./envelope.ts";
 import { addFormats, Ajv2020 } from "./packages.ts";
 
 // deno-lint-ignore no-explicit-any

@@ -1,6 +1,7 @@
 import { assertThrows } from "@std/assert";
 import { assertDescribed } from "./described.ts";
-import { openApp, type Reply } from "./harness.ts";
+import type { Reply } from "./envelope.ts";
+import { openApp } from "./harness.ts";
 
 Deno.test("What every answer is held against", async (t) => {
   await using app = await openApp();

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Reply } from "./harness.ts";
+import type { Reply } from "./envelope.ts";
 
 /** Expects a 400 that names these faults and no others, each by its pointer and its code. */
 export function assertFaults(

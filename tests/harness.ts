@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { issueKey, type Scope } from "../db/access.ts";
 import {
   type Database,
@@ -12,17 +12,9 @@ import { SILENT } from "../middleware/telemetry.ts";
 import { createHandler } from "../routes/mod.ts";
 import { uuidv7 } from "../db/uuid.ts";
 import { assertDescribed } from "./described.ts";
+import { assertEnvelope, type Reply } from "./envelope.ts";
 import { preparedFolder } from "./prepared_folder.ts";
 import { SECRETS } from "./secrets.ts";
-
-/** An answer, read. */
-export interface Reply {
-  status: number;
-  headers: Headers;
-  // deno-lint-ignore no-explicit-any
-  body: any;
-  text: string;
-}
 
 /** The service over a database of its own, or over the one that `TEST_DATABASE_URL` names. */
 export interface App extends AsyncDisposable {
@@ -122,45 +114,6 @@ export async function send(
   assertEnvelope(reply, request.method);
   assertDescribed(request, init?.body, reply);
   return reply;
-}
-
-function assertEnvelope(
-  { status, headers, body, text }: Reply,
-  method: string,
-): void {
-  assertMatch(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/);
-  assertEquals(headers.get("api-version"), "1.0");
-  assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
-  assertEquals(headers.get("cache-control"), "private, no-cache");
-  assertEquals(headers.get("x-content-type-options"), "nosniff");
-  assertMatch(
-    headers.get("server-timing") ?? "",
-    /^auth;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/,
-  );
-  if (method === "HEAD" || status === 204 || status === 304) {
-    return assertEquals(text, "");
-  }
-  assertMatch(headers.get("content-type") ?? "", /^application\/json/);
-  if (status < 400) {
-    assertEquals(body.success, true);
-    assertEquals(body.error, null);
-    assert(typeof body.data === "object" && body.data !== null);
-  } else {
-    assertEquals(Object.keys(body), ["success", "error"]);
-    assertEquals(body.success, false);
-    assertEquals(Object.keys(body.error), [
-      "code",
-      "message",
-      "details",
-      "request_id",
-    ]);
-    assertEquals(body.error.request_id, headers.get("x-request-id"));
-    assert(text.length < 40_000, "An error is short");
-    assert(
-      !/select |insert |update |products_|\.ts:/.test(text),
-      "An error shows nothing of the inside",
-    );
-  }
 }
 
 /** The ids of the records that an organization starts with. */

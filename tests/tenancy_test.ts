@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { fullBody } from "./bodies.ts";
-import { type App, openApp, type Organization, type Reply } from "./harness.ts";
+import type { Reply } from "./envelope.ts";
+import { type App, openApp, type Organization } from "./harness.ts";
 
 /** Each field that refers to a record, and a record of another organization to put there. */
 const REFERENCES = {

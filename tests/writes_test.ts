@@ -2,7 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../db/database.ts";
 import { watched } from "../db/watch.ts";
 import { fullBody } from "./bodies.ts";
-import { openApp, type Organization, type Reply, send } from "./harness.ts";
+import type { Reply } from "./envelope.ts";
+import { openApp, type Organization, send } from "./harness.ts";
 
 Deno.test("A write", async (t) => {
   // One session, whose dice can be loaded.

@@ -1,4 +1,5 @@
-import type { App, Organization, Reply } from "./harness.ts";
+import type { Reply } from "./envelope.ts";
+import type { App, Organization } from "./harness.ts";
 
 /** Sends a body to POST and to PUT, and gives both answers. */
 export type Writes = (

@@ -1,11 +1,11 @@
 import postgres from "postgres";
 import { addMember } from "../../db/access.ts";
 import { openReplica, type Replica } from "../../db/replica.ts";
+import type { Reply } from "../envelope.ts";
 import {
   type App,
   createOrganization,
   type Organization,
-  type Reply,
   send,
   SETTINGS,
 } from "../harness.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, AssertionError } from "@std/assert";
-import type { App, Organization, Reply } from "../harness.ts";
+import type { Reply } from "../envelope.ts";
+import type { App, Organization } from "../harness.ts";
 import {
   bodyOf,
   GONE,

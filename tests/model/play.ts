@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { assertFaults } from "../expect.ts";
-import type { Reply } from "../harness.ts";
+import type { Reply } from "../envelope.ts";
 import {
   ARRAYS,
   emptyProduct,

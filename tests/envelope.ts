@@ -1,0 +1,50 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+
+/** An answer, read. */
+export interface Reply {
+  status: number;
+  headers: Headers;
+  // deno-lint-ignore no-explicit-any
+  body: any;
+  text: string;
+}
+
+/** Holds an answer against what every answer has (specification, 7). */
+export function assertEnvelope(
+  { status, headers, body, text }: Reply,
+  method: string,
+): void {
+  assertMatch(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/);
+  assertEquals(headers.get("api-version"), "1.0");
+  assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
+  assertEquals(headers.get("cache-control"), "private, no-cache");
+  assertEquals(headers.get("x-content-type-options"), "nosniff");
+  assertMatch(
+    headers.get("server-timing") ?? "",
+    /^auth;dur=[\d.]+, db;dur=[\d.]+, total;dur=[\d.]+$/,
+  );
+  if (method === "HEAD" || status === 204 || status === 304) {
+    return assertEquals(text, "");
+  }
+  assertMatch(headers.get("content-type") ?? "", /^application\/json/);
+  if (status < 400) {
+    assertEquals(body.success, true);
+    assertEquals(body.error, null);
+    assert(typeof body.data === "object" && body.data !== null);
+  } else {
+    assertEquals(Object.keys(body), ["success", "error"]);
+    assertEquals(body.success, false);
+    assertEquals(Object.keys(body.error), [
+      "code",
+      "message",
+      "details",
+      "request_id",
+    ]);
+    assertEquals(body.error.request_id, headers.get("x-request-id"));
+    assert(text.length < 40_000, "An error is short");
+    assert(
+      !/select |insert |update |products_|\.ts:/.test(text),
+      "An error shows nothing of the inside",
+    );
+  }
+}
