@@ -6,6 +6,9 @@ import type { Load } from "./load.ts";
 /** PostgreSQL plans a prepared statement anew five times, and then perhaps never again. */
 const PLANNED = 6;
 
+/** What the service's sessions set for the planner. */
+const SESSION = "-c random_page_cost=1.1";
+
 /** Runs the baseline with so many clients for so many seconds. Throws when a statement fails. */
 export async function runPgbench(
   { script, variables, prepared }: Baseline,
@@ -38,7 +41,7 @@ export async function runPgbench(
           .flatMap(([name, value]) => ["-D", `${name}=${value}`]),
         address.href,
       ],
-      env: { PGPASSWORD: password },
+      env: { PGPASSWORD: password, PGOPTIONS: SESSION },
     }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
     const [name] = Array.from(Deno.readDirSync(folder), ({ name }) => name)
