@@ -83,7 +83,7 @@ Deno.test("Requests at the same time", async (t) => {
 
     const operations = app.database.until(performance.now() + 10_000);
     const replies = await operations.transaction(async (sql) => {
-      await sql`select from products where id = ${id} for update`;
+      await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
       const replies = bodies.map((body) => org.put(path, body));
       // As long as the others may take to come and wait for the product.
       await new Promise((resolve) => setTimeout(resolve, 200));
