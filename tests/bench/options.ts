@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 
 /** How to call the benchmark. */
 export const USAGE =
-  `deno task bench [--products 10000] [--rounds 3] [--seconds 3] [--clients 32] [--seed 1]
+  `deno task bench [--products 10000] [--rounds 3] [--seconds 2] [--clients 32] [--seed 1]
                 [--peers] [--only NAME]
 
   --products  how many products the largest organization has
@@ -19,7 +19,7 @@ used again. Its role must be one that may set session_replication_role.`;
 const OPTIONS = {
   products: { type: "string", default: "10000" },
   rounds: { type: "string", default: "3" },
-  seconds: { type: "string", default: "3" },
+  seconds: { type: "string", default: "2" },
   clients: { type: "string", default: "32" },
   seed: { type: "string", default: "1" },
   peers: { type: "boolean", default: false },
