@@ -2,7 +2,7 @@ import { ApiError } from "../schema/error.ts";
 import { before } from "./deadline.ts";
 
 /** Operations that may wait; beyond them a client is told at once to come back. */
-const MAX_WAITING = 1000;
+export const MAX_WAITING = 1000;
 
 /**
  * Gives each of `places` to one operation at a time; the others wait in the

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { unavailable } from "../db/admission.ts";
+import { before } from "../db/deadline.ts";
 import { ApiError, invalid } from "../schema/error.ts";
 import { toFaults } from "../schema/fault.ts";
 import type { Context } from "./context.ts";
@@ -74,19 +75,17 @@ async function readBytes(
   if (!request.body) return new Uint8Array();
 
   const reader = request.body.getReader();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() =>
-    late.reject(
-      new ApiError(
-        "REQUEST_TIMEOUT",
-        `The body did not arrive within ${bodyArrivalMs / 1000} seconds`,
-      ),
-    ), bodyArrivalMs);
+  const deadline = performance.now() + bodyArrivalMs;
+  const tooLate = () =>
+    new ApiError(
+      "REQUEST_TIMEOUT",
+      `The body did not arrive within ${bodyArrivalMs / 1000} seconds`,
+    );
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     while (true) {
-      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      const { done, value } = await before(deadline, reader.read(), tooLate);
       if (done) return joined(chunks, size);
       size += value.length;
       if (size > limit) throw tooLarge(limit);
@@ -99,8 +98,6 @@ async function readBytes(
     // `deno serve` cuts bodies off when it stops: that is no fault of the client's.
     if (!isReady()) throw unavailable("The service is being stopped");
     throw invalidJson("The body broke off before its end", error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

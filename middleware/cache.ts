@@ -1,4 +1,4 @@
-import { unavailable } from "../db/admission.ts";
+import { MAX_WAITING, unavailable } from "../db/admission.ts";
 
 /** How long a looked-up value is believed: a key that is revoked stops working within 5 seconds. */
 const FRESH_MS = 4_000;
@@ -9,7 +9,7 @@ const MAX_ENTRIES = 10_000;
  * How many that were never found are looked up at a time: half of what may wait
  * for the database, so that the other half is left to those who are known.
  */
-const MAX_STRANGERS = 500;
+const MAX_STRANGERS = MAX_WAITING / 2;
 
 /**
  * Remembers what was looked up, for a moment. What was not found is not

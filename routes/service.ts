@@ -78,10 +78,9 @@ export async function openService(
 
   function sayReplica(isAway: boolean, reason?: unknown): void {
     if (!isAway) return log("warn", { message: "The replica is back" });
-    const { code, message } = reason as Error & { code?: string };
     log("warn", {
       message: "The replica is away: the primary answers in its place",
-      cause: { code, message },
+      cause: causeOf(reason),
     });
   }
 
@@ -92,10 +91,9 @@ export async function openService(
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
       if (state === "stopping") return;
-      const { code, message } = error as Error & { code?: string };
       log("warn", {
         message: "The database is not there yet: trying again",
-        cause: { code, message },
+        cause: causeOf(error),
       });
       setTimeout(() => prepare().catch(giveUp), 1_000);
     }
@@ -131,4 +129,10 @@ export async function openService(
       flush();
     },
   };
+}
+
+/** Why there is no connection: no request has a part in that, so the message quotes nobody. */
+function causeOf(error: unknown) {
+  const { code, message } = error as Error & { code?: string };
+  return { code, message };
 }

@@ -1,3 +1,4 @@
+import { pause } from "../db/deadline.ts";
 import { described, type Log } from "../middleware/log.ts";
 
 /** How long clients that leave have to give their file descriptors back. */
@@ -36,7 +37,7 @@ export function serve(
 
   async function listenAgain(): Promise<typeof server> {
     for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause(PAUSE_MS);
       if (isClosed) return server;
       try {
         return Deno.serve({ ...options, port, onListen() {} });

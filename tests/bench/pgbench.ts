@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { RANDOM_PAGE_COST } from "../../db/connection.ts";
 import type { Baseline } from "./baseline.ts";
 import { binary } from "./binaries.ts";
 import type { Load } from "./load.ts";
@@ -7,7 +8,7 @@ import type { Load } from "./load.ts";
 const PLANNED = 6;
 
 /** What the service's sessions set for the planner. */
-const SESSION = "-c random_page_cost=1.1";
+const SESSION = `-c random_page_cost=${RANDOM_PAGE_COST}`;
 
 /** Runs the baseline with so many clients for so many seconds. Throws when a statement fails. */
 export async function runPgbench(
