@@ -9,7 +9,7 @@ import {
   UsageError,
   uuid,
 } from "./arguments.ts";
-import { listed } from "./rows.ts";
+import { listing } from "./rows.ts";
 
 /** `deno task key`: who may come with an API key. */
 export const KEY_COMMANDS: Record<string, Command> = {
@@ -38,22 +38,10 @@ export const KEY_COMMANDS: Record<string, Command> = {
         );
     },
   },
-  "key list": {
+  "key list": listing({
     usage: "key list --organization ID [--json]",
     does: "Lists the keys of an organization, without the keys themselves",
-    parse(args) {
-      const { values } = read(this, args, {
-        organization: { type: "string" },
-        json: { type: "boolean" },
-      });
-      const organizationId = uuid(this, "organization", values.organization);
-      return async (database) =>
-        listed(
-          await database.transaction((sql) => listKeys(sql, organizationId)),
-          values.json,
-        );
-    },
-  },
+  }, listKeys),
   "key revoke": {
     usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
     does:

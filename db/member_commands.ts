@@ -7,7 +7,7 @@ import {
   UsageError,
   uuid,
 } from "./arguments.ts";
-import { listed } from "./rows.ts";
+import { listing } from "./rows.ts";
 
 /** `deno task member`: who may come with a Bearer token. */
 export const MEMBER_COMMANDS: Record<string, Command> = {
@@ -38,22 +38,10 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
       };
     },
   },
-  "member list": {
+  "member list": listing({
     usage: "member list --organization ID [--json]",
     does: "Lists the members of an organization",
-    parse(args) {
-      const { values } = read(this, args, {
-        organization: { type: "string" },
-        json: { type: "boolean" },
-      });
-      const organizationId = uuid(this, "organization", values.organization);
-      return async (database) =>
-        listed(
-          await database.transaction((sql) => listMembers(sql, organizationId)),
-          values.json,
-        );
-    },
-  },
+  }, listMembers),
   "member remove": {
     usage: "member remove --organization ID --user SUB",
     does: "Ends a membership; running services notice within 5 seconds",
