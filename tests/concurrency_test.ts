@@ -1,7 +1,9 @@
+import { pause } from "../db/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { brokenConstraint } from "../db/fault.ts";
 import { assertHas } from "./expect.ts";
 import { type App, openApp, type Organization } from "./harness.ts";
+import { addToProgram } from "./program.ts";
 
 const ROUNDS = 12;
 
@@ -86,7 +88,7 @@ Deno.test("Requests at the same time", async (t) => {
       await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
       const replies = bodies.map((body) => org.put(path, body));
       // As long as the others may take to come and wait for the product.
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await pause(200);
       return () => Promise.all(replies);
     });
 
@@ -238,19 +240,6 @@ Deno.test("Requests at the same time", async (t) => {
 
 function roleOf(link: { contributor_role_id: string }): string {
   return link.contributor_role_id;
-}
-
-async function addToProgram(
-  app: App,
-  org: Organization,
-  product: string,
-): Promise<void> {
-  await app.sql((sql) =>
-    sql`
-      insert into publishing_program_products (organization_id, program_id, product_id)
-      values (${org.id}, ${org.program}, ${product})
-    `
-  );
 }
 
 async function remove(app: App, table: string, id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Database, openDatabase } from "../db/database.ts";
+import { pause } from "../db/deadline.ts";
 import { pipelined, type Sql, type Tx } from "../db/sql.ts";
 import { ApiError } from "../schema/error.ts";
 import { SETTINGS } from "./harness.ts";
@@ -14,10 +15,6 @@ function soon(database: Database) {
 /** Throws the SQLSTATE as PostgreSQL does. */
 function raise(sql: Sql, state: string) {
   return sql.unsafe(`do $$ begin raise sqlstate '${state}'; end $$`);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 Deno.test("openDatabase", async (t) => {

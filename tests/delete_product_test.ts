@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { fullBody } from "./bodies.ts";
-import { type App, openApp, type Organization } from "./harness.ts";
+import { type App, openApp } from "./harness.ts";
+import { addToProgram } from "./program.ts";
 
 Deno.test("DELETE /products/{id}", async (t) => {
   await using app = await openApp();
@@ -88,19 +89,6 @@ Deno.test("DELETE /products/{id}", async (t) => {
     assertEquals(data, { id, deleted: true });
   });
 });
-
-async function addToProgram(
-  app: App,
-  org: Organization,
-  product: string,
-): Promise<void> {
-  await app.sql((sql) =>
-    sql`
-      insert into publishing_program_products (organization_id, program_id, product_id)
-      values (${org.id}, ${org.program}, ${product})
-    `
-  );
-}
 
 /** How many rows each table has for a product. */
 async function rowsOf(

@@ -1,3 +1,4 @@
+import { pause } from "../db/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { preparedFolder } from "./prepared_folder.ts";
 import { type Service, start } from "./process.ts";
@@ -16,7 +17,7 @@ Deno.test("A service without a file descriptor for one more client", async (t) =
       Array.from({ length: CLIENTS }, () => connect(service)),
     );
     while (!service.stdout.includes("listening again")) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await pause(20);
     }
     for (const client of clients) {
       if (client.status === "fulfilled") client.value.close();

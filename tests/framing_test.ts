@@ -1,3 +1,4 @@
+import { pause } from "../db/deadline.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openApp } from "./harness.ts";
 import { listen } from "./wire.ts";
@@ -125,7 +126,7 @@ Deno.test("The frame of a request", async (t) => {
   );
 
   async function until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (!isSo()) await pause(10);
   }
 
   async function countProducts(): Promise<number> {

@@ -2,6 +2,8 @@ import { createOrganization, issueKey } from "../db/access.ts";
 import { type DatabaseSettings, openDatabase } from "../db/database.ts";
 import type { Tx } from "../db/sql.ts";
 import { install } from "../db/install.ts";
+import { pause } from "../db/deadline.ts";
+import { answers, freePort } from "./port.ts";
 import { assertNothingSecret, SECRETS } from "./secrets.ts";
 
 /** The folder of the repository. */
@@ -14,6 +16,7 @@ export interface Service extends AsyncDisposable {
   readonly stdout: string;
   /** Waits until it answers 200 at the path. Throws what it printed where it ends before. */
   until(path: string): Promise<void>;
+  /** Sends a signal to one that lives. */
   signal(name: Deno.Signal): void;
   ended: Promise<Ended>;
 }
@@ -42,7 +45,7 @@ export function launch(
   args = (_port: string) => ["task", "-q", "start"],
   before = ":",
 ): Service {
-  const port = freePort();
+  const port = String(freePort());
   const child = new Deno.Command("sh", {
     args: ["-c", `${before}; exec "$@"`, "sh", Deno.execPath(), ...args(port)],
     cwd: ROOT,
@@ -71,13 +74,15 @@ export function launch(
     async until(path) {
       while (!await answers(origin + path)) {
         if (over) throw new Error((await ended).stderr);
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+        await pause(PAUSE_MS);
       }
     },
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      if (!over) child.kill(name);
+    },
     ended,
     async [Symbol.asyncDispose]() {
-      if (!over) child.kill("SIGTERM");
+      this.signal("SIGTERM");
       await ended;
     },
   };
@@ -138,19 +143,4 @@ function collect(stream: ReadableStream<Uint8Array>) {
     }),
   );
   return collected;
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url);
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
-}
-
-function freePort(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return String(listener.addr.port);
 }

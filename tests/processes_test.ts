@@ -1,3 +1,4 @@
+import { pause } from "../db/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type Cluster, startCluster } from "./processes/cluster.ts";
 
@@ -135,7 +136,7 @@ async function revokeOne(cluster: Cluster, everywhere: string[]) {
     key,
     get time() {
       const left = Math.max(0, until - performance.now());
-      return new Promise((resolve) => setTimeout(resolve, left));
+      return pause(left);
     },
   };
 }
@@ -173,7 +174,7 @@ async function call(
     } catch (error) {
       if (route.length === 1 || attempt > 100) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
   }
 }
 

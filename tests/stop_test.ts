@@ -1,3 +1,4 @@
+import { pause } from "../db/deadline.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { openApp, SETTINGS } from "./harness.ts";
 import { prepare, type Service, start } from "./process.ts";
@@ -47,7 +48,7 @@ Deno.test("A process that is stopped", async (t) => {
     const { finish } = await begin(service);
     service.signal("SIGTERM");
     await untilStopping(service);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await pause(600);
 
     service.signal("SIGTERM");
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openTelemetry } from "../middleware/opentelemetry.ts";
 import { SILENT } from "../middleware/telemetry.ts";
+import { freePort } from "./port.ts";
 import { type Collector, openCollector, type Span } from "./collector.ts";
 
 /** What the service logs of a request. */
@@ -189,9 +190,4 @@ Deno.test("Traces and metrics are off by default", () => {
 
 function errorOf({ attributes }: Span): string | undefined {
   return attributes.find(({ key }) => key === "error.type")?.value.stringValue;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import postgres from "postgres";
-import { binary } from "./binaries.ts";
+import { startCluster } from "../faults/cluster.ts";
 
 /** A PostgreSQL to be measured. */
 export interface Cluster extends AsyncDisposable {
@@ -18,64 +17,16 @@ const MAX_SHARED_MB = 4096;
  * leaves it, fsync on, but with a quarter of the memory for its buffers as its
  * manual advises. Throws where none is installed.
  */
-export async function startCluster(): Promise<Cluster> {
-  const folder = await Deno.makeTempDir({ prefix: "catalogue-bench-" });
-  const data = join(folder, "data");
-  const password = crypto.randomUUID();
-  const passwordFile = join(folder, "password");
-  await Deno.writeTextFile(passwordFile, password);
-  const user = await ownerOf(folder, passwordFile);
-
-  async function run(program: string, ...args: string[]): Promise<void> {
-    const { success, stderr } = await new Deno.Command(binary(program), {
-      args: ["-D", data, ...args],
-      cwd: folder,
-      stdout: "null",
-      ...user,
-    }).output();
-    if (!success) {
-      throw new Error(`${program}: ${new TextDecoder().decode(stderr)}`);
-    }
-  }
-
+export async function startThrowaway(): Promise<Cluster> {
   const memory = Deno.systemMemoryInfo().total / 2 ** 20;
   const shared = Math.min(MAX_SHARED_MB, Math.floor(memory / 4));
-  const port = freePort();
-  const settings = {
-    port,
-    listen_addresses: "127.0.0.1",
-    unix_socket_directories: folder,
+  const server = await startCluster({
     shared_buffers: `${shared}MB`,
     max_wal_size: "8GB",
-  };
-  await run(
-    "initdb",
-    "-U",
-    "postgres",
-    "-E",
-    "UTF8",
-    "--locale=C.UTF-8",
-    "-A",
-    "scram-sha-256",
-    "--pwfile",
-    passwordFile,
-  );
-  await Deno.writeTextFile(
-    join(data, "postgresql.auto.conf"),
-    Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
-      .join(""),
-  );
-  await run("pg_ctl", "start", "-w", "-l", join(folder, "log"));
-
-  const cluster = await connectCluster(
-    `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-  );
+  });
   return {
-    ...cluster,
-    async [Symbol.asyncDispose]() {
-      await run("pg_ctl", "stop", "-m", "immediate");
-      await Deno.remove(folder, { recursive: true });
-    },
+    ...await connectCluster(server.url),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
@@ -102,12 +53,6 @@ export async function connectCluster(url: string): Promise<Cluster> {
   };
 }
 
-/** A port of this machine that nobody listens at. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
 function parentOfBackend(pid: number): number | undefined {
   try {
     const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
@@ -117,17 +62,4 @@ function parentOfBackend(pid: number): number | undefined {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
-}
-
-/** PostgreSQL refuses to run as root, who gives these files to the user of Debian's packages then. */
-async function ownerOf(...files: string[]) {
-  if (Deno.uid() !== 0) return {};
-  const users = await Deno.readTextFile("/etc/passwd");
-  const [, uid, gid] = (/^postgres:.*?:(\d+):(\d+):/m.exec(users) ?? [])
-    .map(Number);
-  if (!uid || !gid) {
-    throw new Error("Not as root, or with a user named postgres");
-  }
-  for (const file of files) await Deno.chown(file, uid, gid);
-  return { uid, gid };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { RANDOM_PAGE_COST } from "../../db/connection.ts";
 import type { Baseline } from "./baseline.ts";
-import { binary } from "./binaries.ts";
+import { binary } from "../faults/cluster.ts";
 import type { Load } from "./load.ts";
 
 /** PostgreSQL plans a prepared statement anew five times, and then perhaps never again. */

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { uncounted } from "./counting.ts";
-import { connectCluster, startCluster } from "./cluster.ts";
+import { connectCluster, startThrowaway } from "./cluster.ts";
 import { measureAsides } from "./asides.ts";
 import { compete } from "./contest.ts";
 import { loadDataset } from "./dataset.ts";
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
 
   const url = Deno.env.get("BENCH_DATABASE_URL");
   const cluster = started.use(
-    url ? await connectCluster(url) : await startCluster(),
+    url ? await connectCluster(url) : await startThrowaway(),
   );
   console.log(cluster.description);
   console.log(`${products} products, seed ${seed}, ${rounds} rounds\n`);

@@ -1,4 +1,5 @@
-import { freePort } from "./cluster.ts";
+import { pause } from "../../db/deadline.ts";
+import { answers, freePort } from "../port.ts";
 
 /** A program that serves the catalogue. */
 export interface Service extends AsyncDisposable {
@@ -39,13 +40,13 @@ export async function startProcess(
 
   const origin = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_MS;
-  while (!await isReady(origin + readyPath)) {
+  while (!await answers(origin + readyPath)) {
     if (ended) throw new Error(`${name} ended before it was ready`);
     if (performance.now() > deadline) {
       process.kill("SIGKILL");
       throw new Error(`${name} did not get ready in ${START_MS} ms`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
   return {
     name,
@@ -56,14 +57,4 @@ export async function startProcess(
       await process.status;
     },
   };
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url);
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { freePort } from "../port.ts";
 
 /** A PostgreSQL of a test's own, to be stopped and started as it likes. */
 export interface Cluster extends AsyncDisposable {
@@ -24,6 +25,13 @@ export function binaries(): string | undefined {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
+}
+
+/** The path of one of those programs. Throws where none is installed. */
+export function binary(program: string): string {
+  const folder = binaries();
+  if (!folder) throw new Error(`${program}: no PostgreSQL is installed`);
+  return join(folder, program);
 }
 
 /** Makes and starts one, with `settings` on top of what `initdb` leaves. */
@@ -69,7 +77,7 @@ async function started(
 
   async function run(program: string, ...args: string[]): Promise<void> {
     const { success, stderr } = await new Deno.Command(
-      join(binaries()!, program),
+      binary(program),
       { args: ["-D", data, ...args], cwd: folder, stdout: "null", ...user },
     ).output();
     if (success) return;
@@ -104,12 +112,6 @@ async function started(
       await Deno.remove(folder, { recursive: true });
     },
   };
-}
-
-/** A port of this machine that nobody listens at. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** PostgreSQL and PgBouncer refuse to run as root, who gives the files to the user of Debian's packages then. */

@@ -2,13 +2,13 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Tx } from "../../db/sql.ts";
 import { ApiError } from "../../schema/error.ts";
 import { startLoad } from "./load.ts";
+import { pause } from "../../db/deadline.ts";
 import {
   DEADLINE_MS,
   eventually,
   FACTOR,
   isPossible,
   openScene,
-  pause,
 } from "./scene.ts";
 
 const STORM_MS = 6_000 * FACTOR;

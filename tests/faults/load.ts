@@ -1,3 +1,4 @@
+import { pause } from "../../db/deadline.ts";
 import { assert, assertEquals, AssertionError } from "@std/assert";
 import type { Reply } from "../envelope.ts";
 import type { App, Organization } from "../harness.ts";
@@ -121,7 +122,7 @@ export async function startLoad(
           }
         }
       }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pause(pauseMs);
     }
   }
 

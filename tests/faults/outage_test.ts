@@ -2,13 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
 import { type Organization, send, SETTINGS } from "../harness.ts";
 import { startLoad } from "./load.ts";
+import { pause } from "../../db/deadline.ts";
 import {
   DEADLINE_MS,
   eventually,
   FACTOR,
   isPossible,
   openScene,
-  pause,
 } from "./scene.ts";
 
 Deno.test(

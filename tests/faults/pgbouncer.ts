@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type Cluster, freePort, ownerOf } from "./cluster.ts";
+import { freePort } from "../port.ts";
+import { type Cluster, ownerOf } from "./cluster.ts";
 
 /** A PgBouncer of a test's own, in transaction mode. */
 export interface PgBouncer extends AsyncDisposable {

@@ -7,7 +7,8 @@ import { start } from "../process.ts";
 import { startLoad } from "./load.ts";
 import { hasPgBouncer } from "./pgbouncer.ts";
 import { through } from "./proxy.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene, pause } from "./scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test({
   name: "PgBouncer in transaction mode",

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { restarts } from "./restarts.ts";
-import { eventually, FACTOR, isPossible, openScene, pause } from "./scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test(
   { name: "A process of the service", ignore: !isPossible },

@@ -1,3 +1,5 @@
+import { pause } from "../../db/deadline.ts";
+
 /** What a proxy does with a new connection. */
 export type Behaviour =
   | "forward"
@@ -61,7 +63,7 @@ export function startProxy(target: number): Proxy {
       if (proxy.holdAnswersTo && text.includes(proxy.holdAnswersTo)) {
         silent.add(to);
       }
-      if (proxy.delayMs > 0) await pause(proxy.delayMs);
+      await pause(proxy.delayMs);
       while (isHeld(from)) await pause(10);
       if (length === null) break;
       for (let at = 0; at < length;) {
@@ -113,8 +115,4 @@ function close(connection: Deno.Conn): void {
   } catch {
     // It is closed already.
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,12 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startFollower } from "./follower.ts";
-import {
-  DEADLINE_MS,
-  eventually,
-  isPossible,
-  openScene,
-  pause,
-} from "./scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
 
 const LIST = "/api/products";
 

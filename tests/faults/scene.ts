@@ -1,3 +1,4 @@
+import { pause } from "../../db/deadline.ts";
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { type App, openApp, SETTINGS } from "../harness.ts";
@@ -116,8 +117,4 @@ export async function eventually<T>(
     if (performance.now() > end) assertEquals(actual, expected);
     await pause(20);
   }
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
-import { isPossible, openScene, pause } from "./scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { isPossible, openScene } from "./scene.ts";
 
 /** What a later release may do while this one still runs. */
 const CHANGES = [

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene, pause } from "./scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 const POOL_SIZE = 4;
 

@@ -1,6 +1,7 @@
 import { startLoad } from "../faults/load.ts";
 import { restarts } from "../faults/restarts.ts";
-import { openScene, pause } from "../faults/scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { openScene } from "../faults/scene.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** Kills the service on PostgreSQL so many times, and starts it again. */

@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { startLoad } from "../faults/load.ts";
 import { restarts } from "../faults/restarts.ts";
-import { openScene, pause } from "../faults/scene.ts";
+import { pause } from "../../db/deadline.ts";
+import { openScene } from "../faults/scene.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 const PAUSE_MS = 100;
