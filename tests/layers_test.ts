@@ -60,20 +60,15 @@ Deno.test("Each package is imported in one place", () => {
   assertEquals([...used].sort(), Object.keys(PACKAGES).sort());
 });
 
-Deno.test({
-  name: "A start installs what is imported, and nothing else",
-  // A `deno check` or `deno test` without `--lock=tests/deno.lock` has just added what tests need.
-  ignore: !Deno.env.has("CI"),
-  async fn() {
-    const lock = JSON.parse(
-      await Deno.readTextFile(new URL("deno.lock", ROOT)),
-    ) as { specifiers: Record<string, string> };
+Deno.test("A start installs what is imported, and nothing else", async () => {
+  const lock = JSON.parse(
+    await Deno.readTextFile(new URL("deno.lock", ROOT)),
+  ) as { specifiers: Record<string, string> };
 
-    const installed = Object.keys(lock.specifiers)
-      .map((specifier) => specifier.replace(/^npm:(.+)@.+$/, "$1"));
+  const installed = Object.keys(lock.specifiers)
+    .map((specifier) => specifier.replace(/^npm:(.+)@.+$/, "$1"));
 
-    assertEquals(installed.sort(), Object.keys(PACKAGES).sort());
-  },
+  assertEquals(installed.sort(), Object.keys(PACKAGES).sort());
 });
 
 Deno.test("Only programs read the environment", () => {
