@@ -92,7 +92,7 @@ async function main() {
   goOnAfterFailures(log);
   const service = await openService(config, { log, flush, giveUp });
   // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves, and take `fetch`.
-  if (command) {
+  if (command === "start") {
     listen(service, config, log);
     return {};
   }

@@ -4,10 +4,11 @@ import {
   type ConnectionSettings,
   openConnection,
 } from "./connection.ts";
-import { before, pause } from "./deadline.ts";
+import { before } from "./deadline.ts";
 import { openEmbedded } from "./embedded.ts";
-import { endsSession, isConflict, isConnectionLoss } from "./fault.ts";
+import { endsSession } from "./fault.ts";
 import { Place } from "./place.ts";
+import { retrying } from "./retry.ts";
 import type { Sql, Tx } from "./sql.ts";
 import { inTransaction, lend } from "./transaction.ts";
 import { type Watch, watched } from "./watch.ts";
@@ -53,9 +54,6 @@ const GRACE_MS = 2_000;
 /** A connection that nobody uses for so long is closed. */
 const IDLE_MS = 60_000;
 
-/** How often an operation is run, at most. */
-const MAX_ATTEMPTS = 3;
-
 /**
  * Opens the database, and tells `watch` of what happens there. Three things
  * that postgres.js 3.4.9 leaves to its caller happen here and nowhere else:
@@ -80,7 +78,7 @@ export async function openDatabase(
     () => new Place(() => openConnection(settings, embedded?.socket)),
   );
   const admission = new Admission(places);
-  const closing = embedded ? undefined : setInterval(() => {
+  const housekeeping = embedded ? undefined : setInterval(() => {
     for (const place of admission.free) place.closeUnused();
   }, IDLE_MS);
 
@@ -103,29 +101,32 @@ export async function openDatabase(
     work: (connection: Connection, lent: Tx) => Promise<T>,
   ): Promise<T> {
     const place = await enter(deadline);
-    const begun = performance.now();
     const running = perform(place, deadline, work);
-    let isLeft = false;
-    const leave = () => {
-      if (!isLeft) admission.leave(place);
-      isLeft = true;
-    };
-    running.then(leave, leave);
-    return await before(deadline, running, () => {
-      // An embedded one does not go silent: what takes long there is at work.
-      if (!embedded) {
-        before(patience(begun, deadline), running, () => {
-          place.abandon();
-          return unavailable("The connection went silent");
-        }).catch(leave);
-      }
-      return unavailable("The database did not answer in time");
-    });
+    // An embedded one does not go silent: what takes long there is at work.
+    const settled = embedded ? running : unlessSilent(place, deadline, running);
+    const leave = () => admission.leave(place);
+    settled.then(leave, leave);
+    return await before(
+      deadline,
+      settled,
+      () => unavailable("The database did not answer in time"),
+    );
   }
 
-  /** A server that lives has ended by then what was sent until the deadline. */
-  function patience(begun: number, deadline: number): number {
-    return Math.max(deadline, begun + settings.statementTimeoutMs) + GRACE_MS;
+  /**
+   * The operation, broken off where it has not ended when a server that lives
+   * would have ended all that was sent until the deadline.
+   */
+  function unlessSilent<T>(
+    place: Place,
+    deadline: number,
+    running: Promise<T>,
+  ): Promise<T> {
+    const ended = performance.now() + settings.statementTimeoutMs;
+    return before(Math.max(deadline, ended) + GRACE_MS, running, () => {
+      place.abandon();
+      return unavailable("The connection went silent");
+    });
   }
 
   return {
@@ -147,7 +148,7 @@ export async function openDatabase(
       return admission.load;
     },
     async close(seconds = 3) {
-      clearInterval(closing);
+      clearInterval(housekeeping);
       const deadline = performance.now() + seconds * 1000;
       // Whoever has every place has seen every operation end.
       const taken = await Promise.allSettled(
@@ -181,18 +182,5 @@ async function perform<T>(
     throw error;
   } finally {
     isOver = true;
-  }
-}
-
-async function retrying<T>(operation: () => Promise<T>): Promise<T> {
-  for (let attempt = 1;; attempt++) {
-    try {
-      return await operation();
-    } catch (error) {
-      const isWorthwhile = isConflict(error) || isConnectionLoss(error);
-      if (attempt === MAX_ATTEMPTS || !isWorthwhile) throw error;
-      // So that two that were in each other's way do not meet again.
-      await pause(Math.random() * 20 * attempt);
-    }
   }
 }
