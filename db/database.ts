@@ -1,17 +1,10 @@
-import { Admission, unavailable } from "./admission.ts";
-import {
-  type Connection,
-  type ConnectionSettings,
-  openConnection,
-} from "./connection.ts";
-import { before } from "./deadline.ts";
+import { type ConnectionSettings, openConnection } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
-import { endsSession } from "./fault.ts";
-import { Place } from "./place.ts";
+import { Pool } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import type { Sql, Tx } from "./sql.ts";
-import { inTransaction, lend } from "./transaction.ts";
-import { type Watch, watched } from "./watch.ts";
+import { inTransaction } from "./transaction.ts";
+import type { Watch } from "./watch.ts";
 
 /** What a request may do with the database, until its deadline. */
 export interface Operations {
@@ -20,6 +13,11 @@ export interface Operations {
    * again, which happens where the connection was lost.
    */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * The same for statements that find a few rows by their keys: so short that
+   * operations share a connection for them, and wait for nobody's search.
+   */
+  lookUp<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one transaction, committed when it returns and rolled back
    * when it throws. Runs it again where PostgreSQL asks for that (40001, 40P01)
@@ -48,11 +46,14 @@ export interface DatabaseSettings extends ConnectionSettings {
   poolSize: number;
 }
 
-/** How long a server may take to answer after it has given a statement up. */
-const GRACE_MS = 2_000;
-
 /** A connection that nobody uses for so long is closed. */
 const IDLE_MS = 60_000;
+
+/**
+ * So many operations share a connection for looking up: a server that finds the
+ * next statement waiting need not be woken for it. Of more, some would wait long.
+ */
+const SHARERS = 4;
 
 /**
  * Opens the database, and tells `watch` of what happens there. Three things
@@ -61,7 +62,8 @@ const IDLE_MS = 60_000;
  * - One operation at a time on a connection. The driver's own pool sends more
  *   down a busy one, and loses track of transactions then: acknowledged writes
  *   were in nobody's transaction (porsager/postgres#1189, #1204). So each place
- *   has a connection of its own, and whoever finds no place waits.
+ *   has a connection of its own, and whoever finds no place waits. A connection
+ *   is shared only where nobody begins a transaction.
  * - What was lent is dead once its operation is over, and a connection that was
  *   lost is not used again: nothing can be written in another's transaction.
  * - Deadlines. A statement on a connection that went silent is never answered.
@@ -73,114 +75,50 @@ export async function openDatabase(
   const embedded = settings.url
     ? undefined
     : await openEmbedded(settings.dataDir);
-  const places = Array.from(
-    { length: embedded ? 1 : settings.poolSize },
-    () => new Place(() => openConnection(settings, embedded?.socket)),
-  );
-  const admission = new Admission(places);
+  const pool = (connections: number, sharers: number) =>
+    new Pool(() => openConnection(settings, embedded?.socket), {
+      connections,
+      sharers,
+      // An embedded one does not go silent: what takes long there is at work.
+      statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
+    }, watch);
+  const size = embedded ? 1 : settings.poolSize;
+  const shared = Math.round(size / 3);
+  const exclusive = pool(size - shared, 1);
+  const sharing = shared > 0 ? pool(shared, SHARERS) : exclusive;
+  const pools = [...new Set([exclusive, sharing])];
+
   const housekeeping = embedded ? undefined : setInterval(() => {
-    for (const place of admission.free) place.closeUnused();
+    for (const pool of pools) pool.closeUnused();
   }, IDLE_MS);
-
-  function visible<S extends Sql>(sql: S): S {
-    return watch ? watched(sql, watch) : sql;
-  }
-
-  async function enter(deadline: number): Promise<Place> {
-    const asked = performance.now();
-    try {
-      return await admission.enter(deadline);
-    } finally {
-      watch?.waited(performance.now() - asked);
-    }
-  }
-
-  /** Runs `work` on a place, and keeps the place until it has settled. */
-  async function operate<T>(
-    deadline: number,
-    work: (connection: Connection, lent: Tx) => Promise<T>,
-  ): Promise<T> {
-    const place = await enter(deadline);
-    const running = perform(place, deadline, work);
-    // An embedded one does not go silent: what takes long there is at work.
-    const settled = embedded ? running : unlessSilent(place, deadline, running);
-    const leave = () => admission.leave(place);
-    settled.then(leave, leave);
-    return await before(
-      deadline,
-      settled,
-      () => unavailable("The database did not answer in time"),
-    );
-  }
-
-  /**
-   * The operation, broken off where it has not ended when a server that lives
-   * would have ended all that was sent until the deadline.
-   */
-  function unlessSilent<T>(
-    place: Place,
-    deadline: number,
-    running: Promise<T>,
-  ): Promise<T> {
-    const ended = performance.now() + settings.statementTimeoutMs;
-    return before(Math.max(deadline, ended) + GRACE_MS, running, () => {
-      place.abandon();
-      return unavailable("The connection went silent");
-    });
-  }
 
   return {
     until: (deadline) => ({
       read: (work) =>
-        retrying(() =>
-          operate(deadline, (_connection, lent) => work(visible(lent)))
-        ),
+        retrying(() => exclusive.operate(deadline, (_, lent) => work(lent))),
+      lookUp: (work) =>
+        retrying(() => sharing.operate(deadline, (_, lent) => work(lent))),
       transaction: (work) =>
         retrying(() =>
-          operate(
+          exclusive.operate(
             deadline,
-            (connection, lent) =>
-              inTransaction(connection, lent, (sql) => work(visible(sql))),
+            (connection, lent) => inTransaction(connection, lent, work),
           )
         ),
     }),
     get load() {
-      return admission.load;
+      let [running, waiting] = [0, 0];
+      for (const { load } of pools) {
+        running += load.running;
+        waiting += load.waiting;
+      }
+      return { running, waiting };
     },
     async close(seconds = 3) {
       clearInterval(housekeeping);
       const deadline = performance.now() + seconds * 1000;
-      // Whoever has every place has seen every operation end.
-      const taken = await Promise.allSettled(
-        places.map(() => admission.enter(deadline)),
-      );
-      const left = Math.max(100, deadline - performance.now()) / 1000;
-      await Promise.all(places.map((place) => place.close(left)));
-      for (const place of taken) {
-        if (place.status === "fulfilled") admission.leave(place.value);
-      }
+      await Promise.all(pools.map((pool) => pool.close(deadline)));
       await embedded?.close();
     },
   };
-}
-
-async function perform<T>(
-  place: Place,
-  deadline: number,
-  work: (connection: Connection, lent: Tx) => Promise<T>,
-): Promise<T> {
-  let isOver = false;
-  try {
-    const connection = await place.connection();
-    const lent = lend(
-      connection,
-      () => isOver || performance.now() >= deadline,
-    );
-    return await work(connection, lent);
-  } catch (error) {
-    if (endsSession(error)) place.abandon();
-    throw error;
-  } finally {
-    isOver = true;
-  }
 }

@@ -24,6 +24,7 @@ export interface Caller {
 export function noting(primary: Operations, caller: Caller): Operations {
   return {
     read: primary.read,
+    lookUp: primary.lookUp,
     async transaction(work) {
       try {
         return await primary.transaction(work);
@@ -43,18 +44,18 @@ export function replicated(
   replica: Reads,
   caller: Caller,
 ): Operations {
+  const through = (kind: keyof Reads): Operations["read"] => async (work) => {
+    // Who may only read has written nothing.
+    const written = caller.mayWrite
+      ? await primary.lookUp((sql) => lastWrite(sql, caller))
+      : undefined;
+    return await replica[kind](async (sql) =>
+      !written || await hasReplayed(sql, written) ? await work(sql) : undefined
+    ) ?? await primary[kind](work);
+  };
   return {
-    async read(work) {
-      // Who may only read has written nothing.
-      const written = caller.mayWrite
-        ? await primary.read((sql) => lastWrite(sql, caller))
-        : undefined;
-      return await replica.read(async (sql) =>
-        !written || await hasReplayed(sql, written)
-          ? await work(sql)
-          : undefined
-      ) ?? await primary.read(work);
-    },
+    read: through("read"),
+    lookUp: through("lookUp"),
     transaction: primary.transaction,
   };
 }

@@ -5,10 +5,11 @@ import { pause } from "./deadline.ts";
 /** A place opens no more than four connections a second, whatever happens to them. */
 const RECONNECT_MS = 250;
 
-/** A place for one operation, with the connection that its operations share one after another. */
+/** A place for operations, with the connection that they use one after another, or together. */
 export class Place {
   readonly #open: () => Connection;
   #connection: Connection | undefined;
+  #opening: Promise<Connection> | undefined;
   #openedAt = -Infinity;
   #isClosed = false;
   #wasUsed = false;
@@ -25,7 +26,9 @@ export class Place {
   /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once it is closed. */
   connection(): Connection | Promise<Connection> {
     this.#wasUsed = true;
-    return this.isOpen ? this.#connection! : this.#reconnected();
+    if (this.isOpen) return this.#connection!;
+    return this.#opening ??= this.#reconnected()
+      .finally(() => this.#opening = undefined);
   }
 
   async #reconnected(): Promise<Connection> {
@@ -33,11 +36,6 @@ export class Place {
     if (this.#isClosed) throw unavailable("The service is being stopped");
     this.#openedAt = performance.now();
     return this.#connection = this.#open();
-  }
-
-  /** Breaks the connection off: the next operation gets another. */
-  abandon(): void {
-    this.#connection?.break();
   }
 
   /**

@@ -12,6 +12,8 @@ export interface Reads {
    * `work` throws for its own reasons.
    */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T | undefined>;
+  /** The same for statements that find a few rows by their keys. */
+  lookUp<T>(work: (sql: Sql) => Promise<T>): Promise<T | undefined>;
 }
 
 /** A server that follows the primary, and answers reads in its place. */
@@ -55,26 +57,30 @@ export async function openReplica(
       });
   }
 
+  const until =
+    (deadline: number, kind: keyof Reads): Reads["read"] => async (work) => {
+      if (state !== "there") {
+        ask();
+        return undefined;
+      }
+      const now = performance.now();
+      const patience = Math.min(PATIENCE_MS, (deadline - now) / 2);
+      try {
+        return await database.until(now + patience)[kind](work);
+      } catch (error) {
+        if (isAnswer(error)) throw error;
+        // A conflict is one statement's, in the way of what the primary has done.
+        if (!isConflict(error) && state === "there") {
+          state = "doubtful";
+          ask();
+        }
+      }
+    };
+
   return {
     until: (deadline) => ({
-      async read(work) {
-        if (state !== "there") {
-          ask();
-          return undefined;
-        }
-        const now = performance.now();
-        const patience = Math.min(PATIENCE_MS, (deadline - now) / 2);
-        try {
-          return await database.until(now + patience).read(work);
-        } catch (error) {
-          if (isAnswer(error)) throw error;
-          // A conflict is one statement's, in the way of what the primary has done.
-          if (!isConflict(error) && state === "there") {
-            state = "doubtful";
-            ask();
-          }
-        }
-      },
+      read: until(deadline, "read"),
+      lookUp: until(deadline, "lookUp"),
     }),
     close: (seconds) => database.close(seconds),
   };

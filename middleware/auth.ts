@@ -87,7 +87,7 @@ async function byKey(
   if (!id) throw unauthorized("The API key is missing or not valid");
   const hash = hashOf(apiKey);
   const key = await keys.get(hash.toString("latin1"), async () => {
-    const key = await context.database.read((sql) => findKey(sql, id));
+    const key = await context.database.lookUp((sql) => findKey(sql, id));
     if (key && timingSafeEqual(key.key_hash, hash)) {
       return { ...key, usedInMinute: 0 };
     }
@@ -149,7 +149,7 @@ async function byToken(
   const role = UUID.test(organizationId)
     ? await roles.get(
       `${organizationId} ${subject}`,
-      () => database.read((sql) => findRole(sql, organizationId, subject)),
+      () => database.lookUp((sql) => findRole(sql, organizationId, subject)),
     )
     : undefined;
   if (!role) {

@@ -37,13 +37,17 @@ export function timed(
 ): Operations {
   return {
     read: (work) => stopwatch.time(() => operations.read(work)),
+    lookUp: (work) => stopwatch.time(() => operations.lookUp(work)),
     transaction: (work) => stopwatch.time(() => operations.transaction(work)),
   };
 }
 
 /** The reads, timed. */
 export function timedReads(reads: Reads, stopwatch: Stopwatch): Reads {
-  return { read: (work) => stopwatch.time(() => reads.read(work)) };
+  return {
+    read: (work) => stopwatch.time(() => reads.read(work)),
+    lookUp: (work) => stopwatch.time(() => reads.lookUp(work)),
+  };
 }
 
 /** The value of `Server-Timing` (W3C Server Timing), in milliseconds. */

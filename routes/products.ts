@@ -75,7 +75,7 @@ export async function list(
 export async function get(
   { request, params, database, organizationId }: Authenticated,
 ): Promise<Answer> {
-  const product = await database.read((sql) =>
+  const product = await database.lookUp((sql) =>
     getProduct(sql, organizationId, params.id!)
   );
   const etag = etagOf(product);

@@ -19,12 +19,12 @@ const Truth = v.pipe(
 );
 
 /**
- * More connections than the cores keep busy are in each other's way: on two
- * cores, four serve a tenth more than eight, and none waits as long.
+ * More connections than the cores keep busy are in each other's way: of lists,
+ * four do a tenth more on two cores than eight. A third is for looking up.
  */
 export const POOL_SIZE = Math.min(
-  8,
-  Math.max(4, 2 * navigator.hardwareConcurrency),
+  12,
+  Math.max(6, 3 * navigator.hardwareConcurrency),
 );
 
 /** Every variable that the service reads; `deno.json` allows these and no others. */

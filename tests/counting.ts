@@ -1,21 +1,21 @@
 import type { Database } from "../db/database.ts";
 
-/** The database, and how often it was read or written. */
-export function countingReads(
+/** The database, and how often something was looked up there. */
+export function countingLookUps(
   database: Database,
-): Database & { reads: number } {
+): Database & { lookUps: number } {
   const counted = {
     ...database,
     load: database.load,
-    reads: 0,
+    lookUps: 0,
     until(deadline: number) {
-      const { read, transaction } = database.until(deadline);
+      const operations = database.until(deadline);
       return {
-        read: <T>(...work: Parameters<typeof read<T>>) => {
-          counted.reads++;
-          return read(...work);
+        ...operations,
+        lookUp: <T>(...work: Parameters<typeof operations.lookUp<T>>) => {
+          counted.lookUps++;
+          return operations.lookUp(...work);
         },
-        transaction,
       };
     },
   };

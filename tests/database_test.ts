@@ -82,19 +82,62 @@ Deno.test("openDatabase", async (t) => {
     },
   );
 
-  await t.step("runs as many operations as it has connections", async () => {
-    let [running, most] = [0, 0];
+  for (
+    const [what, kind, expected] of [
+      ["reads as it has connections for them", "read", 3],
+      ["look-ups as share the others", "lookUp", 4],
+    ] as const
+  ) {
+    await t.step(`runs as many ${what}`, async () => {
+      let [running, most] = [0, 0];
 
-    await Promise.all(
-      Array.from({ length: 50 }, () =>
-        soon(database).read(async (sql) => {
-          most = Math.max(most, ++running);
-          await sql`select`;
-          running--;
-        })),
+      await Promise.all(
+        Array.from({ length: 50 }, () =>
+          soon(database)[kind](async (sql) => {
+            most = Math.max(most, ++running);
+            await sql`select`;
+            running--;
+          })),
+      );
+
+      assertEquals(most, SETTINGS.url ? expected : 1);
+    });
+  }
+
+  await t.step("fails no look-up for another's failure", async () => {
+    const results = await Promise.allSettled(
+      Array.from(
+        { length: 20 },
+        (_, i) =>
+          soon(database).lookUp((sql) =>
+            sql<{ quotient: number }[]>`
+          select ${100}::int / ${i % 4}::int as quotient
+        `
+          ),
+      ),
     );
 
-    assertEquals(most, SETTINGS.url ? SETTINGS.poolSize : 1);
+    for (const [i, result] of results.entries()) {
+      assertEquals(
+        result.status === "rejected"
+          ? (result.reason as { code?: string }).code
+          : result.value[0]!.quotient,
+        i % 4 === 0 ? "22012" : Math.trunc(100 / (i % 4)),
+      );
+    }
+  });
+
+  await t.step("looks up beside reads that take long", async () => {
+    let slept = false;
+    const sleeping = Promise.all(Array.from(
+      { length: 3 },
+      () => soon(database).read((sql) => sql.unsafe("select pg_sleep(0.2)")),
+    )).then(() => slept = true);
+    await soon(database).lookUp((sql) => sql`select`);
+
+    // An embedded database does one thing after another.
+    if (SETTINGS.url) assert(!slept);
+    await sleeping;
   });
 
   await t.step("gives back the place of work that throws at once", async () => {

@@ -7,7 +7,11 @@ Deno.test({
   name: "Place",
   ignore: !SETTINGS.url,
   async fn(t) {
-    const place = new Place(() => openConnection(SETTINGS));
+    let opened = 0;
+    const place = new Place(() => {
+      opened++;
+      return openConnection(SETTINGS);
+    });
     const use = async () => {
       const { sql } = await place.connection();
       await sql`select 1`;
@@ -28,10 +32,11 @@ Deno.test({
       assertEquals(place.isOpen, false);
     });
 
-    await t.step("opens another when it is used again", async () => {
-      await use();
+    await t.step("opens one for all who use it then", async () => {
+      opened = 0;
+      await Promise.all([use(), use(), use()]);
 
-      assertEquals(place.isOpen, true);
+      assertEquals([place.isOpen, opened], [true, 1]);
       await place.close(1);
     });
   },

@@ -96,10 +96,11 @@ function noting(database: Database, statements: string[]): Database {
     ...database,
     load: database.load,
     until(deadline) {
-      const { read, transaction } = database.until(deadline);
+      const operations = database.until(deadline);
       return {
-        read,
-        transaction: (work) => transaction((sql) => work(watched(sql, watch))),
+        ...operations,
+        transaction: (work) =>
+          operations.transaction((sql) => work(watched(sql, watch))),
       };
     },
   };

@@ -86,6 +86,28 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     });
   }
 
+  await t.step("are replaced for all who share one", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+
+    const { answers } = await observer.begin(async (sql) => {
+      await sql`lock table products`;
+      const answers = Array.from({ length: 20 }, () => org.get(path));
+      await eventually(1, async () =>
+        (await sql`
+          select pg_terminate_backend(pid)
+          from pg_stat_activity
+          where application_name = 'catalogue' and wait_event_type = 'Lock'
+        `).count);
+      return { answers };
+    });
+
+    for (const { status } of await Promise.all(answers)) {
+      assertEquals(status, 200);
+    }
+    await scene.assertSound();
+  });
+
   await t.step("run a transaction again that was not committed", async () => {
     let runs = 0;
 

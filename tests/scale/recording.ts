@@ -30,9 +30,10 @@ export function recorded(database: Database): Recording {
 
   return {
     until(deadline): Operations {
-      const { read, transaction } = database.until(deadline);
+      const { read, lookUp, transaction } = database.until(deadline);
       return {
         read: (work) => read((sql) => work(remembering(sql))),
+        lookUp: (work) => lookUp((sql) => work(remembering(sql))),
         transaction: (work) => transaction((sql) => work(remembering<Tx>(sql))),
       };
     },
