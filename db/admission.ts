@@ -1,6 +1,12 @@
 import { ApiError } from "../schema/error.ts";
 import { before } from "./deadline.ts";
 
+/** How many connections are in use, and how many operations wait for one. */
+export interface Load {
+  used: number;
+  waiting: number;
+}
+
 /** Operations that may wait; beyond them a client is told at once to come back. */
 export const MAX_WAITING = 1000;
 
@@ -33,11 +39,11 @@ export class Admission<Place extends { readonly isOpen: boolean }> {
       .flatMap(([place, load]) => load === 0 ? [place] : []);
   }
 
-  /** How many run and how many wait, for the metrics. */
-  get load(): { running: number; waiting: number } {
-    let running = 0;
-    for (const load of this.#loads.values()) running += load;
-    return { running, waiting: this.#queue.size };
+  get load(): Load {
+    return {
+      used: this.#loads.size - this.free.length,
+      waiting: this.#queue.size,
+    };
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Load } from "./admission.ts";
 import { type ConnectionSettings, openConnection } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { Pool } from "./pool.ts";
@@ -34,8 +35,7 @@ export interface Database {
    * given up is not committed, but for one whose commit was on its way.
    */
   until(deadline: number): Operations;
-  /** How many operations run, and how many wait for a connection. */
-  readonly load: { running: number; waiting: number };
+  readonly load: Load;
   /** Lets what runs finish for at most `seconds`, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
@@ -107,12 +107,12 @@ export async function openDatabase(
         ),
     }),
     get load() {
-      let [running, waiting] = [0, 0];
+      const sum: Load = { used: 0, waiting: 0 };
       for (const { load } of pools) {
-        running += load.running;
-        waiting += load.waiting;
+        sum.used += load.used;
+        sum.waiting += load.waiting;
       }
-      return { running, waiting };
+      return sum;
     },
     async close(seconds = 3) {
       clearInterval(housekeeping);

@@ -1,4 +1,4 @@
-import { Admission, unavailable } from "./admission.ts";
+import { Admission, type Load, unavailable } from "./admission.ts";
 import type { Connection } from "./connection.ts";
 import { before } from "./deadline.ts";
 import { endsSession } from "./fault.ts";
@@ -39,8 +39,7 @@ export class Pool {
     this.#watch = watch;
   }
 
-  /** How many operations run, and how many wait for a connection. */
-  get load(): { running: number; waiting: number } {
+  get load(): Load {
     return this.#admission.load;
   }
 

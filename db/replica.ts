@@ -1,3 +1,4 @@
+import type { Load } from "./admission.ts";
 import { ApiError } from "../schema/error.ts";
 import { type DatabaseSettings, openDatabase } from "./database.ts";
 import { isConflict } from "./fault.ts";
@@ -19,6 +20,7 @@ export interface Reads {
 /** A server that follows the primary, and answers reads in its place. */
 export interface Replica {
   until(deadline: number): Reads;
+  readonly load: Load;
   /** Lets what runs finish for at most `seconds`, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
@@ -82,6 +84,9 @@ export async function openReplica(
       read: until(deadline, "read"),
       lookUp: until(deadline, "lookUp"),
     }),
+    get load() {
+      return database.load;
+    },
     close: (seconds) => database.close(seconds),
   };
 }

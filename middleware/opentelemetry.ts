@@ -1,4 +1,3 @@
-import type { Database } from "../db/database.ts";
 import { SILENT, type Telemetry } from "./telemetry.ts";
 
 /** Where OpenTelemetry keeps what was registered; Deno registers itself with `OTEL_DENO=true`. */
@@ -6,6 +5,9 @@ const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 /** Under which the current span stands in a context. */
 const CURRENT_SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
+
+/** The attribute that tells pools apart. */
+const POOL = "db.client.connection.pool.name";
 
 const CLIENT = 2;
 const ERROR = 2;
@@ -29,6 +31,17 @@ export function openTelemetry(): Telemetry {
     unit: "s",
     advice: { explicitBucketBoundaries: [.001, .005, .01, .05, .1, .5, 1, 5] },
   });
+  const used = meter?.createObservableUpDownCounter(
+    "db.client.connection.count",
+    { description: "Connections in use", unit: "{connection}" },
+  );
+  const pending = meter?.createObservableUpDownCounter(
+    "db.client.connection.pending_requests",
+    {
+      description: "Operations that wait for a connection",
+      unit: "{request}",
+    },
+  );
   const errors = meter?.createCounter("catalogue.errors", {
     description: "Requests that failed, by error code",
     unit: "{request}",
@@ -39,8 +52,8 @@ export function openTelemetry(): Telemetry {
   }
 
   return {
-    watch: {
-      waited: (ms) => waits?.record(ms / 1000),
+    watch: (server) => ({
+      waited: (ms) => waits?.record(ms / 1000, { [POOL]: server }),
       sent(name) {
         const span = tracer.startSpan(name, {
           kind: CLIENT,
@@ -51,9 +64,18 @@ export function openTelemetry(): Telemetry {
         });
         return (error) => ended(span, error);
       },
-    },
-    measure(database) {
-      if (meter) measurePool(meter, database);
+    }),
+    measure(server, connections) {
+      const pool = { [POOL]: server };
+      used?.addCallback((result) =>
+        result.observe(connections.load.used, {
+          ...pool,
+          "db.client.connection.state": "used",
+        })
+      );
+      pending?.addCallback((result) =>
+        result.observe(connections.load.waiting, pool)
+      );
     },
     span: (name, work) =>
       tracer.startActiveSpan(name, async (span) => {
@@ -84,21 +106,6 @@ function ended(span: Span, error?: unknown): void {
     span.setStatus({ code: ERROR });
   }
   span.end();
-}
-
-function measurePool(meter: Meter, database: Database): void {
-  meter.createObservableUpDownCounter("db.client.connection.count", {
-    description: "Connections in use",
-    unit: "{connection}",
-  }).addCallback((result) =>
-    result.observe(database.load.running, {
-      "db.client.connection.state": "used",
-    })
-  );
-  meter.createObservableUpDownCounter("db.client.connection.pending_requests", {
-    description: "Operations that wait for a connection",
-    unit: "{request}",
-  }).addCallback((result) => result.observe(database.load.waiting));
 }
 
 /** The part of OpenTelemetry's JavaScript API that is used here. */
@@ -132,7 +139,7 @@ interface Meter {
     add(value: number, attributes: Record<string, string>): void;
   };
   createHistogram(name: string, options: MetricOptions): {
-    record(value: number): void;
+    record(value: number, attributes: Record<string, string>): void;
   };
   createObservableUpDownCounter(name: string, options: MetricOptions): {
     addCallback(observe: (result: Observation) => void): void;
@@ -146,5 +153,5 @@ interface MetricOptions {
 }
 
 interface Observation {
-  observe(value: number, attributes?: Record<string, string>): void;
+  observe(value: number, attributes: Record<string, string>): void;
 }

@@ -1,13 +1,16 @@
-import type { Database } from "../db/database.ts";
+import type { Load } from "../db/admission.ts";
 import type { Watch } from "../db/watch.ts";
 import type { ErrorCode } from "../schema/error.ts";
 
+/** Which of the databases. */
+export type Server = "primary" | "replica";
+
 /** What the traces and metrics of the service are told. */
 export interface Telemetry {
-  /** For `openDatabase`; absent where nobody would see it. */
-  watch?: Watch;
-  /** Goes on measuring how the connections are used. */
-  measure(database: Database): void;
+  /** For the connections to one of the two; absent where nobody would see it. */
+  watch(server: Server): Watch | undefined;
+  /** Goes on measuring how the connections to each are used. */
+  measure(server: Server, connections: { readonly load: Load }): void;
   /** Runs a part of a request as a span of its trace. */
   span<T>(name: string, work: () => T | Promise<T>): T | Promise<T>;
   /** Names the trace of the request by its route. */
@@ -19,6 +22,7 @@ export interface Telemetry {
 
 /** Where nobody wants to know. */
 export const SILENT: Telemetry = {
+  watch: () => undefined,
   measure() {},
   span: (_name, work) => work(),
   routed() {},

@@ -52,10 +52,14 @@ export async function openService(
   { log, flush, giveUp }: Process,
 ): Promise<Service> {
   const telemetry = openTelemetry();
-  const database = await openDatabase(config.database, telemetry.watch);
-  telemetry.measure(database);
+  const database = await openDatabase(
+    config.database,
+    telemetry.watch("primary"),
+  );
+  telemetry.measure("primary", database);
   const replica = config.replica &&
-    await openReplica(config.replica, sayReplica, telemetry.watch);
+    await openReplica(config.replica, sayReplica, telemetry.watch("replica"));
+  if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;

@@ -28,10 +28,10 @@ Deno.test("Admission gives each place once", async () => {
   const third = admission.enter(soon());
 
   assertEquals([one.name, two.name].sort(), ["a", "b"]);
-  assertEquals(admission.load, { running: 2, waiting: 1 });
+  assertEquals(admission.load, { used: 2, waiting: 1 });
   admission.leave(one);
   assertEquals(await third, one);
-  assertEquals(admission.load, { running: 2, waiting: 0 });
+  assertEquals(admission.load, { used: 2, waiting: 0 });
 });
 
 Deno.test("Admission lets those who wait in as they came", async () => {
@@ -48,7 +48,7 @@ Deno.test("Admission lets those who wait in as they came", async () => {
   await Promise.all(waiting);
 
   assertEquals(entered, [1, 2, 3]);
-  assertEquals(admission.load, { running: 0, waiting: 0 });
+  assertEquals(admission.load, { used: 0, waiting: 0 });
 });
 
 Deno.test("Admission prefers a place that is open", async () => {
@@ -75,7 +75,7 @@ Deno.test("Admission gives a place to as many as may share it", async () => {
     entered.map(({ name }) => name).sort(),
     ["a", "a", "b", "b"],
   );
-  assertEquals(admission.load, { running: 4, waiting: 1 });
+  assertEquals(admission.load, { used: 2, waiting: 1 });
   assertEquals(admission.free, []);
   admission.leave(entered[0]!);
   assertEquals(await fifth, entered[0]);
@@ -110,9 +110,9 @@ Deno.test("Admission refuses who has waited until the deadline", async () => {
 
   await assertRefused(admission.enter(performance.now() + 10));
 
-  assertEquals(admission.load, { running: 1, waiting: 0 });
+  assertEquals(admission.load, { used: 1, waiting: 0 });
   admission.leave(place);
-  assertEquals(admission.load, { running: 0, waiting: 0 });
+  assertEquals(admission.load, { used: 0, waiting: 0 });
 });
 
 Deno.test("Admission refuses whose deadline is over, though a place is free", async () => {
@@ -120,7 +120,7 @@ Deno.test("Admission refuses whose deadline is over, though a place is free", as
 
   await assertRefused(admission.enter(performance.now()));
 
-  assertEquals(admission.load, { running: 0, waiting: 0 });
+  assertEquals(admission.load, { used: 0, waiting: 0 });
 });
 
 Deno.test("Admission refuses at once where a thousand wait", async () => {
@@ -132,5 +132,5 @@ Deno.test("Admission refuses at once where a thousand wait", async () => {
 
   admission.leave(first);
   for (const place of waiting) admission.leave(await place);
-  assertEquals(admission.load, { running: 0, waiting: 0 });
+  assertEquals(admission.load, { used: 0, waiting: 0 });
 });

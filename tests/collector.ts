@@ -18,7 +18,12 @@ export interface Span {
 
 export interface Metric {
   name: string;
-  sum?: { dataPoints: { attributes: Attribute[] }[] };
+  sum?: Points;
+  histogram?: Points;
+}
+
+interface Points {
+  dataPoints: { attributes: Attribute[] }[];
 }
 
 interface Attribute {

@@ -151,7 +151,7 @@ Deno.test("openDatabase", async (t) => {
       );
     }
 
-    assertEquals(database.load, { running: 0, waiting: 0 });
+    assertEquals(database.load, { used: 0, waiting: 0 });
   });
 
   for (const state of ["40001", "40P01"]) {
@@ -233,7 +233,7 @@ Deno.test("openDatabase", async (t) => {
 
       assertEquals(error.code, "SERVICE_UNAVAILABLE");
       assertEquals(error.headers["retry-after"], "1");
-      while (database.load.running > 0) await pause(10);
+      while (database.load.used > 0) await pause(10);
       assert(!await isStored("too late"));
     },
   );

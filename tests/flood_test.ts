@@ -122,7 +122,7 @@ Deno.test("Too much at a time", async (t) => {
 
       assert(heard.includes(GOODBYE), heard);
       assertEquals(answers.map(({ status }) => status), [200]);
-      assertEquals(app.database.load, { running: 0, waiting: 0 });
+      assertEquals(app.database.load, { used: 0, waiting: 0 });
     },
   );
 });

@@ -75,6 +75,8 @@ async function start(collector: Collector) {
   };
 }
 
+const POOL = "db.client.connection.pool.name";
+
 Deno.test("OTEL_DENO=true", async (t) => {
   await using collector = openCollector();
   await using service = await start(collector);
@@ -175,6 +177,18 @@ Deno.test("OTEL_DENO=true", async (t) => {
         codes().includes("UNAUTHORIZED")
       );
 
+      assertEquals(
+        new Set(
+          metrics.flatMap(({ name, sum, histogram }) =>
+            name.startsWith("db.")
+              ? (sum ?? histogram)!.dataPoints.map(({ attributes }) =>
+                attributes.find(({ key }) => key === POOL)?.value.stringValue
+              )
+              : []
+          ),
+        ),
+        new Set(["primary"]),
+      );
       assertEquals([...new Set(codes())].sort(), [
         "NOT_FOUND",
         "UNAUTHORIZED",

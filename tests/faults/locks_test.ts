@@ -58,7 +58,7 @@ Deno.test(
           body.error.message,
           "Too many requests wait for the database",
         );
-        assertEquals(app.database.load, { running: 4, waiting: 1000 });
+        assertEquals(app.database.load, { used: 1, waiting: 1000 });
         return waiting;
       }).then((waiting) => Promise.all(waiting));
 
@@ -97,7 +97,7 @@ Deno.test(
           (await database.read((sql) => sql`select 1 as one`)).length === 1,
         );
         assertEquals([...await sessions()], [...before]);
-        await eventually({ running: 0, waiting: 0 }, () => app.database.load);
+        await eventually({ used: 0, waiting: 0 }, () => app.database.load);
         await scene.assertSound();
       });
     }

@@ -72,7 +72,7 @@ export async function openScene(
     pgbouncer,
     observer,
     async assertSound(load) {
-      await eventually({ running: 0, waiting: 0 }, () => app.database.load);
+      await eventually({ used: 0, waiting: 0 }, () => app.database.load);
       const unacknowledged = await load?.verify() ?? 0;
       await eventually([{ sessions: 0 }], async () => [
         ...await observer`
