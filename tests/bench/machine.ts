@@ -1,3 +1,6 @@
+/** With so many connections pgbench and the peers read most: fewer leave cores idle, more are in each other's way. */
+export const READERS = 2 * navigator.hardwareConcurrency;
+
 /** The machine and what runs on it, for whoever reads the results later. */
 export function describeMachine(): string {
   const [, model] = /^model name\s*: (.*)$/m.exec(

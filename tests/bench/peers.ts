@@ -1,6 +1,6 @@
-import { POOL_SIZE } from "../../schema/config.ts";
 import type { Client } from "./dataset.ts";
 import { idOf } from "./products.ts";
+import { READERS } from "./machine.ts";
 import { type Service, startProcess } from "./service.ts";
 import type { Watched } from "./watch.ts";
 
@@ -53,7 +53,7 @@ export async function startPeers(
   const env = {
     DATABASE_URL: url,
     ORGANIZATION_ID: client.id,
-    POOL_SIZE: String(POOL_SIZE),
+    POOL_SIZE: String(READERS),
     STATEMENTS: JSON.stringify({ get: statement(get), list: statement(list) }),
   };
   return await Promise.all(

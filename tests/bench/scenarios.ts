@@ -1,6 +1,6 @@
-import { POOL_SIZE } from "../../schema/config.ts";
 import { changes, newProduct } from "./bodies.ts";
 import type { Client, Dataset } from "./dataset.ts";
+import { READERS } from "./machine.ts";
 import { FIRST_NUMBER, idOf } from "./products.ts";
 import type { Samples } from "./samples.ts";
 
@@ -50,7 +50,7 @@ export function scenariosOf(
     numbers: [FIRST_NUMBER, FIRST_NUMBER + client.products - 1],
     client,
     clients,
-    connections: POOL_SIZE,
+    connections: READERS,
   } as const;
   const writing = {
     // There is a contributor and a collection of each of these numbers too.

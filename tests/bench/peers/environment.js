@@ -5,7 +5,7 @@ export const { DATABASE_URL, ORGANIZATION_ID } = process.env;
 
 export const PORT = Number(process.env.PORT);
 
-/** Connections to the database: as many as the service has. */
+/** Connections to the database. */
 export const POOL = Number(process.env.POOL_SIZE);
 
 /**
