@@ -59,7 +59,7 @@ export async function openReplica(
       });
   }
 
-  const until =
+  const reading =
     (deadline: number, kind: keyof Reads): Reads["read"] => async (work) => {
       if (state !== "there") {
         ask();
@@ -81,8 +81,8 @@ export async function openReplica(
 
   return {
     until: (deadline) => ({
-      read: until(deadline, "read"),
-      lookUp: until(deadline, "lookUp"),
+      read: reading(deadline, "read"),
+      lookUp: reading(deadline, "lookUp"),
     }),
     get load() {
       return database.load;

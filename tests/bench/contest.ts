@@ -1,3 +1,5 @@
+import type postgres from "postgres";
+import { pause } from "../../db/deadline.ts";
 import type { Baseline } from "./baseline.ts";
 import type { Cluster } from "./cluster.ts";
 import { cpuSeconds } from "./processes.ts";
@@ -15,6 +17,8 @@ const WARM_UP = { batches: 8, requests: 8, ms: 1_000 };
 /** How a contest goes. */
 export interface Rules {
   cluster: Cluster;
+  /** A connection past the contestants. */
+  sql: postgres.Sql;
   rounds: number;
   seconds: number;
   seed: number;
@@ -27,7 +31,7 @@ export interface Rules {
 export async function compete(
   scenario: Scenario,
   { services, baseline }: { services: Service[]; baseline: Baseline },
-  { cluster, rounds, seconds, seed }: Rules,
+  { cluster, sql, rounds, seconds, seed }: Rules,
 ): Promise<Result[]> {
   for (const service of services) await warmUp(scenario, service);
   const results = services.map(({ name }) => resultOf(name, scenario.clients));
@@ -35,6 +39,7 @@ export async function compete(
 
   for (let round = 0; round < rounds; round++) {
     const how = { seconds, seed: seed + round };
+    await quiet(sql);
     const bare = await measured(
       cluster,
       undefined,
@@ -48,6 +53,7 @@ export async function compete(
     );
     alone.runs.push({ ...bare, ratio: 1 });
     for (const [i, service] of services.entries()) {
+      await quiet(sql);
       const served = await measured(
         cluster,
         service.pid,
@@ -60,6 +66,18 @@ export async function compete(
 
   function resultOf(contestant: string, clients: number): Result {
     return { scenario: scenario.name, contestant, clients, runs: [] };
+  }
+}
+
+/** Waits until the database rests: what a slow peer was asked it still does when the load has ended. */
+async function quiet(sql: postgres.Sql): Promise<void> {
+  for (let looks = 0; looks < 2; looks++) {
+    const { count } = await sql`
+      select from pg_stat_activity
+      where backend_type = 'client backend' and state = 'active' and pid <> pg_backend_pid()
+    `;
+    if (count > 0) looks = -1;
+    await pause(10);
   }
 }
 

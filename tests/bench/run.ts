@@ -34,6 +34,7 @@ async function main(): Promise<void> {
 
   const dataset = await loadDataset(cluster.url, products, seed);
   const sql = postgres(cluster.url, { max: 1, fetch_types: false });
+  started.defer(() => sql.end({ timeout: 1 }));
   const scenarios = scenariosOf(
     dataset,
     await readSamples(sql, dataset.large),
@@ -44,7 +45,6 @@ async function main(): Promise<void> {
   const all = [get, list, ...lists, put, create];
   const watched = await watchScenarios(cluster.url, sql, all);
   const notCounting = await uncounted(sql, watched.get(create)!);
-  await sql.end();
 
   const service = started.use(await startService(cluster.url));
   const peers = options.peers
@@ -68,6 +68,7 @@ async function main(): Promise<void> {
     results.push(
       ...await compete(scenario, { services, baseline }, {
         cluster,
+        sql,
         rounds,
         seconds: scenario.clients > 1 ? seconds : Math.ceil(seconds / 3),
         seed,
