@@ -11,6 +11,8 @@ export type Behaviour =
 /** A way to a database that a test can spoil. */
 export interface Proxy extends Disposable {
   port: number;
+  /** The port that new connections lead to. */
+  target: number;
   behaviour: Behaviour;
   /** How late it passes everything on. */
   delayMs: number;
@@ -33,6 +35,7 @@ export function startProxy(target: number): Proxy {
   const silent = new WeakSet<Deno.Conn>();
   const proxy: Proxy = {
     port: listener.addr.port,
+    target,
     behaviour: "forward",
     delayMs: 0,
     pieceBytes: Infinity,
@@ -82,7 +85,10 @@ export function startProxy(target: number): Proxy {
         await client.read(new Uint8Array(1));
         return;
       }
-      server = await Deno.connect({ hostname: "127.0.0.1", port: target });
+      server = await Deno.connect({
+        hostname: "127.0.0.1",
+        port: proxy.target,
+      });
       connections.add(server);
       await Promise.race([pump(client, server), pump(server, client)]);
     } catch {
