@@ -11,7 +11,8 @@ import type { Watch } from "./watch.ts";
 export interface Operations {
   /**
    * Runs statements that need no transaction, one after another; safe to run
-   * again, which happens where the connection was lost.
+   * again, which happens where the connection was lost. A single write may be
+   * one, where writing it twice does no harm.
    */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
@@ -59,11 +60,10 @@ const SHARERS = 4;
  * Opens the database, and tells `watch` of what happens there. Three things
  * that postgres.js 3.4.9 leaves to its caller happen here and nowhere else:
  *
- * - One operation at a time on a connection. The driver's own pool sends more
- *   down a busy one, and loses track of transactions then: acknowledged writes
- *   were in nobody's transaction (porsager/postgres#1189, #1204). So each place
- *   has a connection of its own, and whoever finds no place waits. A connection
- *   is shared only where nobody begins a transaction.
+ * - A transaction shares its connection with nobody. The driver's own pool sends
+ *   more down a busy one, and loses track of transactions then: acknowledged
+ *   writes were in nobody's transaction (porsager/postgres#1189, #1204). So each
+ *   place has a connection of its own, and whoever finds no place waits.
  * - What was lent is dead once its operation is over, and a connection that was
  *   lost is not used again: nothing can be written in another's transaction.
  * - Deadlines. A statement on a connection that went silent is never answered.

@@ -1,6 +1,7 @@
 import { issueKey } from "./access.ts";
 import type { Operations } from "./database.ts";
-import { isCurrent, load, migrate, seed } from "./migrate.ts";
+import { unavailable } from "./admission.ts";
+import { isCurrent, isMigrated, load, migrate, seed } from "./migrate.ts";
 import { DEMO, readSqlFile } from "./sql_files.ts";
 
 /** Brings schema and code lists up to date; safe to run by many processes at once, and again. */
@@ -8,6 +9,12 @@ export async function install(database: Operations): Promise<void> {
   if (await isCurrent(database)) return;
   await migrate(database);
   await seed(database);
+}
+
+/** Throws `SERVICE_UNAVAILABLE` where the schema is not yet what this release needs. */
+export async function checkMigrated(database: Operations): Promise<void> {
+  if (await isMigrated(database)) return;
+  throw unavailable("Migrations are pending: run deno task migrate");
 }
 
 /**

@@ -87,6 +87,16 @@ export async function isCurrent(database: Operations): Promise<boolean> {
   });
 }
 
+/** Whether all migrations of this release are applied; there may be more, of a later one. */
+export async function isMigrated(database: Operations): Promise<boolean> {
+  const files = await readMigrations();
+  return await database.read(async (sql) => {
+    if (!await isInstalled(sql)) return false;
+    const known = new Set((await filesOf(sql)).map(({ name }) => name));
+    return files.every(({ name }) => known.has(name));
+  });
+}
+
 async function isInstalled(sql: Sql): Promise<boolean> {
   const [table] = await sql`select to_regclass('schema_migrations') as name`;
   return table?.name !== null;

@@ -1,3 +1,4 @@
+import { ApiError } from "../schema/error.ts";
 import type { Operations } from "./database.ts";
 import type { Reads } from "./replica.ts";
 import type { Sql } from "./sql.ts";
@@ -18,19 +19,21 @@ export interface Caller {
 }
 
 /**
- * The primary's operations; each transaction of the caller is noted before it
- * hears what came of it: also one of which nobody knows whether it was committed.
+ * The primary's operations; a transaction is noted before its caller hears that
+ * it was committed. So is one of which nobody knows, where there is time.
  */
 export function noting(primary: Operations, caller: Caller): Operations {
+  const note = () => primary.read((sql) => noteWrite(sql, caller));
   return {
     read: primary.read,
     lookUp: primary.lookUp,
     async transaction(work) {
-      try {
-        return await primary.transaction(work);
-      } finally {
-        await primary.read((sql) => noteWrite(sql, caller));
-      }
+      const result = await primary.transaction(work).catch(async (error) => {
+        if (isInDoubt(error)) await note().catch(() => {});
+        throw error;
+      });
+      await note();
+      return result;
     },
   };
 }
@@ -58,6 +61,10 @@ export function replicated(
     lookUp: through("lookUp"),
     transaction: primary.transaction,
   };
+}
+
+function isInDoubt(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }
 
 async function noteWrite(

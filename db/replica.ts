@@ -49,7 +49,7 @@ export async function openReplica(
     const now = performance.now();
     if (now < askedAt + ASK_AGAIN_MS) return;
     askedAt = now;
-    database.until(now + ASK_AGAIN_MS).read((sql) => sql`select 1 as ready`)
+    database.until(now + ASK_AGAIN_MS).lookUp((sql) => sql`select 1 as ready`)
       .then(() => {
         if (state === "away") changed(false);
         state = "there";

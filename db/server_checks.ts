@@ -21,6 +21,13 @@ export async function checkDatabase(sql: Tx) {
   };
 }
 
+/** The time-outs that the service sets itself where it can. */
+const ADVISED: Record<string, string> = {
+  idle_in_transaction_session_timeout: "10s",
+  lock_timeout: "2s",
+  statement_timeout: "10s",
+};
+
 /**
  * Whether the server ends what takes too long. Behind PgBouncer the service
  * cannot ask for that.
@@ -39,7 +46,9 @@ export async function checkTimeouts(sql: Tx, { database }: Config) {
     finding: `The role does not have ${
       unset.map(({ name }) => name).join(", ")
     }`,
-    advice: `alter role ${unset[0]!.role} set ${unset[0]!.name} = '10s'`,
+    advice: unset.map(({ name, role }) =>
+      `alter role ${role} set ${name} = '${ADVISED[name]}'`
+    ).join("; "),
   };
 }
 

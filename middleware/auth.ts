@@ -8,12 +8,13 @@ import {
   type StoredKey,
   touchKey,
 } from "../db/access.ts";
-import { unavailable } from "../db/admission.ts";
 import type { Operations } from "../db/database.ts";
 import { type Caller, noting, replicated } from "../db/own_writes.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
+import { described } from "./log.ts";
+import { checkReady } from "./ready.ts";
 import { unauthorized } from "./token.ts";
 
 interface KnownKey extends StoredKey {
@@ -39,9 +40,7 @@ export function createGuard() {
   ): Handler {
     return async (context): Promise<Answer> => {
       const { services, timing, request } = context;
-      if (!services.isReady()) {
-        throw unavailable("The service is starting, or being stopped");
-      }
+      checkReady(services);
       const apiKey = request.headers.get("x-api-key");
       const caller = await timing.auth.time(() =>
         services.telemetry.span(
@@ -119,7 +118,7 @@ function noteUse(
     services.log("warn", {
       message: "The use of an API key was not noted",
       api_key: id,
-      cause: String(error),
+      cause: described(error),
     })
   );
 }

@@ -1,7 +1,7 @@
 import { openDatabase } from "../db/database.ts";
-import { isConnectionLoss } from "../db/fault.ts";
-import { install, installDemo } from "../db/install.ts";
+import { checkMigrated, install, installDemo } from "../db/install.ts";
 import { openReplica } from "../db/replica.ts";
+import { toApiError } from "../middleware/failure.ts";
 import type { Log } from "../middleware/log.ts";
 import { openTelemetry } from "../middleware/opentelemetry.ts";
 import { createTokenVerifier } from "../middleware/token.ts";
@@ -63,6 +63,7 @@ export async function openService(
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
+  const isReady = () => state === "ready";
   const inFlight = new Set<Promise<Response>>();
 
   const handle = createHandler({
@@ -77,7 +78,7 @@ export async function openService(
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
-    isReady: () => state === "ready",
+    isReady,
   });
 
   function sayReplica(isAway: boolean, reason?: unknown): void {
@@ -91,15 +92,19 @@ export async function openService(
   async function prepare(): Promise<void> {
     try {
       if (config.migrateOnStart) await install(untilPrepared());
+      else await checkMigrated(untilPrepared());
       if (state === "starting") state = "ready";
     } catch (error) {
-      if (!isConnectionLoss(error)) throw error;
       if (state === "stopping") return;
+      // Of an embedded one there is nobody else to wait for.
+      const isWorthwhile = config.database.url &&
+        toApiError(error).code === "SERVICE_UNAVAILABLE";
+      if (!isWorthwhile) throw error;
       log("warn", {
-        message: "The database is not there yet: trying again",
+        message: "The database is not ready yet: trying again",
         cause: causeOf(error),
       });
-      setTimeout(() => prepare().catch(giveUp), 1_000);
+      Deno.unrefTimer(setTimeout(() => prepare().catch(giveUp), 1_000));
     }
   }
 

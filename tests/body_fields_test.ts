@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "./bodies.ts";
 import { openApp } from "./harness.ts";
-import { placesIn, replaced } from "./places.ts";
+import { placesIn, replaced } from "./pointers.ts";
 import { faultsOf, writesOf } from "./writing.ts";
 
 Deno.test("The fields of a body", async (t) => {

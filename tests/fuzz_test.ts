@@ -4,7 +4,7 @@ import { fullBody } from "./bodies.ts";
 import { openApp } from "./harness.ts";
 import { HOSTILE } from "./hostile_strings.ts";
 import { claims, hmacToken } from "./jwt.ts";
-import { placesIn, replaced } from "./places.ts";
+import { placesIn, replaced } from "./pointers.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";

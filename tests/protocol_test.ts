@@ -5,7 +5,7 @@ import {
   assertNotEquals,
 } from "@std/assert";
 import { uuidv7 } from "../db/uuid.ts";
-import { openApp, send } from "./harness.ts";
+import { openApp, send, SETTINGS } from "./harness.ts";
 
 Deno.test("The protocol", async (t) => {
   await using app = await openApp();
@@ -203,6 +203,20 @@ Deno.test("The protocol", async (t) => {
 
     assertEquals(live.body.data, { status: "live" });
     assertEquals(ready.body.data, { status: "ready" });
+  });
+
+  await t.step("is ready beside lists that take long", async () => {
+    let isOver = false;
+    const sleeping = Promise.all(Array.from(
+      { length: 4 },
+      () => app.sql((sql) => sql.unsafe("select pg_sleep(0.2)")),
+    )).then(() => isOver = true);
+
+    assertEquals((await app.send("/health/ready")).status, 200);
+
+    // An embedded database does one thing after another.
+    if (SETTINGS.url) assert(!isOver);
+    await sleeping;
   });
 
   await t.step(

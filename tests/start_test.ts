@@ -64,10 +64,33 @@ Deno.test("The service as a process", async (t) => {
     const service = launch({ DATABASE_URL: NOWHERE });
 
     await service.until("/health/live");
+    const ready = await fetch(`${service.origin}/health/ready`);
     service.signal("SIGTERM");
 
-    assertStringIncludes((await service.ended).stdout, "ECONNREFUSED");
+    assertEquals(
+      (await ready.json()).error.message,
+      "The service is starting, or being stopped",
+    );
+    const { code, stdout } = await service.ended;
+    assertStringIncludes(stdout, "ECONNREFUSED");
+    assertEquals(code, 0);
   });
+
+  await t.step(
+    "refuses an embedded database that lacks migrations",
+    async () => {
+      const { code, stderr } = await launch({
+        DATA_DIR: `${dataDir}/unmigrated`,
+        MIGRATE_ON_START: "false",
+      }).ended;
+
+      assertEquals(code, 1);
+      assertStringIncludes(
+        stderr,
+        "Migrations are pending: run deno task migrate",
+      );
+    },
+  );
 
   await t.step("is one program with the commands", async () => {
     const { code, stdout } = await launch({}, () => [

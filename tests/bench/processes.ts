@@ -7,7 +7,14 @@ const TICKS = 100;
  */
 export function cpuSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined) return undefined;
-  return family(pid).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS;
+  let [before, now] = [family(pid), family(pid)];
+  // One that ends in the midst of a reading counts neither for itself nor for its parent.
+  while (pidsOf(before) !== pidsOf(now)) [before, now] = [now, family(pid)];
+  return now.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS;
+}
+
+function pidsOf(processes: Process[]): string {
+  return String(processes.map(({ pid }) => pid));
 }
 
 /** The most memory, in MB, that one of a process and those that come from it has had in RAM. */

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
 import { type Organization, send, SETTINGS } from "../harness.ts";
+import { launch } from "../process.ts";
+import { install } from "../../db/install.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/deadline.ts";
 import {
@@ -136,6 +138,35 @@ Deno.test(
         await scene.assertSound();
       });
     }
+
+    await t.step("is waited for, where it may have room later", async () => {
+      const url = new URL(cluster.url);
+      url.username = url.password = "lonely";
+      await using service = launch({ DATABASE_URL: url.href });
+
+      await service.until("/health/live");
+      await eventually(true, () => service.stdout.includes("53300"));
+    });
+
+    await t.step("is waited for, until it is migrated", async () => {
+      await observer`create database unmigrated`;
+      const url = new URL(cluster.url);
+      url.pathname = "/unmigrated";
+      await using service = launch({
+        DATABASE_URL: url.href,
+        MIGRATE_ON_START: "false",
+      });
+      await service.until("/health/live");
+      await eventually(
+        true,
+        () => service.stdout.includes("run deno task migrate"),
+      );
+
+      const database = await openDatabase({ ...SETTINGS, url: url.href });
+      await install(database.until(performance.now() + 60_000));
+      await database.close();
+      await service.until("/health/ready");
+    });
   },
 );
 

@@ -71,7 +71,8 @@ Deno.test({
       [await advice({}), await advice({ DATABASE_PREPARE: "false" })],
       [
         "Set DATABASE_PREPARE=false: this is PgBouncer",
-        "alter role postgres set idle_in_transaction_session_timeout = '10s'",
+        "alter role postgres set idle_in_transaction_session_timeout = '10s'; " +
+        "alter role postgres set lock_timeout = '2s'; alter role postgres set statement_timeout = '10s'",
       ],
     );
   });

@@ -54,6 +54,38 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     }
   });
 
+  await t.step("knows of no write where nothing was written", async () => {
+    const org = await follower.organization();
+    const notes = async () =>
+      (await scene.observer`
+        select from last_writes where organization_id = ${org.id}
+      `).count;
+
+    const { status } = await org.put(`${LIST}/${org.id}`, { title: "Emma" });
+
+    assertEquals([status, await notes()], [404, 0]);
+    await org.create();
+    assertEquals(await notes(), 1);
+  });
+
+  await t.step("that is busy with lists, is not away", async () => {
+    const { replica, changes } = follower;
+    const before = [...changes];
+    const reads = replica.until(performance.now() + DEADLINE_MS);
+
+    const found = await Promise.all(Array.from(
+      { length: 4 },
+      () => reads.read((sql) => sql.unsafe("select pg_sleep(2.5)")),
+    ));
+
+    assertEquals(found, [undefined, undefined, undefined, undefined]);
+    assertEquals(changes, before);
+    const lookUp = () =>
+      replica.until(performance.now() + DEADLINE_MS)
+        .lookUp((sql) => sql`select 1 as one`);
+    await eventually(1, async () => (await lookUp())?.length);
+  });
+
   await t.step("serves a writer again once it has caught up", async () => {
     const org = await follower.organization();
     const { id, path } = await org.create();
