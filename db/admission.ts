@@ -11,37 +11,30 @@ export interface Load {
 export const MAX_WAITING = 1000;
 
 /**
- * Gives each of `places` to at most so many operations at a time; the others
- * wait in the order they came. An open place is given before one that must
- * connect first: so the connections that a quiet service keeps are few and warm,
- * and one that cannot connect is not the first to be free, again and again,
- * while others could serve. Of those the least busy one is given.
+ * Gives each of `places` to one operation at a time; the others wait in the
+ * order they came. An open place is given before one that must connect first:
+ * so the connections that a quiet service keeps are few and warm, and one that
+ * cannot connect is not the first to be free, again and again, while others
+ * could serve.
  */
 export class Admission<Place extends { readonly isOpen: boolean }> {
-  /** How many operations have a place. */
-  readonly #loads: Map<Place, number>;
-  readonly #sharers: number;
+  readonly #free: Place[];
+  readonly #places: number;
   readonly #queue = new Set<(place: Place) => void>();
 
-  constructor(places: readonly Place[], sharers = 1) {
-    this.#loads = new Map(places.map((place) => [place, 0]));
-    this.#sharers = sharers;
-  }
-
-  /** How many operations can have a place at a time. */
-  get capacity(): number {
-    return this.#loads.size * this.#sharers;
+  constructor(places: readonly Place[]) {
+    this.#free = [...places];
+    this.#places = places.length;
   }
 
   /** The places that nobody has. */
-  get free(): Place[] {
-    return Array.from(this.#loads)
-      .flatMap(([place, load]) => load === 0 ? [place] : []);
+  get free(): readonly Place[] {
+    return this.#free;
   }
 
   get load(): Load {
     return {
-      used: this.#loads.size - this.free.length,
+      used: this.#places - this.#free.length,
       waiting: this.#queue.size,
     };
   }
@@ -53,11 +46,9 @@ export class Admission<Place extends { readonly isOpen: boolean }> {
    */
   async enter(deadline: number): Promise<Place> {
     if (performance.now() >= deadline) throw tooLate();
-    const place = this.#best();
-    if (place) {
-      this.#move(place, 1);
-      return place;
-    }
+    const open = this.#free.findLastIndex(({ isOpen }) => isOpen);
+    const [place] = this.#free.splice(open, 1);
+    if (place) return place;
     if (this.#queue.size >= MAX_WAITING) {
       throw unavailable("Too many requests wait for the database");
     }
@@ -73,26 +64,11 @@ export class Admission<Place extends { readonly isOpen: boolean }> {
   leave(place: Place): void {
     const [next] = this.#queue;
     if (!next) {
-      this.#move(place, -1);
+      this.#free.push(place);
     } else {
       this.#queue.delete(next);
       next(place);
     }
-  }
-
-  #best(): Place | undefined {
-    let best: Place | undefined;
-    let least = Infinity;
-    for (const [place, load] of this.#loads) {
-      if (load === this.#sharers) continue;
-      const cost = place.isOpen ? load : load + this.#sharers;
-      if (cost < least) [best, least] = [place, cost];
-    }
-    return best;
-  }
-
-  #move(place: Place, by: number): void {
-    this.#loads.set(place, this.#loads.get(place)! + by);
   }
 }
 

@@ -10,7 +10,7 @@ export interface ConnectionSettings {
   prepare: boolean;
 }
 
-/** One connection to the database; its pool knows how many may use it at a time. */
+/** One connection to the database, for one operation at a time. */
 export interface Connection {
   /** The driver itself: what is written with it is sent. */
   readonly sql: postgres.Sql;

@@ -16,8 +16,8 @@ export interface Operations {
    */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * The same for statements that find a few rows by their keys: so short that
-   * operations share a connection for them, and wait for nobody's search.
+   * The same for statements that find a few rows by their keys: those have
+   * connections of their own, and wait for nobody's search.
    */
   lookUp<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
@@ -51,19 +51,15 @@ export interface DatabaseSettings extends ConnectionSettings {
 const IDLE_MS = 60_000;
 
 /**
- * So many operations share a connection for looking up: a server that finds the
- * next statement waiting need not be woken for it. Of more, some would wait long.
- */
-const SHARERS = 4;
-
-/**
  * Opens the database, and tells `watch` of what happens there. Three things
  * that postgres.js 3.4.9 leaves to its caller happen here and nowhere else:
  *
- * - A transaction shares its connection with nobody. The driver's own pool sends
- *   more down a busy one, and loses track of transactions then: acknowledged
- *   writes were in nobody's transaction (porsager/postgres#1189, #1204). So each
- *   place has a connection of its own, and whoever finds no place waits.
+ * - One operation at a time on a connection. The driver's own pool sends more
+ *   down a busy one, and loses track of transactions then: acknowledged writes
+ *   were in nobody's transaction (porsager/postgres#1189, #1204). Nor do reads
+ *   share one: where a statement must be prepared anew, after a change of the
+ *   schema, the others get each other's answers. So each place has a connection
+ *   of its own, and whoever finds no place waits.
  * - What was lent is dead once its operation is over, and a connection that was
  *   lost is not used again: nothing can be written in another's transaction.
  * - Deadlines. A statement on a connection that went silent is never answered.
@@ -75,18 +71,17 @@ export async function openDatabase(
   const embedded = settings.url
     ? undefined
     : await openEmbedded(settings.dataDir);
-  const pool = (connections: number, sharers: number) =>
+  const pool = (connections: number) =>
     new Pool(() => openConnection(settings, embedded?.socket), {
       connections,
-      sharers,
       // An embedded one does not go silent: what takes long there is at work.
       statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
     }, watch);
   const size = embedded ? 1 : settings.poolSize;
-  const shared = Math.round(size / 3);
-  const exclusive = pool(size - shared, 1);
-  const sharing = shared > 0 ? pool(shared, SHARERS) : exclusive;
-  const pools = [...new Set([exclusive, sharing])];
+  const half = Math.floor(size / 2);
+  const long = pool(size - half);
+  const short = half > 0 ? pool(half) : long;
+  const pools = [...new Set([long, short])];
 
   const housekeeping = embedded ? undefined : setInterval(() => {
     for (const pool of pools) pool.closeUnused();
@@ -95,12 +90,12 @@ export async function openDatabase(
   return {
     until: (deadline) => ({
       read: (work) =>
-        retrying(() => exclusive.operate(deadline, (_, lent) => work(lent))),
+        retrying(() => long.operate(deadline, (_, lent) => work(lent))),
       lookUp: (work) =>
-        retrying(() => sharing.operate(deadline, (_, lent) => work(lent))),
+        retrying(() => short.operate(deadline, (_, lent) => work(lent))),
       transaction: (work) =>
         retrying(() =>
-          exclusive.operate(
+          long.operate(
             deadline,
             (connection, lent) => inTransaction(connection, lent, work),
           )

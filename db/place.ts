@@ -5,11 +5,10 @@ import { pause } from "./deadline.ts";
 /** A place opens no more than four connections a second, whatever happens to them. */
 const RECONNECT_MS = 250;
 
-/** A place for operations, with the connection that they use one after another, or together. */
+/** A place for one operation, with the connection that its operations share one after another. */
 export class Place {
   readonly #open: () => Connection;
   #connection: Connection | undefined;
-  #opening: Promise<Connection> | undefined;
   #openedAt = -Infinity;
   #isClosed = false;
   #wasUsed = false;
@@ -26,9 +25,7 @@ export class Place {
   /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once it is closed. */
   connection(): Connection | Promise<Connection> {
     this.#wasUsed = true;
-    if (this.isOpen) return this.#connection!;
-    return this.#opening ??= this.#reconnected()
-      .finally(() => this.#opening = undefined);
+    return this.isOpen ? this.#connection! : this.#reconnected();
   }
 
   async #reconnected(): Promise<Connection> {

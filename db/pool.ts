@@ -9,8 +9,6 @@ import { type Watch, watched } from "./watch.ts";
 
 export interface PoolSettings {
   connections: number;
-  /** How many operations may use a connection at a time. Only without transactions more than one. */
-  sharers: number;
   /** A server that lives has ended a statement after so many milliseconds; `Infinity` where it cannot go silent. */
   statementTimeoutMs: number;
 }
@@ -21,7 +19,7 @@ export type Work<T> = (connection: Connection, lent: Tx) => Promise<T>;
 /** How long a server may take to answer after it has given a statement up. */
 const GRACE_MS = 2_000;
 
-/** Connections for operations of one kind. */
+/** Connections for operations of one kind, each for one operation at a time. */
 export class Pool {
   readonly #places: Place[];
   readonly #admission: Admission<Place>;
@@ -30,11 +28,11 @@ export class Pool {
 
   constructor(
     open: () => Connection,
-    { connections, sharers, statementTimeoutMs }: PoolSettings,
+    { connections, statementTimeoutMs }: PoolSettings,
     watch?: Watch,
   ) {
     this.#places = Array.from({ length: connections }, () => new Place(open));
-    this.#admission = new Admission(this.#places, sharers);
+    this.#admission = new Admission(this.#places);
     this.#statementTimeoutMs = statementTimeoutMs;
     this.#watch = watch;
   }
@@ -113,10 +111,7 @@ export class Pool {
   async close(deadline: number): Promise<void> {
     // Whoever has every place has seen every operation end.
     const taken = await Promise.allSettled(
-      Array.from(
-        { length: this.#admission.capacity },
-        () => this.#admission.enter(deadline),
-      ),
+      this.#places.map(() => this.#admission.enter(deadline)),
     );
     const left = Math.max(100, deadline - performance.now()) / 1000;
     await Promise.all(this.#places.map((place) => place.close(left)));

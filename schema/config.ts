@@ -19,12 +19,12 @@ const Truth = v.pipe(
 );
 
 /**
- * More connections than the cores keep busy are in each other's way: of lists,
- * four do a tenth more on two cores than eight. A third is for looking up.
+ * More connections than the cores keep busy are in each other's way: four do a
+ * tenth more on two cores than eight. Half of them are for looking up.
  */
 export const POOL_SIZE = Math.min(
-  12,
-  Math.max(6, 3 * navigator.hardwareConcurrency),
+  16,
+  Math.max(8, 4 * navigator.hardwareConcurrency),
 );
 
 /** Every variable that the service reads; `deno.json` allows these and no others. */

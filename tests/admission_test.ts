@@ -63,47 +63,6 @@ Deno.test("Admission prefers a place that is open", async () => {
   assertEquals(name, "b");
 });
 
-Deno.test("Admission gives a place to as many as may share it", async () => {
-  const admission = new Admission(places("a", "b"), 2);
-  const entered = [];
-  for (let i = 0; i < admission.capacity; i++) {
-    entered.push(await admission.enter(soon()));
-  }
-  const fifth = admission.enter(soon());
-
-  assertEquals(
-    entered.map(({ name }) => name).sort(),
-    ["a", "a", "b", "b"],
-  );
-  assertEquals(admission.load, { used: 2, waiting: 1 });
-  assertEquals(admission.free, []);
-  admission.leave(entered[0]!);
-  assertEquals(await fifth, entered[0]);
-});
-
-Deno.test("Admission prefers the place that fewest share", async () => {
-  const [a, b] = [{ name: "a", isOpen: true }, { name: "b", isOpen: true }];
-  const admission = new Admission([a, b], 2);
-  const [one, two] = [
-    await admission.enter(soon()),
-    await admission.enter(soon()),
-  ];
-
-  assertEquals(new Set([one, two]), new Set([a, b]));
-  admission.leave(b);
-  assertEquals(await admission.enter(soon()), b);
-});
-
-Deno.test("Admission shares what is open before it has more opened", async () => {
-  const [a, b] = [{ name: "a", isOpen: false }, { name: "b", isOpen: true }];
-  const admission = new Admission([a, b], 2);
-
-  const entered = [];
-  for (let i = 0; i < 3; i++) entered.push(await admission.enter(soon()));
-
-  assertEquals(entered, [b, b, a]);
-});
-
 Deno.test("Admission refuses who has waited until the deadline", async () => {
   const admission = new Admission(places("a"));
   const place = await admission.enter(soon());

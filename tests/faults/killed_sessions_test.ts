@@ -86,7 +86,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     });
   }
 
-  await t.step("are replaced for all who share one", async () => {
+  await t.step("are replaced for all who look up", async () => {
     const org = await app.organization();
     const { path } = await org.create();
 

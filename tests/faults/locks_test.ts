@@ -58,7 +58,7 @@ Deno.test(
           body.error.message,
           "Too many requests wait for the database",
         );
-        assertEquals(app.database.load, { used: 1, waiting: 1000 });
+        assertEquals(app.database.load, { used: 2, waiting: 1000 });
         return waiting;
       }).then((waiting) => Promise.all(waiting));
 

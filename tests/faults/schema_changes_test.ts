@@ -13,6 +13,14 @@ const CHANGES = [
   "alter table custom_field_values add column unit text",
 ];
 
+/** After these a statement that finds a key, or a product, must be prepared anew. */
+const CHANGES_OF_READS = [
+  "alter table api_keys alter column scope type varchar(20)",
+  "alter table api_keys alter column scope type text",
+  "alter table product_prices alter column currency_code type varchar(20)",
+  "alter table api_keys alter column scope type varchar(30)",
+];
+
 Deno.test({ name: "A schema that changes", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   const { app, observer } = scene;
@@ -30,4 +38,33 @@ Deno.test({ name: "A schema that changes", ignore: !isPossible }, async (t) => {
     assertEquals(Object.keys(load.answers), ["200", "201"]);
     await scene.assertSound(load);
   });
+
+  await t.step("between two reads, mixes no answers up", async () => {
+    const orgs = [await app.organization(), await app.organization()];
+    const products = await Promise.all(orgs.map((org) => org.create()));
+    const expected = Array.from(
+      { length: 40 },
+      (_, i) => i % 5 === 0 ? "UNAUTHORIZED" : products[i % 2]!.id,
+    );
+    const asked = () =>
+      Promise.all(expected.map(async (_, i) => {
+        const { path } = products[i % 2]!;
+        const { body } = await (i % 5 === 0
+          ? app.send(path, { headers: { "x-api-key": unknownKey() } })
+          : orgs[i % 2]!.get(path));
+        return body.data?.id ?? body.error.code;
+      }));
+
+    assertEquals(await asked(), expected);
+    for (const change of CHANGES_OF_READS) {
+      await observer.unsafe(change);
+      assertEquals(await asked(), expected);
+    }
+    await scene.assertSound();
+  });
 });
+
+function unknownKey(): string {
+  const random = crypto.randomUUID().replaceAll("-", "");
+  return `cat_${random.slice(0, 12)}_${random.padEnd(43, "0")}`;
+}
