@@ -60,6 +60,25 @@ Deno.test(
       await scene.assertSound(load);
     });
 
+    await t.step("keeps none waiting of many who come at once", async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+
+      await cluster.stop("fast");
+      const asked = performance.now();
+      const replies = await Promise.all(
+        Array.from({ length: 4 }, () => org.get(path)),
+      );
+      const ms = performance.now() - asked;
+      await cluster.start();
+
+      assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
+      // Not until their deadline: who cannot connect hears of it.
+      assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
+      await eventually(200, async () => (await org.get(path)).status);
+      await scene.assertSound();
+    });
+
     await t.step("refuses writes as a standby, and is asked anew", async () => {
       const org = await app.organization();
       const { path } = await org.create();
