@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { API_KEY, hashOf, issueKey } from "../db/access.ts";
 import { clockAhead } from "./clock.ts";
-import { countingLookUps } from "./counting.ts";
+import { countingReads } from "./counting.ts";
 import { withoutRequestId } from "./expect.ts";
 import { openApp, send } from "./harness.ts";
 
@@ -49,7 +49,7 @@ Deno.test("An API key", async (t) => {
     "is refused without the database where it is malformed",
     async () => {
       const org = await app.organization();
-      const counted = countingLookUps(app.database);
+      const counted = countingReads(app.database);
       const handler = app.variant({ database: counted });
       const { key } = org;
       const keys = ["", "null", "undefined", "x", "cat_", key.slice(0, -1)]
@@ -90,7 +90,7 @@ Deno.test("An API key", async (t) => {
         bodies.add(withoutRequestId(reply));
       }
       assertEquals(bodies.size, 1);
-      assertEquals(counted.lookUps, 0);
+      assertEquals(counted.reads, 0);
     },
   );
 
@@ -116,7 +116,7 @@ Deno.test("An API key", async (t) => {
 
   await t.step("is looked up once for many requests", async () => {
     const org = await app.organization();
-    const counted = countingLookUps(app.database);
+    const counted = countingReads(app.database);
     const handler = app.variant({ database: counted });
 
     const replies = await Promise.all(
@@ -127,8 +127,8 @@ Deno.test("An API key", async (t) => {
     );
 
     assert(replies.every(({ status }) => status === 404));
-    // Twenty products that are not there, and the key.
-    assertEquals(counted.lookUps, 21);
+    // Twenty products that are not there, the key, and the note that it was used.
+    assertEquals(counted.reads, 22);
   });
 
   await t.step("reads and does not write, with the scope read", async () => {

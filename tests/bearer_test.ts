@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../db/uuid.ts";
 import { createTokenVerifier } from "../middleware/token.ts";
 import { clockAhead } from "./clock.ts";
-import { countingLookUps } from "./counting.ts";
+import { countingReads } from "./counting.ts";
 import { withoutRequestId } from "./expect.ts";
 import { openApp, type Organization, send } from "./harness.ts";
 import { claims, hmacToken } from "./jwt.ts";
@@ -189,7 +189,7 @@ Deno.test("A Bearer token", async (t) => {
     "takes no place at the database where it is not good",
     async () => {
       const org = await app.organization();
-      const counted = countingLookUps(app.database);
+      const counted = countingReads(app.database);
       const handler = app.variant({ database: counted });
       const bad = hmacToken("another secret", claims());
       const good = tokenOf("nobody");
@@ -204,7 +204,7 @@ Deno.test("A Bearer token", async (t) => {
 
         assert(status === 401 || status === 403);
       }
-      assertEquals(counted.lookUps, 0);
+      assertEquals(counted.reads, 0);
     },
   );
 

@@ -1,21 +1,24 @@
-import type { Database } from "../db/database.ts";
+import type { Database, Operations } from "../db/database.ts";
 
-/** The database, and how often something was looked up there. */
-export function countingLookUps(
+/** The database, and how often it was read: looked up, or a single write. */
+export function countingReads(
   database: Database,
-): Database & { lookUps: number } {
+): Database & { reads: number } {
   const counted = {
     ...database,
     load: database.load,
-    lookUps: 0,
+    reads: 0,
     until(deadline: number) {
       const operations = database.until(deadline);
+      const counting =
+        (kind: "read" | "lookUp"): Operations["read"] => (work) => {
+          counted.reads++;
+          return operations[kind](work);
+        };
       return {
         ...operations,
-        lookUp: <T>(...work: Parameters<typeof operations.lookUp<T>>) => {
-          counted.lookUps++;
-          return operations.lookUp(...work);
-        },
+        read: counting("read"),
+        lookUp: counting("lookUp"),
       };
     },
   };

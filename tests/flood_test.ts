@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { randomBytes } from "node:crypto";
 import { clockAhead } from "./clock.ts";
-import { countingLookUps } from "./counting.ts";
+import { countingReads } from "./counting.ts";
 import {
   fieldBlock,
   frame,
@@ -36,12 +36,12 @@ Deno.test("Too much at a time", async (t) => {
   await t.step(
     "of unknown keys, keeps nobody out whose key is known",
     async () => {
-      const database = countingLookUps(app.database);
+      const database = countingReads(app.database);
       const handler = app.variant({ database });
       const ask = (key: string) =>
         send(handler, path, { headers: { "x-api-key": key } });
       await ask(org.key);
-      database.lookUps = 0;
+      database.reads = 0;
       // Known, and old enough to be looked up again.
       using _ = clockAhead(5_000);
 
@@ -55,7 +55,7 @@ Deno.test("Too much at a time", async (t) => {
         assert(status === 401 || status === 503 && headers.has("retry-after"));
       }
       assert(replies.some(({ status }) => status === 401));
-      assert(database.lookUps < STRANGERS / 2, `${database.lookUps} look-ups`);
+      assert(database.reads < STRANGERS / 2, `${database.reads} look-ups`);
       assertEquals(later.status, 401);
     },
   );

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import type postgres from "postgres";
 import type { Tx } from "../../db/sql.ts";
 import { ApiError } from "../../schema/error.ts";
 import { startLoad } from "./load.ts";
@@ -35,6 +36,16 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     return count;
   }
 
+  /** Kills those that wait for a lock, and gives how many. */
+  async function killWaiting(sql: postgres.TransactionSql): Promise<number> {
+    const { count } = await sql`
+      select pg_terminate_backend(pid)
+      from pg_stat_activity
+      where application_name = 'catalogue' and wait_event_type = 'Lock'
+    `;
+    return count;
+  }
+
   await t.step("are replaced before anyone notices", async () => {
     const org = await app.organization();
     await Promise.all(Array.from({ length: 8 }, () => org.create()));
@@ -65,12 +76,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
       const answer = observer.begin(async (sql) => {
         await sql`lock table ${sql(table)} in share mode`;
         const answer = org.put(path, body);
-        await eventually(1, async () =>
-          (await sql`
-          select pg_terminate_backend(pid)
-          from pg_stat_activity
-          where application_name = 'catalogue' and wait_event_type = 'Lock'
-        `).count);
+        await eventually(1, () => killWaiting(sql));
         return { answer };
       });
       const { status, body: { data } } = await (await answer).answer;
@@ -93,12 +99,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     const { answers } = await observer.begin(async (sql) => {
       await sql`lock table products`;
       const answers = Array.from({ length: 20 }, () => org.get(path));
-      await eventually(1, async () =>
-        (await sql`
-          select pg_terminate_backend(pid)
-          from pg_stat_activity
-          where application_name = 'catalogue' and wait_event_type = 'Lock'
-        `).count);
+      await eventually(1, () => killWaiting(sql));
       return { answers };
     });
 

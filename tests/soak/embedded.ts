@@ -3,7 +3,6 @@ import type { Sql } from "../../db/sql.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
 import { pause } from "../../db/deadline.ts";
-
 import { type App, createOrganization, send, SETTINGS } from "../harness.ts";
 import { preparedFolder } from "../prepared_folder.ts";
 import { type Service, start } from "../process.ts";
