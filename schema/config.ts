@@ -19,8 +19,8 @@ const Truth = v.pipe(
 );
 
 /**
- * More connections than the cores keep busy are in each other's way: four do a
- * tenth more on two cores than eight. Half of them are for looking up.
+ * Half are for looking up, half for the rest. More than the cores keep busy are
+ * in each other's way: of lists, four do a tenth more on two cores than eight.
  */
 export const POOL_SIZE = Math.min(
   16,
