@@ -2,7 +2,7 @@ import { constant } from "./sql.ts";
 import { salesRights } from "./sales_rights.ts";
 import { territories } from "./territories.ts";
 
-/** What only the full product has: the arrays of product `$2`, as one JSON object. */
+/** What only the full product has: the arrays of product `p`, as one JSON object. */
 export const arrays = constant((sql) =>
   sql`
     json_build_object(
@@ -22,7 +22,7 @@ export const arrays = constant((sql) =>
           order by x.position, x.id
         )
         from product_prices x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = $1 and x.product_id = p.id
       ), '[]'),
       'packing_configurations', coalesce((
         select json_agg(
@@ -30,7 +30,7 @@ export const arrays = constant((sql) =>
           order by x.position, x.id
         )
         from packing_configurations x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = $1 and x.product_id = p.id
       ), '[]'),
       'contributors', coalesce((
         select json_agg(
@@ -46,12 +46,12 @@ export const arrays = constant((sql) =>
         from product_contributors x
         join contributors contributor on contributor.organization_id = $1 and contributor.id = x.contributor_id
         join contributor_roles role on role.id = x.contributor_role_id
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = $1 and x.product_id = p.id
       ), '[]'),
       'product_collections', coalesce((
         select json_agg(json_build_object('collection_id', x.collection_id) order by x.position)
         from product_collections x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = $1 and x.product_id = p.id
       ), '[]'),
       'custom_fields', coalesce((
         select json_agg(
@@ -60,7 +60,7 @@ export const arrays = constant((sql) =>
         )
         from custom_field_values x
         join custom_fields field on field.organization_id = $1 and field.id = x.field_id
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = $1 and x.product_id = p.id
       ), '[]'),
       'collateral', coalesce((
         select json_agg(
@@ -100,7 +100,7 @@ export const arrays = constant((sql) =>
           order by x.position, x.id
         )
         from collateral x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = $1 and x.product_id = p.id
       ), '[]'),
       'product_territories', ${territories(sql)},
       'product_sales_rights', ${salesRights(sql)}

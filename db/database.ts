@@ -1,6 +1,7 @@
 import type { Load } from "./admission.ts";
 import { type ConnectionSettings, openConnection } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
+import { Gathering, type Question, type Run } from "./gathering.ts";
 import { Pool } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import type { Sql, Tx } from "./sql.ts";
@@ -10,16 +11,18 @@ import type { Watch } from "./watch.ts";
 /** What a request may do with the database, until its deadline. */
 export interface Operations {
   /**
+   * Asks a question that finds a few rows by their keys. Questions on one topic
+   * that wait for a connection at the same time are asked in one statement.
+   */
+  lookUp<Ask, Answer>(question: Question<Ask, Answer>): Promise<Answer>;
+  /** The same for questions that may take long: a look-up waits for none of them. */
+  read<Ask, Answer>(question: Question<Ask, Answer>): Promise<Answer>;
+  /**
    * Runs statements that need no transaction, one after another; safe to run
    * again, which happens where the connection was lost. A single write may be
    * one, where writing it twice does no harm.
    */
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /**
-   * The same for statements that find a few rows by their keys: those have
-   * connections of their own, and wait for nobody's search.
-   */
-  lookUp<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  run<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one transaction, committed when it returns and rolled back
    * when it throws. Runs it again where PostgreSQL asks for that (40001, 40P01)
@@ -82,6 +85,8 @@ export async function openDatabase(
   const long = pool(size - half);
   const short = half > 0 ? pool(half) : long;
   const pools = [...new Set([long, short])];
+  const lookUps = new Gathering();
+  const reads = new Gathering();
 
   const housekeeping = embedded ? undefined : setInterval(() => {
     for (const pool of pools) pool.closeUnused();
@@ -89,10 +94,9 @@ export async function openDatabase(
 
   return {
     until: (deadline) => ({
-      read: (work) =>
-        retrying(() => long.operate(deadline, (_, lent) => work(lent))),
-      lookUp: (work) =>
-        retrying(() => short.operate(deadline, (_, lent) => work(lent))),
+      lookUp: (question) => lookUps.ask(question, running(short, deadline)),
+      read: (question) => reads.ask(question, running(long, deadline)),
+      run: running(long, deadline),
       transaction: (work) =>
         retrying(() =>
           long.operate(
@@ -116,4 +120,10 @@ export async function openDatabase(
       await embedded?.close();
     },
   };
+}
+
+/** Runs work on connections of the pool, one after another where one is lost. */
+function running(pool: Pool, deadline: number): Run {
+  return (work) =>
+    retrying(() => pool.operate(deadline, (_, lent) => work(lent)));
 }

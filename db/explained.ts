@@ -58,7 +58,7 @@ export async function explained<T>(
   } catch (error) {
     const rule = RULES[brokenConstraint(error) ?? ""];
     if (!rule && !(error instanceof RowsMissing)) throw error;
-    const faults = await database.read((sql) =>
+    const faults = await database.run((sql) =>
       findFaults(sql, organizationId, id, body)
     );
     if (faults.length > 0) throw invalid("The body", faults);

@@ -76,7 +76,7 @@ export async function load(sql: Tx, file: SqlFile): Promise<void> {
  */
 export async function isCurrent(database: Operations): Promise<boolean> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
-  return await database.read(async (sql) => {
+  return await database.run(async (sql) => {
     if (!await isInstalled(sql)) return false;
     const known = await filesOf(sql);
     const isKnown = ({ name, sha256 }: SqlFile, i: number) =>
@@ -90,7 +90,7 @@ export async function isCurrent(database: Operations): Promise<boolean> {
 /** Whether all migrations of this release are applied; there may be more, of a later one. */
 export async function isMigrated(database: Operations): Promise<boolean> {
   const files = await readMigrations();
-  return await database.read(async (sql) => {
+  return await database.run(async (sql) => {
     if (!await isInstalled(sql)) return false;
     const known = new Set((await filesOf(sql)).map(({ name }) => name));
     return files.every(({ name }) => known.has(name));

@@ -1,5 +1,6 @@
 import { ApiError } from "../schema/error.ts";
 import type { Operations } from "./database.ts";
+import { type Question, shared } from "./gathering.ts";
 import type { Reads } from "./replica.ts";
 import type { Sql } from "./sql.ts";
 
@@ -23,10 +24,9 @@ export interface Caller {
  * it was committed. So is one of which nobody knows, where there is time.
  */
 export function noting(primary: Operations, caller: Caller): Operations {
-  const note = () => primary.read((sql) => noteWrite(sql, caller));
+  const note = () => primary.run((sql) => noteWrite(sql, caller));
   return {
-    read: primary.read,
-    lookUp: primary.lookUp,
+    ...primary,
     async transaction(work) {
       const result = await primary.transaction(work).catch(async (error) => {
         if (isInDoubt(error)) await note().catch(() => {});
@@ -47,20 +47,16 @@ export function replicated(
   replica: Reads,
   caller: Caller,
 ): Operations {
-  const through = (kind: keyof Reads): Operations["read"] => async (work) => {
-    // Who may only read has written nothing.
-    const written = caller.mayWrite
-      ? await primary.lookUp((sql) => lastWrite(sql, caller))
-      : undefined;
-    return await replica[kind](async (sql) =>
-      !written || await hasReplayed(sql, written) ? await work(sql) : undefined
-    ) ?? await primary[kind](work);
-  };
-  return {
-    read: through("read"),
-    lookUp: through("lookUp"),
-    transaction: primary.transaction,
-  };
+  const through =
+    (kind: keyof Reads): Operations["read"] => async (question) => {
+      // Who may only read has written nothing.
+      const written = caller.mayWrite
+        ? await primary.lookUp(lastWrite(caller))
+        : undefined;
+      const found = await replica[kind](after(written, question));
+      return found ? found.answer : await primary[kind](question);
+    };
+  return { ...primary, read: through("read"), lookUp: through("lookUp") };
 }
 
 function isInDoubt(error: unknown): boolean {
@@ -80,17 +76,34 @@ async function noteWrite(
 }
 
 /** How far a replica must have replayed; nothing where the caller has never written. */
-async function lastWrite(
-  sql: Sql,
-  { organizationId, name }: Caller,
-): Promise<string | undefined> {
-  // A row out of another server's dump may lie in the future.
-  const [write] = await sql<{ position: string }[]>`
-    select least(w.wal_position, pg_current_wal_insert_lsn())::text as position
-    from last_writes w
-    where w.organization_id = ${organizationId} and w.caller = ${name}
-  `;
-  return write?.position;
+function lastWrite({ organizationId, name }: Caller) {
+  return shared(`last write ${organizationId} ${name}`, async (sql) => {
+    // A row out of another server's dump may lie in the future.
+    const [write] = await sql<{ position: string }[]>`
+      select least(w.wal_position, pg_current_wal_insert_lsn())::text as position
+      from last_writes w
+      where w.organization_id = ${organizationId} and w.caller = ${name}
+    `;
+    return write?.position;
+  });
+}
+
+/** The question to a replica: answered by one that has replayed so much, if any is asked for. */
+function after<Ask, Answer>(
+  position: string | undefined,
+  { topic, ask, answer }: Question<Ask, Answer>,
+): Question<Ask, { answer: Answer } | undefined> {
+  return {
+    topic: `after ${position} ${topic}`,
+    ask,
+    answer: async (sql, asks) => {
+      if (position && !await hasReplayed(sql, position)) {
+        return asks.map(() => undefined);
+      }
+      const answers = await answer(sql, asks);
+      return answers.map((answer) => ({ answer }));
+    },
+  };
 }
 
 async function hasReplayed(sql: Sql, position: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { arrays } from "./arrays.ts";
+import { MAX_TOGETHER } from "./gathering.ts";
 import { type Exact, names, type Sql, type Statement, type Tx } from "./sql.ts";
 import { core } from "./representation.ts";
 
@@ -66,20 +67,36 @@ export function lockProduct(
   `;
 }
 
-/** The full product as JSON text; no row where there is none. */
-export function fullProduct(
+/**
+ * The full products with these ids as JSON text, in no order; no row where there
+ * is none. The limits have the planner count on as many rows and on one for each,
+ * whatever is asked: else it may find it better to plan anew each time.
+ */
+export function fullProducts(
   sql: Sql,
   organizationId: string,
-  id: string,
-): Statement<{ product: string }> {
-  return sql<{ product: string }[]>`
-    select '{' || ${core(sql)} || ',' || substr(${
-    arrays(sql)
-  }::text, 2) as product
-    from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
+  ids: readonly string[],
+): Statement<{ id: string; product: string }> {
+  return sql<{ id: string; product: string }[]>`
+    with asked (organization_id, id) as (
+      select ${organizationId}::uuid, id::uuid
+      from string_to_table(${ids.join()}, ',') id
+      limit ${mostTogether(sql)}
+    )
+    select
+      p.id,
+      '{' || ${core(sql)} || ',' || substr(${arrays(sql)}::text, 2) as product
+    from asked
+    cross join lateral (
+      select *
+      from products p
+      where p.organization_id = $1 and p.id = asked.id
+      limit 1
+    ) p
   `;
 }
+
+const mostTogether = names(String(MAX_TOGETHER));
 
 /**
  * A product moves in time by a millisecond at least, so that every change shows.

@@ -2,12 +2,13 @@ import { ApiError } from "../schema/error.ts";
 import { FILTERS } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { countProduct, moveCounts } from "./counts.ts";
-import { pipelined, type Sql, type Tx } from "./sql.ts";
+import type { Operations } from "./database.ts";
+import { pipelined, type Tx } from "./sql.ts";
 import type { Created } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
 import {
   COLUMNS,
-  fullProduct,
+  fullProducts,
   insertRow,
   lockProduct,
   setColumns,
@@ -24,12 +25,22 @@ import { uuidv7 } from "./uuid.ts";
 
 /** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
 export async function getProduct(
-  sql: Sql,
+  database: Operations,
   organizationId: string,
   id: string,
 ): Promise<string> {
-  const [row] = await fullProduct(sql, organizationId, id);
-  return (row ?? notFound(id)).product;
+  const product = await database.lookUp({
+    topic: `products ${organizationId}`,
+    ask: id.toLowerCase(),
+    answer: async (sql, ids) => {
+      const rows = await fullProducts(sql, organizationId, [
+        ...new Set(ids),
+      ]);
+      const found = new Map(rows.map(({ id, product }) => [id, product]));
+      return ids.map((id) => found.get(id));
+    },
+  });
+  return product ?? notFound(id);
 }
 
 /** Creates the product with everything in its body, and gives it in full. */
@@ -47,7 +58,7 @@ export async function createProduct(
     ...nested.writes,
     ...series_id ? [setSeries(sql, organizationId, id, series_id)] : [],
     ...setProductForm(sql, organizationId, id, product_form_id),
-    fullProduct(sql, organizationId, id),
+    fullProducts(sql, organizationId, [id]),
   ]);
   return { id, product: row!.product, replayed: false };
 }
@@ -87,7 +98,7 @@ export async function updateProduct(
       : [],
     ...nested.prunes(),
     ...setProductForm(sql, organizationId, id, product_form_id),
-    fullProduct(sql, organizationId, id),
+    fullProducts(sql, organizationId, [id]),
   ]);
   return (row ?? notFound(id)).product;
 }
@@ -128,7 +139,7 @@ async function lockedProduct(
 ): Promise<string | undefined> {
   const [row] = await pipelined([
     lockProduct(sql, organizationId, id),
-    fullProduct(sql, organizationId, id),
+    fullProducts(sql, organizationId, [id]),
   ]);
   return row?.product;
 }

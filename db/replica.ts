@@ -1,20 +1,22 @@
 import type { Load } from "./admission.ts";
-import { ApiError } from "../schema/error.ts";
 import { type DatabaseSettings, openDatabase } from "./database.ts";
 import { isConflict } from "./fault.ts";
-import type { Sql } from "./sql.ts";
+import { type Question, shared } from "./gathering.ts";
 import type { Watch } from "./watch.ts";
 
 /** What a request may ask of a replica, until its deadline. */
 export interface Reads {
   /**
-   * Runs statements that may be run again. Gives nothing where the replica does
-   * not answer, soon enough for the primary to answer instead; throws what
-   * `work` throws for its own reasons.
+   * Asks a question as `Operations` does. Gives nothing where the replica does
+   * not answer, soon enough for the primary to answer instead.
    */
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T | undefined>;
-  /** The same for statements that find a few rows by their keys. */
-  lookUp<T>(work: (sql: Sql) => Promise<T>): Promise<T | undefined>;
+  read<Ask, Answer>(
+    question: Question<Ask, Answer>,
+  ): Promise<Answer | undefined>;
+  /** The same for a question that finds a few rows by their keys. */
+  lookUp<Ask, Answer>(
+    question: Question<Ask, Answer>,
+  ): Promise<Answer | undefined>;
 }
 
 /** A server that follows the primary, and answers reads in its place. */
@@ -49,7 +51,9 @@ export async function openReplica(
     const now = performance.now();
     if (now < askedAt + ASK_AGAIN_MS) return;
     askedAt = now;
-    database.until(now + ASK_AGAIN_MS).lookUp((sql) => sql`select 1 as ready`)
+    database.until(now + ASK_AGAIN_MS).lookUp(
+      shared("readiness", (sql) => sql`select 1 as ready`),
+    )
       .then(() => {
         if (state === "away") changed(false);
         state = "there";
@@ -60,7 +64,10 @@ export async function openReplica(
   }
 
   const reading =
-    (deadline: number, kind: keyof Reads): Reads["read"] => async (work) => {
+    (deadline: number, kind: keyof Reads): Reads["read"] =>
+    async (
+      question,
+    ) => {
       if (state !== "there") {
         ask();
         return undefined;
@@ -68,9 +75,8 @@ export async function openReplica(
       const now = performance.now();
       const patience = Math.min(PATIENCE_MS, (deadline - now) / 2);
       try {
-        return await database.until(now + patience)[kind](work);
+        return await database.until(now + patience)[kind](question);
       } catch (error) {
-        if (isAnswer(error)) throw error;
         // A conflict is one statement's, in the way of what the primary has done.
         if (!isConflict(error) && state === "there") {
           state = "doubtful";
@@ -89,9 +95,4 @@ export async function openReplica(
     },
     close: (seconds) => database.close(seconds),
   };
-}
-
-/** Whether `work` has thrown it for its own reasons, and would at the primary. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof ApiError && error.code !== "SERVICE_UNAVAILABLE";
 }

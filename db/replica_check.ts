@@ -8,7 +8,7 @@ const LOOK_AGAIN_MS = 100;
 
 /** Whether the replica follows the primary, and how far behind it is. Throws where it cannot be reached. */
 export async function checkReplica(primary: Operations, replica: Operations) {
-  const [end] = await primary.read((sql) =>
+  const [end] = await primary.run((sql) =>
     sql<{ system: string; position: string }[]>`
       select
         (select system_identifier::text from pg_control_system()) as system,
@@ -54,7 +54,7 @@ function wrong(finding: string, advice: string) {
 }
 
 async function progress(replica: Operations, position: string) {
-  const [row] = await replica.read((sql) =>
+  const [row] = await replica.run((sql) =>
     sql<
       {
         system: string;

@@ -54,7 +54,7 @@ function nameOf(
     /^\s*(insert|update|delete)\s+(?:(?:into|from)\s+)?(\w+)/.exec(text) ?? [];
   if (verb) return `${verb} ${written}`;
   const own = Array.from(
-    text.matchAll(/(\w+) as (?:materialized )?\(/g),
+    text.matchAll(/(\w+)(?: \([\w, ]+\))? as (?:materialized )?\(/g),
     ([, name]) => name,
   );
   const read = Array.from(

@@ -9,6 +9,7 @@ import {
   touchKey,
 } from "../db/access.ts";
 import type { Operations } from "../db/database.ts";
+import { shared } from "../db/gathering.ts";
 import { type Caller, noting, replicated } from "../db/own_writes.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";
@@ -86,7 +87,9 @@ async function byKey(
   if (!id) throw unauthorized("The API key is missing or not valid");
   const hash = hashOf(apiKey);
   const key = await keys.get(hash.toString("latin1"), async () => {
-    const key = await context.database.lookUp((sql) => findKey(sql, id));
+    const key = await context.database.lookUp(
+      shared(`key ${id}`, (sql) => findKey(sql, id)),
+    );
     if (key && timingSafeEqual(key.key_hash, hash)) {
       return { ...key, usedInMinute: 0 };
     }
@@ -112,7 +115,7 @@ function noteUse(
   const minute = Math.floor(Date.now() / 60_000);
   if (key.usedInMinute === minute) return;
   key.usedInMinute = minute;
-  database.read((sql) => touchKey(sql, key.organization_id, id)).catch((
+  database.run((sql) => touchKey(sql, key.organization_id, id)).catch((
     error,
   ) =>
     services.log("warn", {
@@ -148,7 +151,13 @@ async function byToken(
   const role = UUID.test(organizationId)
     ? await roles.get(
       `${organizationId} ${subject}`,
-      () => database.lookUp((sql) => findRole(sql, organizationId, subject)),
+      () =>
+        database.lookUp(
+          shared(
+            `role ${organizationId} ${subject}`,
+            (sql) => findRole(sql, organizationId, subject),
+          ),
+        ),
     )
     : undefined;
   if (!role) {

@@ -36,8 +36,9 @@ export function timed(
   stopwatch: Stopwatch,
 ): Operations {
   return {
-    read: (work) => stopwatch.time(() => operations.read(work)),
-    lookUp: (work) => stopwatch.time(() => operations.lookUp(work)),
+    lookUp: (question) => stopwatch.time(() => operations.lookUp(question)),
+    read: (question) => stopwatch.time(() => operations.read(question)),
+    run: (work) => stopwatch.time(() => operations.run(work)),
     transaction: (work) => stopwatch.time(() => operations.transaction(work)),
   };
 }
@@ -45,8 +46,8 @@ export function timed(
 /** The reads, timed. */
 export function timedReads(reads: Reads, stopwatch: Stopwatch): Reads {
   return {
-    read: (work) => stopwatch.time(() => reads.read(work)),
-    lookUp: (work) => stopwatch.time(() => reads.lookUp(work)),
+    lookUp: (question) => stopwatch.time(() => reads.lookUp(question)),
+    read: (question) => stopwatch.time(() => reads.read(question)),
   };
 }
 

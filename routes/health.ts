@@ -1,3 +1,4 @@
+import { shared } from "../db/gathering.ts";
 import type { Answer, Context } from "../middleware/context.ts";
 import { checkReady } from "../middleware/ready.ts";
 import { success } from "../schema/envelope.ts";
@@ -10,6 +11,8 @@ export function live(): Answer {
 /** `GET /health/ready`: the service takes work, and the database answers. */
 export async function ready({ services, database }: Context): Promise<Answer> {
   checkReady(services);
-  await database.lookUp((sql) => sql`select 1 as ready`);
+  await database.lookUp(
+    shared("readiness", (sql) => sql`select 1 as ready`),
+  );
   return { status: 200, body: success('{"status":"ready"}') };
 }

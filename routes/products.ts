@@ -5,6 +5,7 @@ import {
   getProduct,
   updateProduct,
 } from "../db/products.ts";
+import { shared } from "../db/gathering.ts";
 import { listProducts } from "../db/listing.ts";
 import { once } from "../db/idempotency.ts";
 import { readText, validBody } from "../middleware/body.ts";
@@ -59,8 +60,11 @@ export async function list(
     "validation",
     () => readListQuery(url.searchParams),
   );
-  const { products, total } = await database.read((sql) =>
-    listProducts(sql, organizationId, query)
+  const { products, total } = await database.read(
+    shared(
+      `list ${organizationId} ${url.search}`,
+      (sql) => listProducts(sql, organizationId, query),
+    ),
   );
   const { page, limit } = query;
   const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
@@ -75,9 +79,7 @@ export async function list(
 export async function get(
   { request, params, database, organizationId }: Authenticated,
 ): Promise<Answer> {
-  const product = await database.lookUp((sql) =>
-    getProduct(sql, organizationId, params.id!)
-  );
+  const product = await getProduct(database, organizationId, params.id!);
   const etag = etagOf(product);
   if (isNotModified(request.headers, etag)) {
     return { status: 304, headers: { etag } };

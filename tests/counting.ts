@@ -8,17 +8,21 @@ export function countingReads(
     ...database,
     load: database.load,
     reads: 0,
-    until(deadline: number) {
-      const operations = database.until(deadline);
-      const counting =
-        (kind: "read" | "lookUp"): Operations["read"] => (work) => {
+    until(deadline: number): Operations {
+      const { lookUp, read, run, transaction } = database.until(deadline);
+      function counting<Given extends unknown[], T>(
+        operation: (...given: Given) => T,
+      ) {
+        return (...given: Given): T => {
           counted.reads++;
-          return operations[kind](work);
+          return operation(...given);
         };
+      }
       return {
-        ...operations,
-        read: counting("read"),
-        lookUp: counting("lookUp"),
+        lookUp: counting(lookUp),
+        read: counting(read),
+        run: counting(run),
+        transaction,
       };
     },
   };

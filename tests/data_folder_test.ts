@@ -55,7 +55,7 @@ Deno.test("the folder of the embedded database", async (t) => {
   await t.step("has nothing of a transaction that was given up", async () => {
     const database = await openDatabase({ ...SETTINGS, url: undefined });
     const within = (ms: number) => database.until(performance.now() + ms);
-    await within(60_000).read((sql) => sql`create table notes (text text)`);
+    await within(60_000).run((sql) => sql`create table notes (text text)`);
     const { promise: never, resolve } = Promise.withResolvers<void>();
 
     await assertRejects(() =>
@@ -69,7 +69,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     await within(60_000).transaction((sql) =>
       sql`insert into notes values ('kept')`
     );
-    const notes = await within(60_000).read((sql) =>
+    const notes = await within(60_000).run((sql) =>
       sql`select text from notes`
     );
     assertEquals([...notes], [{ text: "kept" }]);

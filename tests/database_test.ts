@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Database, openDatabase } from "../db/database.ts";
 import { pause } from "../db/deadline.ts";
+import { shared } from "../db/gathering.ts";
 import { pipelined, type Sql, type Tx } from "../db/sql.ts";
 import { ApiError } from "../schema/error.ts";
 import { SETTINGS } from "./harness.ts";
@@ -20,13 +21,13 @@ function raise(sql: Sql, state: string) {
 Deno.test("openDatabase", async (t) => {
   const database = await openDatabase(SETTINGS);
   const table = `notes_${crypto.randomUUID().replaceAll("-", "")}`;
-  await soon(database).read((sql) =>
+  await soon(database).run((sql) =>
     sql`create table ${sql(table)} (note text not null)`
   );
   const write = (sql: Sql, note: string) =>
     sql`insert into ${sql(table)} (note) values (${note})`;
   const isStored = async (note: string) => {
-    const rows = await soon(database).read((sql) =>
+    const rows = await soon(database).run((sql) =>
       sql`select from ${sql(table)} where note = ${note}`
     );
     return rows.length > 0;
@@ -88,52 +89,32 @@ Deno.test("openDatabase", async (t) => {
       ["look-ups", "lookUp", 2],
     ] as const
   ) {
-    await t.step(`runs as many ${what} as it has connections`, async () => {
+    await t.step(`asks as many ${what} as it has connections`, async () => {
       let [running, most] = [0, 0];
 
       await Promise.all(
-        Array.from({ length: 50 }, () =>
-          soon(database)[kind](async (sql) => {
-            most = Math.max(most, ++running);
-            await sql`select`;
-            running--;
-          })),
+        Array.from(
+          { length: 50 },
+          (_, i) =>
+            soon(database)[kind](shared(`${i}`, async (sql) => {
+              most = Math.max(most, ++running);
+              await sql`select`;
+              running--;
+            })),
+        ),
       );
 
       assertEquals(most, SETTINGS.url ? expected : 1);
     });
   }
 
-  await t.step("fails no look-up for another's failure", async () => {
-    const results = await Promise.allSettled(
-      Array.from(
-        { length: 20 },
-        (_, i) =>
-          soon(database).lookUp((sql) =>
-            sql<{ quotient: number }[]>`
-          select ${100}::int / ${i % 4}::int as quotient
-        `
-          ),
-      ),
-    );
-
-    for (const [i, result] of results.entries()) {
-      assertEquals(
-        result.status === "rejected"
-          ? (result.reason as { code?: string }).code
-          : result.value[0]!.quotient,
-        i % 4 === 0 ? "22012" : Math.trunc(100 / (i % 4)),
-      );
-    }
-  });
-
   await t.step("looks up beside reads that take long", async () => {
     let slept = false;
     const sleeping = Promise.all(Array.from(
       { length: 2 },
-      () => soon(database).read((sql) => sql.unsafe("select pg_sleep(0.2)")),
+      () => soon(database).run((sql) => sql.unsafe("select pg_sleep(0.2)")),
     )).then(() => slept = true);
-    await soon(database).lookUp((sql) => sql`select`);
+    await soon(database).lookUp(shared("nothing", (sql) => sql`select`));
 
     // An embedded database does one thing after another.
     if (SETTINGS.url) assert(!slept);
@@ -144,7 +125,7 @@ Deno.test("openDatabase", async (t) => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(
         () =>
-          database.until(performance.now() + 1_000).read(() => {
+          database.until(performance.now() + 1_000).run(() => {
             throw new TypeError("On purpose");
           }),
         TypeError,
@@ -202,7 +183,7 @@ Deno.test("openDatabase", async (t) => {
 
   await t.step("lends its handle for the time of the operation", async () => {
     let [ofRead, ofTransaction]: [Sql?, Tx?] = [];
-    await soon(database).read((sql) => {
+    await soon(database).run((sql) => {
       ofRead = sql;
       return sql`select`;
     });
@@ -254,7 +235,7 @@ Deno.test("openDatabase", async (t) => {
     assertEquals(started, false);
   });
 
-  await soon(database).read((sql) => sql`drop table ${sql(table)}`);
+  await soon(database).run((sql) => sql`drop table ${sql(table)}`);
 
   await t.step("lets what runs finish when it is closed", async () => {
     const running = soon(database).transaction(async (sql) => {
@@ -270,6 +251,6 @@ Deno.test("openDatabase", async (t) => {
   });
 
   await t.step("refuses everything once it is closed", async () => {
-    await assertRejects(() => soon(database).read((sql) => sql`select`));
+    await assertRejects(() => soon(database).run((sql) => sql`select`));
   });
 });

@@ -45,6 +45,6 @@ function fresh(
 async function administer(statement: string): Promise<void> {
   const database = await openDatabase(SETTINGS);
   const operations = database.until(performance.now() + 60_000);
-  await operations.read((sql) => sql.unsafe(statement));
+  await operations.run((sql) => sql.unsafe(statement));
   await database.close();
 }

@@ -83,7 +83,7 @@ export async function openApp(
     handler,
     variant,
     logged,
-    sql: (work) => operations().read(work),
+    sql: (work) => operations().run(work),
     send: (path, init) => send(handler, path, init),
     organization: () => createOrganization(app),
     async [Symbol.asyncDispose]() {

@@ -18,14 +18,14 @@ Deno.test("The start of the service", async (t) => {
   await t.step(
     "fills the code lists again where their file has changed",
     async () => {
-      await database.read((sql) =>
+      await database.run((sql) =>
         sql`update schema_migrations set sha256 = 'another' where name = 'seed.sql'`
       );
-      await database.read((sql) => sql`delete from onix_codes where list = 96`);
+      await database.run((sql) => sql`delete from onix_codes where list = 96`);
 
       await install(database);
 
-      const codes = await database.read((sql) =>
+      const codes = await database.run((sql) =>
         sql`select code from onix_codes where list = 96`
       );
       assertNotEquals(codes.length, 0);
@@ -46,7 +46,7 @@ Deno.test("The start of the service", async (t) => {
 
     await install(database);
 
-    const counts = await database.read((sql) =>
+    const counts = await database.run((sql) =>
       sql`select filter, products::int from product_counts`
     );
     assertEquals([...counts], [{ filter: "organization_id", products: 1 }]);
@@ -54,7 +54,7 @@ Deno.test("The start of the service", async (t) => {
 
   async function knownFiles() {
     return [
-      ...await database.read((sql) =>
+      ...await database.run((sql) =>
         sql`select name, sha256, applied_at from schema_migrations`
       ),
     ];

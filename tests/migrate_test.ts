@@ -97,7 +97,7 @@ Deno.test({
     ]);
 
     assertEquals(all.map((process) => process?.code ?? 0), [0, 0, 0, 0]);
-    const known = await fresh.operations.read((sql) =>
+    const known = await fresh.operations.run((sql) =>
       sql`select name from schema_migrations`
     );
     assertEquals(known.length, [...Deno.readDirSync(MIGRATIONS)].length + 1);

@@ -8,10 +8,12 @@ export interface Embedded {
   rate: number;
 }
 
-/** The organization of `sql/demo.sql`. */
+/** The organization of `sql/demo.sql`, and some of its products. */
 const DEMO = "00000000-0000-4000-8000-000000000001";
+const PRODUCT = "c0000000-0000-4000-8000-00000000{n}00";
+const NUMBERS = [10, 26] as const;
 
-/** Starts the service without a database of its own, as one does who tries it, and asks for a product. */
+/** Starts the service without a database of its own, as one does who tries it, and asks for products. */
 export async function measureEmbedded(
   { clients, seconds, seed }: {
     clients: number;
@@ -31,8 +33,8 @@ export async function measureEmbedded(
       {
         clients,
         method: "GET",
-        path: `/api/products/${await anyProduct(service, key)}`,
-        numbers: [1, 1],
+        path: `/api/products/${PRODUCT}`,
+        numbers: NUMBERS,
         client: { key },
       },
       { origin: service.origin, seconds, seed },
@@ -65,12 +67,4 @@ async function makeKey(dataDir: string): Promise<string> {
     env: { DATABASE_URL: "", DATA_DIR: dataDir },
   }).output();
   return /cat_\S+/.exec(new TextDecoder().decode(stdout))![0];
-}
-
-async function anyProduct({ origin }: Service, key: string): Promise<string> {
-  const response = await fetch(`${origin}/api/products?limit=1`, {
-    headers: { "x-api-key": key },
-  });
-  const { data } = await response.json();
-  return data[0].id;
 }

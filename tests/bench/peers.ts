@@ -47,7 +47,7 @@ export async function startPeers(
   const statement = ({ sent: [one], number }: Watched) => ({
     text: one!.text,
     parameters: one!.parameters.map((value) =>
-      value === idOf("00", number) ? "{id}" : value
+      value?.replace(idOf("00", number), "{id}")
     ),
   });
   const env = {

@@ -40,9 +40,9 @@ async function main(): Promise<void> {
     await readSamples(sql, dataset.large),
     clients,
   );
-  const { get, list, lists, put, create } = scenarios;
+  const { get, list, pages, lists, put, create } = scenarios;
   // Writing comes last, so that all that is read is the data set.
-  const all = [get, list, ...lists, put, create];
+  const all = [get, list, pages, ...lists, put, create];
   const watched = await watchScenarios(cluster.url, sql, all);
   const notCounting = await uncounted(sql, watched.get(create)!);
 

@@ -23,6 +23,8 @@ export interface Scenario {
 export interface Scenarios {
   get: Scenario;
   list: Scenario;
+  /** Lists of which few are the same, so that few share an answer. */
+  pages: Scenario;
   /** Lists of all kinds, with one client. */
   lists: Scenario[];
   /** The one of them that takes the database long. */
@@ -33,6 +35,8 @@ export interface Scenarios {
 
 const PATH = "/api/products";
 const LIMIT = 50;
+/** pgbench takes the page in their midst each time. */
+const PAGES = 120;
 
 const WRITERS = 16;
 
@@ -64,6 +68,12 @@ export function scenariosOf(
   return {
     get: { ...reading, name: "GET", path: product },
     list: { ...reading, name: "LIST", path: `${PATH}?limit=${LIMIT}` },
+    pages: {
+      ...reading,
+      name: `LIST pages 1 to ${PAGES}`,
+      path: `${PATH}?limit=${LIMIT}&page={n}`,
+      numbers: [1, PAGES],
+    },
     lists,
     heavy: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
     put: {

@@ -80,7 +80,7 @@ Deno.test(
           observer`
         select pid from pg_stat_activity where application_name = 'catalogue' order by pid
       `;
-        await database.read((sql) => sql`select`);
+        await database.run((sql) => sql`select`);
         const before = await sessions();
 
         const error = await observer.begin(async (sql) => {
@@ -94,7 +94,7 @@ Deno.test(
         const { status, headers } = toApiError(error);
         assertEquals([status, headers], [503, { "retry-after": "1" }]);
         assert(
-          (await database.read((sql) => sql`select 1 as one`)).length === 1,
+          (await database.run((sql) => sql`select 1 as one`)).length === 1,
         );
         assertEquals([...await sessions()], [...before]);
         await eventually({ used: 0, waiting: 0 }, () => app.database.load);

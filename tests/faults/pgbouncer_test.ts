@@ -33,7 +33,7 @@ Deno.test({
 
     await Promise.all(operations.map(install));
 
-    const [row] = await operations[0]!.read((sql) =>
+    const [row] = await operations[0]!.run((sql) =>
       sql`select count(*)::int as forms from product_forms`
     );
     assert(row!.forms > 0);
@@ -83,7 +83,7 @@ Deno.test({
 
     const error = await assertRejects(() =>
       app.database.until(performance.now() + DEADLINE_MS)
-        .read((sql) => sql`select pg_sleep(60)`)
+        .run((sql) => sql`select pg_sleep(60)`)
     );
 
     assertEquals((error as { code?: string }).code, "57014");

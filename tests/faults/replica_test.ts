@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { shared } from "../../db/gathering.ts";
 import { replicated } from "../../db/own_writes.ts";
 import { type Follower, startFollower } from "./follower.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
@@ -75,14 +76,17 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
 
     const found = await Promise.all(Array.from(
       { length: 4 },
-      () => reads.read((sql) => sql.unsafe("select pg_sleep(2.5)")),
+      (_, i) =>
+        reads.read(
+          shared(`sleep ${i}`, (sql) => sql.unsafe("select pg_sleep(2.5)")),
+        ),
     ));
 
     assertEquals(found, [undefined, undefined, undefined, undefined]);
     assertEquals(changes, before);
     const lookUp = () =>
       replica.until(performance.now() + DEADLINE_MS)
-        .lookUp((sql) => sql`select 1 as one`);
+        .lookUp(shared("one", (sql) => sql`select 1 as one`));
     await eventually(1, async () => (await lookUp())?.length);
   });
 
@@ -145,12 +149,11 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
       { organizationId: org.id, name: "reader", mayWrite: false },
     );
 
-    const reading = read((sql) =>
+    const reading = read(shared("Emma", (sql) =>
       sql<{ title: string }[]>`
         select p.title, pg_sleep(1)::text from products p
         where p.organization_id = ${org.id} and p.id = ${id}
-      `
-    );
+      `));
     await eventually([{ reading: 1 }], async () => [
       ...await follower.observer`
         select count(*)::int as reading from pg_stat_activity

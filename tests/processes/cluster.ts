@@ -21,7 +21,7 @@ export async function startCluster(size: number): Promise<Cluster> {
   const server = await openDatabase(SETTINGS);
   const on = (database: typeof server) =>
     database.until(performance.now() + 60_000);
-  await on(server).read((sql) => sql.unsafe(`create database ${name}`));
+  await on(server).run((sql) => sql.unsafe(`create database ${name}`));
 
   const url = new URL(SETTINGS.url!);
   url.pathname = name;
@@ -31,7 +31,7 @@ export async function startCluster(size: number): Promise<Cluster> {
   const database = await openDatabase({ ...SETTINGS, url: url.href });
   const cluster: Cluster = {
     services,
-    sql: (work) => on(database).read(work),
+    sql: (work) => on(database).run(work),
     async organization() {
       const id = await cluster.sql((sql) => createOrganization(sql, "Test"));
       return { id, key: await cluster.issueKey(id) };
@@ -48,7 +48,7 @@ export async function startCluster(size: number): Promise<Cluster> {
         services.map((service) => service[Symbol.asyncDispose]()),
       );
       await database.close();
-      await on(server).read((sql) =>
+      await on(server).run((sql) =>
         sql.unsafe(`drop database ${name} with (force)`)
       );
       await server.close();

@@ -1,4 +1,5 @@
 import type { Database, Operations } from "../../db/database.ts";
+import type { Question } from "../../db/gathering.ts";
 import type { Sql, Tx } from "../../db/sql.ts";
 
 /** A database that remembers the text of every statement it is asked to run. */
@@ -28,12 +29,22 @@ export function recorded(database: Database): Recording {
     }) as unknown as S;
   }
 
+  function remembered<Ask, Answer>(
+    { answer, ...question }: Question<Ask, Answer>,
+  ): Question<Ask, Answer> {
+    return {
+      ...question,
+      answer: (sql, asks) => answer(remembering(sql), asks),
+    };
+  }
+
   return {
     until(deadline): Operations {
-      const { read, lookUp, transaction } = database.until(deadline);
+      const { lookUp, read, run, transaction } = database.until(deadline);
       return {
-        read: (work) => read((sql) => work(remembering(sql))),
-        lookUp: (work) => lookUp((sql) => work(remembering(sql))),
+        lookUp: (question) => lookUp(remembered(question)),
+        read: (question) => read(remembered(question)),
+        run: (work) => run((sql) => work(remembering(sql))),
         transaction: (work) => transaction((sql) => work(remembering<Tx>(sql))),
       };
     },

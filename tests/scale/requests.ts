@@ -45,7 +45,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   await ask("DELETE", path, undefined, { "if-match": "*" });
   await ask("GET", "/health/ready");
 
-  await database.until(performance.now() + 10_000).read(async (sql) => {
+  await database.until(performance.now() + 10_000).run(async (sql) => {
     const id = await createOrganization(sql, "Test");
     const key = await issueKey(sql, {
       organizationId: id,

@@ -30,7 +30,7 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
         dataDir,
       });
       const result = await database.until(performance.now() + 60_000)
-        .read(work);
+        .run(work);
       await database.close();
       service = await life();
       return result;

@@ -16,5 +16,5 @@ export const STATEMENTS = JSON.parse(process.env.STATEMENTS);
 
 /** The parameters of the statement for the product with this id. */
 export function parametersFor(statement, id) {
-  return statement.parameters.map((value) => value === "{id}" ? id : value);
+  return statement.parameters.map((value) => value?.replace("{id}", id));
 }

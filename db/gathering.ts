@@ -1,0 +1,117 @@
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { isDatabaseFault, isTransient } from "./fault.ts";
+import type { Sql } from "./sql.ts";
+
+/** What several requests may ask at once, for one statement to answer. */
+export interface Question<Ask, Answer> {
+  /** Whatever the answers depend on, but for what is asked: the organization first of all. */
+  topic: string;
+  /** What is asked, such as the id of a record. */
+  ask: Ask;
+  /** The answers, in the order of `asks`. */
+  answer(sql: Sql, asks: readonly Ask[]): Promise<readonly Answer[]>;
+}
+
+/** A question to which all who ask it get one answer: `topic` says all of it. */
+export function shared<Answer>(
+  topic: string,
+  answer: (sql: Sql) => Promise<Answer>,
+): Question<void, Answer> {
+  return {
+    topic,
+    ask: undefined,
+    answer: async (sql, asks) => {
+      const one = await answer(sql);
+      return asks.map(() => one);
+    },
+  };
+}
+
+/** Runs work on a connection, as soon as there is one. */
+export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
+/** Those who ask together. */
+interface Group<Ask, Answer> {
+  asks: Ask[];
+  beganAt: number;
+  answers: Promise<readonly PromiseSettledResult<Answer>[]>;
+}
+
+/**
+ * So many ask together at most: by then, half of what a statement costs is
+ * shared out, and the first does not wait long for the answers of the others.
+ */
+export const MAX_TOGETHER = 8;
+
+/** Who comes later asks anew: all are given up at the deadline of the first. */
+const JOIN_MS = 100;
+
+/**
+ * Requests that wait for a connection with questions on one topic: whoever gets
+ * it first asks for all. None waits to be joined by others, and no answer is
+ * older than a request that gets it.
+ */
+export class Gathering {
+  readonly #waiting = new Map<string, Group<unknown, unknown>>();
+
+  async ask<Ask, Answer>(
+    question: Question<Ask, Answer>,
+    run: Run,
+  ): Promise<Answer> {
+    const group = this.#joinable(question) ?? this.#begin(question, run);
+    const place = group.asks.push(question.ask) - 1;
+    const answer = (await group.answers)[place]!;
+    if (answer.status === "rejected") throw answer.reason;
+    return answer.value;
+  }
+
+  #joinable<Ask, Answer>(
+    { topic }: Question<Ask, Answer>,
+  ): Group<Ask, Answer> | undefined {
+    const group = this.#waiting.get(topic) as Group<Ask, Answer> | undefined;
+    if (!group || group.asks.length === MAX_TOGETHER) return;
+    if (performance.now() < group.beganAt + JOIN_MS) return group;
+  }
+
+  #begin<Ask, Answer>(
+    question: Question<Ask, Answer>,
+    run: Run,
+  ): Group<Ask, Answer> {
+    const { topic } = question;
+    const asks: Ask[] = [];
+    const close = () => {
+      if (this.#waiting.get(topic)?.asks === asks) this.#waiting.delete(topic);
+    };
+    // What has arrived by now is read before anything is asked.
+    const answers = eventLoopTurn().then(() =>
+      run((sql) => {
+        close();
+        return answersTo(question, asks, sql);
+      })
+    ).finally(close);
+    const group = { asks, beganAt: performance.now(), answers };
+    this.#waiting.set(topic, group);
+    return group;
+  }
+}
+
+/** Asks for all at once; where one of them is why that fails, for each by itself. */
+async function answersTo<Ask, Answer>(
+  { answer }: Question<Ask, Answer>,
+  asks: readonly Ask[],
+  sql: Sql,
+): Promise<PromiseSettledResult<Answer>[]> {
+  try {
+    const answers = await answer(sql, asks);
+    return answers.map((value) => ({ status: "fulfilled", value }));
+  } catch (error) {
+    const isOnes = isDatabaseFault(error) && !isTransient(error);
+    if (asks.length === 1 || !isOnes) throw error;
+  }
+  const answers: PromiseSettledResult<Answer>[] = [];
+  for (const ask of asks) {
+    const alone = answer(sql, [ask]).then(([one]) => one!);
+    answers.push(...await Promise.allSettled([alone]));
+  }
+  return answers;
+}

@@ -1,0 +1,204 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MAX_TOGETHER, type Question, shared } from "../db/gathering.ts";
+import { openApp } from "./harness.ts";
+
+const MINUTE_MS = 60_000;
+
+const PRODUCTS = "/api/products";
+
+/** More than there are connections for look-ups, and more than may ask together. */
+const MANY = 3 * MAX_TOGETHER;
+
+Deno.test("Questions that wait together", async (t) => {
+  await using app = await openApp({}, { poolSize: 2 });
+  const ask = <Ask, Answer>(question: Question<Ask, Answer>) =>
+    app.database.until(performance.now() + MINUTE_MS).lookUp(question);
+
+  await t.step("are answered by few statements, each its own", async () => {
+    const statements: number[] = [];
+    const one = twice(statements);
+
+    const answers = await Promise.all(numbers(MANY).map(one).map(ask));
+
+    assertEquals(answers, numbers(MANY).map((n) => 2 * n));
+    assert(statements.length <= 5, `${statements.length} statements`);
+    assert(Math.max(...statements) <= MAX_TOGETHER);
+  });
+
+  await t.step("are not mixed with those on another topic", async () => {
+    const statements: number[] = [];
+    const two = numbers(MANY).map((n) => ({
+      ...twice(statements)(n),
+      topic: `${n % 2}`,
+      answer: async (_: unknown, asks: readonly number[]) => {
+        statements.push(asks.length);
+        assert(asks.every((ask) => ask % 2 === n % 2));
+        return await Promise.resolve(asks);
+      },
+    }));
+
+    const answers = await Promise.all(two.map(ask));
+
+    assertEquals(answers, numbers(MANY));
+  });
+
+  await t.step("fail for nobody's reason but their own", async () => {
+    const quotient = (ask: number): Question<number, number> => ({
+      topic: "quotient",
+      ask,
+      answer: async (sql, asks) => {
+        const rows = await sql<{ quotient: number }[]>`
+          select 100 / x::int as quotient
+          from string_to_table(${asks.join()}, ',') x
+        `;
+        return rows.map(({ quotient }) => quotient);
+      },
+    });
+
+    const answers = await Promise.allSettled(
+      numbers(20).map((n) => ask(quotient(n % 4))),
+    );
+
+    for (const [i, answer] of answers.entries()) {
+      assertEquals(
+        answer.status === "rejected" ? answer.reason.code : answer.value,
+        i % 4 === 0 ? "22012" : Math.trunc(100 / (i % 4)),
+      );
+    }
+  });
+
+  await t.step("fail all where none is the reason, at once", async () => {
+    let statements = 0;
+    const failing = shared("late", async (sql) => {
+      statements++;
+      await sql.unsafe(
+        "do $$ begin raise sqlstate '57014'; end $$",
+      );
+    });
+
+    for (const asked of numbers(8).map(() => ask(failing))) {
+      await assertRejects(() => asked);
+    }
+
+    assertEquals(statements, 1);
+  });
+
+  await t.step("are asked anew once a statement is on its way", async () => {
+    const begun = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<string>();
+    const first = ask(shared("state", async () => {
+      begun.resolve();
+      return await answered.promise;
+    }));
+    await begun.promise;
+
+    const second = ask(shared("state", () => Promise.resolve("new")));
+    answered.resolve("old");
+
+    assertEquals(await Promise.all([first, second]), ["old", "new"]);
+  });
+});
+
+Deno.test("Requests at once", async (t) => {
+  await using app = await openApp({}, { poolSize: 2 });
+  const organizations = [await app.organization(), await app.organization()];
+
+  await t.step("get each the product that it asked for", async () => {
+    const asked = await Promise.all(
+      organizations.flatMap((org) =>
+        numbers(MAX_TOGETHER).map(async (n) => {
+          const { path, product } = await org.create({ title: `Emma ${n}` });
+          return { org, path, product };
+        })
+      ),
+    );
+    const [mine, theirs] = [asked[0]!, asked.at(-1)!];
+    const unknown = `${PRODUCTS}/${crypto.randomUUID()}`;
+
+    const replies = await Promise.all([
+      ...asked.map(({ org, path }) => org.get(path)),
+      ...asked.map(({ org, product }) =>
+        org.get(`${PRODUCTS}/${product.id.toUpperCase()}`)
+      ),
+      mine.org.get(theirs.path),
+      theirs.org.get(mine.path),
+      mine.org.get(unknown),
+      mine.org.get(mine.path),
+    ]);
+
+    const known = asked.map(({ product }) => [200, product]);
+    assertEquals(
+      replies.map(({ status, body }) => [status, body.data]),
+      [
+        ...known,
+        ...known,
+        ...numbers(3).map(() => [404, undefined]),
+        [200, mine.product],
+      ],
+    );
+  });
+
+  await t.step("get each the list that it asked for", async () => {
+    const queries = [
+      "",
+      "?limit=1",
+      "?limit=1&page=2",
+      "?search=Emma",
+      "?page=9",
+    ];
+    const alone: unknown[] = [];
+    for (const org of organizations) {
+      for (const query of queries) {
+        alone.push((await org.get(PRODUCTS + query)).body);
+      }
+    }
+
+    const replies = await Promise.all(
+      numbers(8).flatMap(() =>
+        organizations.flatMap((org) =>
+          queries.map((query) => org.get(PRODUCTS + query))
+        )
+      ),
+    );
+
+    assertEquals(
+      replies.map(({ body }) => body),
+      numbers(8).flatMap(() => alone),
+    );
+  });
+
+  await t.step("see what was written before they came", async () => {
+    const [org] = organizations;
+    const total = async () => (await org!.get(PRODUCTS)).body.meta.total;
+
+    await Promise.all(
+      numbers(24).map(async () => {
+        const before = await total();
+        const { path } = await org!.create();
+        assert(await total() > before);
+        await org!.put(path, { title: "Persuasion" });
+        const { body } = await org!.get(path);
+        assertEquals(body.data.title, "Persuasion");
+      }),
+    );
+  });
+});
+
+/** A question for a number, to be told twice as much; `statements` notes how many were asked by each. */
+function twice(statements: number[]) {
+  return (n: number): Question<number, number> => ({
+    topic: "twice",
+    ask: n,
+    answer: async (sql, asks) => {
+      statements.push(asks.length);
+      const rows = await sql<{ twice: number }[]>`
+        select 2 * x::int as twice from string_to_table(${asks.join()}, ',') x
+      `;
+      return rows.map(({ twice }) => twice);
+    },
+  });
+}
+
+function numbers(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
