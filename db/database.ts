@@ -81,9 +81,9 @@ export async function openDatabase(
       statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
     }, watch);
   const size = embedded ? 1 : settings.poolSize;
-  const half = Math.floor(size / 2);
-  const long = pool(size - half);
-  const short = half > 0 ? pool(half) : long;
+  const third = Math.floor(size / 3);
+  const long = pool(size - third);
+  const short = third > 0 ? pool(third) : long;
   const pools = [...new Set([long, short])];
   const lookUps = new Gathering();
   const reads = new Gathering();

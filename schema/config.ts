@@ -19,8 +19,8 @@ const Truth = v.pipe(
 );
 
 /**
- * Half are for looking up, half for the rest. More than the cores keep busy are
- * in each other's way: of lists, four do a tenth more on two cores than eight.
+ * A third are for looking up, of which each asks for several requests; the rest
+ * for lists and writes. More than the cores keep busy are in each other's way.
  */
 export const POOL_SIZE = Math.min(
   16,
