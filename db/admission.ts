@@ -7,7 +7,7 @@ export interface Load {
   waiting: number;
 }
 
-/** Operations that may wait; beyond them a client is told at once to come back. */
+/** Requests that may wait for a kind of connection; beyond them a client is told at once to come back. */
 export const MAX_WAITING = 1000;
 
 /**
@@ -50,7 +50,7 @@ export class Admission<Place extends { readonly isOpen: boolean }> {
     const [place] = this.#free.splice(open, 1);
     if (place) return place;
     if (this.#queue.size >= MAX_WAITING) {
-      throw unavailable("Too many requests wait for the database");
+      throw tooMany();
     }
     const { promise, resolve } = Promise.withResolvers<Place>();
     this.#queue.add(resolve);
@@ -74,6 +74,11 @@ export class Admission<Place extends { readonly isOpen: boolean }> {
 
 function tooLate(): ApiError {
   return unavailable("The database had no time for this request");
+}
+
+/** The failure of what may not even wait. */
+export function tooMany(): ApiError {
+  return unavailable("Too many requests wait for the database");
 }
 
 /** A failure that a client may try again after a second. */

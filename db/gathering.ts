@@ -1,4 +1,5 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { MAX_WAITING, tooMany } from "./admission.ts";
 import { isDatabaseFault, isTransient } from "./fault.ts";
 import type { Sql } from "./sql.ts";
 
@@ -34,6 +35,7 @@ export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 interface Group<Ask, Answer> {
   asks: Ask[];
   beganAt: number;
+  isWaiting: boolean;
   answers: Promise<readonly PromiseSettledResult<Answer>[]>;
 }
 
@@ -52,13 +54,17 @@ const JOIN_MS = 100;
  * older than a request that gets it.
  */
 export class Gathering {
-  readonly #waiting = new Map<string, Group<unknown, unknown>>();
+  readonly #open = new Map<string, Group<unknown, unknown>>();
+  #waiting = 0;
 
+  /** Throws `SERVICE_UNAVAILABLE` where too many wait. */
   async ask<Ask, Answer>(
     question: Question<Ask, Answer>,
     run: Run,
   ): Promise<Answer> {
+    if (this.#waiting >= MAX_WAITING) throw tooMany();
     const group = this.#joinable(question) ?? this.#begin(question, run);
+    this.#waiting++;
     const place = group.asks.push(question.ask) - 1;
     const answer = (await group.answers)[place]!;
     if (answer.status === "rejected") throw answer.reason;
@@ -68,7 +74,7 @@ export class Gathering {
   #joinable<Ask, Answer>(
     { topic }: Question<Ask, Answer>,
   ): Group<Ask, Answer> | undefined {
-    const group = this.#waiting.get(topic) as Group<Ask, Answer> | undefined;
+    const group = this.#open.get(topic) as Group<Ask, Answer> | undefined;
     if (!group || group.asks.length === MAX_TOGETHER) return;
     if (performance.now() < group.beganAt + JOIN_MS) return group;
   }
@@ -80,17 +86,24 @@ export class Gathering {
     const { topic } = question;
     const asks: Ask[] = [];
     const close = () => {
-      if (this.#waiting.get(topic)?.asks === asks) this.#waiting.delete(topic);
+      if (!group.isWaiting) return;
+      group.isWaiting = false;
+      this.#waiting -= asks.length;
+      if (this.#open.get(topic) === group) this.#open.delete(topic);
     };
-    // What has arrived by now is read before anything is asked.
-    const answers = eventLoopTurn().then(() =>
-      run((sql) => {
-        close();
-        return answersTo(question, asks, sql);
-      })
-    ).finally(close);
-    const group = { asks, beganAt: performance.now(), answers };
-    this.#waiting.set(topic, group);
+    const group: Group<Ask, Answer> = {
+      asks,
+      beganAt: performance.now(),
+      isWaiting: true,
+      // What has arrived by now is read before anything is asked.
+      answers: eventLoopTurn().then(() =>
+        run((sql) => {
+          close();
+          return answersTo(question, asks, sql);
+        })
+      ).finally(close),
+    };
+    this.#open.set(topic, group);
     return group;
   }
 }

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MAX_WAITING } from "../db/admission.ts";
 import { MAX_TOGETHER, type Question, shared } from "../db/gathering.ts";
 import { openApp } from "./harness.ts";
 
@@ -81,6 +82,20 @@ Deno.test("Questions that wait together", async (t) => {
     }
 
     assertEquals(statements, 1);
+  });
+
+  await t.step("are refused at once where too many wait", async () => {
+    const answers = await Promise.allSettled(
+      numbers(MAX_WAITING + 10).map(twice([])).map(ask),
+    );
+
+    assertEquals(
+      answers.flatMap((answer) =>
+        answer.status === "rejected" ? [answer.reason.code] : []
+      ),
+      numbers(10).map(() => "SERVICE_UNAVAILABLE"),
+    );
+    assertEquals(await ask(twice([])(21)), 42);
   });
 
   await t.step("are asked anew once a statement is on its way", async () => {
