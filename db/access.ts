@@ -1,5 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomInt } from "node:crypto";
+import type { Operations } from "./database.ts";
+import { shared } from "./gathering.ts";
 import type { Sql } from "./sql.ts";
 
 /** What a key may do. */
@@ -26,34 +28,40 @@ export function hashOf(key: string): Buffer {
 }
 
 /** The key with this public id, revoked and expired ones too. */
-export async function findKey(
-  sql: Sql,
+export function findKey(
+  database: Operations,
   id: string,
 ): Promise<StoredKey | undefined> {
-  const [key] = await sql<StoredKey[]>`
-    select
-      k.organization_id,
-      k.scope,
-      k.key_hash,
-      (extract(epoch from least(k.expires_at, k.revoked_at)) * 1000)::float8 as ends_at
-    from api_keys k
-    where k.id = ${id}
-  `;
-  return key;
+  return database.lookUp(shared(`key ${id}`, async (sql) => {
+    const [key] = await sql<StoredKey[]>`
+      select
+        k.organization_id,
+        k.scope,
+        k.key_hash,
+        (extract(epoch from least(k.expires_at, k.revoked_at)) * 1000)::float8 as ends_at
+      from api_keys k
+      where k.id = ${id}
+    `;
+    return key;
+  }));
 }
 
 /** The role of the user in the organization, if a member. */
-export async function findRole(
-  sql: Sql,
+export function findRole(
+  database: Operations,
   organizationId: string,
   userId: string,
 ): Promise<Role | undefined> {
-  const [member] = await sql<{ role: Role }[]>`
-    select m.role
-    from organization_members m
-    where m.organization_id = ${organizationId} and m.user_id = ${userId}
-  `;
-  return member?.role;
+  return database.lookUp(
+    shared(`role ${organizationId} ${userId}`, async (sql) => {
+      const [member] = await sql<{ role: Role }[]>`
+        select m.role
+        from organization_members m
+        where m.organization_id = ${organizationId} and m.user_id = ${userId}
+      `;
+      return member?.role;
+    }),
+  );
 }
 
 /** Remembers, to the minute, when the key was last used. */

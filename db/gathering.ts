@@ -28,6 +28,9 @@ export function shared<Answer>(
   };
 }
 
+/** Whether the database answers at all. */
+export const readiness = shared("readiness", (sql) => sql`select 1 as ready`);
+
 /** Runs work on a connection, as soon as there is one. */
 export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 

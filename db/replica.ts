@@ -1,7 +1,7 @@
 import type { Load } from "./admission.ts";
 import { type DatabaseSettings, openDatabase } from "./database.ts";
 import { isConflict } from "./fault.ts";
-import { type Question, shared } from "./gathering.ts";
+import { type Question, readiness } from "./gathering.ts";
 import type { Watch } from "./watch.ts";
 
 /** What a request may ask of a replica, until its deadline. */
@@ -51,23 +51,18 @@ export async function openReplica(
     const now = performance.now();
     if (now < askedAt + ASK_AGAIN_MS) return;
     askedAt = now;
-    database.until(now + ASK_AGAIN_MS).lookUp(
-      shared("readiness", (sql) => sql`select 1 as ready`),
-    )
-      .then(() => {
-        if (state === "away") changed(false);
-        state = "there";
-      }, (error) => {
-        if (state === "doubtful") changed(true, error);
-        state = "away";
-      });
+    const answer = database.until(now + ASK_AGAIN_MS).lookUp(readiness);
+    answer.then(() => {
+      if (state === "away") changed(false);
+      state = "there";
+    }, (error) => {
+      if (state === "doubtful") changed(true, error);
+      state = "away";
+    });
   }
 
-  const reading =
-    (deadline: number, kind: keyof Reads): Reads["read"] =>
-    async (
-      question,
-    ) => {
+  function reading(deadline: number, kind: keyof Reads): Reads["read"] {
+    return async (question) => {
       if (state !== "there") {
         ask();
         return undefined;
@@ -84,6 +79,7 @@ export async function openReplica(
         }
       }
     };
+  }
 
   return {
     until: (deadline) => ({

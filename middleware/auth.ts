@@ -9,7 +9,6 @@ import {
   touchKey,
 } from "../db/access.ts";
 import type { Operations } from "../db/database.ts";
-import { shared } from "../db/gathering.ts";
 import { type Caller, noting, replicated } from "../db/own_writes.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";
@@ -87,9 +86,7 @@ async function byKey(
   if (!id) throw unauthorized("The API key is missing or not valid");
   const hash = hashOf(apiKey);
   const key = await keys.get(hash.toString("latin1"), async () => {
-    const key = await context.database.lookUp(
-      shared(`key ${id}`, (sql) => findKey(sql, id)),
-    );
+    const key = await findKey(context.database, id);
     if (key && timingSafeEqual(key.key_hash, hash)) {
       return { ...key, usedInMinute: 0 };
     }
@@ -151,13 +148,7 @@ async function byToken(
   const role = UUID.test(organizationId)
     ? await roles.get(
       `${organizationId} ${subject}`,
-      () =>
-        database.lookUp(
-          shared(
-            `role ${organizationId} ${subject}`,
-            (sql) => findRole(sql, organizationId, subject),
-          ),
-        ),
+      () => findRole(database, organizationId, subject),
     )
     : undefined;
   if (!role) {

@@ -1,4 +1,4 @@
-import { shared } from "../db/gathering.ts";
+import { readiness } from "../db/gathering.ts";
 import type { Answer, Context } from "../middleware/context.ts";
 import { checkReady } from "../middleware/ready.ts";
 import { success } from "../schema/envelope.ts";
@@ -11,8 +11,6 @@ export function live(): Answer {
 /** `GET /health/ready`: the service takes work, and the database answers. */
 export async function ready({ services, database }: Context): Promise<Answer> {
   checkReady(services);
-  await database.lookUp(
-    shared("readiness", (sql) => sql`select 1 as ready`),
-  );
+  await database.lookUp(readiness);
   return { status: 200, body: success('{"status":"ready"}') };
 }
