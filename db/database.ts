@@ -94,8 +94,10 @@ export async function openDatabase(
 
   return {
     until: (deadline) => ({
-      lookUp: (question) => lookUps.ask(question, running(short, deadline)),
-      read: (question) => reads.ask(question, running(long, deadline)),
+      lookUp: (question) =>
+        lookUps.ask(question, deadline, running(short, deadline)),
+      read: (question) =>
+        reads.ask(question, deadline, running(long, deadline)),
       run: running(long, deadline),
       transaction: (work) =>
         retrying(() =>

@@ -37,7 +37,8 @@ export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 /** Those who ask together. */
 interface Group<Ask, Answer> {
   asks: Ask[];
-  beganAt: number;
+  /** When all are given up: the first one's deadline. */
+  deadline: number;
   isWaiting: boolean;
   answers: Promise<readonly PromiseSettledResult<Answer>[]>;
 }
@@ -48,8 +49,8 @@ interface Group<Ask, Answer> {
  */
 export const MAX_TOGETHER = 8;
 
-/** Who comes later asks anew: all are given up at the deadline of the first. */
-const JOIN_MS = 100;
+/** Those whose deadlines are further apart do not ask together, for they share one. */
+const TOLERANCE_MS = 100;
 
 /**
  * Requests that wait for a connection with questions on one topic: whoever gets
@@ -60,13 +61,18 @@ export class Gathering {
   readonly #open = new Map<string, Group<unknown, unknown>>();
   #waiting = 0;
 
-  /** Throws `SERVICE_UNAVAILABLE` where too many wait. */
+  /**
+   * The answer, by `run` until `deadline`, in milliseconds of `performance.now()`.
+   * Throws `SERVICE_UNAVAILABLE` where too many wait.
+   */
   async ask<Ask, Answer>(
     question: Question<Ask, Answer>,
+    deadline: number,
     run: Run,
   ): Promise<Answer> {
     if (this.#waiting >= MAX_WAITING) throw tooMany();
-    const group = this.#joinable(question) ?? this.#begin(question, run);
+    const group = this.#joinable(question, deadline) ??
+      this.#begin(question, deadline, run);
     this.#waiting++;
     const place = group.asks.push(question.ask) - 1;
     const answer = (await group.answers)[place]!;
@@ -76,14 +82,16 @@ export class Gathering {
 
   #joinable<Ask, Answer>(
     { topic }: Question<Ask, Answer>,
+    deadline: number,
   ): Group<Ask, Answer> | undefined {
     const group = this.#open.get(topic) as Group<Ask, Answer> | undefined;
     if (!group || group.asks.length === MAX_TOGETHER) return;
-    if (performance.now() < group.beganAt + JOIN_MS) return group;
+    if (Math.abs(deadline - group.deadline) < TOLERANCE_MS) return group;
   }
 
   #begin<Ask, Answer>(
     question: Question<Ask, Answer>,
+    deadline: number,
     run: Run,
   ): Group<Ask, Answer> {
     const { topic } = question;
@@ -96,7 +104,7 @@ export class Gathering {
     };
     const group: Group<Ask, Answer> = {
       asks,
-      beganAt: performance.now(),
+      deadline,
       isWaiting: true,
       // What has arrived by now is read before anything is asked.
       answers: eventLoopTurn().then(() =>

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_WAITING } from "../db/admission.ts";
+import { pause } from "../db/deadline.ts";
 import { MAX_TOGETHER, type Question, shared } from "../db/gathering.ts";
+import { ApiError } from "../schema/error.ts";
 import { openApp } from "./harness.ts";
 
 const MINUTE_MS = 60_000;
@@ -82,6 +84,21 @@ Deno.test("Questions that wait together", async (t) => {
     }
 
     assertEquals(statements, 1);
+  });
+
+  await t.step("are given up at no other one's deadline", async () => {
+    const now = performance.now();
+    const held = numbers(2).map(() =>
+      app.database.until(now + MINUTE_MS).run(() => pause(300))
+    );
+    const nothing = shared("nothing", () => Promise.resolve());
+    const late = app.database.until(now + 100).lookUp(nothing);
+
+    const answer = ask(nothing);
+
+    await assertRejects(() => late, ApiError);
+    await answer;
+    await Promise.all(held);
   });
 
   await t.step("are refused at once where too many wait", async () => {
