@@ -1,4 +1,4 @@
-import { createOrganization } from "./access.ts";
+import { createOrganization } from "./organizations.ts";
 import { type Command, read, usage } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { KEY_COMMANDS } from "./key_commands.ts";

@@ -1,4 +1,4 @@
-import { issueKey } from "./access.ts";
+import { issueKey } from "./keys.ts";
 import type { Operations } from "./database.ts";
 import { unavailable } from "./admission.ts";
 import { isCurrent, isMigrated, load, migrate, seed } from "./migrate.ts";

@@ -1,4 +1,4 @@
-import { issueKey, listKeys, revokeKey } from "./access.ts";
+import { issueKey, listKeys, revokeKey } from "./keys.ts";
 import {
   type Command,
   needed,

@@ -1,4 +1,4 @@
-import { addMember, listMembers, removeMember } from "./access.ts";
+import { addMember, listMembers, removeMember } from "./organizations.ts";
 import {
   type Command,
   needed,

@@ -2,13 +2,12 @@ import { timingSafeEqual } from "node:crypto";
 import {
   API_KEY,
   findKey,
-  findRole,
   hashOf,
-  type Role,
   type StoredKey,
   touchKey,
-} from "../db/access.ts";
+} from "../db/keys.ts";
 import type { Operations } from "../db/database.ts";
+import { findRole, type Role } from "../db/organizations.ts";
 import { type Caller, noting, replicated } from "../db/own_writes.ts";
 import { ApiError } from "../schema/error.ts";
 import { Cache } from "./cache.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { API_KEY, hashOf, issueKey } from "../db/access.ts";
+import { API_KEY, hashOf, issueKey } from "../db/keys.ts";
 import { clockAhead } from "./clock.ts";
 import { countingReads } from "./counting.ts";
 import { withoutRequestId } from "./expect.ts";

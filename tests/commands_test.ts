@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { API_KEY } from "../db/access.ts";
+import { API_KEY } from "../db/keys.ts";
 import { UsageError } from "../db/arguments.ts";
 import { explain } from "../db/cli.ts";
 import { COMMANDS, help } from "../db/commands.ts";

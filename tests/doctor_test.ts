@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createOrganization, issueKey } from "../db/access.ts";
+import { issueKey } from "../db/keys.ts";
+import { createOrganization } from "../db/organizations.ts";
 import { examine } from "../db/checks.ts";
 import { openDatabase } from "../db/database.ts";
 import { DOCTOR } from "../db/doctor.ts";

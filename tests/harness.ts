@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { issueKey, type Scope } from "../db/access.ts";
+import { issueKey, type Scope } from "../db/keys.ts";
 import {
   type Database,
   type DatabaseSettings,

@@ -1,4 +1,5 @@
-import { createOrganization, issueKey } from "../db/access.ts";
+import { issueKey } from "../db/keys.ts";
+import { createOrganization } from "../db/organizations.ts";
 import { type DatabaseSettings, openDatabase } from "../db/database.ts";
 import type { Tx } from "../db/sql.ts";
 import { install } from "../db/install.ts";

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { issueKey } from "../../db/access.ts";
+import { issueKey } from "../../db/keys.ts";
 import { openDatabase } from "../../db/database.ts";
 import type { Sql } from "../../db/sql.ts";
 import { install } from "../../db/install.ts";

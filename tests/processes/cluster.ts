@@ -1,4 +1,5 @@
-import { createOrganization, issueKey, revokeKey } from "../../db/access.ts";
+import { issueKey, revokeKey } from "../../db/keys.ts";
+import { createOrganization } from "../../db/organizations.ts";
 import { openDatabase } from "../../db/database.ts";
 import type { Sql } from "../../db/sql.ts";
 import { SETTINGS } from "../harness.ts";

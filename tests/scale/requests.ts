@@ -1,13 +1,11 @@
+import { issueKey, listKeys, revokeKey } from "../../db/keys.ts";
 import {
   addMember,
   createOrganization,
   findRole,
-  issueKey,
-  listKeys,
   listMembers,
   removeMember,
-  revokeKey,
-} from "../../db/access.ts";
+} from "../../db/organizations.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list.ts";
 import { fullBody } from "../bodies.ts";
