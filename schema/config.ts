@@ -20,12 +20,10 @@ const Truth = v.pipe(
 
 /**
  * A third are for looking up, of which each asks for several requests; the rest
- * for lists and writes. More than the cores keep busy are in each other's way.
+ * for lists and writes. With fewer the disks have less to do at a time than they
+ * can, with more the processors of the database more than they can.
  */
-export const POOL_SIZE = Math.min(
-  16,
-  Math.max(8, 4 * navigator.hardwareConcurrency),
-);
+export const POOL_SIZE = 12;
 
 /** Every variable that the service reads; `deno.json` allows these and no others. */
 const Environment = v.object({
