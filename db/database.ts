@@ -5,7 +5,7 @@ import { Gathering, type Question, type Run } from "./gathering.ts";
 import { Pool } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import type { Sql, Tx } from "./sql.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, outsideTransaction } from "./transaction.ts";
 import type { Watch } from "./watch.ts";
 
 /** What a request may do with the database, until its deadline. */
@@ -81,7 +81,7 @@ export async function openDatabase(
       statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
     }, watch);
   const size = embedded ? 1 : settings.poolSize;
-  const third = Math.floor(size / 3);
+  const third = size > 1 ? Math.ceil(size / 3) : 0;
   const long = pool(size - third);
   const short = third > 0 ? pool(third) : long;
   const pools = [...new Set([long, short])];
@@ -127,5 +127,10 @@ export async function openDatabase(
 /** Runs work on connections of the pool, one after another where one is lost. */
 function running(pool: Pool, deadline: number): Run {
   return (work) =>
-    retrying(() => pool.operate(deadline, (_, lent) => work(lent)));
+    retrying(() =>
+      pool.operate(
+        deadline,
+        (connection, lent) => outsideTransaction(connection, lent, work),
+      )
+    );
 }

@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { MAX_WAITING, tooMany } from "./admission.ts";
-import { isDatabaseFault, isTransient } from "./fault.ts";
+import { isDatabaseFault, isTimeout, isTransient } from "./fault.ts";
 import type { Sql } from "./sql.ts";
 
 /** What several requests may ask at once, for one statement to answer. */
@@ -40,7 +40,7 @@ interface Group<Ask, Answer> {
   /** When all are given up: the first one's deadline. */
   deadline: number;
   isWaiting: boolean;
-  answers: Promise<readonly PromiseSettledResult<Answer>[]>;
+  answers: Promise<readonly Answer[]>;
 }
 
 /**
@@ -54,8 +54,8 @@ const TOLERANCE_MS = 100;
 
 /**
  * Requests that wait for a connection with questions on one topic: whoever gets
- * it first asks for all. None waits to be joined by others, and no answer is
- * older than a request that gets it.
+ * it first asks for all. None waits to be joined by others, no answer is older
+ * than a request that gets it, and what fails for all each asks by itself.
  */
 export class Gathering {
   readonly #open = new Map<string, Group<unknown, unknown>>();
@@ -75,9 +75,14 @@ export class Gathering {
       this.#begin(question, deadline, run);
     this.#waiting++;
     const place = group.asks.push(question.ask) - 1;
-    const answer = (await group.answers)[place]!;
-    if (answer.status === "rejected") throw answer.reason;
-    return answer.value;
+    try {
+      return (await group.answers)[place]!;
+    } catch (error) {
+      if (group.asks.length === 1 || !isOfOneAsk(error)) throw error;
+      const { answer, ask } = question;
+      const [alone] = await run((sql) => answer(sql, [ask]));
+      return alone!;
+    }
   }
 
   #joinable<Ask, Answer>(
@@ -110,7 +115,7 @@ export class Gathering {
       answers: eventLoopTurn().then(() =>
         run((sql) => {
           close();
-          return answersTo(question, asks, sql);
+          return question.answer(sql, asks);
         })
       ).finally(close),
     };
@@ -119,23 +124,7 @@ export class Gathering {
   }
 }
 
-/** Asks for all at once; where one of them is why that fails, for each by itself. */
-async function answersTo<Ask, Answer>(
-  { answer }: Question<Ask, Answer>,
-  asks: readonly Ask[],
-  sql: Sql,
-): Promise<PromiseSettledResult<Answer>[]> {
-  try {
-    const answers = await answer(sql, asks);
-    return answers.map((value) => ({ status: "fulfilled", value }));
-  } catch (error) {
-    const isOnes = isDatabaseFault(error) && !isTransient(error);
-    if (asks.length === 1 || !isOnes) throw error;
-  }
-  const answers: PromiseSettledResult<Answer>[] = [];
-  for (const ask of asks) {
-    const alone = answer(sql, [ask]).then(([one]) => one!);
-    answers.push(...await Promise.allSettled([alone]));
-  }
-  return answers;
+/** Whether one of those who asked may be the reason, and the others not. */
+function isOfOneAsk(error: unknown): boolean {
+  return isTimeout(error) || isDatabaseFault(error) && !isTransient(error);
 }

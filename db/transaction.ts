@@ -53,3 +53,21 @@ export async function inTransaction<T>(
   if (command !== "COMMIT") throw new Error("The transaction was rolled back");
   return result;
 }
+
+/**
+ * Runs `work` outside a transaction. After a failure it has a statement succeed:
+ * postgres.js 3.4.9 has the rows of the next one begin behind those that came
+ * before the failure, so that the first were not there.
+ */
+export async function outsideTransaction<T>(
+  connection: Connection,
+  lent: Tx,
+  work: (sql: Tx) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(lent);
+  } catch (error) {
+    await connection.sql.unsafe("select").catch(() => connection.break());
+    throw error;
+  }
+}

@@ -62,7 +62,7 @@ Deno.test(
         );
         const operations = MAX_WAITING / MAX_TOGETHER;
         await eventually(
-          { used: 1, waiting: operations - 1 },
+          { used: 2, waiting: operations - 2 },
           () => app.database.load,
         );
         return waiting;
