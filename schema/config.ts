@@ -23,7 +23,7 @@ const Truth = v.pipe(
  * for lists and writes. With fewer the disks have less to do at a time than they
  * can, with more the processors of the database more than they can.
  */
-export const POOL_SIZE = 12;
+export const POOL_SIZE = 9;
 
 /** Every variable that the service reads; `deno.json` allows these and no others. */
 const Environment = v.object({
