@@ -3,9 +3,8 @@ import type { Organization } from "./dataset.ts";
 
 /** What is in the data for requests to ask for. */
 export interface Samples {
-  /** A publishing status of 60 in 100 products, and one of 1 in 1,000. */
+  /** The publishing status of 60 in 100 products. */
   commonStatus: string;
-  rareStatus: string;
   /** Roles of contributors. */
   author: string;
   illustrator: string;
@@ -23,7 +22,6 @@ export async function readSamples(
   const [codes] = await sql`
     select
       (select id from publishing_statuses where code = '04') as "commonStatus",
-      (select id from publishing_statuses where code = '08') as "rareStatus",
       (select id from contributor_roles where code = 'A01') as author,
       (select id from contributor_roles where code = 'A12') as illustrator
   `;

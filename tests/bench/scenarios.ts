@@ -107,7 +107,7 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     list(`search: ${what}`, `&search=${term}`);
   const pages = Math.ceil(large.products / LIMIT);
   const deep = Math.min(10_000, Math.floor(pages / 2));
-  const { commonStatus, rareStatus, isbn13 } = samples;
+  const { commonStatus, isbn13 } = samples;
   const isCommon = `&publishing_status_id=${commonStatus}`;
   const hyphenated = isbn13.replace(/^(...)(.)(....)(....)/, "$1-$2-$3-$4-");
   return [
@@ -116,11 +116,6 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     list(`page ${deep}`, `&page=${deep}`),
     list(`page ${pages}, the last`, `&page=${pages}`),
     list("status of 60 %", isCommon),
-    list("status of 0.1 %", `&publishing_status_id=${rareStatus}`),
-    list(
-      "status and format",
-      `${isCommon}&format_id=${idOf("16", FIRST_NUMBER)}`,
-    ),
     search("rare word", samples.rareWord),
     search("ISBN with hyphens", hyphenated),
     search("product code", samples.productCode),
