@@ -55,7 +55,8 @@ const TOLERANCE_MS = 100;
 /**
  * Requests that wait for a connection with questions on one topic: whoever gets
  * it first asks for all. None waits to be joined by others, no answer is older
- * than a request that gets it, and what fails for all each asks by itself.
+ * than a request that gets it, and where different things were asked, what fails
+ * for all each asks by itself.
  */
 export class Gathering {
   readonly #open = new Map<string, Group<unknown, unknown>>();
@@ -78,8 +79,9 @@ export class Gathering {
     try {
       return (await group.answers)[place]!;
     } catch (error) {
-      if (group.asks.length === 1 || !isOfOneAsk(error)) throw error;
       const { answer, ask } = question;
+      const isAlike = group.asks.every((other) => other === ask);
+      if (isAlike || !isOfOneAsk(error)) throw error;
       const [alone] = await run((sql) => answer(sql, [ask]));
       return alone!;
     }

@@ -29,18 +29,16 @@ Deno.test("Questions that wait together", async (t) => {
   });
 
   await t.step("are not mixed with those on another topic", async () => {
-    const statements: number[] = [];
-    const two = numbers(MANY).map((n) => ({
-      ...twice(statements)(n),
+    const parity = (n: number): Question<number, number> => ({
       topic: `${n % 2}`,
-      answer: async (_: unknown, asks: readonly number[]) => {
-        statements.push(asks.length);
+      ask: n,
+      answer: (_, asks) => {
         assert(asks.every((ask) => ask % 2 === n % 2));
-        return await Promise.resolve(asks);
+        return Promise.resolve(asks);
       },
-    }));
+    });
 
-    const answers = await Promise.all(two.map(ask));
+    const answers = await Promise.all(numbers(MANY).map(parity).map(ask));
 
     assertEquals(answers, numbers(MANY));
   });
@@ -79,6 +77,20 @@ Deno.test("Questions that wait together", async (t) => {
     });
 
     for (const asked of numbers(8).map(() => ask(failing))) {
+      await assertRejects(() => asked);
+    }
+
+    assertEquals(statements, 1);
+  });
+
+  await t.step("are not asked again where all asked the same", async () => {
+    let statements = 0;
+    const endless = shared("endless", async (sql) => {
+      statements++;
+      await sql.unsafe("do $$ begin raise sqlstate '57014'; end $$");
+    });
+
+    for (const asked of numbers(8).map(() => ask(endless))) {
       await assertRejects(() => asked);
     }
 
