@@ -88,3 +88,8 @@ export function unavailable(message: string, cause?: unknown): ApiError {
     headers: { "retry-after": "1" },
   });
 }
+
+/** Whether the failure is one of those: what was asked for may have happened. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
+}

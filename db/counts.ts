@@ -1,3 +1,4 @@
+import { asked } from "./asked.ts";
 import { FILTERS, type ListQuery, NARROWING } from "../schema/list.ts";
 import { names, type Sql, type Statement, type Tx } from "./sql.ts";
 import { conditions } from "./search.ts";
@@ -60,55 +61,70 @@ export const counters = names(
 
 const filters = names(...FILTERS);
 
-/** What product `p` is no longer counted by once it is `n`, and what it is then. */
+/** What product `p` is no longer counted by once it has its `fields`, and what it is then. */
 const moves = names(
   ...FILTERS.flatMap((filter) => [
     `('${filter}', p.${filter}, -1)`,
-    `('${filter}', n.${filter}, 1)`,
+    `('${filter}', (p.fields ->> '${filter}')::uuid, 1)`,
   ]),
 );
 
-/** Adds the product as it is stored to the counts, or takes it out with `-1`. */
-export function countProduct(
+/** Adds the products as they are stored to the counts, or takes them out with `-1`. */
+export function countProducts(
   sql: Tx,
   organizationId: string,
-  id: string,
+  ids: readonly string[],
   by: 1 | -1,
 ): Statement {
+  const products = by === 1 ? sql`count(*)` : sql`-count(*)`;
   return sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)
-    select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, ${by}::int
-    from products p
+    select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, ${products}
+    from ${asked(sql, organizationId, ids)}
+    cross join lateral (
+      select *
+      from products p
+      where p.organization_id = ${organizationId} and p.id = asked.id
+      limit 1
+    ) p
     cross join lateral (values ${counters(sql)}) f (filter, value)
-    where p.organization_id = ${organizationId} and p.id = ${id}
-      and p.counted and f.value is not null
+    where p.counted and f.value is not null
+    group by p.organization_id, f.filter, f.value
     order by f.filter, f.value
     on conflict (organization_id, filter, value, slot)
     do update set products = c.products + excluded.products
   `;
 }
 
-/** Moves the product from the values it has to those of `fields`, before it is written. */
+/** Moves the products from the values they have to those of `fields`, before these are written. */
 export function moveCounts(
   sql: Tx,
   organizationId: string,
-  id: string,
-  fields: object,
-): Statement {
-  return sql`
+  updates: readonly { id: string; fields: object }[],
+): Statement[] {
+  const moving = updates.filter(({ fields }) => Object.keys(fields).length > 0);
+  if (moving.length === 0) return [];
+  const fieldsOf = Object.fromEntries(
+    moving.map(({ id, fields }) => [id, fields]),
+  );
+  return [sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)
     select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
-    from products p
-    cross join lateral jsonb_populate_record(p, ${sql.json(fields)}) n
+    from ${asked(sql, organizationId, moving.map(({ id }) => id))}
+    cross join lateral (
+      select *, ${sql.json(fieldsOf)} -> p.id::text as fields
+      from products p
+      where p.organization_id = ${organizationId} and p.id = asked.id
+      limit 1
+    ) p
     cross join lateral (values ${moves(sql)}) f (filter, value, by)
-    where p.organization_id = ${organizationId} and p.id = ${id}
-      and p.counted and f.value is not null
+    where p.counted and p.fields ? f.filter and f.value is not null
     group by p.organization_id, f.filter, f.value
     having sum(f.by) <> 0
     order by f.filter, f.value
     on conflict (organization_id, filter, value, slot)
     do update set products = c.products + excluded.products
-  `;
+  `];
 }
 
 /** Counts the products that were loaded by SQL. Writers wait for it, readers do not. */

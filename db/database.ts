@@ -24,6 +24,12 @@ export interface Operations {
    */
   run<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
+   * Asks for a change, and has it made as by `transaction`. Those on one topic
+   * that wait for a connection at the same time are made in one transaction,
+   * and each in its own where that fails.
+   */
+  write<Ask, Answer>(question: Question<Ask, Answer, Tx>): Promise<Answer>;
+  /**
    * Runs `work` in one transaction, committed when it returns and rolled back
    * when it throws. Runs it again where PostgreSQL asks for that (40001, 40P01)
    * or the connection was lost before the commit, so it must have no other effect.
@@ -85,8 +91,9 @@ export async function openDatabase(
   const long = pool(size - third);
   const short = third > 0 ? pool(third) : long;
   const pools = [...new Set([long, short])];
-  const lookUps = new Gathering();
-  const reads = new Gathering();
+  const lookUps = new Gathering<Sql>();
+  const reads = new Gathering<Sql>();
+  const writes = new Gathering<Tx>();
 
   const housekeeping = embedded ? undefined : setInterval(() => {
     for (const pool of pools) pool.closeUnused();
@@ -98,14 +105,10 @@ export async function openDatabase(
         lookUps.ask(question, deadline, running(short, deadline)),
       read: (question) =>
         reads.ask(question, deadline, running(long, deadline)),
+      write: (question) =>
+        writes.ask(question, deadline, transacting(long, deadline)),
       run: running(long, deadline),
-      transaction: (work) =>
-        retrying(() =>
-          long.operate(
-            deadline,
-            (connection, lent) => inTransaction(connection, lent, work),
-          )
-        ),
+      transaction: transacting(long, deadline),
     }),
     get load() {
       const sum: Load = { used: 0, waiting: 0 };
@@ -125,12 +128,23 @@ export async function openDatabase(
 }
 
 /** Runs work on connections of the pool, one after another where one is lost. */
-function running(pool: Pool, deadline: number): Run {
+function running(pool: Pool, deadline: number): Run<Sql> {
   return (work) =>
     retrying(() =>
       pool.operate(
         deadline,
         (connection, lent) => outsideTransaction(connection, lent, work),
+      )
+    );
+}
+
+/** The same in a transaction, and again where PostgreSQL asks for that. */
+function transacting(pool: Pool, deadline: number): Run<Tx> {
+  return (work) =>
+    retrying(() =>
+      pool.operate(
+        deadline,
+        (connection, lent) => inTransaction(connection, lent, work),
       )
     );
 }

@@ -58,11 +58,6 @@ export function isTransient(error: unknown): boolean {
     ["53300", "55P03", "57014", "25006", "25P03"].includes(sqlState(error));
 }
 
-/** Whether the statement took longer than one may (57014). */
-export function isTimeout(error: unknown): boolean {
-  return sqlState(error) === "57014";
-}
-
 /** Whether the error came from the database or the way to it. */
 export function isDatabaseFault(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(sqlState(error)) || isConnectionLoss(error) ||

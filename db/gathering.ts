@@ -1,16 +1,16 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import { MAX_WAITING, tooMany } from "./admission.ts";
-import { isDatabaseFault, isTimeout, isTransient } from "./fault.ts";
+import { isUnavailable, MAX_WAITING, tooMany } from "./admission.ts";
+import { endsSession } from "./fault.ts";
 import type { Sql } from "./sql.ts";
 
-/** What several requests may ask at once, for one statement to answer. */
-export interface Question<Ask, Answer> {
+/** What several requests may ask at once, for one statement to answer, or one transaction. */
+export interface Question<Ask, Answer, S extends Sql = Sql> {
   /** Whatever the answers depend on, but for what is asked: the organization first of all. */
   topic: string;
   /** What is asked, such as the id of a record. */
   ask: Ask;
   /** The answers, in the order of `asks`. */
-  answer(sql: Sql, asks: readonly Ask[]): Promise<readonly Answer[]>;
+  answer(sql: S, asks: readonly Ask[]): Promise<readonly Answer[]>;
 }
 
 /** A question to which all who ask it get one answer: `topic` says all of it. */
@@ -32,7 +32,9 @@ export function shared<Answer>(
 export const readiness = shared("readiness", (sql) => sql`select 1 as ready`);
 
 /** Runs work on a connection, as soon as there is one. */
-export type Run = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+export type Run<S extends Sql> = <T>(
+  work: (sql: S) => Promise<T>,
+) => Promise<T>;
 
 /** Those who ask together. */
 interface Group<Ask, Answer> {
@@ -58,7 +60,7 @@ const TOLERANCE_MS = 100;
  * than a request that gets it, and where different things were asked, what fails
  * for all each asks by itself.
  */
-export class Gathering {
+export class Gathering<S extends Sql> {
   readonly #open = new Map<string, Group<unknown, unknown>>();
   #waiting = 0;
 
@@ -67,9 +69,9 @@ export class Gathering {
    * Throws `SERVICE_UNAVAILABLE` where too many wait.
    */
   async ask<Ask, Answer>(
-    question: Question<Ask, Answer>,
+    question: Question<Ask, Answer, S>,
     deadline: number,
-    run: Run,
+    run: Run<S>,
   ): Promise<Answer> {
     if (this.#waiting >= MAX_WAITING) throw tooMany();
     const group = this.#joinable(question, deadline) ??
@@ -81,14 +83,14 @@ export class Gathering {
     } catch (error) {
       const { answer, ask } = question;
       const isAlike = group.asks.every((other) => other === ask);
-      if (isAlike || !isOfOneAsk(error)) throw error;
+      if (isAlike || isOfServer(error)) throw error;
       const [alone] = await run((sql) => answer(sql, [ask]));
       return alone!;
     }
   }
 
   #joinable<Ask, Answer>(
-    { topic }: Question<Ask, Answer>,
+    { topic }: Question<Ask, Answer, S>,
     deadline: number,
   ): Group<Ask, Answer> | undefined {
     const group = this.#open.get(topic) as Group<Ask, Answer> | undefined;
@@ -97,9 +99,9 @@ export class Gathering {
   }
 
   #begin<Ask, Answer>(
-    question: Question<Ask, Answer>,
+    question: Question<Ask, Answer, S>,
     deadline: number,
-    run: Run,
+    run: Run<S>,
   ): Group<Ask, Answer> {
     const { topic } = question;
     const asks: Ask[] = [];
@@ -126,7 +128,7 @@ export class Gathering {
   }
 }
 
-/** Whether one of those who asked may be the reason, and the others not. */
-function isOfOneAsk(error: unknown): boolean {
-  return isTimeout(error) || isDatabaseFault(error) && !isTransient(error);
+/** Whether it would have happened whatever was asked, or nobody knows what has happened. */
+function isOfServer(error: unknown): boolean {
+  return endsSession(error) || isUnavailable(error);
 }

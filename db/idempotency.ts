@@ -1,14 +1,20 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/error.ts";
+import type { FullProduct } from "./product_row.ts";
 import { pipelined, type Tx } from "./sql.ts";
 
 /** A product that was created, now or by an earlier request with the same key. */
-export interface Created {
-  id: string;
-  /** JSON text, as it is or was answered. */
-  product: string;
+export interface Created extends FullProduct {
+  /** Whether it is as it was answered then. */
   replayed: boolean;
+}
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  key: string;
+  /** The body, as it was sent. */
+  text: string;
 }
 
 /**
@@ -21,10 +27,10 @@ export interface Created {
 export async function once(
   sql: Tx,
   organizationId: string,
-  request: { key: string; body: string },
-  create: () => Promise<Created>,
+  request: KeyedRequest,
+  create: () => Promise<FullProduct>,
 ): Promise<Created> {
-  const hash = createHash("sha256").update(request.body).digest();
+  const hash = createHash("sha256").update(request.text).digest();
   const earlier = await claim(sql, organizationId, request.key);
   if (earlier) {
     if (!Buffer.from(earlier.request_hash).equals(hash)) {
@@ -37,7 +43,7 @@ export async function once(
   }
   const created = await create();
   await remember(sql, organizationId, request.key, hash, created);
-  return created;
+  return { ...created, replayed: false };
 }
 
 interface Earlier {
@@ -79,7 +85,7 @@ async function remember(
   organizationId: string,
   key: string,
   hash: Uint8Array,
-  { id, product }: Created,
+  { id, product }: FullProduct,
 ): Promise<void> {
   await pipelined([
     sql`

@@ -1,4 +1,4 @@
-import { ApiError } from "../schema/error.ts";
+import { isUnavailable } from "./admission.ts";
 import type { Operations } from "./database.ts";
 import { type Question, shared } from "./gathering.ts";
 import type { Reads } from "./replica.ts";
@@ -25,16 +25,18 @@ export interface Caller {
  */
 export function noting(primary: Operations, caller: Caller): Operations {
   const note = () => primary.run((sql) => noteWrite(sql, caller));
+  const noted = async <T>(transaction: Promise<T>): Promise<T> => {
+    const result = await transaction.catch(async (error) => {
+      if (isUnavailable(error)) await note().catch(() => {});
+      throw error;
+    });
+    await note();
+    return result;
+  };
   return {
     ...primary,
-    async transaction(work) {
-      const result = await primary.transaction(work).catch(async (error) => {
-        if (isInDoubt(error)) await note().catch(() => {});
-        throw error;
-      });
-      await note();
-      return result;
-    },
+    write: (question) => noted(primary.write(question)),
+    transaction: (work) => noted(primary.transaction(work)),
   };
 }
 
@@ -57,10 +59,6 @@ export function replicated(
       return found ? found.answer : await primary[kind](question);
     };
   return { ...primary, read: through("read"), lookUp: through("lookUp") };
-}
-
-function isInDoubt(error: unknown): boolean {
-  return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }
 
 async function noteWrite(

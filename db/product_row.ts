@@ -1,6 +1,6 @@
 import { arrays } from "./arrays.ts";
-import { MAX_TOGETHER } from "./gathering.ts";
-import { type Exact, names, type Sql, type Statement, type Tx } from "./sql.ts";
+import { asked } from "./asked.ts";
+import { names, pipelined, type Sql, type Statement, type Tx } from "./sql.ts";
 import { core } from "./representation.ts";
 
 /*
@@ -51,42 +51,45 @@ export function insertRow(
 }
 
 /**
- * Locks the product until the transaction ends, as the first lock of a change,
- * so that changes of one product take turns and never wait for each other in a
- * circle.
+ * Locks the products until the transaction ends, as the first lock of a change
+ * and in the order of their ids, so that changes take turns and never wait for
+ * each other in a circle.
  */
-export function lockProduct(
+export function lockProducts(
   sql: Tx,
   organizationId: string,
-  id: string,
+  ids: readonly string[],
 ): Statement {
   return sql`
-    select from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
-    for no key update
+    select
+    from ${asked(sql, organizationId, ids.toSorted())}
+    cross join lateral (
+      select
+      from products p
+      where p.organization_id = ${organizationId} and p.id = asked.id
+      limit 1
+      for no key update
+    ) p
   `;
 }
 
-/**
- * The full products with these ids as JSON text, in no order; no row where there
- * is none. The limits have the planner count on as many rows and on one for each,
- * whatever is asked: else it may find it better to plan anew each time.
- */
+/** The product as answers show it, as JSON text. */
+export interface FullProduct {
+  id: string;
+  product: string;
+}
+
+/** The full products with these ids, in no order; no row where there is none. */
 export function fullProducts(
   sql: Sql,
   organizationId: string,
   ids: readonly string[],
-): Statement<{ id: string; product: string }> {
-  return sql<{ id: string; product: string }[]>`
-    with asked (organization_id, id) as (
-      select ${organizationId}::uuid, id::uuid
-      from string_to_table(${ids.join()}, ',') id
-      limit ${mostTogether(sql)}
-    )
+): Statement<FullProduct> {
+  return sql<FullProduct[]>`
     select
       p.id,
       '{' || ${core(sql)} || ',' || substr(${arrays(sql)}::text, 2) as product
-    from asked
+    from ${asked(sql, organizationId, ids)}
     cross join lateral (
       select *
       from products p
@@ -96,7 +99,27 @@ export function fullProducts(
   `;
 }
 
-const mostTogether = names(String(MAX_TOGETHER));
+/** The products of these ids, in their order; nothing where there is none. */
+export function inOrder(
+  ids: readonly string[],
+  rows: readonly FullProduct[],
+): (string | undefined)[] {
+  const products = new Map(rows.map(({ id, product }) => [id, product]));
+  return ids.map((id) => products.get(id));
+}
+
+/** The products as they are and stay until the transaction ends; nothing where there is none. */
+export async function lockedProducts(
+  sql: Tx,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<(string | undefined)[]> {
+  const rows = await pipelined([
+    lockProducts(sql, organizationId, ids),
+    fullProducts(sql, organizationId, ids),
+  ]);
+  return inOrder(ids, rows);
+}
 
 /**
  * A product moves in time by a millisecond at least, so that every change shows.
@@ -136,31 +159,4 @@ export function setSeries(
     set series_id = ${seriesId}
     where p.organization_id = ${organizationId} and p.id = ${id}
   `;
-}
-
-/**
- * The form of a product is its format's, and so is every other product's on
- * that format. Without a format nothing is written, but it must be a form.
- */
-export function setProductForm(
-  sql: Tx,
-  organizationId: string,
-  id: string,
-  productFormId: string | null | undefined,
-): (Statement | Exact)[] {
-  if (productFormId === undefined) return [];
-  return [
-    {
-      statement: sql`select from product_forms x where x.id = ${productFormId}`,
-      rows: productFormId ? 1 : 0,
-    },
-    sql`
-      update formats f
-      set product_form_id = ${productFormId}
-      from products p
-      where p.organization_id = ${organizationId} and p.id = ${id}
-        and f.organization_id = ${organizationId} and f.id = p.format_id
-        and f.product_form_id is distinct from ${productFormId}
-    `,
-  ];
 }

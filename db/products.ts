@@ -1,26 +1,20 @@
 import { ApiError } from "../schema/error.ts";
-import { FILTERS } from "../schema/list.ts";
 import type { ProductBody } from "../schema/product.ts";
-import { countProduct, moveCounts } from "./counts.ts";
+import { countProducts } from "./counts.ts";
+import { createProducts } from "./creating.ts";
 import type { Operations } from "./database.ts";
-import { pipelined, type Tx } from "./sql.ts";
-import type { Created } from "./idempotency.ts";
-import { nestedWrites } from "./nested.ts";
-import {
-  COLUMNS,
-  fullProducts,
-  insertRow,
-  lockProduct,
-  setColumns,
-  setProductForm,
-  setSeries,
-} from "./product_row.ts";
-import { uuidv7 } from "./uuid.ts";
+import { type Created, type KeyedRequest, once } from "./idempotency.ts";
+import { fullProducts, inOrder, lockedProducts } from "./product_row.ts";
+import { pipelined } from "./sql.ts";
+import { type Update, updateProducts } from "./updating.ts";
 
 /*
+ * What is done with one product. Requests of one organization that wait for a
+ * connection at the same time get, create and update theirs together.
+ *
  * Every write locks in one order, so that no two wait for each other in a
- * circle: the product, its counts, what belongs to it, and last the format that
- * it shares with others.
+ * circle: the products, their counts, what belongs to them, and last the
+ * formats that they share with others; each kind in an order of its own.
  */
 
 /** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
@@ -32,124 +26,100 @@ export async function getProduct(
   const product = await database.lookUp({
     topic: `products ${organizationId}`,
     ask: id.toLowerCase(),
-    answer: async (sql, ids) => {
-      const rows = await fullProducts(sql, organizationId, [
-        ...new Set(ids),
-      ]);
-      const found = new Map(rows.map(({ id, product }) => [id, product]));
-      return ids.map((id) => found.get(id));
-    },
+    answer: async (sql, ids) =>
+      inOrder(
+        ids,
+        await fullProducts(sql, organizationId, [...new Set(ids)]),
+      ),
   });
   return product ?? notFound(id);
 }
 
-/** Creates the product with everything in its body, and gives it in full. */
+/**
+ * Creates the product with everything in its body, and gives it in full. A
+ * `request` with an `Idempotency-Key` creates it once.
+ */
 export async function createProduct(
-  sql: Tx,
+  database: Operations,
   organizationId: string,
   body: ProductBody,
+  request?: KeyedRequest,
 ): Promise<Created> {
-  const id = uuidv7();
-  const { series_id, product_form_id } = body;
-  const nested = nestedWrites(sql, organizationId, id, body);
-  const [row] = await pipelined([
-    insertRow(sql, organizationId, id, body),
-    countProduct(sql, organizationId, id, 1),
-    ...nested.writes,
-    ...series_id ? [setSeries(sql, organizationId, id, series_id)] : [],
-    ...setProductForm(sql, organizationId, id, product_form_id),
-    fullProducts(sql, organizationId, [id]),
-  ]);
-  return { id, product: row!.product, replayed: false };
+  const form = body.product_form_id;
+  if (request) {
+    return await database.transaction((sql) =>
+      once(sql, organizationId, request, async () => {
+        const [created] = await createProducts(
+          sql,
+          organizationId,
+          [body],
+          form,
+        );
+        return created!;
+      })
+    );
+  }
+  const created = await database.write({
+    topic: `create ${organizationId} ${form}`,
+    ask: body,
+    answer: (sql, bodies) => createProducts(sql, organizationId, bodies, form),
+  });
+  return { ...created, replayed: false };
 }
 
 /**
  * Writes what the body has and nothing else, and gives the product in full.
  * `check` may throw at the product as it was. Throws `NOT_FOUND` where the
  * organization has none with this id.
- *
- * The series is set when its link is there, and links go when no series needs
- * them: that it is one of the collections is checked after each statement.
  */
 export async function updateProduct(
-  sql: Tx,
+  database: Operations,
   organizationId: string,
-  id: string,
-  body: ProductBody,
-  check?: (product: string | undefined) => void,
+  { id, body, check }: Update,
 ): Promise<string> {
-  if (check) {
-    check(await lockedProduct(sql, organizationId, id) ?? notFound(id));
-  }
-  const { series_id, product_form_id } = body;
-  const fields = pick(body, COLUMNS);
-  const nested = nestedWrites(sql, organizationId, id, body);
-  const [row] = await pipelined([
-    lockProduct(sql, organizationId, id),
-    ...FILTERS.some((column) => column in fields)
-      ? [moveCounts(sql, organizationId, id, pick(body, FILTERS))]
-      : [],
-    ...Object.keys(body).length > 0
-      ? [setColumns(sql, organizationId, id, fields)]
-      : [],
-    ...nested.writes,
-    ...series_id !== undefined
-      ? [setSeries(sql, organizationId, id, series_id)]
-      : [],
-    ...nested.prunes(),
-    ...setProductForm(sql, organizationId, id, product_form_id),
-    fullProducts(sql, organizationId, [id]),
-  ]);
-  return (row ?? notFound(id)).product;
+  const form = body.product_form_id;
+  const product = await database.write({
+    topic: `update ${organizationId} ${form}`,
+    ask: { id: id.toLowerCase(), body, check },
+    answer: (sql, updates: readonly Update[]) =>
+      updateProducts(sql, organizationId, updates, form),
+  });
+  return product ?? notFound(id);
 }
 
 /**
  * Deletes the product with everything that belongs to it, and says whether
- * there was one. `check` may throw at the product as it was. A product in a publishing program breaks
- * `publishing_program_products_product`.
+ * there was one. `check` may throw at the product as it was. A product in a
+ * publishing program breaks `publishing_program_products_product`.
  */
 export async function deleteProduct(
-  sql: Tx,
+  database: Operations,
   organizationId: string,
   id: string,
   check?: (product: string | undefined) => void,
 ): Promise<boolean> {
-  if (check) check(await lockedProduct(sql, organizationId, id));
-  const deleted = await pipelined([
-    sql`
-      select from products p
-      where p.organization_id = ${organizationId} and p.id = ${id}
-      for update
-    `,
-    countProduct(sql, organizationId, id, -1),
-    sql`
-      delete from products p
-      where p.organization_id = ${organizationId} and p.id = ${id}
-      returning p.id
-    `,
-  ]);
-  return deleted.length > 0;
-}
-
-/** The product as it is and stays until the transaction ends, if there is one. */
-async function lockedProduct(
-  sql: Tx,
-  organizationId: string,
-  id: string,
-): Promise<string | undefined> {
-  const [row] = await pipelined([
-    lockProduct(sql, organizationId, id),
-    fullProducts(sql, organizationId, [id]),
-  ]);
-  return row?.product;
+  return await database.transaction(async (sql) => {
+    if (check) {
+      const [product] = await lockedProducts(sql, organizationId, [id]);
+      check(product);
+    }
+    const deleted = await pipelined([
+      sql`
+        select from products p
+        where p.organization_id = ${organizationId} and p.id = ${id}
+        for update
+      `,
+      countProducts(sql, organizationId, [id], -1),
+      sql`
+        delete from products p
+        where p.organization_id = ${organizationId} and p.id = ${id}
+        returning p.id
+      `,
+    ]);
+    return deleted.length > 0;
+  });
 }
 
 function notFound(id: string): never {
   throw new ApiError("NOT_FOUND", `No product with id "${id}"`);
-}
-
-function pick(body: ProductBody, columns: readonly (keyof ProductBody)[]) {
-  return Object.fromEntries(
-    columns.flatMap((column) => column in body ? [[column, body[column]]] : []),
-  );
 }

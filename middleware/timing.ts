@@ -39,6 +39,7 @@ export function timed(
     lookUp: (question) => stopwatch.time(() => operations.lookUp(question)),
     read: (question) => stopwatch.time(() => operations.read(question)),
     run: (work) => stopwatch.time(() => operations.run(work)),
+    write: (question) => stopwatch.time(() => operations.write(question)),
     transaction: (work) => stopwatch.time(() => operations.transaction(work)),
   };
 }

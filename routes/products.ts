@@ -7,7 +7,6 @@ import {
 } from "../db/products.ts";
 import { shared } from "../db/gathering.ts";
 import { listProducts } from "../db/listing.ts";
-import { once } from "../db/idempotency.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
@@ -32,12 +31,12 @@ export async function create(context: Authenticated): Promise<Answer> {
     database,
     { organizationId, body },
     () =>
-      database.transaction((sql) => {
-        const creation = () => createProduct(sql, organizationId, body);
-        return key === undefined
-          ? creation()
-          : once(sql, organizationId, { key, body: text }, creation);
-      }),
+      createProduct(
+        database,
+        organizationId,
+        body,
+        key === undefined ? undefined : { key, text },
+      ),
   );
 
   return {
@@ -102,10 +101,7 @@ export async function update(context: Authenticated): Promise<Answer> {
   const product = await explained(
     database,
     { organizationId, id, body },
-    () =>
-      database.transaction((sql) =>
-        updateProduct(sql, organizationId, id, body, check)
-      ),
+    () => updateProduct(database, organizationId, { id, body, check }),
   );
 
   return {
@@ -121,8 +117,6 @@ export async function remove(
 ): Promise<Answer> {
   const id = params.id!;
   const check = preconditionOf(request.headers);
-  const deleted = await database.transaction((sql) =>
-    deleteProduct(sql, organizationId, id, check)
-  );
+  const deleted = await deleteProduct(database, organizationId, id, check);
   return { status: 200, body: success(JSON.stringify({ id, deleted })) };
 }

@@ -9,7 +9,9 @@ export function countingReads(
     load: database.load,
     reads: 0,
     until(deadline: number): Operations {
-      const { lookUp, read, run, transaction } = database.until(deadline);
+      const { lookUp, read, run, write, transaction } = database.until(
+        deadline,
+      );
       function counting<Given extends unknown[], T>(
         operation: (...given: Given) => T,
       ) {
@@ -22,6 +24,7 @@ export function countingReads(
         lookUp: counting(lookUp),
         read: counting(read),
         run: counting(run),
+        write,
         transaction,
       };
     },

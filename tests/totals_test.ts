@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { migrate } from "../db/migrate.ts";
 import { uuidv7 } from "../db/uuid.ts";
+import { assertTotals } from "./totals.ts";
 import { FILTERS } from "../schema/list.ts";
 import { type Values, valuesOf } from "./filters.ts";
-import { type App, openApp, type Organization } from "./harness.ts";
+import { openApp, type Organization } from "./harness.ts";
 
 Deno.test("The totals of lists", async (t) => {
   await using app = await openApp();
@@ -185,47 +186,6 @@ Deno.test("The totals of lists", async (t) => {
     return rows.length;
   }
 });
-
-/** Expects of every list with one filter or none, and some with two, the total that counting gives. */
-async function assertTotals(
-  app: App,
-  org: Organization,
-  values: Values,
-  message = "",
-): Promise<void> {
-  const [status, , availability, format] = FILTERS;
-  const lists = [
-    {},
-    ...FILTERS.flatMap((column) =>
-      values[column].map((value) => ({ [column]: value }))
-    ),
-    {
-      [status]: values[status][0]!,
-      [format]: values[format][0]!,
-    },
-    { [availability]: values[availability][1]!, search: "emma" },
-  ];
-  for (const list of lists) {
-    const query = new URLSearchParams({ ...list, limit: "1" });
-
-    const { body } = await org.get(`/api/products?${query}`);
-
-    const rows = await app.sql((sql) =>
-      sql<{ count: number }[]>`
-        select count(*)::int as count
-        from products p
-        where p.organization_id = ${org.id}
-          and to_jsonb(p) @> ${sql.json(onlyColumns(list))}
-          and (${!("search" in list)} or p.title = 'Emma')
-      `
-    );
-    assertEquals(body.meta.total, rows[0]!.count, `${query} ${message}`);
-  }
-}
-
-function onlyColumns({ search: _, ...columns }: Record<string, string>) {
-  return columns;
-}
 
 /** Some of the filtered fields, each with one of its values or null. */
 function someValues(values: Values, random: () => number) {

@@ -99,6 +99,11 @@ function noting(database: Database, statements: string[]): Database {
       const operations = database.until(deadline);
       return {
         ...operations,
+        write: ({ answer, ...question }) =>
+          operations.write({
+            ...question,
+            answer: (sql, asks) => answer(watched(sql, watch), asks),
+          }),
         transaction: (work) =>
           operations.transaction((sql) => work(watched(sql, watch))),
       };

@@ -29,9 +29,9 @@ export function recorded(database: Database): Recording {
     }) as unknown as S;
   }
 
-  function remembered<Ask, Answer>(
-    { answer, ...question }: Question<Ask, Answer>,
-  ): Question<Ask, Answer> {
+  function remembered<Ask, Answer, S extends Sql>(
+    { answer, ...question }: Question<Ask, Answer, S>,
+  ): Question<Ask, Answer, S> {
     return {
       ...question,
       answer: (sql, asks) => answer(remembering(sql), asks),
@@ -40,11 +40,14 @@ export function recorded(database: Database): Recording {
 
   return {
     until(deadline): Operations {
-      const { lookUp, read, run, transaction } = database.until(deadline);
+      const { lookUp, read, run, write, transaction } = database.until(
+        deadline,
+      );
       return {
         lookUp: (question) => lookUp(remembered(question)),
         read: (question) => read(remembered(question)),
         run: (work) => run((sql) => work(remembering(sql))),
+        write: (question) => write(remembered(question)),
         transaction: (work) => transaction((sql) => work(remembering<Tx>(sql))),
       };
     },

@@ -1,0 +1,43 @@
+import type { ProductBody } from "../schema/product.ts";
+import { countProducts } from "./counts.ts";
+import { nestedWrites } from "./nested.ts";
+import { setProductForm } from "./product_form.ts";
+import {
+  type FullProduct,
+  fullProducts,
+  inOrder,
+  insertRow,
+  setSeries,
+} from "./product_row.ts";
+import { pipelined, type Tx } from "./sql.ts";
+import { uuidv7 } from "./uuid.ts";
+
+/**
+ * Creates a product for each body, with everything in it, and gives them in full
+ * and in the order of the bodies. These have one `product_form_id` or none.
+ */
+export async function createProducts(
+  sql: Tx,
+  organizationId: string,
+  bodies: readonly ProductBody[],
+  productFormId: string | null | undefined,
+): Promise<FullProduct[]> {
+  const ids = bodies.map(() => uuidv7());
+  const rows = await pipelined([
+    ...bodies.map((body, i) => insertRow(sql, organizationId, ids[i]!, body)),
+    countProducts(sql, organizationId, ids, 1),
+    ...bodies.flatMap((body, i) => {
+      const id = ids[i]!;
+      return [
+        ...nestedWrites(sql, organizationId, id, body).writes,
+        ...body.series_id
+          ? [setSeries(sql, organizationId, id, body.series_id)]
+          : [],
+      ];
+    }),
+    ...setProductForm(sql, organizationId, ids, productFormId),
+    fullProducts(sql, organizationId, ids),
+  ]);
+  const products = inOrder(ids, rows);
+  return ids.map((id, i) => ({ id, product: products[i]! }));
+}

@@ -1,0 +1,233 @@
+import { assert, assertEquals } from "@std/assert";
+import { uuidv7 } from "../db/uuid.ts";
+import { fullBody } from "./bodies.ts";
+import { assertFaults, assertHas } from "./expect.ts";
+import { valuesOf } from "./filters.ts";
+import { idOfCode, openApp, SETTINGS } from "./harness.ts";
+import { assertTotals } from "./totals.ts";
+
+const PRODUCTS = "/api/products";
+
+/** More than are written in one transaction. */
+const MANY = 20;
+
+Deno.test("Writes at once", async (t) => {
+  // One connection for all writes, so that they wait for it together.
+  await using app = await openApp({}, { poolSize: 2 });
+
+  await t.step("create each its own product", async () => {
+    const [ours, theirs] = [await app.organization(), await app.organization()];
+    const full = [await fullBody(app, ours), await fullBody(app, theirs)];
+    const body = (i: number) =>
+      i % 3 ? { ...full[i % 2]!, title: `Emma ${i}` } : { title: `Emma ${i}` };
+
+    const replies = await Promise.all(
+      numbers(MANY).map((i) => (i % 2 ? theirs : ours).post(PRODUCTS, body(i))),
+    );
+
+    for (const [i, { status, headers, body: { data } }] of replies.entries()) {
+      const org = i % 2 ? theirs : ours;
+      assertEquals(status, 201);
+      assertEquals(data.organization_id, org.id);
+      assertHas(data, body(i));
+      assertEquals(headers.get("location"), `${PRODUCTS}/${data.id}`);
+      assertEquals((await org.get(`${PRODUCTS}/${data.id}`)).body.data, data);
+    }
+    assertTogether(replies.map(({ body }) => body.data.created_at));
+    for (const org of [ours, theirs]) {
+      const { body } = await org.get(PRODUCTS);
+      assertEquals(body.meta.total, MANY / 2);
+    }
+  });
+
+  await t.step("are refused for nobody's fault but their own", async () => {
+    const org = await app.organization();
+    const values = await valuesOf(app, org);
+    const unknown = uuidv7();
+    const bodies = numbers(MANY).map((i) => ({
+      title: `Emma ${i}`,
+      lifecycle_status_id: values.lifecycle_status_id[i % 2],
+      ...i % 5 === 2 && { license_id: unknown },
+      ...i % 5 === 4 && { product_collections: [{ collection_id: unknown }] },
+    }));
+
+    const replies = await Promise.all(
+      bodies.map((body) => org.post(PRODUCTS, body)),
+    );
+
+    for (const [i, reply] of replies.entries()) {
+      if (i % 5 === 2) {
+        assertFaults(reply, ["/license_id", "unknown_reference"]);
+      } else if (i % 5 === 4) {
+        assertFaults(reply, [
+          "/product_collections/0/collection_id",
+          "unknown_reference",
+        ]);
+      } else {assertEquals([reply.status, reply.body.data.title], [
+          201,
+          bodies[i]!.title,
+        ]);}
+    }
+    await assertTotals(app, org, values);
+  });
+
+  await t.step("change each its own product", async () => {
+    const org = await app.organization();
+    const values = await valuesOf(app, org);
+    const products = await Promise.all(
+      numbers(MANY).map(() =>
+        org.create({
+          format_id: org.format,
+          product_prices: [{ currency_code: "GBP" }],
+        })
+      ),
+    );
+    const body = (i: number) => ({
+      title: `Emma ${i}`,
+      product_prices: [{
+        id: products[i]!.product.product_prices[0].id,
+        list_price: i,
+      }],
+      ...i % 2 &&
+        { lifecycle_status_id: values.lifecycle_status_id[(i >> 1) % 2] },
+      ...i % 4 === 3 && { format_id: null },
+    });
+
+    const replies = await Promise.all(
+      products.map(({ path }, i) => org.put(path, body(i))),
+    );
+
+    for (const [i, { status, body: { data } }] of replies.entries()) {
+      assertEquals([status, data.id], [200, products[i]!.id]);
+      assertHas(data, body(i));
+      assertEquals((await org.get(products[i]!.path)).body.data, data);
+    }
+    assertTogether(replies.map(({ body }) => body.data.updated_at));
+    await assertTotals(app, org, values);
+  });
+
+  await t.step("of one product get each what they have written", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    const spelled = [path, `${PRODUCTS}/${id.toUpperCase()}`];
+
+    const replies = await Promise.all(
+      numbers(MANY).map((i) =>
+        org.put(spelled[i % 2]!, {
+          title: `Emma ${i}`,
+          product_prices: [{ currency_code: "GBP" }],
+        })
+      ),
+    );
+
+    for (const [i, { status, body }] of replies.entries()) {
+      assertEquals([status, body.data.title], [200, `Emma ${i}`]);
+    }
+    const counts = replies.map(({ body }) => body.data.product_prices.length);
+    assertEquals(counts.sort((a, b) => a - b), numbers(MANY).map((i) => i + 1));
+    const times = replies.map(({ body }) => body.data.updated_at);
+    assertEquals(new Set(times).size, MANY);
+  });
+
+  await t.step("are made or not, each for its own reason", async () => {
+    const org = await app.organization();
+    const products = await Promise.all(numbers(8).map(() => org.create()));
+    const tags = await Promise.all(
+      products.map(async ({ path }) =>
+        (await org.get(path)).headers.get("etag")!
+      ),
+    );
+    const put = (i: number, body: object, tag?: string) =>
+      org.put(
+        products[i]!.path,
+        { title: `Emma ${i}`, ...body },
+        tag === undefined ? {} : { "if-match": tag },
+      );
+
+    const replies = await Promise.all([
+      put(0, {}),
+      put(1, {}, tags[1]),
+      put(2, {}, tags[1]),
+      put(3, { product_prices: [{ id: uuidv7(), list_price: 1 }] }),
+      put(4, { series_id: org.series }),
+      org.put(`${PRODUCTS}/${uuidv7()}`, { title: "Emma" }),
+      org.put(`${PRODUCTS}/${uuidv7()}`, { title: "Emma" }, {
+        "if-match": "*",
+      }),
+      put(5, {}),
+    ]);
+
+    assertEquals(replies.map(({ status }) => status), [
+      ...[200, 200, 412, 400, 400, 404, 404, 200],
+    ]);
+    const titles = await Promise.all(
+      products.map(async ({ path }) => (await org.get(path)).body.data.title),
+    );
+    assertEquals(
+      titles,
+      numbers(8).map((i) => [0, 1, 5].includes(i) ? `Emma ${i}` : "Emma"),
+    );
+  });
+
+  await t.step("set one form each for the formats they share", async () => {
+    const org = await app.organization();
+    const forms = [
+      await idOfCode(app, "product_forms", "BB"),
+      await idOfCode(app, "product_forms", "BC"),
+    ];
+    const products = await Promise.all(
+      numbers(MANY).map(() => org.create({ format_id: org.format })),
+    );
+
+    const replies = await Promise.all(
+      products.map(({ path }, i) =>
+        org.put(path, { product_form_id: forms[i % 2] })
+      ),
+    );
+
+    for (const [i, { status, body }] of replies.entries()) {
+      assertEquals([status, body.data.product_form_id], [200, forms[i % 2]]);
+    }
+  });
+});
+
+Deno.test({
+  name: "Writes that wait for a row of another transaction",
+  // The embedded database has one session, and a pooler's have no time-outs.
+  ignore: !SETTINGS.url || !SETTINGS.prepare,
+  async fn() {
+    await using app = await openApp({}, {
+      poolSize: 4,
+      statementTimeoutMs: 1_000,
+    });
+    const org = await app.organization();
+    const products = await Promise.all(numbers(8).map(() => org.create()));
+    const operations = app.database.until(performance.now() + 20_000);
+
+    const replies = await operations.transaction(async (sql) => {
+      await sql`
+        select from products
+        where organization_id = ${org.id} and id = ${products[3]!.id}
+        for update
+      `;
+      return await Promise.all(
+        products.map(({ path }) => org.put(path, { title: "Persuasion" })),
+      );
+    });
+
+    assertEquals(
+      replies.map(({ status }) => status),
+      numbers(8).map((i) => i === 3 ? 503 : 200),
+    );
+  },
+});
+
+/** What a transaction writes has one time. */
+function assertTogether(times: string[]): void {
+  const transactions = new Set(times).size;
+  assert(transactions < times.length / 2, `${transactions} transactions`);
+}
+
+function numbers(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
