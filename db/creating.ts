@@ -14,13 +14,12 @@ import { uuidv7 } from "./uuid.ts";
 
 /**
  * Creates a product for each body, with everything in it, and gives them in full
- * and in the order of the bodies. These have one `product_form_id` or none.
+ * and in the order of the bodies, which have one `formOf`.
  */
 export async function createProducts(
   sql: Tx,
   organizationId: string,
   bodies: readonly ProductBody[],
-  productFormId: string | null | undefined,
 ): Promise<FullProduct[]> {
   const ids = bodies.map(() => uuidv7());
   const rows = await pipelined([
@@ -35,7 +34,7 @@ export async function createProducts(
           : [],
       ];
     }),
-    ...setProductForm(sql, organizationId, ids, productFormId),
+    ...setProductForm(sql, organizationId, ids[0]!, bodies[0]!),
     fullProducts(sql, organizationId, ids),
   ]);
   const products = inOrder(ids, rows);

@@ -9,6 +9,8 @@ export interface Question<Ask, Answer, S extends Sql = Sql> {
   topic: string;
   /** What is asked, such as the id of a record. */
   ask: Ask;
+  /** Whether two things asked must not be answered together. */
+  areApart?(one: Ask, other: Ask): boolean;
   /** The answers, in the order of `asks`. */
   answer(sql: S, asks: readonly Ask[]): Promise<readonly Answer[]>;
 }
@@ -90,12 +92,15 @@ export class Gathering<S extends Sql> {
   }
 
   #joinable<Ask, Answer>(
-    { topic }: Question<Ask, Answer, S>,
+    { topic, ask, areApart }: Question<Ask, Answer, S>,
     deadline: number,
   ): Group<Ask, Answer> | undefined {
     const group = this.#open.get(topic) as Group<Ask, Answer> | undefined;
     if (!group || group.asks.length === MAX_TOGETHER) return;
-    if (Math.abs(deadline - group.deadline) < TOLERANCE_MS) return group;
+    if (Math.abs(deadline - group.deadline) >= TOLERANCE_MS) return;
+    if (!areApart || !group.asks.some((other) => areApart(ask, other))) {
+      return group;
+    }
   }
 
   #begin<Ask, Answer>(

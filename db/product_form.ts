@@ -1,5 +1,14 @@
-import { asked } from "./asked.ts";
+import type { ProductBody } from "../schema/product.ts";
 import type { Exact, Statement, Tx } from "./sql.ts";
+
+/**
+ * What form the body sets for which format, if any. It is the same for all that is
+ * written in one transaction, for whoever locks two formats may wait in a circle
+ * with others.
+ */
+export function formOf({ format_id, product_form_id }: ProductBody): string {
+  return product_form_id === undefined ? "" : `${format_id} ${product_form_id}`;
+}
 
 /**
  * The form of a product is its format's, and so is every other product's on
@@ -8,31 +17,23 @@ import type { Exact, Statement, Tx } from "./sql.ts";
 export function setProductForm(
   sql: Tx,
   organizationId: string,
-  ids: readonly string[],
-  productFormId: string | null | undefined,
+  id: string,
+  { product_form_id }: ProductBody,
 ): (Statement | Exact)[] {
-  if (productFormId === undefined) return [];
-  const toBeSet = sql`
-    f.organization_id = ${organizationId}
-      and f.product_form_id is distinct from ${productFormId}
-      and f.id in (
-        select p.format_id
-        from ${asked(sql, organizationId, ids)}
-        cross join lateral (
-          select p.format_id
-          from products p
-          where p.organization_id = ${organizationId} and p.id = asked.id
-          limit 1
-        ) p
-      )
-  `;
+  if (product_form_id === undefined) return [];
   return [
     {
-      statement: sql`select from product_forms x where x.id = ${productFormId}`,
-      rows: productFormId ? 1 : 0,
+      statement:
+        sql`select from product_forms x where x.id = ${product_form_id}`,
+      rows: product_form_id ? 1 : 0,
     },
-    // In an order, for others may set another form for the same formats.
-    sql`select from formats f where ${toBeSet} order by f.id for no key update`,
-    sql`update formats f set product_form_id = ${productFormId} where ${toBeSet}`,
+    sql`
+      update formats f
+      set product_form_id = ${product_form_id}
+      from products p
+      where p.organization_id = ${organizationId} and p.id = ${id}
+        and f.organization_id = ${organizationId} and f.id = p.format_id
+        and f.product_form_id is distinct from ${product_form_id}
+    `,
   ];
 }

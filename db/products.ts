@@ -4,9 +4,10 @@ import { countProducts } from "./counts.ts";
 import { createProducts } from "./creating.ts";
 import type { Operations } from "./database.ts";
 import { type Created, type KeyedRequest, once } from "./idempotency.ts";
+import { formOf } from "./product_form.ts";
 import { fullProducts, inOrder, lockedProducts } from "./product_row.ts";
 import { pipelined } from "./sql.ts";
-import { type Update, updateProducts } from "./updating.ts";
+import { areApart, type Update, updateProducts } from "./updating.ts";
 
 /*
  * What is done with one product. Requests of one organization that wait for a
@@ -45,24 +46,18 @@ export async function createProduct(
   body: ProductBody,
   request?: KeyedRequest,
 ): Promise<Created> {
-  const form = body.product_form_id;
   if (request) {
     return await database.transaction((sql) =>
       once(sql, organizationId, request, async () => {
-        const [created] = await createProducts(
-          sql,
-          organizationId,
-          [body],
-          form,
-        );
+        const [created] = await createProducts(sql, organizationId, [body]);
         return created!;
       })
     );
   }
   const created = await database.write({
-    topic: `create ${organizationId} ${form}`,
+    topic: `create ${organizationId} ${formOf(body)}`,
     ask: body,
-    answer: (sql, bodies) => createProducts(sql, organizationId, bodies, form),
+    answer: (sql, bodies) => createProducts(sql, organizationId, bodies),
   });
   return { ...created, replayed: false };
 }
@@ -77,12 +72,11 @@ export async function updateProduct(
   organizationId: string,
   { id, body, check }: Update,
 ): Promise<string> {
-  const form = body.product_form_id;
-  const product = await database.write({
-    topic: `update ${organizationId} ${form}`,
+  const product = await database.write<Update, string | undefined>({
+    topic: `update ${organizationId} ${formOf(body)}`,
     ask: { id: id.toLowerCase(), body, check },
-    answer: (sql, updates: readonly Update[]) =>
-      updateProducts(sql, organizationId, updates, form),
+    areApart,
+    answer: (sql, updates) => updateProducts(sql, organizationId, updates),
   });
   return product ?? notFound(id);
 }

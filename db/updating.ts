@@ -23,48 +23,42 @@ export interface Update {
 }
 
 /**
- * Makes the updates, and gives the product of each in full; nothing where the
- * organization has none with this id. They have one `product_form_id` or none.
+ * Whether two updates may not be made in one transaction. Each product is updated
+ * once, so that everybody gets what they have written. And nobody knows the format
+ * whose form is set where the body does not say it.
+ */
+export function areApart(one: Update, other: Update): boolean {
+  const { format_id, product_form_id } = one.body;
+  return one.id === other.id ||
+    product_form_id !== undefined && format_id === undefined;
+}
+
+/**
+ * Makes the updates, none of them apart from another, and gives the products in
+ * full; nothing where the organization has none with the id.
  */
 export async function updateProducts(
   sql: Tx,
   organizationId: string,
   updates: readonly Update[],
-  productFormId: string | null | undefined,
 ): Promise<(string | undefined)[]> {
-  const products = new Map<Update, string | undefined>();
-  for (const turn of turnsOf(updates)) {
-    const ids = turn.map(({ id }) => id);
-    if (turn.some(({ check }) => check)) {
-      const found = await lockedProducts(sql, organizationId, ids);
-      turn.forEach(({ check }, i) => found[i] && check?.(found[i]));
-    }
-    const rows = await pipelined([
-      lockProducts(sql, organizationId, ids),
-      ...moveCounts(
-        sql,
-        organizationId,
-        turn.map(({ id, body }) => ({ id, fields: pick(body, FILTERS) })),
-      ),
-      ...turn.flatMap((update) => statementsOf(sql, organizationId, update)),
-      ...setProductForm(sql, organizationId, ids, productFormId),
-      fullProducts(sql, organizationId, ids),
-    ]);
-    const updated = inOrder(ids, rows);
-    turn.forEach((update, i) => products.set(update, updated[i]));
+  const ids = updates.map(({ id }) => id);
+  if (updates.some(({ check }) => check)) {
+    const found = await lockedProducts(sql, organizationId, ids);
+    updates.forEach(({ check }, i) => found[i] && check?.(found[i]));
   }
-  return updates.map((update) => products.get(update));
-}
-
-/** The updates in turns: those of one product come one after another, so that each gets what it has written. */
-function turnsOf(updates: readonly Update[]): Update[][] {
-  const turns: Update[][] = [];
-  for (const update of updates) {
-    const turn = turns.find((turn) => turn.every(({ id }) => id !== update.id));
-    if (turn) turn.push(update);
-    else turns.push([update]);
-  }
-  return turns;
+  const moves = updates.map(({ id, body }) => ({
+    id,
+    fields: pick(body, FILTERS),
+  }));
+  const rows = await pipelined([
+    lockProducts(sql, organizationId, ids),
+    ...moveCounts(sql, organizationId, moves),
+    ...updates.flatMap((update) => statementsOf(sql, organizationId, update)),
+    ...setProductForm(sql, organizationId, ids[0]!, updates[0]!.body),
+    fullProducts(sql, organizationId, ids),
+  ]);
+  return inOrder(ids, rows);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../db/uuid.ts";
 import { fullBody } from "./bodies.ts";
+import type { Reply } from "./envelope.ts";
 import { assertFaults, assertHas } from "./expect.ts";
 import { valuesOf } from "./filters.ts";
 import { idOfCode, openApp, SETTINGS } from "./harness.ts";
@@ -33,7 +34,7 @@ Deno.test("Writes at once", async (t) => {
       assertEquals(headers.get("location"), `${PRODUCTS}/${data.id}`);
       assertEquals((await org.get(`${PRODUCTS}/${data.id}`)).body.data, data);
     }
-    assertTogether(replies.map(({ body }) => body.data.created_at));
+    await assertTogether(replies);
     for (const org of [ours, theirs]) {
       const { body } = await org.get(PRODUCTS);
       assertEquals(body.meta.total, MANY / 2);
@@ -102,7 +103,7 @@ Deno.test("Writes at once", async (t) => {
       assertHas(data, body(i));
       assertEquals((await org.get(products[i]!.path)).body.data, data);
     }
-    assertTogether(replies.map(({ body }) => body.data.updated_at));
+    await assertTogether(replies);
     await assertTotals(app, org, values);
   });
 
@@ -125,8 +126,6 @@ Deno.test("Writes at once", async (t) => {
     }
     const counts = replies.map(({ body }) => body.data.product_prices.length);
     assertEquals(counts.sort((a, b) => a - b), numbers(MANY).map((i) => i + 1));
-    const times = replies.map(({ body }) => body.data.updated_at);
-    assertEquals(new Set(times).size, MANY);
   });
 
   await t.step("are made or not, each for its own reason", async () => {
@@ -169,26 +168,69 @@ Deno.test("Writes at once", async (t) => {
     );
   });
 
-  await t.step("set one form each for the formats they share", async () => {
+  await t.step("set the form of one format in a transaction", async () => {
     const org = await app.organization();
+    const { format_id: formats } = await valuesOf(app, org);
     const forms = [
       await idOfCode(app, "product_forms", "BB"),
       await idOfCode(app, "product_forms", "BC"),
     ];
-    const products = await Promise.all(
-      numbers(MANY).map(() => org.create({ format_id: org.format })),
-    );
+    const bodies = numbers(MANY).map((i) => ({
+      title: "Emma",
+      format_id: formats[i % 2]!,
+      product_form_id: forms[(i >> 1) % 2]!,
+    }));
 
-    const replies = await Promise.all(
-      products.map(({ path }, i) =>
-        org.put(path, { product_form_id: forms[i % 2] })
+    const created = await Promise.all(
+      bodies.map((body) => org.post(PRODUCTS, body)),
+    );
+    const written = await transactionsOf(created);
+    const paths = created.map(({ body }) => `${PRODUCTS}/${body.data.id}`);
+    const updated = await Promise.all(
+      bodies.map((body, i) => org.put(paths[i]!, body)),
+    );
+    const rewritten = await transactionsOf(updated);
+    const blind = await Promise.all(
+      bodies.map(({ product_form_id }, i) =>
+        org.put(paths[i]!, { product_form_id })
       ),
     );
+    const apart = await transactionsOf(blind);
 
-    for (const [i, { status, body }] of replies.entries()) {
-      assertEquals([status, body.data.product_form_id], [200, forms[i % 2]]);
+    for (const replies of [created, updated, blind]) {
+      assertEquals(
+        replies.map(({ body }) => body.data.product_form_id),
+        bodies.map(({ product_form_id }) => product_form_id),
+      );
     }
+    for (const transactions of [written, rewritten]) {
+      const kinds = new Set(
+        transactions.map((transaction, i) => `${transaction} ${i % 4}`),
+      );
+      assertEquals(kinds.size, new Set(transactions).size);
+      assert(kinds.size < MANY);
+    }
+    assertEquals(new Set(apart).size, MANY);
   });
+
+  /** The transaction that has written each of the products. */
+  async function transactionsOf(replies: Reply[]): Promise<string[]> {
+    const ids = replies.map(({ body }) => body.data.id);
+    const rows = await app.sql((sql) =>
+      sql<{ id: string; transaction: string }[]>`
+        select id, xmin::text as transaction
+        from products
+        where id = any(string_to_array(${ids.join()}, ',')::uuid[])
+      `
+    );
+    const found = new Map(rows.map(({ id, transaction }) => [id, transaction]));
+    return ids.map((id) => found.get(id)!);
+  }
+
+  async function assertTogether(replies: Reply[]): Promise<void> {
+    const transactions = new Set(await transactionsOf(replies)).size;
+    assert(transactions < replies.length / 2, `${transactions} transactions`);
+  }
 });
 
 Deno.test({
@@ -221,12 +263,6 @@ Deno.test({
     );
   },
 });
-
-/** What a transaction writes has one time. */
-function assertTogether(times: string[]): void {
-  const transactions = new Set(times).size;
-  assert(transactions < times.length / 2, `${transactions} transactions`);
-}
 
 function numbers(length: number): number[] {
   return Array.from({ length }, (_, i) => i);
