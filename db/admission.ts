@@ -89,7 +89,7 @@ export function unavailable(message: string, cause?: unknown): ApiError {
   });
 }
 
-/** Whether the failure is one of those: what was asked for may have happened. */
+/** Whether the failure is one that `unavailable` makes. What was asked for may have happened all the same. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }

@@ -4,10 +4,10 @@ import { names, type Sql } from "./sql.ts";
 const mostTogether = names(String(MAX_TOGETHER));
 
 /**
- * The table `asked` of these ids, for a `from`. What is asked of each is found in
- * a `lateral` with `limit 1`. So the planner counts on as many rows, and on one
- * for each, whatever is asked: else it may find it better to plan anew each time,
- * or to read a table that was small when it made its plan.
+ * The table `asked` of these ids, for a `from`. In a statement that says `$1` for
+ * the organization it comes before every other parameter. What is asked of each is
+ * found in a `lateral` with `limit 1`, so that the planner counts on as many rows,
+ * and on one for each, whatever is asked: else it may plan anew each time.
  */
 export function asked(
   sql: Sql,

@@ -1,5 +1,5 @@
-import { asked } from "./asked.ts";
 import { FILTERS, type ListQuery, NARROWING } from "../schema/list.ts";
+import { asked } from "./asked.ts";
 import { names, type Sql, type Statement, type Tx } from "./sql.ts";
 import { conditions } from "./search.ts";
 
@@ -76,10 +76,9 @@ export function countProducts(
   ids: readonly string[],
   by: 1 | -1,
 ): Statement {
-  const products = by === 1 ? sql`count(*)` : sql`-count(*)`;
   return sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)
-    select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, ${products}
+    select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(${by}::int)
     from ${asked(sql, organizationId, ids)}
     cross join lateral (
       select *
@@ -96,13 +95,16 @@ export function countProducts(
   `;
 }
 
-/** Moves the products from the values they have to those of `fields`, before these are written. */
+/**
+ * Moves the products from the values they have to those of `fields`, before these
+ * are written. No statement where none of them has a filtered field.
+ */
 export function moveCounts(
   sql: Tx,
   organizationId: string,
-  updates: readonly { id: string; fields: object }[],
+  changes: readonly { id: string; fields: object }[],
 ): Statement[] {
-  const moving = updates.filter(({ fields }) => Object.keys(fields).length > 0);
+  const moving = changes.filter(({ fields }) => Object.keys(fields).length > 0);
   if (moving.length === 0) return [];
   const fieldsOf = Object.fromEntries(
     moving.map(({ id, fields }) => [id, fields]),

@@ -14,7 +14,7 @@ import { uuidv7 } from "./uuid.ts";
 
 /**
  * Creates a product for each body, with everything in it, and gives them in full
- * and in the order of the bodies, which have one `formOf`.
+ * and in the order of the bodies, which set one form for one format, if any (`formOf`).
  */
 export async function createProducts(
   sql: Tx,
@@ -34,7 +34,9 @@ export async function createProducts(
           : [],
       ];
     }),
-    ...setProductForm(sql, organizationId, ids[0]!, bodies[0]!),
+    ...bodies.flatMap((body, i) =>
+      setProductForm(sql, organizationId, ids[i]!, body)
+    ),
     fullProducts(sql, organizationId, ids),
   ]);
   const products = inOrder(ids, rows);

@@ -60,7 +60,8 @@ const TOLERANCE_MS = 100;
  * Requests that wait for a connection with questions on one topic: whoever gets
  * it first asks for all. None waits to be joined by others, no answer is older
  * than a request that gets it, and where different things were asked, what fails
- * for all each asks by itself.
+ * for all each asks by itself: what fails has written nothing, or nobody knows
+ * and it is `SERVICE_UNAVAILABLE`, which is not tried again.
  */
 export class Gathering<S extends Sql> {
   readonly #open = new Map<string, Group<unknown, unknown>>();

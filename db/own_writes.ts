@@ -89,11 +89,11 @@ function lastWrite({ organizationId, name }: Caller) {
 /** The question to a replica: answered by one that has replayed so much, if any is asked for. */
 function after<Ask, Answer>(
   position: string | undefined,
-  { topic, ask, answer }: Question<Ask, Answer>,
+  { topic, answer, ...question }: Question<Ask, Answer>,
 ): Question<Ask, { answer: Answer } | undefined> {
   return {
+    ...question,
     topic: `after ${position} ${topic}`,
-    ask,
     answer: async (sql, asks) => {
       if (position && !await hasReplayed(sql, position)) {
         return asks.map(() => undefined);

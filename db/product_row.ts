@@ -51,9 +51,9 @@ export function insertRow(
 }
 
 /**
- * Locks the products until the transaction ends, as the first lock of a change
- * and in the order of their ids, so that changes take turns and never wait for
- * each other in a circle.
+ * Locks the products until the transaction ends, as the first lock of a change, so
+ * that changes of one product take turns. Whoever locks several waits for none of
+ * them (55P03): who must wait waits alone, and never in a circle.
  */
 export function lockProducts(
   sql: Tx,
@@ -62,13 +62,13 @@ export function lockProducts(
 ): Statement {
   return sql`
     select
-    from ${asked(sql, organizationId, ids.toSorted())}
+    from ${asked(sql, organizationId, ids)}
     cross join lateral (
       select
       from products p
       where p.organization_id = ${organizationId} and p.id = asked.id
       limit 1
-      for no key update
+      for no key update ${ids.length > 1 ? sql`nowait` : sql``}
     ) p
   `;
 }
@@ -99,7 +99,7 @@ export function fullProducts(
   `;
 }
 
-/** The products of these ids, in their order; nothing where there is none. */
+/** The products of these ids, which are in lower case, in their order; nothing where there is none. */
 export function inOrder(
   ids: readonly string[],
   rows: readonly FullProduct[],
@@ -108,8 +108,8 @@ export function inOrder(
   return ids.map((id) => products.get(id));
 }
 
-/** The products as they are and stay until the transaction ends; nothing where there is none. */
-export async function lockedProducts(
+/** Locks the products, and gives them in full, as they stay until the transaction ends. */
+export async function getLocked(
   sql: Tx,
   organizationId: string,
   ids: readonly string[],

@@ -5,7 +5,7 @@ import { createProducts } from "./creating.ts";
 import type { Operations } from "./database.ts";
 import { type Created, type KeyedRequest, once } from "./idempotency.ts";
 import { formOf } from "./product_form.ts";
-import { fullProducts, inOrder, lockedProducts } from "./product_row.ts";
+import { fullProducts, getLocked, inOrder } from "./product_row.ts";
 import { pipelined } from "./sql.ts";
 import { areApart, type Update, updateProducts } from "./updating.ts";
 
@@ -14,8 +14,8 @@ import { areApart, type Update, updateProducts } from "./updating.ts";
  * connection at the same time get, create and update theirs together.
  *
  * Every write locks in one order, so that no two wait for each other in a
- * circle: the products, their counts, what belongs to them, and last the
- * formats that they share with others; each kind in an order of its own.
+ * circle: the products, their counts, what belongs to them, and last the one
+ * format that they may share with others.
  */
 
 /** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
@@ -36,30 +36,36 @@ export async function getProduct(
   return product ?? notFound(id);
 }
 
-/**
- * Creates the product with everything in its body, and gives it in full. A
- * `request` with an `Idempotency-Key` creates it once.
- */
+/** Creates the product with everything in its body, and gives it in full. */
 export async function createProduct(
   database: Operations,
   organizationId: string,
   body: ProductBody,
-  request?: KeyedRequest,
 ): Promise<Created> {
-  if (request) {
-    return await database.transaction((sql) =>
-      once(sql, organizationId, request, async () => {
-        const [created] = await createProducts(sql, organizationId, [body]);
-        return created!;
-      })
-    );
-  }
   const created = await database.write({
     topic: `create ${organizationId} ${formOf(body)}`,
     ask: body,
     answer: (sql, bodies) => createProducts(sql, organizationId, bodies),
   });
   return { ...created, replayed: false };
+}
+
+/**
+ * The same, once for all requests with this `Idempotency-Key`, as `once` does it:
+ * in a transaction of its own, which holds the key.
+ */
+export async function createProductOnce(
+  database: Operations,
+  organizationId: string,
+  body: ProductBody,
+  request: KeyedRequest,
+): Promise<Created> {
+  return await database.transaction((sql) =>
+    once(sql, organizationId, request, async () => {
+      const [created] = await createProducts(sql, organizationId, [body]);
+      return created!;
+    })
+  );
 }
 
 /**
@@ -94,7 +100,8 @@ export async function deleteProduct(
 ): Promise<boolean> {
   return await database.transaction(async (sql) => {
     if (check) {
-      const [product] = await lockedProducts(sql, organizationId, [id]);
+      const ids = [id.toLowerCase()];
+      const [product] = await getLocked(sql, organizationId, ids);
       check(product);
     }
     const deleted = await pipelined([

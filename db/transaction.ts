@@ -1,6 +1,6 @@
 import { unavailable } from "./admission.ts";
 import type { Connection } from "./connection.ts";
-import { isConnectionLoss } from "./fault.ts";
+import { isConflict } from "./fault.ts";
 import type { Tx } from "./sql.ts";
 
 /**
@@ -34,19 +34,23 @@ export async function inTransaction<T>(
   lent: Tx,
   work: (sql: Tx) => Promise<T>,
 ): Promise<T> {
-  // Awaited: postgres.js may change the order of what is sent while it connects.
-  await connection.sql.unsafe("begin");
+  const rollback = () =>
+    connection.sql.unsafe("rollback").catch(() => connection.break());
   let result: T;
   let commit;
   try {
+    // Awaited: postgres.js may change the order of what is sent while it connects.
+    await connection.sql.unsafe("begin");
     result = await work(lent);
     commit = lent.unsafe("commit");
   } catch (error) {
-    await connection.sql.unsafe("rollback").catch(() => connection.break());
+    await rollback();
     throw error;
   }
-  const { command } = await commit.catch((error) => {
-    if (!isConnectionLoss(error)) throw error;
+  const { command } = await commit.catch(async (error) => {
+    // A commit that was cancelled leaves the session in its transaction.
+    await rollback();
+    if (isConflict(error)) throw error;
     throw unavailable("The database did not confirm the write", error);
   });
   // PostgreSQL answers so where a statement had failed, and `work` did not say it.

@@ -6,8 +6,8 @@ import { setProductForm } from "./product_form.ts";
 import {
   COLUMNS,
   fullProducts,
+  getLocked,
   inOrder,
-  lockedProducts,
   lockProducts,
   setColumns,
   setSeries,
@@ -44,18 +44,22 @@ export async function updateProducts(
 ): Promise<(string | undefined)[]> {
   const ids = updates.map(({ id }) => id);
   if (updates.some(({ check }) => check)) {
-    const found = await lockedProducts(sql, organizationId, ids);
-    updates.forEach(({ check }, i) => found[i] && check?.(found[i]));
+    const found = await getLocked(sql, organizationId, ids);
+    for (const [i, product] of found.entries()) {
+      if (product) updates[i]!.check?.(product);
+    }
   }
-  const moves = updates.map(({ id, body }) => ({
+  const changes = updates.map(({ id, body }) => ({
     id,
     fields: pick(body, FILTERS),
   }));
   const rows = await pipelined([
     lockProducts(sql, organizationId, ids),
-    ...moveCounts(sql, organizationId, moves),
+    ...moveCounts(sql, organizationId, changes),
     ...updates.flatMap((update) => statementsOf(sql, organizationId, update)),
-    ...setProductForm(sql, organizationId, ids[0]!, updates[0]!.body),
+    ...updates.flatMap(({ id, body }) =>
+      setProductForm(sql, organizationId, id, body)
+    ),
     fullProducts(sql, organizationId, ids),
   ]);
   return inOrder(ids, rows);

@@ -1,6 +1,7 @@
 import { explained } from "../db/explained.ts";
 import {
   createProduct,
+  createProductOnce,
   deleteProduct,
   getProduct,
   updateProduct,
@@ -31,12 +32,9 @@ export async function create(context: Authenticated): Promise<Answer> {
     database,
     { organizationId, body },
     () =>
-      createProduct(
-        database,
-        organizationId,
-        body,
-        key === undefined ? undefined : { key, text },
-      ),
+      key === undefined
+        ? createProduct(database, organizationId, body)
+        : createProductOnce(database, organizationId, body, { key, text }),
   );
 
   return {

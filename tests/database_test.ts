@@ -269,3 +269,43 @@ Deno.test("openDatabase", async (t) => {
     await assertRejects(() => soon(database).run((sql) => sql`select`));
   });
 });
+
+Deno.test({
+  name: "A commit that is cancelled leaves nothing behind",
+  // It takes two sessions of a server.
+  ignore: !SETTINGS.url || !SETTINGS.prepare,
+  async fn() {
+    const database = await openDatabase({ ...SETTINGS, poolSize: 2 });
+    const canceller = await openDatabase({ ...SETTINGS, poolSize: 1 });
+    const commit = () =>
+      soon(database).transaction(async (sql) => {
+        const [row] = await sql<
+          { pid: number }[]
+        >`select pg_backend_pid() as pid`;
+        return row!.pid;
+      });
+    const pid = await commit();
+    const end = performance.now() + 3_000;
+    let failed = 0;
+    const isOver = () => failed > 1 || performance.now() > end;
+    const cancel = async () => {
+      while (!isOver()) {
+        await soon(canceller).run((sql) =>
+          sql`
+            select pg_cancel_backend(pid)
+            from pg_stat_activity
+            where pid = ${pid} and query = 'commit' and state = 'active'
+          `
+        );
+      }
+    };
+
+    const cancelling = cancel();
+    while (!isOver()) await commit().catch(() => failed++);
+    await cancelling;
+
+    for (let i = 0; i < 10; i++) await commit();
+    await database.close();
+    await canceller.close();
+  },
+});

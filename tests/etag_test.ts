@@ -112,6 +112,20 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals(oneOf.body.data.page_count, null);
   });
 
+  await t.step("hold for an id in upper case", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    const inUpperCase = `/api/products/${id.toUpperCase()}`;
+    const etag = async () => ({
+      "if-match": (await org.get(path)).headers.get("etag")!,
+    });
+
+    const updated = await org.put(inUpperCase, { page_count: 1 }, await etag());
+    const deleted = await org.delete(inUpperCase, await etag());
+
+    assertEquals([updated.status, deleted.status], [200, 200]);
+  });
+
   await t.step("tell a missing product from a changed one", async () => {
     const org = await app.organization();
     const path = `/api/products/${uuidv7()}`;

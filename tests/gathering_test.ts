@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MAX_WAITING } from "../db/admission.ts";
+import { MAX_WAITING, unavailable } from "../db/admission.ts";
 import { pause } from "../db/deadline.ts";
 import { MAX_TOGETHER, type Question, shared } from "../db/gathering.ts";
+import type { Tx } from "../db/sql.ts";
 import { ApiError } from "../schema/error.ts";
 import { openApp } from "./harness.ts";
 
@@ -153,6 +154,78 @@ Deno.test("Questions that wait together", async (t) => {
     answered.resolve("old");
 
     assertEquals(await Promise.all([first, second]), ["old", "new"]);
+  });
+});
+
+Deno.test("Writes that wait together", async (t) => {
+  await using app = await openApp({}, { poolSize: 2 });
+  const write = async (fail: (sql: Tx) => Promise<unknown>) => {
+    const groups: number[] = [];
+    const question = (ask: number): Question<number, number, Tx> => ({
+      topic: "write",
+      ask,
+      answer: async (sql, asks) => {
+        groups.push(asks.length);
+        await fail(sql);
+        return asks;
+      },
+    });
+    const operations = app.database.until(performance.now() + MINUTE_MS);
+    const outcomes = await Promise.allSettled(
+      numbers(2).map(question).map(operations.write),
+    );
+    const codes = outcomes.map((outcome) =>
+      outcome.status === "rejected" ? outcome.reason.code : outcome.value
+    );
+    return { groups, codes };
+  };
+
+  await t.step("are not made again where the server was away", async () => {
+    for (
+      const error of [
+        unavailable("It went away"),
+        Object.assign(new Error("It is a standby"), { code: "25006" }),
+      ]
+    ) {
+      assertEquals(await write(() => Promise.reject(error)), {
+        groups: [2],
+        codes: [error.code, error.code],
+      });
+    }
+  });
+
+  await t.step("are not made again where the commit failed", async () => {
+    const outcome = await write((sql) =>
+      sql.unsafe(`
+        create function pg_temp.fail() returns trigger language plpgsql
+          as $$ begin raise sqlstate 'XX000'; end $$;
+        create temp table doubts (n int);
+        create constraint trigger fails after insert on doubts
+          deferrable initially deferred
+          for each row execute function pg_temp.fail();
+        insert into doubts values (1)
+      `)
+    );
+
+    assertEquals(outcome, {
+      groups: [2],
+      codes: ["SERVICE_UNAVAILABLE", "SERVICE_UNAVAILABLE"],
+    });
+  });
+
+  await t.step("are made each by itself for any other failure", async () => {
+    for (const state of ["23503", "40001", "55P03", "57014"]) {
+      const { groups, codes } = await write((sql) =>
+        sql.unsafe(`do $$ begin raise sqlstate '${state}'; end $$`)
+      );
+
+      const tries = state === "40001" ? 3 : 1;
+      assertEquals(groups, [
+        ...Array(tries).fill(2),
+        ...Array(2 * tries).fill(1),
+      ]);
+      assertEquals(codes, [state, state]);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Stopwatch } from "../middleware/timing.ts";
-import { openApp } from "./harness.ts";
+import { openApp, send } from "./harness.ts";
 
 Deno.test("Server-Timing", async (t) => {
   await using app = await openApp();
@@ -23,6 +23,34 @@ Deno.test("Server-Timing", async (t) => {
     assert(total! >= auth!);
   });
 
+  await t.step("has what a write takes", async () => {
+    const { database } = app;
+    const handler = app.variant({
+      database: {
+        ...database,
+        load: database.load,
+        until(deadline) {
+          const operations = database.until(deadline);
+          return {
+            ...operations,
+            async write(question) {
+              await pause(50);
+              return await operations.write(question);
+            },
+          };
+        },
+      },
+    });
+
+    const { headers } = await send(handler, "/api/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/json" },
+      body: JSON.stringify({ title: "Emma" }),
+    });
+
+    assert(durations(headers).db! >= 45);
+  });
+
   await t.step("is zero for what a request did not come to", async () => {
     const { status, headers } = await app.send("/api/products");
 
@@ -36,7 +64,7 @@ Deno.test("Stopwatch", async (t) => {
     const stopwatch = new Stopwatch();
     const started = performance.now();
 
-    await Promise.all([1, 2, 3].map(() => stopwatch.time(pause)));
+    await Promise.all([1, 2, 3].map(() => stopwatch.time(() => pause())));
 
     assert(stopwatch.ms > 0);
     assert(stopwatch.ms <= performance.now() - started);
@@ -44,7 +72,7 @@ Deno.test("Stopwatch", async (t) => {
 
   await t.step("leaves out the time between", async () => {
     const stopwatch = new Stopwatch();
-    await stopwatch.time(pause);
+    await stopwatch.time(() => pause());
     const before = stopwatch.ms;
 
     await pause();
@@ -68,6 +96,6 @@ Deno.test("Stopwatch", async (t) => {
   });
 });
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2));
+function pause(ms = 2): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

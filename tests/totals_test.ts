@@ -82,6 +82,26 @@ Deno.test("The totals of lists", async (t) => {
     await assertTotals(app, org, values);
   });
 
+  await t.step("are not written where they stay as they are", async () => {
+    const org = await app.organization();
+    const values = await valuesOf(app, org);
+    const fields = {
+      format_id: values.format_id[0],
+      publishing_status_id: values.publishing_status_id[0],
+    };
+    const { path } = await org.create(fields);
+    const versions = () =>
+      app.sql((sql) =>
+        sql`select xmin::text from product_counts where organization_id = ${org.id}`
+      );
+    const before = await versions();
+
+    const { status } = await org.put(path, fields);
+
+    assertEquals(status, 200);
+    assertEquals([...await versions()], [...before]);
+  });
+
   await t.step("stay when a product in a program is not deleted", async () => {
     const org = await app.organization();
     const values = await valuesOf(app, org);

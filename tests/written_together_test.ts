@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { pause } from "../db/deadline.ts";
 import { uuidv7 } from "../db/uuid.ts";
 import { fullBody } from "./bodies.ts";
 import type { Reply } from "./envelope.ts";
@@ -64,10 +65,10 @@ Deno.test("Writes at once", async (t) => {
           "/product_collections/0/collection_id",
           "unknown_reference",
         ]);
-      } else {assertEquals([reply.status, reply.body.data.title], [
-          201,
-          bodies[i]!.title,
-        ]);}
+      } else {
+        assertEquals(reply.status, 201);
+        assertEquals(reply.body.data.title, bodies[i]!.title);
+      }
     }
     await assertTotals(app, org, values);
   });
@@ -168,6 +169,53 @@ Deno.test("Writes at once", async (t) => {
     );
   });
 
+  await t.step("change each what its own organization has", async () => {
+    const orgs = [await app.organization(), await app.organization()];
+    const products = await Promise.all(
+      numbers(8).map((i) => orgs[i % 2]!.create()),
+    );
+
+    const replies = await Promise.all(
+      products.map(({ path }, i) => orgs[i % 2]!.put(path, { title: `${i}` })),
+    );
+
+    assertEquals(
+      replies.map(({ status, body }) => [status, body.data?.title]),
+      numbers(8).map((i) => [200, `${i}`]),
+    );
+  });
+
+  await t.step("are held each against its own If-Match", async () => {
+    const org = await app.organization();
+    const [one, two] = [await org.create(), await org.create()];
+    const stale = { "if-match": '"stale"' };
+
+    const replies = await Promise.all([
+      org.put(one.path, { title: "Persuasion" }),
+      org.put(two.path, { title: "Persuasion" }, stale),
+    ]);
+
+    assertEquals(replies.map(({ status }) => status), [200, 412]);
+    assertEquals((await org.get(two.path)).body.data, two.product);
+  });
+
+  await t.step("set the form beside products that are not there", async () => {
+    const org = await app.organization();
+    const body = {
+      format_id: org.format,
+      product_form_id: await idOfCode(app, "product_forms", "BB"),
+    };
+    const { path } = await org.create();
+    const missing = () => `${PRODUCTS}/${uuidv7()}`;
+
+    const replies = await Promise.all(
+      [missing(), path, missing()].map((path) => org.put(path, body)),
+    );
+
+    assertEquals(replies.map(({ status }) => status), [404, 200, 404]);
+    assertHas(replies[1]!.body.data, body);
+  });
+
   await t.step("set the form of one format in a transaction", async () => {
     const org = await app.organization();
     const { format_id: formats } = await valuesOf(app, org);
@@ -234,33 +282,34 @@ Deno.test("Writes at once", async (t) => {
 });
 
 Deno.test({
-  name: "Writes that wait for a row of another transaction",
+  name: "A row that another transaction has keeps nobody else waiting",
   // The embedded database has one session, and a pooler's have no time-outs.
   ignore: !SETTINGS.url || !SETTINGS.prepare,
   async fn() {
-    await using app = await openApp({}, {
-      poolSize: 4,
-      statementTimeoutMs: 1_000,
-    });
+    await using app = await openApp({}, { poolSize: 9 });
     const org = await app.organization();
     const products = await Promise.all(numbers(8).map(() => org.create()));
+    const [locked, ...others] = products.map(({ path }) => path);
+    const put = (path: string) => org.put(path, { title: "Persuasion" });
     const operations = app.database.until(performance.now() + 20_000);
 
-    const replies = await operations.transaction(async (sql) => {
+    const waiting = await operations.transaction(async (sql) => {
       await sql`
         select from products
-        where organization_id = ${org.id} and id = ${products[3]!.id}
+        where organization_id = ${org.id} and id = ${products[0]!.id}
         for update
       `;
-      return await Promise.all(
-        products.map(({ path }) => org.put(path, { title: "Persuasion" })),
-      );
+      const waiting = put(locked!);
+      // It would be given up after two seconds.
+      const replies = await Promise.race([
+        Promise.all(others.map(put)),
+        pause(1_500),
+      ]);
+      assertEquals(replies?.map(({ status }) => status), Array(7).fill(200));
+      return () => waiting;
     });
 
-    assertEquals(
-      replies.map(({ status }) => status),
-      numbers(8).map((i) => i === 3 ? 503 : 200),
-    );
+    assertEquals((await waiting()).status, 200);
   },
 });
 

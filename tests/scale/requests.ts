@@ -36,6 +36,10 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   await ask("POST", "/api/products", { title: "Emma", license_id: uuidv7() });
   for (const body of changes(org, data)) await ask("PUT", path, body);
   await ask("PUT", path, { title: "Emma" }, { "if-match": "*" });
+  const { path: other } = await org.create();
+  await Promise.all(
+    [path, other].map((path) => ask("PUT", path, { title: "Emma" })),
+  );
   await ask("GET", path);
   for (const query of queries(org, data)) {
     await ask("GET", `/api/products?${query}`);
