@@ -1,3 +1,4 @@
+import { ApiError } from "../schema/error.ts";
 import { arrays } from "./arrays.ts";
 import { asked } from "./asked.ts";
 import { names, pipelined, type Sql, type Statement, type Tx } from "./sql.ts";
@@ -106,6 +107,11 @@ export function inOrder(
 ): (string | undefined)[] {
   const products = new Map(rows.map(({ id, product }) => [id, product]));
   return ids.map((id) => products.get(id));
+}
+
+/** Throws `NOT_FOUND`: the organization has no product with this id. */
+export function notFound(id: string): never {
+  throw new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }
 
 /** Locks the products, and gives them in full, as they stay until the transaction ends. */

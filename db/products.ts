@@ -1,11 +1,10 @@
-import { ApiError } from "../schema/error.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { countProducts } from "./counts.ts";
 import { createProducts } from "./creating.ts";
 import type { Operations } from "./database.ts";
 import { type Created, type KeyedRequest, once } from "./idempotency.ts";
 import { formOf } from "./product_form.ts";
-import { fullProducts, getLocked, inOrder } from "./product_row.ts";
+import { fullProducts, getLocked, inOrder, notFound } from "./product_row.ts";
 import { pipelined } from "./sql.ts";
 import { areApart, type Update, updateProducts } from "./updating.ts";
 
@@ -78,13 +77,12 @@ export async function updateProduct(
   organizationId: string,
   { id, body, check }: Update,
 ): Promise<string> {
-  const product = await database.write<Update, string | undefined>({
+  return await database.write<Update, string>({
     topic: `update ${organizationId} ${formOf(body)}`,
     ask: { id: id.toLowerCase(), body, check },
     areApart,
     answer: (sql, updates) => updateProducts(sql, organizationId, updates),
   });
-  return product ?? notFound(id);
 }
 
 /**
@@ -119,8 +117,4 @@ export async function deleteProduct(
     ]);
     return deleted.length > 0;
   });
-}
-
-function notFound(id: string): never {
-  throw new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }

@@ -9,6 +9,7 @@ import {
   getLocked,
   inOrder,
   lockProducts,
+  notFound,
   setColumns,
   setSeries,
 } from "./product_row.ts";
@@ -35,19 +36,19 @@ export function areApart(one: Update, other: Update): boolean {
 
 /**
  * Makes the updates, none of them apart from another, and gives the products in
- * full; nothing where the organization has none with the id.
+ * full. Throws `NOT_FOUND` where the organization lacks one of them.
  */
 export async function updateProducts(
   sql: Tx,
   organizationId: string,
   updates: readonly Update[],
-): Promise<(string | undefined)[]> {
+): Promise<string[]> {
   const ids = updates.map(({ id }) => id);
+  const found = (products: (string | undefined)[]) =>
+    products.map((product, i) => product ?? notFound(ids[i]!));
   if (updates.some(({ check }) => check)) {
-    const found = await getLocked(sql, organizationId, ids);
-    for (const [i, product] of found.entries()) {
-      if (product) updates[i]!.check?.(product);
-    }
+    const products = found(await getLocked(sql, organizationId, ids));
+    updates.forEach(({ check }, i) => check?.(products[i]!));
   }
   const changes = updates.map(({ id, body }) => ({
     id,
@@ -62,7 +63,7 @@ export async function updateProducts(
     ),
     fullProducts(sql, organizationId, ids),
   ]);
-  return inOrder(ids, rows);
+  return found(inOrder(ids, rows));
 }
 
 /**
