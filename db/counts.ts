@@ -104,15 +104,16 @@ export function moveCounts(
   organizationId: string,
   changes: readonly { id: string; fields: object }[],
 ): Statement[] {
-  const moving = changes.filter(({ fields }) => Object.keys(fields).length > 0);
-  if (moving.length === 0) return [];
   const fieldsOf = Object.fromEntries(
-    moving.map(({ id, fields }) => [id, fields]),
+    changes.filter(({ fields }) => Object.keys(fields).length > 0)
+      .map(({ id, fields }) => [id, fields]),
   );
+  const ids = Object.keys(fieldsOf);
+  if (ids.length === 0) return [];
   return [sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)
     select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
-    from ${asked(sql, organizationId, moving.map(({ id }) => id))}
+    from ${asked(sql, organizationId, ids)}
     cross join lateral (
       select *, ${sql.json(fieldsOf)} -> p.id::text as fields
       from products p

@@ -5,7 +5,11 @@ import { Gathering, type Question, type Run } from "./gathering.ts";
 import { Pool } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import type { Sql, Tx } from "./sql.ts";
-import { inTransaction, outsideTransaction } from "./transaction.ts";
+import {
+  inTransaction,
+  outsideTransaction,
+  type Perform,
+} from "./transaction.ts";
 import type { Watch } from "./watch.ts";
 
 /** What a request may do with the database, until its deadline. */
@@ -100,16 +104,18 @@ export async function openDatabase(
   }, IDLE_MS);
 
   return {
-    until: (deadline) => ({
-      lookUp: (question) =>
-        lookUps.ask(question, deadline, running(short, deadline)),
-      read: (question) =>
-        reads.ask(question, deadline, running(long, deadline)),
-      write: (question) =>
-        writes.ask(question, deadline, transacting(long, deadline)),
-      run: running(long, deadline),
-      transaction: transacting(long, deadline),
-    }),
+    until(deadline) {
+      const reading = running(long, deadline, outsideTransaction);
+      const writing = running(long, deadline, inTransaction);
+      const lookingUp = running(short, deadline, outsideTransaction);
+      return {
+        lookUp: (question) => lookUps.ask(question, deadline, lookingUp),
+        read: (question) => reads.ask(question, deadline, reading),
+        run: reading,
+        write: (question) => writes.ask(question, deadline, writing),
+        transaction: writing,
+      };
+    },
     get load() {
       const sum: Load = { used: 0, waiting: 0 };
       for (const { load } of pools) {
@@ -127,24 +133,20 @@ export async function openDatabase(
   };
 }
 
-/** Runs work on connections of the pool, one after another where one is lost. */
-function running(pool: Pool, deadline: number): Run<Sql> {
+/**
+ * Runs work on a connection of the pool, in a transaction or outside one as
+ * `perform` does, and again where that is worth it.
+ */
+function running<S extends Sql>(
+  pool: Pool,
+  deadline: number,
+  perform: Perform<S>,
+): Run<S> {
   return (work) =>
     retrying(() =>
       pool.operate(
         deadline,
-        (connection, lent) => outsideTransaction(connection, lent, work),
-      )
-    );
-}
-
-/** The same in a transaction, and again where PostgreSQL asks for that. */
-function transacting(pool: Pool, deadline: number): Run<Tx> {
-  return (work) =>
-    retrying(() =>
-      pool.operate(
-        deadline,
-        (connection, lent) => inTransaction(connection, lent, work),
+        (connection, lent) => perform(connection, lent, work),
       )
     );
 }

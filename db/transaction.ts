@@ -1,7 +1,7 @@
 import { unavailable } from "./admission.ts";
 import type { Connection } from "./connection.ts";
 import { isConflict } from "./fault.ts";
-import type { Tx } from "./sql.ts";
+import type { Sql, Tx } from "./sql.ts";
 
 /**
  * What an operation is lent of a connection: the same statements, until `isOver`
@@ -20,6 +20,13 @@ export function lend({ sql }: Connection, isOver: () => boolean): Tx {
     unsafe: guarded(sql.unsafe),
   }) as unknown as Tx;
 }
+
+/** Runs `work` with what it is lent of a connection. */
+export type Perform<S extends Sql> = <T>(
+  connection: Connection,
+  lent: Tx,
+  work: (sql: S) => Promise<T>,
+) => Promise<T>;
 
 /**
  * Runs `work` in a transaction, committed when it returns and rolled back when
@@ -66,7 +73,7 @@ export async function inTransaction<T>(
 export async function outsideTransaction<T>(
   connection: Connection,
   lent: Tx,
-  work: (sql: Tx) => Promise<T>,
+  work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   try {
     return await work(lent);

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
+import { pause } from "../db/deadline.ts";
 import { Stopwatch } from "../middleware/timing.ts";
 import { openApp, send } from "./harness.ts";
+import { withOperations } from "./operations.ts";
 
 Deno.test("Server-Timing", async (t) => {
   await using app = await openApp();
@@ -24,23 +26,14 @@ Deno.test("Server-Timing", async (t) => {
   });
 
   await t.step("has what a write takes", async () => {
-    const { database } = app;
-    const handler = app.variant({
-      database: {
-        ...database,
-        load: database.load,
-        until(deadline) {
-          const operations = database.until(deadline);
-          return {
-            ...operations,
-            async write(question) {
-              await pause(50);
-              return await operations.write(question);
-            },
-          };
-        },
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      async write(question) {
+        await pause(50);
+        return await operations.write(question);
       },
-    });
+    }));
+    const handler = app.variant({ database });
 
     const { headers } = await send(handler, "/api/products", {
       method: "POST",
@@ -64,7 +57,7 @@ Deno.test("Stopwatch", async (t) => {
     const stopwatch = new Stopwatch();
     const started = performance.now();
 
-    await Promise.all([1, 2, 3].map(() => stopwatch.time(() => pause())));
+    await Promise.all([1, 2, 3].map(() => stopwatch.time(() => pause(2))));
 
     assert(stopwatch.ms > 0);
     assert(stopwatch.ms <= performance.now() - started);
@@ -72,10 +65,10 @@ Deno.test("Stopwatch", async (t) => {
 
   await t.step("leaves out the time between", async () => {
     const stopwatch = new Stopwatch();
-    await stopwatch.time(() => pause());
+    await stopwatch.time(() => pause(2));
     const before = stopwatch.ms;
 
-    await pause();
+    await pause(2);
 
     assertEquals(stopwatch.ms, before);
   });
@@ -84,10 +77,10 @@ Deno.test("Stopwatch", async (t) => {
     const stopwatch = new Stopwatch();
 
     const running = stopwatch.time(async () => {
-      await pause();
+      await pause(2);
       throw new Error("It failed");
     }).catch(() => {});
-    await pause();
+    await pause(2);
     const meanwhile = stopwatch.ms;
     await running;
 
@@ -95,7 +88,3 @@ Deno.test("Stopwatch", async (t) => {
     assert(stopwatch.ms >= meanwhile);
   });
 });
-
-function pause(ms = 2): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

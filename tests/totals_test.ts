@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { migrate } from "../db/migrate.ts";
 import { uuidv7 } from "../db/uuid.ts";
-import { assertTotals } from "./totals.ts";
 import { FILTERS } from "../schema/list.ts";
 import { type Values, valuesOf } from "./filters.ts";
 import { openApp, type Organization } from "./harness.ts";
+import { assertTotals } from "./totals.ts";
 
 Deno.test("The totals of lists", async (t) => {
   await using app = await openApp();

@@ -4,6 +4,7 @@ import { watched } from "../db/watch.ts";
 import { fullBody } from "./bodies.ts";
 import type { Reply } from "./envelope.ts";
 import { openApp, type Organization, send } from "./harness.ts";
+import { withOperations } from "./operations.ts";
 
 Deno.test("A write", async (t) => {
   // One session, whose dice can be loaded.
@@ -92,21 +93,14 @@ function noting(database: Database, statements: string[]): Database {
       return () => {};
     },
   };
-  return {
-    ...database,
-    load: database.load,
-    until(deadline) {
-      const operations = database.until(deadline);
-      return {
-        ...operations,
-        write: ({ answer, ...question }) =>
-          operations.write({
-            ...question,
-            answer: (sql, asks) => answer(watched(sql, watch), asks),
-          }),
-        transaction: (work) =>
-          operations.transaction((sql) => work(watched(sql, watch))),
-      };
-    },
-  };
+  return withOperations(database, (operations) => ({
+    ...operations,
+    write: ({ answer, ...question }) =>
+      operations.write({
+        ...question,
+        answer: (sql, asks) => answer(watched(sql, watch), asks),
+      }),
+    transaction: (work) =>
+      operations.transaction((sql) => work(watched(sql, watch))),
+  }));
 }

@@ -1,6 +1,7 @@
-import type { Database, Operations } from "../../db/database.ts";
+import type { Database } from "../../db/database.ts";
 import type { Question } from "../../db/gathering.ts";
 import type { Sql, Tx } from "../../db/sql.ts";
+import { withOperations } from "../operations.ts";
 
 /** A database that remembers the text of every statement it is asked to run. */
 export interface Recording extends Database {
@@ -38,24 +39,16 @@ export function recorded(database: Database): Recording {
     };
   }
 
-  return {
-    until(deadline): Operations {
-      const { lookUp, read, run, write, transaction } = database.until(
-        deadline,
-      );
-      return {
-        lookUp: (question) => lookUp(remembered(question)),
-        read: (question) => read(remembered(question)),
-        run: (work) => run((sql) => work(remembering(sql))),
-        write: (question) => write(remembered(question)),
-        transaction: (work) => transaction((sql) => work(remembering<Tx>(sql))),
-      };
-    },
-    get load() {
-      return database.load;
-    },
-    close: (seconds) => database.close(seconds),
+  const changed = withOperations(database, (operations) => ({
+    lookUp: (question) => operations.lookUp(remembered(question)),
+    read: (question) => operations.read(remembered(question)),
+    run: (work) => operations.run((sql) => work(remembering(sql))),
+    write: (question) => operations.write(remembered(question)),
+    transaction: (work) =>
+      operations.transaction((sql) => work(remembering<Tx>(sql))),
+  }));
+  return Object.assign(changed, {
     statements: () =>
       new Set(made.flatMap(({ string }) => string === undefined ? [] : string)),
-  };
+  });
 }
