@@ -13,7 +13,7 @@ COPY middleware middleware
 COPY routes routes
 COPY schema schema
 COPY sql sql
-RUN deno cache main.ts db/cli.ts \
+RUN deno cache main.ts db/commands/cli.ts \
   && mkdir /data \
   && chown deno:deno /data
 

@@ -1,6 +1,6 @@
 import { createLog, described, type Log } from "./middleware/log.ts";
 import { openService, type Service } from "./routes/service.ts";
-import { serve } from "./routes/serving.ts";
+import { serve } from "./routes/listener.ts";
 import { type Config, ConfigError, readConfig } from "./schema/config.ts";
 
 /** Serves on the configured address, and says where. */
@@ -80,7 +80,7 @@ async function main() {
   // The one program that `deno task compile` makes is called with the commands of `deno task`, too.
   const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
   if (command && command !== "start") {
-    const { run } = await import("./db/cli.ts");
+    const { run } = await import("./db/commands/cli.ts");
     await run([command, ...Deno.args.slice(1)]);
     return {};
   }

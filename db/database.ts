@@ -1,16 +1,19 @@
-import type { Load } from "./admission.ts";
-import { type ConnectionSettings, openConnection } from "./connection.ts";
-import { openEmbedded } from "./embedded.ts";
-import { Gathering, type Question, type Run } from "./gathering.ts";
-import { Pool } from "./pool.ts";
-import { retrying } from "./retry.ts";
-import type { Sql, Tx } from "./sql.ts";
+import type { Load } from "./connections/queue.ts";
+import {
+  type ConnectionSettings,
+  openConnection,
+} from "./connections/connection.ts";
+import { openEmbedded } from "./connections/embedded.ts";
+import { Gathering, type Question, type Run } from "./connections/gathering.ts";
+import { Pool } from "./connections/pool.ts";
+import { retrying } from "./connections/retry.ts";
+import type { Sql, Tx } from "./connections/sql.ts";
 import {
   inTransaction,
   outsideTransaction,
   type Perform,
-} from "./transaction.ts";
-import type { Watch } from "./watch.ts";
+} from "./connections/transaction.ts";
+import type { Watch } from "./connections/tracing.ts";
 
 /** What a request may do with the database, until its deadline. */
 export interface Operations {

@@ -1,6 +1,6 @@
-import { issueKey } from "./keys.ts";
+import { issueKey } from "./api_keys.ts";
 import type { Operations } from "./database.ts";
-import { unavailable } from "./admission.ts";
+import { unavailable } from "./connections/queue.ts";
 import { isCurrent, isMigrated, load, migrate, seed } from "./migrate.ts";
 import { DEMO, readSqlFile } from "./sql_files.ts";
 

@@ -1,13 +1,13 @@
-import { countLoaded } from "./counts.ts";
+import { countLoaded } from "./products/counts.ts";
 import type { Operations } from "./database.ts";
-import type { Sql, Tx } from "./sql.ts";
+import type { Sql, Tx } from "./connections/sql.ts";
 import {
   readMigrations,
   readSqlFile,
   SEED,
   type SqlFile,
 } from "./sql_files.ts";
-import { statementsOf } from "./statements.ts";
+import { statementsOf } from "./split_statements.ts";
 
 /** The key of the lock under which one process at a time changes the schema. */
 const LOCK = 7_305_219;

@@ -1,6 +1,6 @@
 import type { Operations } from "./database.ts";
-import { shared } from "./gathering.ts";
-import type { Sql } from "./sql.ts";
+import { shared } from "./connections/gathering.ts";
+import type { Sql } from "./connections/sql.ts";
 
 /** What a member may do; a viewer reads only. */
 export type Role = "viewer" | "editor" | "admin" | "owner";

@@ -1,8 +1,8 @@
-import { isUnavailable } from "./admission.ts";
+import { isUnavailable } from "./connections/queue.ts";
 import type { Operations } from "./database.ts";
-import { type Question, shared } from "./gathering.ts";
+import { type Question, shared } from "./connections/gathering.ts";
 import type { Reads } from "./replica.ts";
-import type { Sql } from "./sql.ts";
+import type { Sql } from "./connections/sql.ts";
 
 /*
  * Where there is a replica, a caller still reads what it has written, whichever

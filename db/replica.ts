@@ -1,8 +1,8 @@
-import type { Load } from "./admission.ts";
+import type { Load } from "./connections/queue.ts";
 import { type DatabaseSettings, openDatabase } from "./database.ts";
-import { isConflict } from "./fault.ts";
-import { type Question, readiness } from "./gathering.ts";
-import type { Watch } from "./watch.ts";
+import { isConflict } from "./connections/sqlstate.ts";
+import { type Question, readiness } from "./connections/gathering.ts";
+import type { Watch } from "./connections/tracing.ts";
 
 /** What a request may ask of a replica, until its deadline. */
 export interface Reads {

@@ -5,12 +5,12 @@ import {
   hashOf,
   type StoredKey,
   touchKey,
-} from "../db/keys.ts";
+} from "../db/api_keys.ts";
 import type { Operations } from "../db/database.ts";
 import { findRole, type Role } from "../db/organizations.ts";
 import { type Caller, noting, replicated } from "../db/own_writes.ts";
-import { ApiError } from "../schema/error.ts";
-import { Cache } from "./cache.ts";
+import { ApiError } from "../schema/errors.ts";
+import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { described } from "./log.ts";
 import { checkReady } from "./ready.ts";

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { unavailable } from "../db/admission.ts";
-import { before } from "../db/deadline.ts";
-import { ApiError, invalid } from "../schema/error.ts";
-import { toFaults } from "../schema/fault.ts";
+import { unavailable } from "../db/connections/queue.ts";
+import { before } from "../db/connections/deadline.ts";
+import { ApiError, invalid } from "../schema/errors.ts";
+import { toFaults } from "../schema/error_details.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
-import type { Share } from "./room.ts";
+import type { Share } from "./memory_budget.ts";
 
 /** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =

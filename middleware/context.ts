@@ -1,7 +1,7 @@
 import type { Database, Operations } from "../db/database.ts";
 import type { Reads, Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
-import type { Room } from "./room.ts";
+import type { Room } from "./memory_budget.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ApiError } from "../schema/error.ts";
+import { ApiError } from "../schema/errors.ts";
 
 /** A strong entity tag over a representation (RFC 9110, 8.8.3). */
 export function etagOf(representation: string): string {

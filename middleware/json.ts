@@ -1,4 +1,4 @@
-import { ApiError } from "../schema/error.ts";
+import { ApiError } from "../schema/errors.ts";
 
 const MAX_DEPTH = 32;
 

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { ApiError } from "../schema/error.ts";
+import { ApiError } from "../schema/errors.ts";
 import { failure, JSON_TYPE } from "../schema/envelope.ts";
 import { VERSIONS } from "../schema/version.ts";
 import type { Answer, Facts, Services } from "./context.ts";
-import { toApiError } from "./failure.ts";
+import { toApiError } from "./error_mapping.ts";
 import { described } from "./log.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 

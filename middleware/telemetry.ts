@@ -1,6 +1,6 @@
-import type { Load } from "../db/admission.ts";
-import type { Watch } from "../db/watch.ts";
-import type { ErrorCode } from "../schema/error.ts";
+import type { Load } from "../db/connections/queue.ts";
+import type { Watch } from "../db/connections/tracing.ts";
+import type { ErrorCode } from "../schema/errors.ts";
 
 /** Which of the databases. */
 export type Server = "primary" | "replica";

@@ -1,5 +1,5 @@
 import * as jose from "jose";
-import { ApiError } from "../schema/error.ts";
+import { ApiError } from "../schema/errors.ts";
 import type { TokenConfig } from "../schema/config.ts";
 import { keysAt } from "./jwks.ts";
 

@@ -1,4 +1,4 @@
-import { ApiError } from "../schema/error.ts";
+import { ApiError } from "../schema/errors.ts";
 import { VERSIONS } from "../schema/version.ts";
 
 /** Throws `UNSUPPORTED_VERSION` for an `Accept-Version` that is not served (specification, 9). */

@@ -1,5 +1,5 @@
 import type { Handler } from "../middleware/context.ts";
-import { fixed } from "./fixed.ts";
+import { fixed } from "./static_answer.ts";
 
 /** Nothing but what this service serves; Swagger UI draws its icons as `data:` images. */
 const POLICY = [

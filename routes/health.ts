@@ -1,4 +1,4 @@
-import { readiness } from "../db/gathering.ts";
+import { readiness } from "../db/connections/gathering.ts";
 import type { Answer, Context } from "../middleware/context.ts";
 import { checkReady } from "../middleware/ready.ts";
 import { success } from "../schema/envelope.ts";

@@ -2,10 +2,10 @@ import { createGuard } from "../middleware/auth.ts";
 import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
-import { Room } from "../middleware/room.ts";
+import { Room } from "../middleware/memory_budget.ts";
 import { timed, timedReads } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
-import { ApiError } from "../schema/error.ts";
+import { ApiError } from "../schema/errors.ts";
 import type {
   ApiOperation,
   ServiceOperation,

@@ -1,20 +1,20 @@
-import { explained } from "../db/explained.ts";
+import { explained } from "../db/products/violations.ts";
 import {
   createProduct,
   createProductOnce,
   deleteProduct,
   getProduct,
   updateProduct,
-} from "../db/products.ts";
-import { shared } from "../db/gathering.ts";
-import { listProducts } from "../db/listing.ts";
+} from "../db/products/write.ts";
+import { shared } from "../db/connections/gathering.ts";
+import { listProducts } from "../db/products/list.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
-import { idempotencyKeyOf } from "../middleware/idempotency.ts";
+import { idempotencyKeyOf } from "../middleware/request_headers.ts";
 import { linkHeader } from "../middleware/link.ts";
 import { success } from "../schema/envelope.ts";
-import { readListQuery } from "../schema/list.ts";
+import { readListQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 
 /** `POST /products` (specification, 4.1). */

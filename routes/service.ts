@@ -1,7 +1,7 @@
 import { openDatabase } from "../db/database.ts";
 import { checkMigrated, install, installDemo } from "../db/install.ts";
 import { openReplica } from "../db/replica.ts";
-import { toApiError } from "../middleware/failure.ts";
+import { toApiError } from "../middleware/error_mapping.ts";
 import type { Log } from "../middleware/log.ts";
 import { openTelemetry } from "../middleware/opentelemetry.ts";
 import { createTokenVerifier } from "../middleware/token.ts";

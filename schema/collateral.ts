@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { chosen, fields, isObject } from "./fields.ts";
+import { chosen, fields, isObject } from "./objects.ts";
 import {
   CITED_CONTENT_TYPES,
   CONTENT_AUDIENCES,

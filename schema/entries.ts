@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { fields, step } from "./fields.ts";
-import { Amount, ExactNumber, Percent } from "./number.ts";
+import { fields, step } from "./objects.ts";
+import { Amount, ExactNumber, Percent } from "./numbers.ts";
 import { CURRENCIES } from "./onix_codes.ts";
 import { Day, NoId, oneOf, text, Uuid } from "./values.ts";
 

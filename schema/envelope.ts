@@ -1,4 +1,4 @@
-import type { ApiError } from "./error.ts";
+import type { ApiError } from "./errors.ts";
 
 /** Where a page stands in its list; all are whole numbers. */
 export interface Meta {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Moment } from "./moment.ts";
+import { Moment } from "./date_time.ts";
 import { codePoints, Uuid } from "./values.ts";
 
 /*

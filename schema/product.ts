@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
-import { ANSWERED } from "./derived.ts";
+import { ANSWERED } from "./response_fields.ts";
 import {
   ChangedPacking,
   ChangedPrice,
@@ -10,7 +10,7 @@ import {
   NewPacking,
   NewPrice,
 } from "./entries.ts";
-import { chosen, fields, isObject, list } from "./fields.ts";
+import { chosen, fields, isObject, list } from "./objects.ts";
 import {
   Day,
   heading,

@@ -1,4 +1,4 @@
-import { type ErrorCode, STATUS } from "../error.ts";
+import { type ErrorCode, STATUS } from "../errors.ts";
 import { exampleFailures } from "./examples.ts";
 import { type ResponseHeader, responseHeaders } from "./headers.ts";
 import type { Operation } from "./operations.ts";

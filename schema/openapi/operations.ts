@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../error.ts";
+import type { ErrorCode } from "../errors.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { SchemaName } from "./schemas.ts";
 

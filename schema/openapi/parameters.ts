@@ -1,4 +1,4 @@
-import { Parameters } from "../list.ts";
+import { Parameters } from "../list_query.ts";
 import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, querySchema } from "./json_schema.ts";
 

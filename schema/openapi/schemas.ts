@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { CHANGED, CREATED } from "../collateral.ts";
-import { CollectionSummary } from "../derived.ts";
-import type { ErrorCode } from "../error.ts";
+import { CollectionSummary } from "../response_fields.ts";
+import type { ErrorCode } from "../errors.ts";
 import * as entries from "../entries.ts";
 import * as body from "../product.ts";
-import * as answer from "../representation.ts";
+import * as answer from "../response.ts";
 import * as rights from "../rights.ts";
 import { Uuid } from "../values.ts";
 

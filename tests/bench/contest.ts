@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import type { Baseline } from "./baseline.ts";
 import type { Cluster } from "./cluster.ts";
 import { cpuSeconds } from "./processes.ts";

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type postgres from "postgres";
-import { statementsOf } from "../../db/statements.ts";
+import { statementsOf } from "../../db/split_statements.ts";
 import type { Organization } from "./dataset.ts";
 import {
   type Codes,

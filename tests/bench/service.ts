@@ -1,5 +1,5 @@
-import { pause } from "../../db/deadline.ts";
-import { answers, freePort } from "../port.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import { answers, freePort } from "../support/port.ts";
 
 /** A program that serves the catalogue. */
 export interface Service extends AsyncDisposable {

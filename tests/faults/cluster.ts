@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "../port.ts";
+import { freePort } from "../support/port.ts";
 
 /** A PostgreSQL of a test's own, to be stopped and started as it likes. */
 export interface Cluster extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
 import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";

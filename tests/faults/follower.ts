@@ -1,14 +1,14 @@
 import postgres from "postgres";
 import { addMember } from "../../db/organizations.ts";
 import { openReplica, type Replica } from "../../db/replica.ts";
-import type { Reply } from "../envelope.ts";
+import type { Reply } from "../support/envelope.ts";
 import {
   type App,
   createOrganization,
   type Organization,
   send,
   SETTINGS,
-} from "../harness.ts";
+} from "../support/harness.ts";
 import { type Cluster, startReplica } from "./cluster.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
 import { DEADLINE_MS, eventually, type Scene } from "./scene.ts";

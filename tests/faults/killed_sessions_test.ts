@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type postgres from "postgres";
-import type { Tx } from "../../db/sql.ts";
-import { ApiError } from "../../schema/error.ts";
+import type { Tx } from "../../db/connections/sql.ts";
+import { ApiError } from "../../schema/errors.ts";
 import { startLoad } from "./load.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import {
   DEADLINE_MS,
   eventually,

@@ -1,7 +1,7 @@
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals, AssertionError } from "@std/assert";
-import type { Reply } from "../envelope.ts";
-import type { App, Organization } from "../harness.ts";
+import type { Reply } from "../support/envelope.ts";
+import type { App, Organization } from "../support/harness.ts";
 import {
   bodyOf,
   GONE,

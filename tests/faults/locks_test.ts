@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MAX_WAITING } from "../../db/admission.ts";
-import { MAX_TOGETHER } from "../../db/gathering.ts";
-import { toApiError } from "../../middleware/failure.ts";
+import { MAX_WAITING } from "../../db/connections/queue.ts";
+import { MAX_TOGETHER } from "../../db/connections/gathering.ts";
+import { toApiError } from "../../middleware/error_mapping.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
 
 Deno.test(

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { App, Organization } from "../harness.ts";
+import type { App, Organization } from "../support/harness.ts";
 
 /** Which write it was: it stands in every part of the product. */
 export type Mark = string;

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
-import { type Organization, send, SETTINGS } from "../harness.ts";
-import { launch } from "../process.ts";
+import { type Organization, send, SETTINGS } from "../support/harness.ts";
+import { launch } from "../support/process.ts";
 import { install } from "../../db/install.ts";
 import { startLoad } from "./load.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import {
   DEADLINE_MS,
   eventually,

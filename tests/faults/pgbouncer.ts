@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "../port.ts";
+import { freePort } from "../support/port.ts";
 import { type Cluster, ownerOf } from "./cluster.ts";
 
 /** A PgBouncer of a test's own, in transaction mode. */

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { install } from "../../db/install.ts";
-import { DOCTOR } from "../../db/doctor.ts";
+import { DOCTOR } from "../../db/commands/doctor.ts";
 import { openDatabase } from "../../db/database.ts";
-import { SETTINGS } from "../harness.ts";
-import { start } from "../process.ts";
+import { SETTINGS } from "../support/harness.ts";
+import { start } from "../support/process.ts";
 import { startLoad } from "./load.ts";
 import { hasPgBouncer } from "./pgbouncer.ts";
 import { through } from "./proxy.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test({

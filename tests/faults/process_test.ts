@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { restarts } from "./restarts.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test(

@@ -1,4 +1,4 @@
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 
 /** What a proxy does with a new connection. */
 export type Behaviour =

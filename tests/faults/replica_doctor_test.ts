@@ -1,5 +1,5 @@
 import { assert, assertMatch, assertStringIncludes } from "@std/assert";
-import { DOCTOR } from "../../db/doctor.ts";
+import { DOCTOR } from "../../db/commands/doctor.ts";
 import { startFollower } from "./follower.ts";
 import { isPossible, openScene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startFollower } from "./follower.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
 
 const LIST = "/api/products";

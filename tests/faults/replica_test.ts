@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { shared } from "../../db/gathering.ts";
+import { shared } from "../../db/connections/gathering.ts";
 import { replicated } from "../../db/own_writes.ts";
 import { type Follower, startFollower } from "./follower.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";

@@ -1,4 +1,4 @@
-import { type App, createOrganization, send } from "../harness.ts";
+import { type App, createOrganization, send } from "../support/harness.ts";
 import { type Service, startService } from "../processes/service.ts";
 import { eventually, type Scene } from "./scene.ts";
 

@@ -1,7 +1,7 @@
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { type App, openApp, SETTINGS } from "../harness.ts";
+import { type App, openApp, SETTINGS } from "../support/harness.ts";
 import { binaries, type Cluster, startCluster } from "./cluster.ts";
 import type { Load } from "./load.ts";
 import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";

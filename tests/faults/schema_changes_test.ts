@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { isPossible, openScene } from "./scene.ts";
 
 /** What a later release may do while this one still runs. */

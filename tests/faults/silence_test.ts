@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 const POOL_SIZE = 4;

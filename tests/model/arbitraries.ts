@@ -1,4 +1,4 @@
-import { fc } from "../packages.ts";
+import { fc } from "../support/packages.ts";
 import type { Entry } from "./catalogue.ts";
 
 /** A value that its field refuses. */

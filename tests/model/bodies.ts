@@ -1,4 +1,4 @@
-import { fc } from "../packages.ts";
+import { fc } from "../support/packages.ts";
 import {
   entries,
   joined,

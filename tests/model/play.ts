@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertFaults } from "../expect.ts";
-import type { Reply } from "../envelope.ts";
+import { assertFaults } from "../support/expect.ts";
+import type { Reply } from "../support/envelope.ts";
 import {
   ARRAYS,
   emptyProduct,

@@ -1,8 +1,8 @@
-import { issueKey, revokeKey } from "../../db/keys.ts";
+import { issueKey, revokeKey } from "../../db/api_keys.ts";
 import { createOrganization } from "../../db/organizations.ts";
 import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../../db/sql.ts";
-import { SETTINGS } from "../harness.ts";
+import type { Sql } from "../../db/connections/sql.ts";
+import { SETTINGS } from "../support/harness.ts";
 import { type Service, startService } from "./service.ts";
 
 /** Some processes of the service on one database, which was empty before they started. */

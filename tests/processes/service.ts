@@ -1,4 +1,4 @@
-import { start } from "../process.ts";
+import { start } from "../support/process.ts";
 
 /** The service in a process of its own. */
 export interface Service extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
-import type { Question } from "../../db/gathering.ts";
-import type { Sql, Tx } from "../../db/sql.ts";
-import { withOperations } from "../operations.ts";
+import type { Question } from "../../db/connections/gathering.ts";
+import type { Sql, Tx } from "../../db/connections/sql.ts";
+import { withOperations } from "../support/operations.ts";
 
 /** A database that remembers the text of every statement it is asked to run. */
 export interface Recording extends Database {

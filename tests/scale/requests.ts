@@ -1,4 +1,4 @@
-import { issueKey, listKeys, revokeKey } from "../../db/keys.ts";
+import { issueKey, listKeys, revokeKey } from "../../db/api_keys.ts";
 import {
   addMember,
   createOrganization,
@@ -7,9 +7,9 @@ import {
   removeMember,
 } from "../../db/organizations.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { SORTS } from "../../schema/list.ts";
-import { fullBody } from "../bodies.ts";
-import { type App, type Organization, send } from "../harness.ts";
+import { SORTS } from "../../schema/list_query.ts";
+import { fullBody } from "../support/bodies.ts";
+import { type App, type Organization, send } from "../support/harness.ts";
 import { recorded } from "./recording.ts";
 
 /** Every statement of the service's requests and commands, as sent, by asking for all that there is. */

@@ -1,4 +1,4 @@
-import { statementsOf } from "../../db/statements.ts";
+import { statementsOf } from "../../db/split_statements.ts";
 import { bare, inside, items } from "./text.ts";
 
 const SQL = new URL("../../sql/", import.meta.url);

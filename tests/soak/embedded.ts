@@ -1,11 +1,16 @@
 import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../../db/sql.ts";
+import type { Sql } from "../../db/connections/sql.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
-import { pause } from "../../db/deadline.ts";
-import { type App, createOrganization, send, SETTINGS } from "../harness.ts";
-import { preparedFolder } from "../prepared_folder.ts";
-import { type Service, start } from "../process.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import {
+  type App,
+  createOrganization,
+  send,
+  SETTINGS,
+} from "../support/harness.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
+import { type Service, start } from "../support/process.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** Kills the service on its embedded database so many times, and starts it again. */

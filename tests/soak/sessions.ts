@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { startLoad } from "../faults/load.ts";
 import { restarts } from "../faults/restarts.ts";
-import { pause } from "../../db/deadline.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { openScene } from "../faults/scene.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 

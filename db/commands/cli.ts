@@ -1,0 +1,53 @@
+import { readConfig } from "../../schema/config.ts";
+import { usage } from "./arguments.ts";
+import { calls, COMMANDS, help } from "./commands.ts";
+import { openDatabase } from "../database.ts";
+import { DOCTOR } from "./doctor.ts";
+import { brokenConstraint } from "../connections/sqlstate.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Runs one command, says what came of it, and ends with a status that says whether it worked. */
+export async function run(args: string[]): Promise<void> {
+  await perform(args).catch((error) => {
+    console.error(explain(error));
+    Deno.exitCode = 1;
+  });
+}
+
+async function perform(args: string[]): Promise<void> {
+  const [name = ""] = args;
+  if (args.includes("--help") || args.length === 0) {
+    return console.log(help(name));
+  }
+  const environment = (name: string) => Deno.env.get(name);
+  if (name === "doctor") {
+    const { report, ok } = await DOCTOR.run(environment, args.slice(1));
+    Deno.exitCode = ok ? 0 : 1;
+    return console.log(report);
+  }
+  const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
+  const call = args.slice(0, words).join(" ");
+  if (!Object.hasOwn(COMMANDS, call)) {
+    throw usage({ usage: calls(name) }, "There is no such command");
+  }
+  const work = COMMANDS[call]!.parse(args.slice(words));
+
+  const { database: settings } = readConfig(environment);
+  const database = await openDatabase(settings);
+  try {
+    console.log(await work(database.until(performance.now() + DAY_MS)));
+  } finally {
+    await database.close();
+  }
+}
+
+/** What is said to whoever called a command that failed. */
+export function explain(error: Error): string {
+  if (brokenConstraint(error)?.endsWith("_organization")) {
+    return "There is no organization with this id";
+  }
+  return error.message;
+}
+
+if (import.meta.main) await run(Deno.args);

@@ -1,0 +1,73 @@
+import { issueKey, listKeys, revokeKey } from "../api_keys.ts";
+import {
+  type Command,
+  needed,
+  oneOf,
+  read,
+  time,
+  usage,
+  UsageError,
+  uuid,
+} from "./arguments.ts";
+import { listing } from "./list_command.ts";
+
+/** `deno task key`: who may come with an API key. */
+export const KEY_COMMANDS: Record<string, Command> = {
+  "key create": {
+    usage:
+      "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
+    does:
+      "Makes an API key and prints it: this once, for only its hash is kept",
+    parse(args) {
+      const { values } = read(this, args, {
+        organization: { type: "string" },
+        name: { type: "string" },
+        scope: { type: "string", default: "write" },
+        expires: { type: "string" },
+      });
+      const organizationId = uuid(this, "organization", values.organization);
+      const name = needed(this, "name", values.name);
+      const scope = oneOf(this, "scope", values.scope, [
+        "read",
+        "write",
+      ]);
+      const expiresAt = time(this, "expires", values.expires);
+      return (database) =>
+        database.transaction((sql) =>
+          issueKey(sql, { organizationId, name, scope, expiresAt })
+        );
+    },
+  },
+  "key list": listing({
+    usage: "key list --organization ID [--json]",
+    does: "Lists the keys of an organization, without the keys themselves",
+  }, listKeys),
+  "key revoke": {
+    usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
+    does:
+      "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
+    parse(args) {
+      const { values, positionals: [id] } = read(this, args, {
+        at: { type: "string" },
+      }, 1);
+      if (!id || !/^[0-9a-z]{12}$/.test(id)) {
+        throw usage(
+          this,
+          "PUBLIC_ID must be the 12 characters between cat_ and the next _",
+        );
+      }
+      const at = time(this, "at", values.at);
+      return async (database) => {
+        const revokedAt = await database.transaction((sql) =>
+          revokeKey(sql, id, at)
+        );
+        if (!revokedAt) {
+          throw new UsageError(
+            `There is no key with the public id "${id}": see key list`,
+          );
+        }
+        return `The key ${id} is revoked from ${revokedAt}; running services notice within 5 seconds`;
+      };
+    },
+  },
+};

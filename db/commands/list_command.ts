@@ -1,0 +1,47 @@
+import { type Command, type Described, read, uuid } from "./arguments.ts";
+import type { Tx } from "../connections/sql.ts";
+
+type Row = Record<string, unknown>;
+
+/** A command that lists what an organization has. */
+export function listing(
+  described: Described,
+  find: (sql: Tx, organizationId: string) => Promise<Row[]>,
+): Command {
+  return {
+    ...described,
+    parse(args) {
+      const { values } = read(this, args, {
+        organization: { type: "string" },
+        json: { type: "boolean" },
+      });
+      const organizationId = uuid(this, "organization", values.organization);
+      return async (database) =>
+        listed(
+          await database.transaction((sql) => find(sql, organizationId)),
+          values.json,
+        );
+    },
+  };
+}
+
+/** Rows as people read them, in columns, or as JSON for scripts. */
+function listed(
+  rows: Row[],
+  json?: boolean,
+): string {
+  if (json) return JSON.stringify(rows, null, 2);
+  const [first] = rows;
+  if (!first) return "None";
+  const columns = Object.keys(first);
+  const lines = [
+    columns,
+    ...rows.map((row) => columns.map((column) => String(row[column] ?? "-"))),
+  ];
+  const widths = columns.map((_, i) =>
+    Math.max(...lines.map((line) => line[i]!.length))
+  );
+  return lines.map((line) =>
+    line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()
+  ).join("\n");
+}

@@ -1,0 +1,68 @@
+import { addMember, listMembers, removeMember } from "../organizations.ts";
+import {
+  type Command,
+  needed,
+  oneOf,
+  read,
+  UsageError,
+  uuid,
+} from "./arguments.ts";
+import { listing } from "./list_command.ts";
+
+/** `deno task member`: who may come with a Bearer token. */
+export const MEMBER_COMMANDS: Record<string, Command> = {
+  "member add": {
+    usage:
+      "member add --organization ID --user SUB --role viewer|editor|admin|owner",
+    does:
+      "Lets the subject of a Bearer token act for an organization, or changes its role",
+    parse(args) {
+      const { values } = read(this, args, {
+        organization: { type: "string" },
+        user: { type: "string" },
+        role: { type: "string" },
+      });
+      const organizationId = uuid(this, "organization", values.organization);
+      const userId = needed(this, "user", values.user);
+      const role = oneOf(this, "role", values.role, [
+        "viewer",
+        "editor",
+        "admin",
+        "owner",
+      ]);
+      return async (database) => {
+        await database.transaction((sql) =>
+          addMember(sql, organizationId, userId, role)
+        );
+        return `${userId} is ${role} of ${organizationId}`;
+      };
+    },
+  },
+  "member list": listing({
+    usage: "member list --organization ID [--json]",
+    does: "Lists the members of an organization",
+  }, listMembers),
+  "member remove": {
+    usage: "member remove --organization ID --user SUB",
+    does: "Ends a membership; running services notice within 5 seconds",
+    parse(args) {
+      const { values } = read(this, args, {
+        organization: { type: "string" },
+        user: { type: "string" },
+      });
+      const organizationId = uuid(this, "organization", values.organization);
+      const userId = needed(this, "user", values.user);
+      return async (database) => {
+        const wasMember = await database.transaction((sql) =>
+          removeMember(sql, organizationId, userId)
+        );
+        if (!wasMember) {
+          throw new UsageError(
+            `"${userId}" is no member of ${organizationId}: see member list`,
+          );
+        }
+        return `${userId} is no member of ${organizationId} any more`;
+      };
+    },
+  },
+};

@@ -1,0 +1,139 @@
+import { issuesAs } from "../../schema/collateral.ts";
+import type { Fault } from "../../schema/errors.ts";
+import {
+  endsTooEarly,
+  seriesNotAttached,
+  toFaults,
+  unknownReference,
+} from "../../schema/error_details.ts";
+import type { ProductBody } from "../../schema/product.ts";
+import type { Sql } from "../connections/sql.ts";
+
+/** What is stored of a product and bears on the rules of a body. */
+export interface Stored {
+  series_id: string | null;
+  collections: string[];
+  product_prices: {
+    id: string;
+    valid_from: string | null;
+    valid_to: string | null;
+  }[];
+  packing_configurations: { id: string }[];
+  collateral: {
+    id: string;
+    collateral_type: "text_content" | "cited_content" | "award";
+  }[];
+}
+
+/** What is stored of a product that is being created. */
+export const NOTHING: Stored = {
+  series_id: null,
+  collections: [],
+  product_prices: [],
+  packing_configurations: [],
+  collateral: [],
+};
+
+/** What is stored of the product; nothing where there is none. */
+export async function storedRows(
+  sql: Sql,
+  organizationId: string,
+  id: string,
+): Promise<Stored | undefined> {
+  const [stored] = await sql<Stored[]>`
+    select
+      p.series_id,
+      coalesce((
+        select json_agg(x.collection_id)
+        from product_collections x
+        where x.organization_id = $1 and x.product_id = $2
+      ), '[]') as collections,
+      coalesce((
+        select json_agg(json_build_object('id', x.id, 'valid_from', x.valid_from, 'valid_to', x.valid_to))
+        from product_prices x
+        where x.organization_id = $1 and x.product_id = $2
+      ), '[]') as product_prices,
+      coalesce((
+        select json_agg(json_build_object('id', x.id))
+        from packing_configurations x
+        where x.organization_id = $1 and x.product_id = $2
+      ), '[]') as packing_configurations,
+      coalesce((
+        select json_agg(json_build_object('id', x.id, 'collateral_type', x.collateral_type))
+        from collateral x
+        where x.organization_id = $1 and x.product_id = $2
+      ), '[]') as collateral
+    from products p
+    where p.organization_id = ${organizationId} and p.id = ${id}
+  `;
+  return stored;
+}
+
+/** Whether the series is among the collections as both are after the request. */
+export function unattachedSeries(body: ProductBody, stored: Stored): Fault[] {
+  const series = body.series_id === undefined
+    ? stored.series_id
+    : body.series_id;
+  const collections = body.product_collections
+    ?.map(({ collection_id }) => collection_id) ?? stored.collections;
+  if (!series || collections.includes(series)) return [];
+  return [
+    seriesNotAttached(body.series_id ? "/series_id" : "/product_collections"),
+  ];
+}
+
+/** Entries whose `id` is no row of the product, or that do not fit the row they change. */
+export function wrongRows(body: ProductBody, stored: Stored): Fault[] {
+  const faults: Fault[] = [];
+  const match = <
+    E extends { id?: string | undefined },
+    R extends { id: string },
+  >(
+    key: string,
+    entries: readonly E[] | undefined,
+    rows: R[],
+    compare: (at: string, entry: E, row: R) => void = () => {},
+  ) =>
+    entries?.forEach((entry, i) => {
+      if (!entry.id) return;
+      const row = rows.find(({ id }) => id === entry.id);
+      if (row) compare(`/${key}/${i}`, entry, row);
+      else faults.push(unknownReference(`/${key}/${i}/id`));
+    });
+
+  match(
+    "packing_configurations",
+    body.packing_configurations,
+    stored.packing_configurations,
+  );
+  match(
+    "product_prices",
+    body.product_prices,
+    stored.product_prices,
+    (at, entry, row) => {
+      const { valid_from, valid_to } = { ...row, ...entry };
+      if (!valid_from || !valid_to || valid_from <= valid_to) return;
+      faults.push(
+        endsTooEarly(
+          `${at}/${"valid_to" in entry ? "valid_to" : "valid_from"}`,
+        ),
+      );
+    },
+  );
+  match("collateral", body.collateral, stored.collateral, (at, entry, row) => {
+    if (
+      entry.collateral_type && entry.collateral_type !== row.collateral_type
+    ) {
+      faults.push({
+        pointer: `${at}/collateral_type`,
+        code: "immutable",
+        message: `This row is ${row.collateral_type} and stays so`,
+      });
+    } else {
+      faults.push(
+        ...toFaults(issuesAs(row.collateral_type, entry) ?? [], at),
+      );
+    }
+  });
+  return faults;
+}

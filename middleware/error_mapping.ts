@@ -1,0 +1,35 @@
+import { unavailable } from "../db/connections/queue.ts";
+import {
+  brokenConstraint,
+  isDatabaseFault,
+  isTransient,
+} from "../db/connections/sqlstate.ts";
+import { ApiError } from "../schema/errors.ts";
+
+/**
+ * Finds what to tell the client of whatever was thrown. What is not theirs to
+ * know stays behind as the cause.
+ */
+export function toApiError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause;
+  if (brokenConstraint(cause) === "publishing_program_products_product") {
+    return new ApiError(
+      "CONFLICT",
+      "The product is used in a publishing program: remove it there first",
+      { cause },
+    );
+  }
+  if (isTransient(cause)) {
+    return unavailable("The database cannot answer at the moment", cause);
+  }
+  if (isDatabaseFault(cause)) {
+    return new ApiError(
+      "DATABASE_ERROR",
+      "The database could not complete the request",
+      { cause },
+    );
+  }
+  return new ApiError("INTERNAL_ERROR", "The request could not be completed", {
+    cause,
+  });
+}

@@ -1,0 +1,253 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { API_KEY, hashOf, issueKey } from "../../db/api_keys.ts";
+import { clockAhead } from "../support/clock.ts";
+import { countingReads } from "../support/counting.ts";
+import { withoutRequestId } from "../support/expect.ts";
+import { openApp, send } from "../support/harness.ts";
+
+const PRODUCTS = "/api/products";
+
+/** A key that is revoked may go on so long (in milliseconds). */
+const TOLERATED = 5_000;
+
+Deno.test("An API key", async (t) => {
+  await using app = await openApp();
+  const withKey = (key: string, method = "GET", path = PRODUCTS) =>
+    app.send(path, { method, headers: { "x-api-key": key } });
+
+  await t.step("opens its own organization", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    await org.create({ title: "Emma" });
+
+    assertEquals((await withKey(org.key)).body.meta.total, 1);
+    assertEquals((await withKey(other.key)).body.meta.total, 0);
+  });
+
+  await t.step("is asked for, with the ways there are", async () => {
+    const org = await app.organization();
+    const without: HeadersInit[] = [{}, { "x-organization-id": org.id }];
+    for (const headers of without) {
+      for (const method of ["GET", "POST", "PUT", "DELETE", "HEAD"]) {
+        const path = /PUT|DEL/.test(method)
+          ? `${PRODUCTS}/${org.id}`
+          : PRODUCTS;
+
+        const reply = await app.send(path, { method, headers });
+
+        assertEquals(reply.status, 401);
+        assertEquals(
+          reply.headers.get("www-authenticate"),
+          'ApiKey realm="catalogue", Bearer realm="catalogue"',
+        );
+      }
+    }
+    const inQuery = await app.send(`${PRODUCTS}?x-api-key=${org.key}`);
+    assertEquals(inQuery.status, 401);
+  });
+
+  await t.step(
+    "is refused without the database where it is malformed",
+    async () => {
+      const org = await app.organization();
+      const counted = countingReads(app.database);
+      const handler = app.variant({ database: counted });
+      const { key } = org;
+      const keys = ["", "null", "undefined", "x", "cat_", key.slice(0, -1)]
+        .concat(
+          `${key}A`,
+          key.slice(4),
+          key.toUpperCase(),
+          key.replace("_", "-"),
+        )
+        .concat(
+          `${key}, ${key}`,
+          `${key},${org.key}`,
+          `Bearer ${key}`,
+          `"${key}"`,
+        )
+        .concat(
+          `${key.slice(0, 20)} ${key.slice(21)}`,
+          key.replaceAll("_", "."),
+        )
+        .concat(
+          "' or 1=1 --",
+          "'; drop table api_keys",
+          "\xe9\xff",
+          "x".repeat(10_000),
+        )
+        .concat(
+          key.slice(0, -1) + "=",
+          key.slice(0, -1) + "+",
+          "../../etc/passwd",
+        );
+      const bodies = new Set<string>();
+      for (const key of keys) {
+        const reply = await send(handler, PRODUCTS, {
+          headers: { "x-api-key": key },
+        });
+
+        assertEquals(reply.status, 401, key);
+        bodies.add(withoutRequestId(reply));
+      }
+      assertEquals(bodies.size, 1);
+      assertEquals(counted.reads, 0);
+    },
+  );
+
+  await t.step("is refused where it is not known, all alike", async () => {
+    const org = await app.organization();
+    const [, id] = API_KEY.exec(org.key)!;
+    const others = [
+      `cat_${id}_${"A".repeat(43)}`,
+      `cat_000000000000_${org.key.slice(-43)}`,
+      ...Array.from({ length: 43 }, (_, i) => changed(org.key, -43 + i)),
+    ];
+    const bodies = new Set<string>();
+    for (const key of others) {
+      const reply = await withKey(key);
+
+      assertEquals(reply.status, 401, key);
+      bodies.add(withoutRequestId(reply));
+    }
+    bodies.add(withoutRequestId(await withKey("x")));
+    assertEquals(bodies.size, 1);
+    assertEquals((await withKey(org.key)).status, 200);
+  });
+
+  await t.step("is looked up once for many requests", async () => {
+    const org = await app.organization();
+    const counted = countingReads(app.database);
+    const handler = app.variant({ database: counted });
+
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        send(handler, `${PRODUCTS}/${org.id}`, {
+          headers: { "x-api-key": org.key },
+        })),
+    );
+
+    assert(replies.every(({ status }) => status === 404));
+    // Twenty products that are not there, the key, and the note that it was used.
+    assertEquals(counted.reads, 22);
+  });
+
+  await t.step("reads and does not write, with the scope read", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({ title: "Emma" });
+    const key = await org.issueKey("read");
+
+    assertEquals((await withKey(key)).status, 200);
+    assertEquals((await withKey(key, "HEAD", path)).status, 200);
+    for (
+      const [method, target] of [["POST", PRODUCTS], ["PUT", path], [
+        "DELETE",
+        path,
+      ]]
+    ) {
+      const { status, body } = await withKey(key, method, target);
+
+      assertEquals(status, 403, method);
+      assertEquals(body.error.code, "FORBIDDEN");
+    }
+    assertEquals((await org.get(path)).body.data.title, "Emma");
+  });
+
+  await t.step("ends at its time, also while it is in use", async () => {
+    const org = await app.organization();
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    const [past, future] = await app.sql((sql) =>
+      Promise.all(["2020-01-01", inAnHour].map((expiresAt) =>
+        issueKey(sql, {
+          organizationId: org.id,
+          name: "Test",
+          scope: "read",
+          expiresAt,
+        })
+      ))
+    );
+
+    assertEquals((await withKey(past!)).status, 401);
+    assertEquals((await withKey(future!)).status, 200);
+    using _ = clockAhead(3_600_000);
+    assertEquals((await withKey(future!)).status, 401);
+  });
+
+  await t.step("ends within five seconds when it is revoked", async () => {
+    const org = await app.organization();
+    assertEquals((await withKey(org.key)).status, 200);
+
+    await revoke(org.key, new Date());
+
+    using _ = clockAhead(TOLERATED);
+    assertEquals((await withKey(org.key)).status, 401);
+  });
+
+  await t.step("works on until the time it is revoked from", async () => {
+    const org = await app.organization();
+    await revoke(org.key, new Date(Date.now() + 60_000));
+
+    assertEquals((await withKey(org.key)).status, 200);
+    using _ = clockAhead(60_000);
+    assertEquals((await withKey(org.key)).status, 401);
+  });
+
+  await t.step("ends within five seconds when it is deleted", async () => {
+    const org = await app.organization();
+    assertEquals((await withKey(org.key)).status, 200);
+
+    await app.sql((sql) =>
+      sql`delete from api_keys where organization_id = ${org.id}`
+    );
+
+    using _ = clockAhead(TOLERATED);
+    assertEquals((await withKey(org.key)).status, 401);
+  });
+
+  await t.step("works at once when it is made, and tried before", async () => {
+    const org = await app.organization();
+    const key = `cat_${"z".repeat(8)}${org.key.slice(4, 8)}_${"B".repeat(43)}`;
+    assertEquals((await withKey(key)).status, 401);
+
+    await app.sql((sql) =>
+      sql`
+        insert into api_keys (id, organization_id, name, key_hash)
+        values (${key.slice(4, 16)}, ${org.id}, 'Test', ${hashOf(key)})
+      `
+    );
+
+    assertEquals((await withKey(key)).status, 200);
+  });
+
+  await t.step("leaves a note when it was used, to the minute", async () => {
+    const org = await app.organization();
+    const uses = () =>
+      app.sql((sql) =>
+        sql<{ last_used_at: string }[]>`
+          select to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') as last_used_at
+          from api_key_uses where organization_id = ${org.id}
+        `
+      );
+    assertEquals((await uses()).length, 0);
+
+    await withKey(org.key);
+
+    while ((await uses()).length === 0) await app.sql(async () => {});
+    assertMatch((await uses())[0]!.last_used_at, /^20\d\d-.*T\d\d:\d\d:00$/);
+  });
+
+  async function revoke(key: string, at: Date): Promise<void> {
+    await app.sql((sql) =>
+      sql`update api_keys set revoked_at = ${at.toISOString()} where id = ${
+        key.slice(4, 16)
+      }`
+    );
+  }
+});
+
+/** The key with one character changed, at the end if the place is negative. */
+function changed(key: string, at: number): string {
+  const characters = [...key];
+  const place = at < 0 ? key.length + at : at;
+  characters[place] = characters[place] === "A" ? "B" : "A";
+  return characters.join("");
+}

@@ -1,0 +1,280 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { createTokenVerifier } from "../../middleware/token.ts";
+import { clockAhead } from "../support/clock.ts";
+import { countingReads } from "../support/counting.ts";
+import { withoutRequestId } from "../support/expect.ts";
+import { openApp, type Organization, send } from "../support/harness.ts";
+import { claims, hmacToken } from "../support/jwt.ts";
+
+const SECRET = "a secret that has thirty-two bytes or more";
+const PRODUCTS = "/api/products";
+
+/** A member who is removed may go on so long (in milliseconds). */
+const TOLERATED = 5_000;
+
+Deno.test("A Bearer token", async (t) => {
+  await using app = await openApp({
+    verifyToken: createTokenVerifier({ secret: SECRET }),
+  });
+  const tokenOf = (sub: string) => hmacToken(SECRET, claims({ sub }));
+
+  const withToken = (
+    token: string,
+    organizationId: string,
+    method = "GET",
+    path = PRODUCTS,
+  ) =>
+    app.send(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        "x-organization-id": organizationId,
+      },
+    });
+
+  async function member(role: string, org: Organization): Promise<string> {
+    const user = `user-${uuidv7()}`;
+    await app.sql((sql) =>
+      sql`
+        insert into organization_members (organization_id, user_id, role)
+        values (${org.id}, ${user}, ${role})
+      `
+    );
+    return user;
+  }
+
+  await t.step("opens the organization that its header names", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    await org.create({ title: "Emma" });
+    const user = await member("editor", org);
+    await app.sql((sql) =>
+      sql`
+        insert into organization_members (organization_id, user_id, role)
+        values (${other.id}, ${user}, 'viewer')
+      `
+    );
+
+    const token = tokenOf(user);
+
+    assertEquals((await withToken(token, org.id)).body.meta.total, 1);
+    assertEquals((await withToken(token, other.id)).body.meta.total, 0);
+    assertEquals(
+      (await withToken(token, ` ${org.id.toUpperCase()} `)).body.meta.total,
+      1,
+    );
+  });
+
+  await t.step(
+    "is read in any case of its scheme, and nothing else",
+    async () => {
+      const org = await app.organization();
+      const token = tokenOf(await member("viewer", org));
+      const ask = (authorization: string) =>
+        app.send(PRODUCTS, {
+          headers: { authorization, "x-organization-id": org.id },
+        });
+      for (const scheme of ["Bearer", "bearer", "BEARER", "Bearer  "]) {
+        assertEquals((await ask(`${scheme} ${token}`)).status, 200, scheme);
+      }
+
+      const [header, payload, signature] = token.split(".");
+      const others = [
+        "",
+        "Bearer",
+        "Bearer ",
+        "bearer x",
+        token,
+        `Token ${token}`,
+      ]
+        .concat("Basic dXNlcjpwYXNz", `Bearer${token}`, `Bearer\t${token}`)
+        .concat(`Bearer ${token}, Bearer ${token}`, `Bearer ${token} x`)
+        .concat(`Bearer "${token}"`, `Bearer ${token}=`, `Bearer ${token}.`)
+        .concat(`Bearer ${token}.x.y`, `Bearer ${header}.${payload}.`)
+        .concat(
+          `Bearer ${header}. ${payload}.${signature}`,
+          `Bearer ${org.key}`,
+        )
+        .concat(`Bearer ${"x".repeat(1_000_000)}`, "Bearer é.é.é");
+      for (const authorization of others) {
+        const { status, body, headers } = await ask(authorization);
+
+        assertEquals(status, 401, authorization.slice(0, 100));
+        assertEquals(body.error.code, "UNAUTHORIZED");
+        assertMatch(headers.get("www-authenticate")!, /Bearer realm=/);
+      }
+      const inQuery = await app.send(`${PRODUCTS}?access_token=${token}`, {
+        headers: { "x-organization-id": org.id },
+      });
+      assertEquals(inQuery.status, 401);
+    },
+  );
+
+  await t.step("reads and writes as the member's role allows", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const allowed = { viewer: 403, editor: 200, admin: 200, owner: 200 };
+    for (const [role, status] of Object.entries(allowed)) {
+      const token = tokenOf(await member(role, org));
+
+      const read = await withToken(token, org.id, "GET", path);
+      const write = await app.send(path, {
+        method: "PUT",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "x-organization-id": org.id,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ title: role }),
+      });
+
+      assertEquals(read.status, 200);
+      assertEquals(write.status, status, role);
+    }
+    assertEquals((await org.get(path)).body.data.title, "owner");
+  });
+
+  await t.step("needs to be told the organization", async () => {
+    const org = await app.organization();
+    const token = tokenOf(await member("viewer", org));
+    const without: Record<string, string>[] = [{}, { "x-organization-id": "" }];
+    for (const headers of without) {
+      const { status, body } = await app.send(PRODUCTS, {
+        headers: { authorization: `Bearer ${token}`, ...headers },
+      });
+
+      assertEquals(status, 401);
+      assertEquals(
+        body.error.message,
+        "A Bearer token needs x-organization-id",
+      );
+    }
+  });
+
+  await t.step(
+    "tells no other organization from one that is not there",
+    async () => {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const token = tokenOf(await member("owner", org));
+      const organizations = [
+        other.id,
+        uuidv7(),
+        "x",
+        "null",
+        "' or 1=1 --",
+        "*",
+      ]
+        .concat(org.id.replaceAll("-", ""), `{${org.id}}`, `${org.id}0`, "\xe9")
+        .concat(
+          `${org.id}, ${org.id}`,
+          `${org.id},${other.id}`,
+          "0".repeat(9_000),
+        )
+        .concat("00000000-0000-0000-0000-000000000000");
+      const bodies = new Set<string>();
+      for (const id of organizations) {
+        for (const [method, path] of [["GET", PRODUCTS], ["POST", PRODUCTS]]) {
+          const reply = await withToken(token, id, method, path);
+
+          assertEquals(reply.status, 403, id);
+          bodies.add(withoutRequestId(reply));
+        }
+      }
+      assertEquals(bodies.size, 1);
+      assertEquals((await withToken(token, org.id)).status, 200);
+    },
+  );
+
+  await t.step(
+    "takes no place at the database where it is not good",
+    async () => {
+      const org = await app.organization();
+      const counted = countingReads(app.database);
+      const handler = app.variant({ database: counted });
+      const bad = hmacToken("another secret", claims());
+      const good = tokenOf("nobody");
+      const requests: Record<string, string>[] = [
+        { authorization: `Bearer ${bad}`, "x-organization-id": org.id },
+        { authorization: "Bearer x.y.z", "x-organization-id": org.id },
+        { authorization: `Bearer ${good}`, "x-organization-id": "x" },
+        { authorization: `Bearer ${good}` },
+      ];
+      for (const headers of requests) {
+        const { status } = await send(handler, PRODUCTS, { headers });
+
+        assert(status === 401 || status === 403);
+      }
+      assertEquals(counted.reads, 0);
+    },
+  );
+
+  await t.step(
+    "follows a change of membership within five seconds",
+    async () => {
+      const org = await app.organization();
+      const user = await member("editor", org);
+      const token = tokenOf(user);
+      const change = (role: string) =>
+        app.sql((sql) =>
+          sql`
+          update organization_members set role = ${role}
+          where organization_id = ${org.id} and user_id = ${user}
+        `
+        );
+      const path = `${PRODUCTS}/${uuidv7()}`;
+      assertEquals(
+        (await withToken(token, org.id, "DELETE", path)).status,
+        200,
+      );
+
+      await change("viewer");
+      using _ = clockAhead(TOLERATED);
+      const asViewer = await withToken(token, org.id, "DELETE", path);
+      await app.sql((sql) =>
+        sql`delete from organization_members where user_id = ${user}`
+      );
+      using __ = clockAhead(TOLERATED);
+      const asNobody = await withToken(token, org.id);
+
+      assertEquals(asViewer.status, 403);
+      assertEquals(asNobody.status, 403);
+    },
+  );
+
+  await t.step("gives way to an API key, good or bad", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    await org.create({ title: "Emma" });
+    const theirs = {
+      authorization: `Bearer ${tokenOf(await member("owner", other))}`,
+      "x-organization-id": other.id,
+    };
+
+    const both = await org.get(PRODUCTS, theirs);
+    const badKey = await org.get(PRODUCTS, { ...theirs, "x-api-key": "x" });
+    const badToken = await org.get(PRODUCTS, { authorization: "Bearer x" });
+    const otherId = await org.get(PRODUCTS, { "x-organization-id": other.id });
+
+    assertEquals(both.body.meta.total, 1);
+    assertEquals(badKey.status, 401);
+    assertEquals(badToken.status, 200);
+    assertEquals(otherId.body.data[0].organization_id, org.id);
+  });
+
+  await t.step("is refused where none are configured", async () => {
+    const org = await app.organization();
+    const handler = app.variant({ verifyToken: undefined });
+
+    const { status, body } = await send(handler, PRODUCTS, {
+      headers: {
+        authorization: `Bearer ${tokenOf(await member("owner", org))}`,
+        "x-organization-id": org.id,
+      },
+    });
+
+    assertEquals(status, 401);
+    assertEquals(
+      body.error.message,
+      "Bearer tokens are not accepted here: use x-api-key",
+    );
+  });
+});

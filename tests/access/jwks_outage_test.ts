@@ -1,0 +1,115 @@
+import { assertEquals } from "@std/assert";
+import { clockAhead } from "../support/clock.ts";
+import {
+  keyServer,
+  refuses,
+  signer,
+  verifierFor,
+} from "../support/key_server.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+Deno.test("A token, while its key set cannot be had,", async (t) => {
+  const [ec, stranger] = [
+    await signer("ES256", "a"),
+    await signer("ES256", "a"),
+  ];
+  const jwks = { keys: [ec.jwk] };
+  const troubles: Record<string, () => Response | Promise<Response>> = {
+    "an error": () => new Response(null, { status: 500 }),
+    "HTML": () =>
+      new Response("<html>", { headers: { "content-type": "text/html" } }),
+    "nothing": () => new Response(null, { status: 204 }),
+    "no key set": () => Response.json({ keys: "none" }),
+    "a list": () => Response.json(jwks.keys),
+    "ten megabytes": () =>
+      new Response(
+        JSON.stringify({ ...jwks, pad: "x".repeat(10 * 1_048_576) }),
+      ),
+    "a redirect": () =>
+      Response.redirect(`data:application/json,${JSON.stringify(jwks)}`),
+    "a redirect to another server": () => Response.redirect(elsewhere.url),
+    "an answer that never ends": () =>
+      new Response(
+        new ReadableStream({
+          start: (stream) => stream.enqueue(new Uint8Array([32])),
+        }),
+      ),
+  };
+  await using elsewhere = keyServer(() => Response.json(jwks));
+
+  await t.step("is neither good nor bad while no keys can be had", async () => {
+    await Promise.all(
+      Object.entries(troubles).map(async ([name, trouble]) => {
+        let answer = trouble;
+        await using server = keyServer(() => answer());
+        const verify = verifierFor(server);
+
+        await refuses(verify, await ec.sign(), "SERVICE_UNAVAILABLE", name);
+        await refuses(verify, await stranger.sign(), "SERVICE_UNAVAILABLE");
+
+        assertEquals(server.requests, 1, name);
+        answer = () => Response.json(jwks);
+      }),
+    );
+    assertEquals(elsewhere.requests, 0);
+  });
+
+  await t.step("is accepted as soon as there are keys", async () => {
+    let answer = troubles["an error"]!;
+    await using server = keyServer(() => answer());
+    const verify = verifierFor(server);
+    await refuses(verify, await ec.sign(), "SERVICE_UNAVAILABLE");
+
+    answer = () => Response.json(jwks);
+
+    using _ = clockAhead(6 * SECOND);
+    assertEquals(await verify(await ec.sign()), "reader-1");
+  });
+
+  await t.step(
+    "is judged by the last keys while no others can be had",
+    async () => {
+      const known = await Promise.all(
+        Object.values(troubles).map(async (trouble) => {
+          let answer: () => Response | Promise<Response> = () =>
+            Response.json(jwks);
+          const server = keyServer(() => answer());
+          const verify = verifierFor(server);
+          await verify(await ec.sign());
+          answer = trouble;
+          return { server, verify };
+        }),
+      );
+      using _ = clockAhead(11 * MINUTE);
+
+      await Promise.all(known.map(async ({ server, verify }) => {
+        assertEquals(await verify(await ec.sign()), "reader-1");
+        await refuses(verify, await stranger.sign());
+        await refuses(verify, await stranger.sign({ kid: "unknown" }));
+        assertEquals(server.requests, 2);
+        await server[Symbol.asyncDispose]();
+      }));
+    },
+  );
+
+  await t.step(
+    "is judged by the last keys while the address is dead",
+    async () => {
+      const server = keyServer(() => Response.json(jwks));
+      const verify = verifierFor(server);
+      await verify(await ec.sign());
+      await server[Symbol.asyncDispose]();
+
+      using _ = clockAhead(11 * MINUTE);
+      assertEquals(await verify(await ec.sign()), "reader-1");
+      await refuses(verify, await stranger.sign());
+      await refuses(
+        verifierFor(server),
+        await ec.sign(),
+        "SERVICE_UNAVAILABLE",
+      );
+    },
+  );
+});

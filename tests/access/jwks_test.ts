@@ -1,0 +1,146 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import * as jose from "jose";
+import { ApiError } from "../../schema/errors.ts";
+import { clockAhead } from "../support/clock.ts";
+import { claims, encoded, hmacToken } from "../support/jwt.ts";
+import {
+  keyServer,
+  OURS,
+  refuses,
+  type Signer,
+  signer,
+  verifierFor,
+} from "../support/key_server.ts";
+
+const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];
+
+Deno.test("A token signed by a key of a key set", async (t) => {
+  const signers = await Promise.all(ALGORITHMS.map((alg) => signer(alg, alg)));
+  const [rsa, pss, ec] = signers as [Signer, Signer, Signer];
+  const stranger = await signer("ES256", "ES256");
+  const jwks = { keys: signers.map(({ jwk }) => jwk) };
+
+  await t.step("is accepted with each algorithm", async () => {
+    await using server = keyServer(() => Response.json(jwks));
+    const verify = verifierFor(server);
+    for (const { sign } of signers) {
+      assertEquals(await verify(await sign()), "reader-1");
+    }
+    assertEquals(server.requests, 1);
+  });
+
+  await t.step("is accepted without kid, whichever key it was", async () => {
+    const others = await Promise.all(
+      ["a", "b"].map((kid) => signer("ES256", kid)),
+    );
+    await using server = keyServer(() =>
+      Response.json({ keys: [...jwks.keys, ...others.map(({ jwk }) => jwk)] })
+    );
+    const verify = verifierFor(server);
+    for (const { sign } of [ec, ...others]) {
+      assertEquals(await verify(await sign({ kid: undefined })), "reader-1");
+    }
+    await refuses(verify, await stranger.sign({ kid: undefined }));
+    await refuses(verify, await ec.sign({ kid: undefined }, { aud: "other" }));
+  });
+
+  await t.step("is refused from any other key", async () => {
+    await using server = keyServer(() => Response.json(jwks));
+    const verify = verifierFor(server);
+    const [header, payload] = (await ec.sign()).split(".");
+
+    await refuses(verify, await stranger.sign());
+    await refuses(verify, await stranger.sign({ kid: "unknown" }));
+    await refuses(verify, await ec.sign({ kid: "RS256" }));
+    await refuses(verify, `${header}.${payload}.${"A".repeat(86)}`);
+    await refuses(verify, `${header}.${payload}.`);
+  });
+
+  await t.step("is refused with an algorithm of its own choice", async () => {
+    await using server = keyServer(() => Response.json(jwks));
+    const verify = verifierFor(server);
+    const pem = await jose.exportSPKI(rsa.publicKey);
+    const der = new Uint8Array(
+      await crypto.subtle.exportKey("spki", rsa.publicKey),
+    );
+    const secrets = [pem, pem.trim(), String.fromCharCode(...der), rsa.jwk.n!]
+      .concat(JSON.stringify(rsa.jwk), "");
+    for (const secret of secrets) {
+      for (const kid of ["RS256", undefined]) {
+        const header = { alg: "HS256", kid };
+        await refuses(verify, hmacToken(secret, claims(OURS), header));
+      }
+    }
+    for (const alg of ["none", "RS384", "RS512", "PS384", "ES384", "Ed25519"]) {
+      const [, payload, signature] = (await rsa.sign()).split(".");
+      const header = encoded({ alg, kid: "RS256" });
+      await refuses(verify, `${header}.${payload}.${signature}`);
+    }
+    const longer = await signer("RS512", "RS256");
+    await refuses(verify, await longer.sign());
+    await refuses(verify, await pss.sign({ alg: "PS256", kid: "RS256" }));
+  });
+
+  await t.step("is refused if it brings its own keys, unasked", async () => {
+    await using server = keyServer(() => Response.json(jwks));
+    await using attacker = keyServer(() =>
+      Response.json({ keys: [stranger.jwk] })
+    );
+    const verify = verifierFor(server);
+    const own = [
+      { jku: attacker.url.href },
+      { x5u: attacker.url.href },
+      { jwk: stranger.jwk },
+      { x5c: ["AAAA"] },
+      { jku: attacker.url.href, kid: undefined },
+      { jwk: stranger.jwk, kid: undefined },
+    ];
+    for (const header of own) {
+      await refuses(verify, await stranger.sign(header));
+    }
+    assertEquals(attacker.requests, 0);
+  });
+
+  await t.step("makes nobody fetch keys again and again", async () => {
+    await using server = keyServer(() => Response.json(jwks));
+    const verify = verifierFor(server);
+    const kids = ["../../etc/passwd", "' or 1=1 --", "k".repeat(10_000), ""]
+      .concat(Array.from({ length: 100 }, (_, i) => `kid-${i}`));
+    for (const kid of kids) await refuses(verify, await stranger.sign({ kid }));
+
+    assert(server.requests <= 2, `${server.requests} requests`);
+    assertEquals(await verify(await ec.sign()), "reader-1");
+  });
+
+  await t.step("is accepted from a key that was added since", async () => {
+    const keys = [ec.jwk];
+    await using server = keyServer(() => Response.json({ keys }));
+    const verify = verifierFor(server);
+    const added = await signer("ES256", "added");
+    assertEquals(await verify(await ec.sign()), "reader-1");
+
+    keys.push(added.jwk);
+
+    using _ = clockAhead(31_000);
+    assertEquals(await verify(await added.sign()), "reader-1");
+  });
+
+  await t.step(
+    "is refused by a set of no keys, or of broken ones",
+    async () => {
+      const broken = { ...ec.jwk, x: "AAAA" };
+      const shared = { kty: "oct", kid: "ES256", k: "c2VjcmV0", alg: "HS256" };
+      const otherUse = { ...ec.jwk, use: "enc" };
+      for (const keys of [[], [broken], [shared], [otherUse], [{}], [null]]) {
+        await using server = keyServer(() => Response.json({ keys }));
+
+        const error = await assertRejects(
+          async () => verifierFor(server)(await ec.sign()),
+          ApiError,
+        );
+
+        assert(["UNAUTHORIZED", "SERVICE_UNAVAILABLE"].includes(error.code));
+      }
+    },
+  );
+});

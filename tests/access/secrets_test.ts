@@ -1,0 +1,146 @@
+import { assert, assertEquals } from "@std/assert";
+import { createTokenVerifier } from "../../middleware/token.ts";
+import { assertHas } from "../support/expect.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+import { openApp, send, SETTINGS } from "../support/harness.ts";
+import { claims, hmacToken } from "../support/jwt.ts";
+
+const SECRET = "a secret that has thirty-two bytes or more";
+const PRODUCTS = "/api/products";
+
+/** What a client sends holds this word wherever it may be anything. */
+const WORD = "Xyzzy";
+
+Deno.test("The log", async (t) => {
+  // For the rule below, which others would break; an embedded one is its app's alone.
+  await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
+  await using app = await openApp({
+    verifyToken: createTokenVerifier({ secret: SECRET }),
+  }, fresh?.settings);
+  const org = await app.organization();
+  const token = hmacToken(SECRET, claims({ sub: `${WORD}-reader` }));
+
+  await t.step("holds nothing that a client sent", async () => {
+    const { path } = await org.create({
+      title: WORD,
+      custom_fields: [{ field_id: org.customField, field_value: WORD }],
+      collateral: [{ collateral_type: "text_content", text: WORD }],
+    });
+    const json = { "x-api-key": org.key, "content-type": "application/json" };
+    const bearer = { authorization: `Bearer ${token}` };
+    const requests: [string, RequestInit][] = [
+      [`${PRODUCTS}?search=${WORD}`, { headers: json }],
+      [`${PRODUCTS}?${WORD}=1&page=${WORD}&include=${WORD}`, { headers: json }],
+      [`${PRODUCTS}?format_id=${WORD}#${WORD}`, { headers: json }],
+      [path, { method: "PUT", headers: json, body: `{"${WORD}":1}` }],
+      [path, { method: "PUT", headers: json, body: `{"isbn13":"${WORD}"}` }],
+      [path, { method: "PUT", headers: json, body: `{"title":"${WORD}` }],
+      [path, { method: "PUT", headers: json, body: `{"subtitle":"${WORD}"}` }],
+      [PRODUCTS, {
+        method: "POST",
+        headers: { ...json, "idempotency-key": WORD },
+        body: `{"title":"${WORD}","license_id":"${org.series}"}`,
+      }],
+      [path, { headers: { ...json, "if-none-match": `"${WORD}"` } }],
+      [path, { method: "DELETE", headers: { ...json, "if-match": WORD } }],
+      [path, { headers: { ...json, "accept-version": WORD } }],
+      [path, { headers: { ...json, "content-type": WORD, "accept": WORD } }],
+      [path, { method: "PUT", headers: { ...json, "content-type": WORD } }],
+      [path, { headers: { ...json, "x-request-id": `${WORD} ${org.key}` } }],
+      [path, { headers: { ...json, "user-agent": WORD, "referer": WORD } }],
+      [path, { headers: { "x-api-key": WORD } }],
+      [path, { headers: { "x-api-key": `${org.key}${WORD}` } }],
+      [path, { headers: { authorization: WORD } }],
+      [path, { headers: { authorization: `Basic ${WORD}` } }],
+      [path, { headers: { authorization: `Bearer ${WORD}.${WORD}.${WORD}` } }],
+      [path, { headers: { ...bearer, "x-organization-id": WORD } }],
+      [path, { headers: { ...bearer, "x-organization-id": org.id } }],
+      [path, { headers: bearer }],
+      [`${path}?token=${token}&x-api-key=${org.key}`, { headers: json }],
+      [`${path}/${org.key}`, { headers: json }],
+      [`/${encodeURIComponent(`Bearer ${token}`)}/x`, { headers: json }],
+      [`${PRODUCTS}/${org.key.replace("_", "%5F")}`, { headers: json }],
+    ];
+    for (const [target, init] of requests) await app.send(target, init);
+
+    assertEquals(app.logged.length, requests.length + 1);
+    assertEquals(app.logged.at(-3)!.path, `${path}/${org.key.slice(0, 16)}…`);
+    assertNothingSecret();
+  });
+
+  await t.step(
+    "holds nothing of a failure but its kind and its place",
+    async () => {
+      const failing = app.variant({
+        verifyToken: () => Promise.reject(new Error(`${WORD} ${token}`)),
+      });
+
+      const internal = await send(failing, PRODUCTS, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const broken = await whileNoTitleIs(
+        WORD,
+        () => org.post(PRODUCTS, { title: WORD }),
+      );
+
+      assertEquals(internal.body.error.code, "INTERNAL_ERROR");
+      assertEquals(broken.body.error.code, "DATABASE_ERROR");
+      assert(
+        [internal, broken].every(({ text }) => !text.includes(WORD)),
+      );
+      const [first, last] = app.logged.slice(-2) as {
+        cause: { code?: string; at?: string[] };
+      }[];
+      assertEquals(last!.cause.code, "23514");
+      assert(first!.cause.at!.every((line) => line.startsWith("at ")));
+      assertNothingSecret();
+    },
+  );
+
+  await t.step(
+    "says which request it was, whose, and how it went",
+    async () => {
+      const { headers } = await org.get(`${PRODUCTS}?page=0`);
+
+      const line = app.logged.at(-1)!;
+      assertEquals(typeof line.ms, "number");
+      assertHas(line, {
+        level: "info",
+        request_id: headers.get("x-request-id"),
+        method: "GET",
+        path: PRODUCTS,
+        status: 400,
+        api_key: org.key.slice(4, 16),
+        organization_id: org.id,
+        code: "VALIDATION_ERROR",
+      });
+    },
+  );
+
+  function assertNothingSecret(): void {
+    const log = JSON.stringify(app.logged);
+    for (const secret of [WORD, SECRET, token, org.key.slice(17)]) {
+      assert(!log.includes(secret), secret);
+      assert(!log.includes(encodeURIComponent(secret)), secret);
+    }
+  }
+
+  /** A rule that the service knows nothing of, for the time of one request. */
+  async function whileNoTitleIs<T>(
+    title: string,
+    request: () => Promise<T>,
+  ): Promise<T> {
+    await app.sql((sql) =>
+      sql.unsafe(
+        `alter table products add constraint no_${title} check (title <> '${title}') not valid`,
+      )
+    );
+    try {
+      return await request();
+    } finally {
+      await app.sql((sql) =>
+        sql.unsafe(`alter table products drop constraint no_${title}`)
+      );
+    }
+  }
+});

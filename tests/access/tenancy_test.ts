@@ -1,0 +1,195 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { fullBody } from "../support/bodies.ts";
+import type { Reply } from "../support/envelope.ts";
+import { type App, openApp, type Organization } from "../support/harness.ts";
+
+/** Each field that refers to a record, and a record of another organization to put there. */
+const REFERENCES = {
+  format_id: "format",
+  title_id: "title",
+  publishing_status_id: "license",
+  product_availability_id: "license",
+  lifecycle_status_id: "license",
+  license_id: "license",
+  season_id: "season",
+  publisher_id: "publisher",
+  division_id: "division",
+  imprint_id: "imprint",
+  series_id: "series",
+  product_form_id: "format",
+} as const;
+
+/** The same for the arrays of links. */
+const LINKS = {
+  contributors: {
+    contributor_id: "contributor",
+    contributor_role_id: "contributor",
+  },
+  product_collections: { collection_id: "collection" },
+  custom_fields: { field_id: "customField" },
+} as const;
+
+const CONDITIONS: Record<string, string>[] = [{}, { "if-match": "*" }];
+
+Deno.test("Another organization", async (t) => {
+  await using app = await openApp();
+
+  await t.step("has records that are as unknown as none", async () => {
+    const { org, other, mine, theirs } = await scene(app);
+    const write = async (body: object) => [
+      await org.post("/api/products", { title: "x", ...body }),
+      await org.put(mine.path, body),
+    ];
+
+    for (const [field, kind] of Object.entries(REFERENCES)) {
+      await assertUnknown(other[kind], (id) => write({ [field]: id }));
+    }
+    for (const [array, fields] of Object.entries(LINKS)) {
+      const [link] = mine.product[array];
+      for (const [field, kind] of Object.entries(fields)) {
+        await assertUnknown(
+          other[kind],
+          (id) => write({ [array]: [{ ...link, [field]: id }] }),
+        );
+      }
+    }
+
+    assertEquals(await mine.read(), mine.product);
+    assertEquals(await theirs.read(), theirs.product);
+  });
+
+  await t.step("has rows that are as unknown as none", async () => {
+    const { org, mine, theirs } = await scene(app);
+
+    for (
+      const array of ["product_prices", "packing_configurations", "collateral"]
+    ) {
+      const [row] = theirs.product[array];
+      await assertUnknown(
+        row.id,
+        async (id) => [
+          await org.put(mine.path, { [array]: [{ ...row, id }] }),
+        ],
+      );
+    }
+
+    assertEquals(await mine.read(), mine.product);
+    assertEquals(await theirs.read(), theirs.product);
+  });
+
+  await t.step("has products that are as unknown as none", async () => {
+    const { org, other, theirs } = await scene(app);
+    await app.sql((sql) =>
+      sql`
+        insert into publishing_program_products (organization_id, program_id, product_id)
+        values (${other.id}, ${other.program}, ${theirs.id})
+      `
+    );
+    const [price] = theirs.product.product_prices;
+    const bodies = [
+      {},
+      { title: "Persuasion" },
+      { title: 1 },
+      { license_id: org.license },
+      { license_id: other.license, series_id: other.series },
+      { product_prices: [] },
+      { product_prices: [{ id: price.id, retail_price: 1 }] },
+      { product_collections: [{ collection_id: org.series }] },
+      { product_form_id: null, collateral: [] },
+      theirs.product,
+    ];
+    const ask = async (id: string) => {
+      const path = `/api/products/${id}`;
+      const replies = [await org.get(path)];
+      for (const headers of CONDITIONS) {
+        for (const body of bodies) {
+          replies.push(await org.put(path, body, headers));
+        }
+        replies.push(await org.delete(path, headers));
+      }
+      return replies.map((reply) => comparable(reply).replaceAll(id, "ID"));
+    };
+
+    const foreign = await ask(theirs.id);
+    const unknown = await ask(crypto.randomUUID());
+
+    assertEquals(foreign, unknown);
+    assertEquals(await theirs.read(), theirs.product);
+  });
+
+  await t.step("has nothing that a list finds", async () => {
+    const { org, theirs } = await scene(app);
+    const { product_code, format_id, publishing_status_id } = theirs.product;
+
+    for (
+      const query of [
+        `search=${product_code}`,
+        `format_id=${format_id}`,
+        `format_id=${format_id}&search=Emma`,
+        `format_id=${format_id}&page=2`,
+      ]
+    ) {
+      const { status, body } = await org.get(`/api/products?${query}`);
+
+      assertEquals([status, body.data, body.meta.total], [200, [], 0]);
+    }
+    for (
+      const query of [
+        "",
+        "search=emma",
+        "include=product_territories,sales_rights",
+        `publishing_status_id=${publishing_status_id}`,
+      ]
+    ) {
+      const { body } = await org.get(`/api/products?${query}`);
+
+      const items: { organization_id: string }[] = body.data;
+      assertEquals([items.length, body.meta.total], [1, 1]);
+      assert(items.every((item) => item.organization_id === org.id));
+    }
+  });
+
+  await t.step("may have a book with the same ISBN", async () => {
+    const { mine, theirs } = await scene(app);
+
+    assertEquals(mine.product.isbn13, theirs.product.isbn13);
+    assertNotEquals(mine.id, theirs.id);
+  });
+});
+
+/** Two organizations, each with a product that has everything. */
+async function scene(app: App) {
+  const [org, other] = [await app.organization(), await app.organization()];
+  const productOf = async (owner: Organization) => {
+    const created = await owner.create(await fullBody(app, owner));
+    const read = async () => (await owner.get(created.path)).body.data;
+    return { ...created, read };
+  };
+  return {
+    org,
+    other,
+    mine: await productOf(org),
+    theirs: await productOf(other),
+  };
+}
+
+/** Expects 400, and the same answer for this id as for one that nobody has. */
+async function assertUnknown(
+  id: string,
+  ask: (id: string) => Promise<Reply[]>,
+): Promise<void> {
+  const foreign = await ask(id);
+  const unknown = await ask(crypto.randomUUID());
+
+  for (const { status } of foreign) assertEquals(status, 400);
+  assertEquals(foreign.map(comparable), unknown.map(comparable));
+}
+
+/** An answer without what differs in any two. */
+function comparable({ status, headers, text, body }: Reply): string {
+  const requestId = headers.get("x-request-id")!;
+  const names = [...headers.keys()].sort().join();
+  return `${status} ${names} ${
+    (body ? text : "").replaceAll(requestId, "REQUEST")
+  }`;
+}

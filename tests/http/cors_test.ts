@@ -1,0 +1,150 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ConfigError, readConfig } from "../../schema/config.ts";
+import { openApp } from "../support/harness.ts";
+
+const ORIGIN = "https://app.example";
+
+Deno.test("CORS", async (t) => {
+  await using app = await openApp({
+    corsOrigins: ["http://localhost:5173", ORIGIN],
+  });
+  const org = await app.organization();
+  const { path } = await org.create();
+  const preflight = (path: string, headers: HeadersInit) =>
+    app.send(path, { method: "OPTIONS", headers });
+
+  await t.step("answers a preflight without credentials", async () => {
+    const { status, headers } = await preflight(path, {
+      "origin": ORIGIN,
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "authorization,x-organization-id",
+    });
+
+    assertEquals(status, 204);
+    assertEquals(headers.get("access-control-allow-origin"), ORIGIN);
+    assertEquals(
+      headers.get("access-control-allow-methods"),
+      "GET, HEAD, PUT, DELETE, OPTIONS",
+    );
+    const allowed = headers.get("access-control-allow-headers")!.toLowerCase();
+    for (
+      const header of [
+        "accept-version",
+        "authorization",
+        "content-type",
+        "idempotency-key",
+        "if-match",
+        "if-none-match",
+        "x-organization-id",
+        "x-request-id",
+      ]
+    ) assert(allowed.split(", ").includes(header), header);
+    assertEquals(headers.get("access-control-max-age"), "7200");
+    assertEquals(headers.get("access-control-allow-credentials"), null);
+    assertEquals(headers.get("vary"), "Accept-Version, Origin");
+  });
+
+  await t.step("lets a listed origin read answers and errors", async () => {
+    const found = await org.get(path, { origin: ORIGIN });
+    const missing = await org.get(`/api/products/${org.id}`, {
+      origin: ORIGIN,
+    });
+    const refused = await app.send(path, { headers: { origin: ORIGIN } });
+
+    assertEquals([found, missing, refused].map(({ status }) => status), [
+      200,
+      404,
+      401,
+    ]);
+    for (const { headers } of [found, missing, refused]) {
+      assertEquals(headers.get("access-control-allow-origin"), ORIGIN);
+      assertEquals(headers.get("vary"), "Accept-Version, Origin");
+      const exposed = headers.get("access-control-expose-headers")!;
+      for (const name of ["ETag", "Link", "Location", "X-Request-Id"]) {
+        assert(exposed.split(", ").includes(name), name);
+      }
+      assertEquals(headers.get("access-control-allow-credentials"), null);
+    }
+  });
+
+  await t.step("names no origin that is not listed", async () => {
+    const others = [
+      "https://evil.example",
+      "https://app.example.evil.example",
+      "https://app.example:8443",
+      "http://app.example",
+      "null",
+      "*",
+      "",
+    ];
+    for (const origin of others) {
+      const { status, headers } = await org.get(path, { origin });
+      const { headers: asked } = await preflight(path, {
+        origin,
+        "access-control-request-method": "GET",
+      });
+
+      assertEquals(status, 200);
+      for (const answered of [headers, asked]) {
+        assertEquals(answered.get("access-control-allow-origin"), null);
+        assertEquals(answered.get("access-control-allow-methods"), null);
+        assertEquals(answered.get("vary"), "Accept-Version, Origin");
+      }
+    }
+  });
+
+  await t.step("tells caches of origins where none is sent", async () => {
+    const { headers } = await org.get(path);
+
+    assertEquals(headers.get("vary"), "Accept-Version, Origin");
+    assertEquals(headers.get("access-control-allow-origin"), null);
+  });
+
+  await t.step("keeps OPTIONS what it is for others", async () => {
+    const { status, headers } = await preflight(path, {});
+
+    assertEquals(status, 204);
+    assertEquals(headers.get("allow"), "GET, HEAD, PUT, DELETE, OPTIONS");
+  });
+});
+
+Deno.test("CORS is off unless CORS_ORIGINS is set", async () => {
+  await using app = await openApp();
+  const org = await app.organization();
+
+  const { headers } = await org.get("/api/products", { origin: ORIGIN });
+
+  assertEquals(headers.get("access-control-allow-origin"), null);
+  assertEquals(headers.get("vary"), "Accept-Version");
+});
+
+Deno.test("CORS_ORIGINS", async (t) => {
+  const read = (value: string) =>
+    readConfig((name) => name === "CORS_ORIGINS" ? value : undefined)
+      .corsOrigins;
+
+  await t.step("lists origins", () => {
+    assertEquals(read(""), []);
+    assertEquals(read(`${ORIGIN}, http://localhost:5173`), [
+      ORIGIN,
+      "http://localhost:5173",
+    ]);
+  });
+
+  const wrong = [
+    "*",
+    "null",
+    "app.example",
+    "https://app.example/",
+    "https://*.example",
+    "https://APP.example",
+    "https://app.example:443",
+    "https://app.example,",
+    "file:///tmp",
+  ];
+  for (const value of wrong) {
+    await t.step(`refuses ${value}`, () => {
+      assertThrows(() => read(value), ConfigError, "CORS_ORIGINS must be");
+    });
+  }
+});

@@ -1,0 +1,52 @@
+import { assertThrows } from "@std/assert";
+import { assertDescribed } from "../support/assert_openapi.ts";
+import type { Reply } from "../support/envelope.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("What every answer is held against", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const { path } = await org.create();
+  const request = new Request(`http://catalogue.test${path}`);
+  const reply = await org.get(path);
+  const refused = await app.send(path);
+  const check = (other: Partial<Reply>) =>
+    assertDescribed(request, undefined, { ...reply, ...other });
+
+  await t.step("refuses a status that is not described", () => {
+    assertThrows(() => check({ status: 202 }), Error, "describes no 202");
+  });
+
+  await t.step("refuses a header that is not described, or missing", () => {
+    const more = new Headers([...reply.headers, ["x-powered-by", "Deno"]]);
+    const less = new Headers(reply.headers);
+    less.delete("etag");
+
+    assertThrows(() => check({ headers: more }), Error, "x-powered-by");
+    assertThrows(() => check({ headers: less }), Error, "ETag");
+  });
+
+  await t.step("refuses a field that is not described, or missing", () => {
+    const { data } = reply.body;
+    const { title: _, ...rest } = data;
+    const more = { ...reply.body, data: { ...data, shelf: 1 } };
+    const less = { ...reply.body, data: rest };
+
+    assertThrows(() => check({ body: more }), Error, "shelf");
+    assertThrows(() => check({ body: less }), Error, "title");
+  });
+
+  await t.step("refuses a code that the operation does not have", () => {
+    const { error } = refused.body;
+    const body = { ...refused.body, error: { ...error, code: "NOT_FOUND" } };
+
+    assertThrows(() => check({ ...refused, body }), Error, "UNAUTHORIZED");
+  });
+
+  await t.step("refuses a body that was taken and is not described", () => {
+    const sent = JSON.stringify({ title: "Emma", shelf: 1 });
+    const put = new Request(request, { method: "PUT" });
+
+    assertThrows(() => assertDescribed(put, sent, reply), Error, "shelf");
+  });
+});

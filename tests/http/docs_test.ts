@@ -1,0 +1,117 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type App, openApp } from "../support/harness.ts";
+import { runTool } from "../support/tools.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+Deno.test("GET /docs", async (t) => {
+  await using app = await openApp();
+  const ask = (path: string, headers: HeadersInit = {}) =>
+    app.handler(new Request(`http://catalogue.test${path}`, { headers }));
+
+  await t.step(
+    "lets the page do nothing but what the service serves",
+    async () => {
+      const response = await ask("/docs");
+
+      assertEquals(response.status, 200);
+      assertEquals(
+        response.headers.get("content-type"),
+        "text/html; charset=utf-8",
+      );
+      assertEquals(
+        response.headers.get("content-security-policy"),
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      assert(
+        !/<script>|<style| style=| on\w+=|https?:/.test(await response.text()),
+      );
+    },
+  );
+
+  await t.step("serves everything that the page asks for", async () => {
+    const page = await (await ask("/docs")).text();
+    const assets = Array.from(
+      page.matchAll(/(?:src|href)="(\/.+?)"/g),
+      ([, path]) => path!,
+    );
+
+    assertEquals(assets.length, 3);
+    for (const path of assets) {
+      const response = await ask(path);
+      const text = await response.text();
+      const etag = response.headers.get("etag")!;
+      const again = await ask(path, { "if-none-match": etag });
+
+      assertEquals(response.status, 200);
+      assertMatch(
+        response.headers.get("content-type")!,
+        path.endsWith(".css") ? /^text\/css;/ : /^text\/javascript;/,
+      );
+      assertEquals(
+        response.headers.get("cache-control"),
+        "public, max-age=3600",
+      );
+      assert(text.length > 100);
+      assertEquals(again.status, 304);
+    }
+  });
+
+  await t.step("is not there where it is switched off", async () => {
+    const handler = app.variant({ docs: false });
+
+    for (const path of ["/docs", "/docs/start.js"]) {
+      const response = await handler(
+        new Request(`http://catalogue.test${path}`),
+      );
+
+      assertEquals(response.status, 404);
+      assertEquals((await response.json()).error.code, "NOT_FOUND");
+    }
+  });
+
+  await t.step({
+    name: "lets a person enter a key, create a product and list it",
+    ignore: !await isFile(CHROMIUM),
+    fn: () => browse(app),
+  });
+});
+
+async function browse(app: App): Promise<void> {
+  const org = await app.organization();
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    handler: app.handler,
+    onListen() {},
+  });
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const title = `Emma ${org.id}`;
+
+  const { success, output, complaints } = await runTool(
+    [
+      new URL("../tools/browse.ts", import.meta.url).pathname,
+      CHROMIUM,
+      `${origin}/docs`,
+      org.key,
+      title,
+    ],
+  );
+  await server.shutdown();
+
+  assert(success, complaints);
+  // deno-lint-ignore no-explicit-any
+  const seen = JSON.parse(output) as any;
+  assertEquals(seen.created.status, 201);
+  assertEquals(seen.created.shown, "201");
+  assertEquals(seen.created.body.data.title, title);
+  assertEquals(seen.listed.shown, "200");
+  assertEquals(seen.listed.body.meta.total, 1);
+  assertEquals(seen.listed.body.data[0].id, seen.created.body.data.id);
+  assertEquals(seen.complaints, []);
+  assertEquals(seen.hosts, [origin]);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(({ isFile }) => isFile, () => false);
+}

@@ -1,0 +1,135 @@
+import { pause } from "../../db/connections/deadline.ts";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { openApp } from "../support/harness.ts";
+import { listen } from "../support/wire.ts";
+
+const JSON_HEADER = "Content-Type: application/json\r\n";
+
+Deno.test("The frame of a request", async (t) => {
+  await using app = await openApp();
+  await using server = listen(app.handler);
+  const org = await app.organization();
+  const { path } = await org.create({ title: "Emma" });
+  const KEY = `x-api-key: ${org.key}\r\n`;
+
+  await t.step("ignores the body of GET and DELETE", async () => {
+    const body = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n";
+    const headers = `Host: a\r\n${KEY}Content-Length: ${body.length}\r\n`;
+    const doomed = await org.create();
+
+    const got = await server.exchange(
+      `GET ${path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
+    );
+    const deleted = await server.exchange(
+      `DELETE ${doomed.path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
+    );
+
+    assertEquals(got.map(({ status }) => status), [200]);
+    assertEquals(deleted.map(({ status }) => status), [200]);
+    assertStringIncludes(deleted[0]!.body, '"deleted":true');
+  });
+
+  await t.step("answers pipelined requests in their order", async () => {
+    const answers = await server.exchange(
+      [path, "/health/live", "/nowhere", path].map((target) =>
+        `GET ${target} HTTP/1.1\r\nHost: a\r\n${KEY}\r\n`
+      ).join("") +
+        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    );
+
+    const statuses = answers.map(({ status }) => status);
+    assertEquals(statuses, [200, 200, 404, 200, 200]);
+  });
+
+  await t.step("refuses a request whose length is in doubt", async () => {
+    const before = await countProducts();
+    const body = '{"title":"Smuggled"}';
+    const length = `Content-Length: ${body.length}\r\n`;
+    for (
+      const framing of [
+        `${length}Transfer-Encoding: chunked\r\n`,
+        `Transfer-Encoding: chunked\r\n${length}`,
+        `${length}Content-Length: 3\r\n`,
+        `Content-Length: ${body.length}, ${body.length}\r\n`,
+        "Content-Length: -1\r\n",
+        "Content-Length: 100000000000000000000\r\n",
+        "Content-Length: +20\r\n",
+        "Content-Length: 0x14\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        " Transfer-Encoding: chunked\r\n",
+        `X: a\r\n b\r\n${length}`,
+        `X: a\0b\r\n${length}`,
+        `Host: b\r\n${length}`,
+      ]
+    ) {
+      const [answer] = await server.exchange(
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}Connection: close\r\n\r\n${body}`,
+      );
+
+      assertEquals(answer?.status, 400, framing);
+    }
+    assertEquals(await countProducts(), before);
+  });
+
+  await t.step("makes no product of a body that breaks off", async () => {
+    const before = await countProducts();
+    const lines = app.logged.length;
+    const body = '{"title":"Half"}';
+    const framings = [
+      `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
+      `Transfer-Encoding: chunked\r\n\r\n${
+        body.length.toString(16)
+      }\r\n${body}\r\n`,
+    ];
+    for (const framing of framings) {
+      using connection = await server.connect();
+      const text =
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}`;
+      await connection.write(new TextEncoder().encode(text));
+    }
+
+    const broken = () => app.logged.slice(lines).map(({ code }) => code);
+    await until(() => broken().length === framings.length);
+
+    assertEquals(broken(), ["INVALID_JSON", "INVALID_JSON"]);
+    assertEquals(await countProducts(), before);
+  });
+
+  await t.step(
+    "waits for a slow body only so long, and serves others",
+    async () => {
+      await using server = listen(app.variant({ bodyArrivalMs: 300 }));
+      using connection = await server.connect();
+      const slow =
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(slow));
+      const trickle = setInterval(
+        () => connection.write(new Uint8Array([32])).catch(() => {}),
+        20,
+      );
+
+      const [other] = await server.exchange(
+        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+      );
+      const buffer = new Uint8Array(1_000);
+      const size = await connection.read(buffer);
+      clearInterval(trickle);
+
+      assertEquals(other!.status, 200);
+      assertMatch(
+        new TextDecoder().decode(buffer.subarray(0, size!)),
+        /^HTTP\/1\.1 408 /,
+      );
+    },
+  );
+
+  async function until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await pause(10);
+  }
+
+  async function countProducts(): Promise<number> {
+    return (await org.get("/api/products")).body.meta.total;
+  }
+});

@@ -1,0 +1,236 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { openApp, send, SETTINGS } from "../support/harness.ts";
+
+Deno.test("The protocol", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const { path, product } = await org.create({ title: "Emma" });
+  const asWriter = { "x-api-key": org.key };
+
+  await t.step("checks in the order of what it needs to know", async () => {
+    const asReader = { "x-api-key": await org.issueKey("read") };
+    const json = { "content-type": "application/json" };
+    const large = `{"title":"${"x".repeat(1_048_576)}"}`;
+    const products = "/api/products";
+    const requests: [string, string, string, HeadersInit, string][] = [
+      ["UNSUPPORTED_VERSION", "PATCH", "/", { "accept-version": "2.0" }, large],
+      ["NOT_FOUND", "PATCH", "/", {}, large],
+      ["METHOD_NOT_ALLOWED", "PATCH", products, {}, large],
+      ["UNAUTHORIZED", "POST", products, {}, large],
+      ["FORBIDDEN", "POST", products, asReader, large],
+      ["UNSUPPORTED_MEDIA_TYPE", "POST", products, asWriter, large],
+      ["PAYLOAD_TOO_LARGE", "POST", products, { ...asWriter, ...json }, large],
+      ["INVALID_JSON", "POST", products, { ...asWriter, ...json }, "{"],
+      [
+        "VALIDATION_ERROR",
+        "PUT",
+        `${products}/${uuidv7()}`,
+        { ...asWriter, ...json },
+        `{"shelf":1,"license_id":"${uuidv7()}"}`,
+      ],
+      [
+        "NOT_FOUND",
+        "PUT",
+        `${products}/${uuidv7()}`,
+        { ...asWriter, ...json },
+        `{"license_id":"${uuidv7()}"}`,
+      ],
+    ];
+
+    for (const [code, method, path, headers, body] of requests) {
+      const reply = await app.send(path, { method, headers, body });
+
+      assertEquals(reply.body.error.code, code);
+    }
+  });
+
+  await t.step("takes the version 1.0, which is also the default", async () => {
+    for (const version of ["1.0", " 1.0 ", ""]) {
+      const { status } = await org.get(path, { "accept-version": version });
+
+      assertEquals(status, 200, version);
+    }
+  });
+
+  await t.step(
+    "refuses any other version, and names those it has",
+    async () => {
+      const versions = ["1", "2.0", "1.0.0", "01.0", "v1.0", "1.0, 1.0", "*"]
+        .concat("9".repeat(10_000), "'; select 1");
+      for (const version of versions) {
+        const { status, text, body } = await org.get(path, {
+          "accept-version": version,
+        });
+
+        assertEquals(status, 400);
+        assertEquals(body.error.code, "UNSUPPORTED_VERSION");
+        assertMatch(body.error.message, /supported: 1\.0$/);
+        assert(text.length < 300);
+      }
+    },
+  );
+
+  await t.step("keeps the client's X-Request-Id, where it is one", async () => {
+    for (const id of ["a", "Z9._-", "x".repeat(128)]) {
+      const { headers } = await org.get(path, { "x-request-id": id });
+
+      assertEquals(headers.get("x-request-id"), id);
+    }
+    for (const id of ["", "a b", "x".repeat(129), "a,b", '"', "é", "{}"]) {
+      const { headers } = await org.get(path, { "x-request-id": id });
+
+      assertNotEquals(headers.get("x-request-id"), id);
+      assertMatch(headers.get("x-request-id")!, /^[\da-f-]{36}$/);
+    }
+  });
+
+  await t.step("answers JSON, whatever the client accepts", async () => {
+    for (const accept of ["text/html", "*/*", "application/xml;q=1", ""]) {
+      const { status, headers } = await org.get(path, { accept });
+
+      assertEquals(status, 200);
+      assertEquals(
+        headers.get("content-type"),
+        "application/json; charset=utf-8",
+      );
+    }
+  });
+
+  await t.step("says which methods a path has", async () => {
+    const allowed = {
+      "/api/products": "GET, HEAD, POST, OPTIONS",
+      [path]: "GET, HEAD, PUT, DELETE, OPTIONS",
+      "/health/live": "GET, HEAD, OPTIONS",
+      "/health/ready": "GET, HEAD, OPTIONS",
+    };
+    for (const [path, allow] of Object.entries(allowed)) {
+      const options = await app.send(path, { method: "OPTIONS" });
+      const patch = await app.send(path, { method: "PATCH" });
+
+      assertEquals(options.status, 204);
+      assertEquals(options.headers.get("allow"), allow);
+      assertEquals(patch.status, 405);
+      assertEquals(patch.headers.get("allow"), allow);
+      assertEquals(patch.body.error.code, "METHOD_NOT_ALLOWED");
+    }
+  });
+
+  await t.step("answers HEAD as GET without the body", async () => {
+    for (
+      const target of ["/api/products", path, `/api/products/${uuidv7()}`]
+    ) {
+      const get = await org.get(target);
+      const head = await app.send(target, {
+        method: "HEAD",
+        headers: asWriter,
+      });
+
+      assertEquals(head.status, get.status);
+      assertEquals(head.headers.get("etag"), get.headers.get("etag"));
+      assertEquals(
+        Number(head.headers.get("content-length")),
+        new TextEncoder().encode(get.text).length,
+      );
+    }
+  });
+
+  await t.step("finds nothing at an unknown path", async () => {
+    const paths = ["/", "/api", "/api/", "/api/product", "/health", "/products"]
+      .concat("/api/products/", "/api/products/1", "/api/products/%00")
+      .concat("/api/products/null", `${path}/`, `${path}/prices`, `${path}x`)
+      .concat(path.replaceAll("-", ""), `/api/products/{${product.id}}`)
+      .concat(
+        `/api/products/urn:uuid:${product.id}`,
+        "/api/products/" + "9".repeat(9000),
+      );
+    for (const path of paths) {
+      const { status, body } = await org.get(path);
+
+      assertEquals(status, 404, path);
+      assertEquals(body.error.code, "NOT_FOUND");
+    }
+  });
+
+  await t.step("reads an id in either case", async () => {
+    const upper = product.id.toUpperCase();
+
+    const { status, body } = await org.get(`/api/products/${upper}`);
+
+    assertEquals(status, 200);
+    assertEquals(body.data.id, product.id);
+  });
+
+  await t.step("says where a new product is", async () => {
+    const { status, headers, body } = await org.post("/api/products", {
+      title: "Persuasion",
+    });
+
+    assertEquals(status, 201);
+    const location = headers.get("location")!;
+    assertEquals(location, `/api/products/${body.data.id}`);
+    assertEquals((await org.get(location)).body.data, body.data);
+  });
+
+  await t.step("is served under the prefix it is given, or none", async () => {
+    for (const apiPrefix of ["", "/v1/catalogue"]) {
+      const handler = app.variant({ apiPrefix });
+
+      const created = await send(handler, `${apiPrefix}/products`, {
+        method: "POST",
+        headers: { ...asWriter, "content-type": "application/json" },
+        body: '{"title":"Emma"}',
+      });
+      const got = await send(handler, created.headers.get("location")!, {
+        headers: asWriter,
+      });
+
+      assertEquals(created.status, 201);
+      assertEquals(got.status, 200);
+      const elsewhere = await send(handler, path, { headers: asWriter });
+      assertEquals(elsewhere.status, 404);
+    }
+  });
+
+  await t.step("tells without a key that it lives and is ready", async () => {
+    const live = await app.send("/health/live");
+    const ready = await app.send("/health/ready");
+
+    assertEquals(live.body.data, { status: "live" });
+    assertEquals(ready.body.data, { status: "ready" });
+  });
+
+  await t.step("is ready beside lists that take long", async () => {
+    let isOver = false;
+    const sleeping = Promise.all(Array.from(
+      { length: 4 },
+      () => app.sql((sql) => sql.unsafe("select pg_sleep(0.2)")),
+    )).then(() => isOver = true);
+
+    assertEquals((await app.send("/health/ready")).status, 200);
+
+    // An embedded database does one thing after another.
+    if (SETTINGS.url) assert(!isOver);
+    await sleeping;
+  });
+
+  await t.step(
+    "is not ready, but lives, while it is being stopped",
+    async () => {
+      const handler = app.variant({ isReady: () => false });
+
+      const live = await send(handler, "/health/live");
+      const ready = await send(handler, "/health/ready");
+
+      assertEquals(live.status, 200);
+      assertEquals(ready.status, 503);
+      assertEquals(ready.body.error.code, "SERVICE_UNAVAILABLE");
+      assertEquals(ready.headers.get("retry-after"), "1");
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import { Stopwatch } from "../../middleware/timing.ts";
+import { openApp, send } from "../support/harness.ts";
+import { withOperations } from "../support/operations.ts";
+
+Deno.test("Server-Timing", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const durations = (headers: Headers) =>
+    Object.fromEntries(
+      headers.get("server-timing")!.split(", ").map((metric) => {
+        const [name, duration] = metric.split(";dur=");
+        return [name!, Number(duration)];
+      }),
+    );
+
+  await t.step("says what a request spent its time on", async () => {
+    const { headers } = await org.post("/api/products", { title: "Emma" });
+
+    const { auth, db, total } = durations(headers);
+    assert(auth! > 0);
+    assert(db! > 0);
+    assert(total! >= db!);
+    assert(total! >= auth!);
+  });
+
+  await t.step("has what a write takes", async () => {
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      async write(question) {
+        await pause(50);
+        return await operations.write(question);
+      },
+    }));
+    const handler = app.variant({ database });
+
+    const { headers } = await send(handler, "/api/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/json" },
+      body: JSON.stringify({ title: "Emma" }),
+    });
+
+    assert(durations(headers).db! >= 45);
+  });
+
+  await t.step("is zero for what a request did not come to", async () => {
+    const { status, headers } = await app.send("/api/products");
+
+    assertEquals(status, 401);
+    assertEquals(durations(headers).db, 0);
+  });
+});
+
+Deno.test("Stopwatch", async (t) => {
+  await t.step("counts time in which several things run once", async () => {
+    const stopwatch = new Stopwatch();
+    const started = performance.now();
+
+    await Promise.all([1, 2, 3].map(() => stopwatch.time(() => pause(2))));
+
+    assert(stopwatch.ms > 0);
+    assert(stopwatch.ms <= performance.now() - started);
+  });
+
+  await t.step("leaves out the time between", async () => {
+    const stopwatch = new Stopwatch();
+    await stopwatch.time(() => pause(2));
+    const before = stopwatch.ms;
+
+    await pause(2);
+
+    assertEquals(stopwatch.ms, before);
+  });
+
+  await t.step("counts what fails, and what is still under way", async () => {
+    const stopwatch = new Stopwatch();
+
+    const running = stopwatch.time(async () => {
+      await pause(2);
+      throw new Error("It failed");
+    }).catch(() => {});
+    await pause(2);
+    const meanwhile = stopwatch.ms;
+    await running;
+
+    assert(meanwhile > 0);
+    assert(stopwatch.ms >= meanwhile);
+  });
+});

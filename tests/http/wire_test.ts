@@ -1,0 +1,163 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { openApp } from "../support/harness.ts";
+import { listen } from "../support/wire.ts";
+
+Deno.test("HTTP on the wire", async (t) => {
+  await using app = await openApp();
+  await using server = listen(app.handler);
+  const org = await app.organization();
+  const { path } = await org.create({ title: "Emma" });
+  const KEY = `x-api-key: ${org.key}\r\n`;
+
+  /** One request on a connection of its own, and the status of its answer. */
+  async function ask(line: string, headers: string, body = "") {
+    const [answer] = await server.exchange(
+      `${line} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
+    );
+    return answer!;
+  }
+
+  await t.step("answers HEAD as GET, with the length and no body", async () => {
+    const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+
+    const head = await ask(`HEAD ${path}`, `Host: a\r\n${KEY}`);
+
+    assertEquals(head.status, 200);
+    assertEquals(head.body, "");
+    for (const [name, value] of get.headers) {
+      if (["date", "server-timing", "x-request-id"].includes(name)) continue;
+      assertEquals(head.headers.get(name), value, name);
+    }
+  });
+
+  await t.step("says nothing of what it is made of", async () => {
+    const answer = await ask("GET /nowhere", "Host: a\r\n");
+
+    assertEquals(answer.status, 404);
+    assertEquals(answer.headers.get("server"), null);
+    assertEquals(answer.headers.get("x-powered-by"), null);
+  });
+
+  await t.step("refuses a Host that is none", async () => {
+    const hosts = ["a b", "%%%", "x:99999", "x:", "x@y", "x#", "a,b", ""]
+      .concat("1.2.3.999", "[::::]", "xn--", "[::1", "\xe9");
+    for (const host of hosts) {
+      const answer = await ask("GET /health/live", `Host: ${host}\r\n`);
+
+      assertEquals(answer.status, 400, host);
+    }
+  });
+
+  await t.step("takes no path from a Host", async () => {
+    for (const host of ["x/api/products?", "x\\api\\products?", "x/", "x?"]) {
+      const { status, body } = await ask(
+        "GET /health/live",
+        `Host: ${host}\r\n${KEY}`,
+      );
+
+      assertEquals(status, 400);
+      assertStringIncludes(body, '"code":"invalid_host"');
+    }
+  });
+
+  await t.step("takes a Host that is one, or another's address", async () => {
+    for (const host of ["catalogue.test", "127.0.0.1:80", "[::1]:8000", "_x"]) {
+      const answer = await ask(`GET ${path}`, `Host: ${host}\r\n${KEY}`);
+
+      assertEquals(answer.status, 200, host);
+    }
+    const { status } = await ask(
+      "GET http://elsewhere.test/api/products",
+      `Host: a\r\n${KEY}`,
+    );
+    assertEquals(status, 200);
+  });
+
+  await t.step("names what a path answers to any other method", async () => {
+    for (const method of ["TRACE", "PATCH", "get", "FOO", "Propfind"]) {
+      const answer = await ask(
+        `${method} /api/products`,
+        `Host: a\r\n${KEY}`,
+      );
+
+      assertEquals(answer.status, 405, method);
+      assertEquals(answer.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+    }
+    assertEquals((await ask("OPTIONS *", "Host: a\r\n")).status, 404);
+    assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
+  });
+
+  await t.step("finds nothing at other spellings of a path", async () => {
+    const paths = ["//api/products", "/api//products", "/api/products/", "/*"]
+      .concat("/API/products", "/api/products;x", "/api/%70roducts")
+      .concat("/api/products/%00", "/api/products/%ZZ", `${path}/x`)
+      .concat("//elsewhere.test/api/products", `${path}%0A`);
+    for (const spelling of paths) {
+      const { status } = await ask(`GET ${spelling}`, `Host: a\r\n${KEY}`);
+
+      assertEquals(status, 404, spelling);
+    }
+  });
+
+  await t.step(
+    "serves on after what is no HTTP, or too much of it",
+    async () => {
+      const long = "x".repeat(65 * 1024);
+      const many = Array.from({ length: 129 }, (_, i) => `X${i}: 1\r\n`).join(
+        "",
+      );
+      for (
+        const text of [
+          "GET /health/live\r\n\r\n",
+          "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+          `GET /health/live?${long} HTTP/1.1\r\nHost: a\r\n\r\n`,
+          `GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${long}\r\n\r\n`,
+          `GET /health/live HTTP/1.1\r\nHost: a\r\n${many}\r\n`,
+        ]
+      ) {
+        const [answer] = await server.exchange(text);
+
+        assertEquals(answer?.status ?? 400, 400);
+      }
+      assertEquals((await ask("GET /health/live", "Host: a\r\n")).status, 200);
+    },
+  );
+
+  await t.step("answers while others never finish a request", async () => {
+    const idle = await Promise.all(
+      Array.from({ length: 500 }, () => server.connect()),
+    );
+    const half = new TextEncoder().encode("GET /api/products HTTP/1.1\r\nX:");
+    await Promise.all(idle.map((connection) => connection.write(half)));
+
+    const { status } = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+
+    assertEquals(status, 200);
+    idle.forEach((connection) => connection.close());
+  });
+
+  await t.step("speaks HTTP/2 with prior knowledge", async () => {
+    using client = Deno.createHttpClient({ http1: false, http2: true });
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => {
+        const response = await fetch(
+          `${server.origin}${i % 2 ? path : "/nowhere"}`,
+          { client, headers: { "x-api-key": org.key } },
+        );
+        await response.body?.cancel();
+        assertMatch(response.headers.get("x-request-id") ?? "", /./);
+        return response.status;
+      }),
+    );
+
+    assertEquals(
+      answers,
+      answers.map((_, i) => i % 2 ? 200 : 404),
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import { assert, assertEquals } from "@std/assert";
+import { openApp, send } from "../support/harness.ts";
+import { writesOf } from "../support/writing.ts";
+
+const MIB = 1_048_576;
+
+Deno.test("The body of a request", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const { path } = await org.create();
+  const writes = writesOf(app, org, path);
+
+  await t.step("is no larger than the limit", async () => {
+    const handler = app.variant({ maxBodyBytes: 100 });
+    const sized = (size: number) =>
+      `{"title":"${"x".repeat(size - '{"title":""}'.length)}"}`;
+    const post = (body: BodyInit, headers: Record<string, string> = {}) =>
+      send(handler, "/api/products", {
+        method: "POST",
+        headers: {
+          "x-api-key": org.key,
+          "content-type": "application/json",
+          ...headers,
+        },
+        body,
+      });
+
+    const fitting = await post(sized(100));
+    const refused = [
+      await post(sized(101)),
+      await post(chunked(sized(101), 7)),
+      await post(chunked(sized(101), 7), { "content-length": "10" }),
+      await post("{}", { "content-length": "101" }),
+      await post(endless()),
+    ];
+
+    assertEquals(fitting.status, 201);
+    for (const { status, body } of refused) {
+      assertEquals(status, 413);
+      assertEquals(body.error.code, "PAYLOAD_TOO_LARGE");
+    }
+  });
+
+  await t.step(
+    "is refused shortly, however much is wrong with it",
+    async () => {
+      const many = <T>(count: number, entry: T) => Array(count).fill(entry);
+      const award = { collateral_type: "award", prize_name: "x" };
+      const bodies: [number, unknown][] = [
+        [300, { product_prices: many(100_000, 0) }],
+        [300, { contributors: many(100_000, {}) }],
+        [
+          3_000,
+          Object.fromEntries(many(70_000, 0).map((_, i) => [`k${i}`, 1])),
+        ],
+        [600, {
+          collateral: [{ ...award, content_audience: many(99_999, "z") }],
+        }],
+        [
+          600,
+          {
+            collateral: [{
+              collateral_type: "text_content",
+              text: "x",
+              content_audience: many(99_999, "z"),
+            }],
+          },
+        ],
+        [12_000, { product_prices: many(500, { a: "v".repeat(1_500) }) }],
+        [30_000, { product_prices: many(500, { ["\x01~/".repeat(200)]: 1 }) }],
+        [300, { subtitle: "v".repeat(MIB / 2) }],
+      ];
+      for (const [most, body] of bodies) {
+        const replies = await writes(
+          JSON.stringify({ title: "x", ...body as object }),
+        );
+
+        for (const { status, text, body } of replies) {
+          assertEquals(status, 400);
+          assert(body.error.details.length <= 100);
+          assert(text.length < most, `${text.length} ${text.slice(0, 200)}`);
+          assert(!text.includes("vvv"));
+        }
+      }
+    },
+  );
+
+  await t.step("is JSON by its media type, in UTF-8", async () => {
+    const types = ["application/json", "APPLICATION/JSON", "application/json;"]
+      .concat("application/json;charset=utf-8", "application/json ; version=1")
+      .concat('application/json; Charset="UTF-8"', "application/json;\tx=y\t;")
+      .concat('application/json; profile="a;b"');
+    for (const type of types) {
+      const [created] = await writes('{"title":"x"}', { "content-type": type });
+
+      assertEquals(created.status, 201, type);
+    }
+    const others = [
+      "",
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "*/*",
+    ]
+      .concat("multipart/form-data; boundary=x", "application/vnd.api+json")
+      .concat("application/json; charset=utf-16", "application/jsonx", "json")
+      .concat('application/json; charset="latin1"', "application/json, a/b")
+      .concat("application/json; charset=utf-8; charset=utf-16")
+      .concat(`application/json${"; ".repeat(30_000)}x`);
+    for (const type of others) {
+      const replies = await writes('{"title":"x"}', { "content-type": type });
+
+      for (const { status, body } of replies) {
+        assertEquals(status, 415, type);
+        assertEquals(body.error.code, "UNSUPPORTED_MEDIA_TYPE");
+      }
+    }
+  });
+
+  await t.step("is never decompressed", async () => {
+    const packed = await new Response(
+      new Blob(['{"title":"x"}']).stream()
+        .pipeThrough(new CompressionStream("gzip")),
+    ).bytes();
+    for (
+      const encoding of ["gzip", "GZIP", "br", "deflate", "gzip, identity"]
+    ) {
+      for (const body of [packed, '{"title":"x"}']) {
+        const replies = await writes(body, { "content-encoding": encoding });
+
+        for (const { status } of replies) assertEquals(status, 415, encoding);
+      }
+    }
+    const [created] = await writes('{"title":"x"}', {
+      "content-encoding": "identity",
+    });
+    assertEquals(created.status, 201);
+    const [bare] = await writes(packed);
+    assertEquals(bare.body.error.code, "INVALID_JSON");
+  });
+
+  await t.step("arrives within its time, or is refused", async () => {
+    const handler = app.variant({ bodyArrivalMs: 50 });
+
+    const { status, body } = await send(handler, "/api/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/json" },
+      body: new ReadableStream({
+        start: (stream) => stream.enqueue(new TextEncoder().encode("{")),
+      }),
+    });
+
+    assertEquals(status, 408);
+    assertEquals(body.error.code, "REQUEST_TIMEOUT");
+  });
+});
+
+/** A body of unknown length, in pieces. */
+function chunked(text: string, size: number): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(stream) {
+      if (at >= bytes.length) return stream.close();
+      stream.enqueue(bytes.slice(at, at += size));
+    },
+  });
+}
+
+function endless(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull: (stream) => stream.enqueue(new Uint8Array(16)),
+  });
+}

@@ -1,0 +1,168 @@
+import { assert, assertEquals } from "@std/assert";
+import { createTokenVerifier } from "../../middleware/token.ts";
+import { fullBody } from "../support/bodies.ts";
+import { openApp } from "../support/harness.ts";
+import { HOSTILE } from "../support/hostile_strings.ts";
+import { claims, hmacToken } from "../support/jwt.ts";
+import { placesIn, replaced } from "../support/pointers.ts";
+
+const SECRET = "a secret that has thirty-two bytes or more";
+const PRODUCTS = "/api/products";
+
+/** The fields that take any text. */
+const TEXTS = [
+  "/title",
+  "/subtitle",
+  "/custom_fields/0/field_value",
+  "/collateral/0/text",
+  "/collateral/0/text_author",
+  "/collateral/0/source_title",
+  "/collateral/0/language",
+  "/collateral/1/source_title",
+  "/collateral/1/citation_note",
+  "/collateral/2/prize_name",
+  "/collateral/2/prize_statement",
+  "/collateral/2/prize_jury",
+];
+
+Deno.test("Hostile strings", async (t) => {
+  await using app = await openApp({
+    verifyToken: createTokenVerifier({ secret: SECRET }),
+  });
+  const org = await app.organization();
+  const whole: unknown = await fullBody(app, org);
+  const { path, product } = await org.create(whole as object);
+
+  await t.step("are stored in every text as they are", async () => {
+    for (let i = 0; i < HOSTILE.length; i += TEXTS.length) {
+      const strings = new Map(
+        TEXTS.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!]),
+      );
+      let body = whole;
+      for (const [at, string] of strings) body = replaced(body, at, string);
+
+      const { status } = await org.put(path, body);
+
+      assertEquals(status, 200);
+      const stored = new Map(placesIn((await org.get(path)).body.data));
+      for (const [at, string] of strings) assertEquals(stored.get(at), string);
+    }
+  });
+
+  await t.step("are refused in every other field", async () => {
+    const places = placesIn(whole).filter(([at, value]) =>
+      typeof value === "string" && !TEXTS.includes(at)
+    );
+    for (const [i, string] of HOSTILE.entries()) {
+      const [at] = places[i % places.length]!;
+
+      const { status, body } = await org.put(path, replaced(whole, at, string));
+
+      assertEquals(status, 400, `${at}: ${string}`);
+      assert(
+        body.error.details.every(({ pointer }: { pointer: string }) =>
+          pointer === at
+        ),
+      );
+    }
+  });
+
+  await t.step("are refused as the names of fields", async () => {
+    for (const string of HOSTILE) {
+      const { status } = await org.put(path, { [string]: string });
+
+      assertEquals(status, 400, string);
+    }
+  });
+
+  await t.step(
+    "are searched for, and refused in every other parameter",
+    async () => {
+      const parameters = ["page", "limit", "include", "format_id"]
+        .concat("publishing_status_id", "lifecycle_status_id", "sort")
+        .concat("product_availability_id", "updated_since", "isbn13");
+      for (const [i, string] of HOSTILE.entries()) {
+        const value = encodeURIComponent(string);
+        const parameter = parameters[i % parameters.length];
+
+        const found = await org.get(`${PRODUCTS}?search=${value}`);
+        const refused = await org.get(
+          `${PRODUCTS}?${i % 2 ? value : parameter}=${value}`,
+        );
+
+        assertEquals(found.status, 200, string);
+        assertEquals(refused.status, 400, `${parameter}: ${string}`);
+      }
+    },
+  );
+
+  await t.step("are found by no path", async () => {
+    for (const [i, string] of HOSTILE.entries()) {
+      const { status } = await app.send(
+        `${PRODUCTS}/${encodeURIComponent(string)}`,
+        {
+          method: ["GET", "PUT", "DELETE"][i % 3]!,
+          headers: { "x-api-key": org.key },
+        },
+      );
+
+      assertEquals(status, 404, string);
+    }
+  });
+
+  await t.step("are refused in headers, or ignored", async () => {
+    const asKey = { "x-api-key": org.key };
+    const token = hmacToken(SECRET, claims());
+    const asMember = {
+      authorization: `Bearer ${token}`,
+      "x-organization-id": org.id,
+    };
+    const headers: [string, Record<string, string>, number[]][] = [
+      ["x-api-key", {}, [401]],
+      ["authorization", {}, [401]],
+      ["x-organization-id", asMember, [401, 403]],
+      ["accept-version", asKey, [200, 400]],
+      ["x-request-id", asKey, [200]],
+      ["if-none-match", asKey, [200]],
+      ["accept", asKey, [200]],
+      ["origin", asKey, [200]],
+      ["content-type", asKey, [200]],
+      ["cookie", asKey, [200]],
+      ["x-forwarded-for", asKey, [200]],
+    ];
+    const sendable = HOSTILE.filter((string) =>
+      /^[\t -~\x80-\xff]*$/.test(string)
+    );
+    for (const [i, string] of sendable.entries()) {
+      const [name, others, expected] = headers[i % headers.length]!;
+
+      const { status } = await app.send(path, {
+        headers: { ...others, [name]: string },
+      });
+
+      assert(expected.includes(status), `${status} ${name}: ${string}`);
+    }
+  });
+
+  await t.step("name no subject that is anyone", async () => {
+    for (const string of HOSTILE.slice(0, 100)) {
+      const { status } = await app.send(path, {
+        headers: {
+          authorization: `Bearer ${hmacToken(SECRET, claims({ sub: string }))}`,
+          "x-organization-id": org.id,
+        },
+      });
+
+      assertEquals(status, 403, string);
+    }
+  });
+
+  await t.step("have changed nothing else", async () => {
+    const { body } = await org.get(PRODUCTS);
+
+    assertEquals(body.meta.total, 1);
+    assertEquals(body.data[0].id, product.id);
+    const failures = app.logged.filter(({ status }) => Number(status) >= 500);
+    assertEquals(failures, []);
+  });
+});

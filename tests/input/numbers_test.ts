@@ -1,0 +1,190 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { openApp } from "../support/harness.ts";
+
+/** Numbers of JSON, and how they come back: equal, digit by digit. */
+const KEPT = {
+  "0": "0",
+  "0e0": "0",
+  "1.50": "1.5",
+  "1e5": "100000",
+  "1E+2": "100",
+  "1e21": "1000000000000000000000",
+  "1e18": "1000000000000000000",
+  "0.1": "0.1",
+  "0.30000000000000004": "0.30000000000000004",
+  "9007199254740993": "9007199254740993",
+  "-9007199254740993": "-9007199254740993",
+  "123456789012345678901234567890": "123456789012345678901234567890",
+  "-0.1000000000000000055511151231257827":
+    "-0.1000000000000000055511151231257827",
+  "5e-324": `0.${"0".repeat(323)}5`,
+  [`1${"0".repeat(99)}`]: `1${"0".repeat(99)}`,
+  [`0.${"0".repeat(98)}12`]: `0.${"0".repeat(98)}12`,
+};
+
+/** Numbers that PostgreSQL would change, or could not hold. */
+const REFUSED = ["1e400", "-1e400", "1e-400", "-0", "-0.0", "-0e5"]
+  .concat("12345678901234567e-1", "1".repeat(101), `0.${"1".repeat(101)}`);
+
+Deno.test("Numbers", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+
+  const withField = (number: string) =>
+    `{"title":"Emma","custom_fields":[{"field_id":"${org.customField}","field_value":${number}}]}`;
+  const withPrice = (field: string, number: string) =>
+    `{"title":"Emma","product_prices":[{"currency_code":"GBP","${field}":${number}}]}`;
+
+  await t.step("come back from a custom field as they were sent", async () => {
+    for (const [sent, answered] of Object.entries(KEPT)) {
+      const { status, text } = await org.post("/api/products", withField(sent));
+
+      assertEquals(status, 201, sent);
+      assertStringIncludes(text, `"field_value" : ${answered}, `);
+    }
+  });
+
+  await t.step("are refused where a digit would change", async () => {
+    for (const number of REFUSED) {
+      const { status, body } = await org.post(
+        "/api/products",
+        withField(number),
+      );
+
+      assertEquals(status, 400, number);
+      assertEquals(
+        body.error.details.map(({ pointer, code }: Record<string, string>) => [
+          pointer,
+          code,
+        ]),
+        [["/custom_fields/0/field_value", "inexact_number"]],
+      );
+    }
+  });
+
+  await t.step("keep their digits through a PUT", async () => {
+    const long = "3.14159265358979323846264338327950288";
+    const { path } = await org.create();
+
+    const { status, text } = await org.put(path, withField(long));
+
+    assertEquals(status, 200);
+    assertStringIncludes(text, `"field_value" : ${long}, `);
+    assertStringIncludes((await org.get(path)).text, `: ${long}, `);
+  });
+
+  await t.step("are exact as amounts, with up to 16 digits", async () => {
+    const amounts = {
+      "0": "0",
+      "0.1": "0.1",
+      "1e-4": "0.0001",
+      "1e11": "100000000000",
+      "999999999999.9999": "999999999999.9999",
+      "900719925474.0993": "900719925474.0993",
+      "1.0000000000000000000": "1",
+      '"123456789012.3456"': "123456789012.3456",
+      '"0.5000"': "0.5",
+    };
+    for (const [sent, answered] of Object.entries(amounts)) {
+      for (const field of ["retail_price", "retail_price_inc_tax"]) {
+        const { status, text } = await org.post(
+          "/api/products",
+          withPrice(field, sent),
+        );
+
+        assertEquals(status, 201, sent);
+        assertStringIncludes(text, `"${field}" : ${answered}, `);
+      }
+    }
+  });
+
+  await t.step("are refused as amounts that cannot be exact", async () => {
+    const amounts = ["-1", "-0", "1e12", "1000000000000", "0.00001", "1e400"]
+      .concat("1e-400", "0.10000000000000000001", "999999999999.99999")
+      .concat('"1e3"', '"NaN"', '"Infinity"', '"-0"', '"01"', '""', '" 1"')
+      .concat('"1."', '".5"', '"+1"', '"1,5"', '"１"', "true", "{}", "[1]");
+    for (const amount of amounts) {
+      const { status, body } = await org.post(
+        "/api/products",
+        withPrice("list_price", amount),
+      );
+
+      assertEquals(status, 400, amount);
+      assertEquals(
+        body.error.details[0].pointer,
+        "/product_prices/0/list_price",
+      );
+    }
+  });
+
+  await t.step("are percentages from 0 to 100", async () => {
+    for (const rate of ["0", "100", "99.9999", '"5.5"']) {
+      const { status } = await org.post(
+        "/api/products",
+        withPrice("tax_rate", rate),
+      );
+
+      assertEquals(status, 201, rate);
+    }
+    for (const rate of ["100.0001", "101", "-1", "1e400", "5.55555"]) {
+      const { status } = await org.post(
+        "/api/products",
+        withPrice("tax_rate", rate),
+      );
+
+      assertEquals(status, 400, rate);
+    }
+  });
+
+  await t.step("count pages as whole numbers", async () => {
+    const counts = { "1": 1, "1e3": 1000, "7.0": 7, "2147483647": 2147483647 };
+    for (const [sent, answered] of Object.entries(counts)) {
+      const { status, body } = await org.post(
+        "/api/products",
+        `{"title":"Emma","page_count":${sent}}`,
+      );
+
+      assertEquals(status, 201, sent);
+      assertEquals(body.data.page_count, answered);
+    }
+    const refused = ["0", "-0", "-1", "1.5", "2147483648", "1e18", "1e400"]
+      .concat("1.00000000000000000001", "12345678901234567890", '"12"', "[1]");
+    for (const count of refused) {
+      const { status, body } = await org.post(
+        "/api/products",
+        `{"title":"Emma","page_count":${count}}`,
+      );
+
+      assertEquals(status, 400, count);
+      assertEquals(body.error.details[0].pointer, "/page_count");
+    }
+  });
+
+  await t.step("are no objects, however long they are", async () => {
+    const long = "12345678901234567890";
+    const { path } = await org.create();
+    const bodies = {
+      "": long,
+      "/product_prices/0": `{"title":"Emma","product_prices":[${long}]}`,
+      "/collateral/0": `{"title":"Emma","collateral":[${long}]}`,
+      "/contributors": `{"title":"Emma","contributors":${long}}`,
+      "/title": `{"title":${long}}`,
+    };
+    for (const [pointer, body] of Object.entries(bodies)) {
+      for (
+        const reply of [
+          await org.post("/api/products", body),
+          await org.put(path, body),
+        ]
+      ) {
+        assertEquals(reply.status, 400);
+        assertEquals(
+          reply.body.error.details.map((
+            { pointer, code }: Record<string, string>,
+          ) => [pointer, code]),
+          [[pointer, "invalid_type"]],
+        );
+      }
+    }
+  });
+});

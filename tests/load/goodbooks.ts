@@ -1,0 +1,132 @@
+import { assertEquals } from "@std/assert";
+import { readConfig } from "../../schema/config.ts";
+import { type Book, bookOf } from "./book.ts";
+import { assertIs, Catalogue } from "./catalogue.ts";
+import { recordsOf } from "./csv.ts";
+import { type Mismatches, phase } from "./phase.ts";
+import { fillReferences } from "./references.ts";
+import { prepare, start } from "../support/process.ts";
+
+/*
+ * `deno task load books.csv`: real books, through the service as it runs.
+ *
+ * Takes `books.csv` of goodbooks-10k, and the variables of the service. Makes a
+ * new organization with the authors and series of the books, by SQL as any
+ * self-hoster does, and then starts the service on that database by `deno task
+ * start`: the embedded one is open to one process at a time. Every book goes
+ * through `POST /products` and is looked for again, on the pages of the list
+ * and by its ISBN. Ends with status 1 where an answer is not as expected. The
+ * organization stays, and its key is printed.
+ */
+
+/** The largest page (specification, 8). */
+const PAGE = 100;
+
+/** One of so many books is also searched with hyphens and by its ISBN-10. */
+const SAMPLE = 20;
+
+/** So many mismatches are printed. */
+const SHOWN = 20;
+
+async function main([path]: string[]): Promise<number> {
+  if (!path) {
+    console.error("Usage: deno task load books.csv");
+    return 1;
+  }
+  const books = recordsOf(await Deno.readTextFile(path)).map(bookOf);
+  describe(books);
+  const { database } = readConfig((name) => Deno.env.get(name));
+  const { place, key, filled: references } = await prepare(
+    "goodbooks-10k",
+    database,
+    (sql, organizationId) => fillReferences(sql, organizationId, books),
+  );
+  await using service = await start({ ...place, LOG_LEVEL: "error" });
+  const catalogue = new Catalogue(`${service.origin}/api`, key);
+
+  const mismatches: Mismatches = [];
+  const ids = new Map<string, Book>();
+  await phase("created", books, mismatches, async (book) => {
+    ids.set(await catalogue.create(book, references), book);
+  });
+  await walk(catalogue, ids, mismatches);
+  await search(catalogue, ids, mismatches);
+
+  for (const mismatch of mismatches.slice(0, SHOWN)) console.error(mismatch);
+  console.log(`${mismatches.length} mismatches`);
+  console.log(`The organization stays; its key is ${key}`);
+  return mismatches.length === 0 ? 0 : 1;
+}
+
+function describe(books: Book[]): void {
+  const has = (field: "isbn13" | "publication_date") =>
+    books.filter(({ product }) => product[field]).length;
+  console.log(
+    `${books.length} books: ${has("isbn13")} with an ISBN, ${
+      has("publication_date")
+    } with a year, ${books.filter(({ series }) => series).length} in a series`,
+  );
+  for (const { number, faults } of books) {
+    for (const fault of faults) console.log(`Book ${number}: ${fault}`);
+  }
+}
+
+/** Expects every book on exactly one page, the newest first. */
+async function walk(
+  catalogue: Catalogue,
+  ids: Map<string, Book>,
+  mismatches: Mismatches,
+): Promise<void> {
+  const pages = Math.ceil(ids.size / PAGE);
+  const seen: string[][] = [];
+  await phase(
+    "pages",
+    Array.from({ length: pages }, (_, i) => i + 1),
+    mismatches,
+    async (page) => {
+      const { data, meta } = await catalogue.list({ page, limit: PAGE });
+      assertEquals<unknown>(meta, {
+        page,
+        limit: PAGE,
+        total: ids.size,
+        total_pages: pages,
+      });
+      for (const product of data) assertIs(product, ids.get(product.id)!);
+      const times = data.map(({ created_at }) => created_at);
+      assertEquals(times, times.toSorted().reverse(), `order of page ${page}`);
+      seen[page] = data.map(({ id }) => id);
+    },
+  );
+  const all = seen.flat();
+  const missing = new Set(ids.keys()).difference(new Set(all)).size;
+  const twice = all.length - new Set(all).size;
+  if (missing || twice) {
+    mismatches.push(`${missing} books on no page, ${twice} on two`);
+  }
+}
+
+/** Expects of every ISBN that it finds its book alone. */
+async function search(
+  catalogue: Catalogue,
+  ids: Map<string, Book>,
+  mismatches: Mismatches,
+): Promise<void> {
+  const terms = Array.from(ids).flatMap(([id, { product }], i) => {
+    const { isbn13, isbn10 } = product;
+    if (!isbn13 || !isbn10) return [];
+    const forms = i % SAMPLE ? [isbn13] : [isbn13, hyphenated(isbn13), isbn10];
+    return forms.map((term) => ({ id, term }));
+  });
+  await phase("searches", terms, mismatches, async ({ id, term }) => {
+    const { data, meta } = await catalogue.list({ search: term });
+    assertEquals(meta.total, 1, term);
+    assertEquals(data.map((found) => found.id), [id], term);
+  });
+}
+
+/** Where the hyphens stand depends on the publisher; a search takes them anywhere. */
+function hyphenated(isbn13: string): string {
+  return isbn13.replace(/^(...)(.)(....)(....)(.)$/, "$1-$2-$3-$4-$5");
+}
+
+if (import.meta.main) Deno.exitCode = await main(Deno.args);

@@ -1,0 +1,28 @@
+import { openApp } from "../support/harness.ts";
+import { compareLists, compareProducts, play } from "./play.ts";
+import { openScene } from "./scene.ts";
+import { STEPS } from "./steps.ts";
+import { codes } from "./world.ts";
+import { fc } from "../support/packages.ts";
+
+const RUNS = 30;
+
+Deno.test("Any operations, one after another, do what the model does", async () => {
+  await using app = await openApp();
+  const lists = await codes(app);
+  // `deno task test tests/model_test.ts -- 123` runs that seed again.
+  const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`Seed: ${seed}`);
+
+  await fc.assert(
+    fc.asyncProperty(STEPS, async (steps) => {
+      const scene = await openScene(app, lists);
+      for (const step of steps) {
+        await play(scene, step);
+        await compareLists(scene);
+      }
+      await compareProducts(scene);
+    }),
+    { seed, numRuns: RUNS },
+  );
+});

@@ -1,0 +1,187 @@
+import { pause } from "../../db/connections/deadline.ts";
+import { assert, assertEquals } from "@std/assert";
+import { type Cluster, startCluster } from "./cluster.ts";
+
+/** What the service promises of a key that is revoked. */
+const REVOKED_WITHIN_MS = 5_000;
+
+/** What is asked of each process before one of them is killed, and after. */
+const PER_PROCESS = 10;
+
+Deno.test({
+  name: "many processes on one database",
+  // The embedded database belongs to one process.
+  ignore: !Deno.env.get("TEST_DATABASE_URL"),
+  async fn(t) {
+    for (const size of [2, 4]) {
+      await t.step(`${size} processes`, (t) => together(t, size));
+    }
+  },
+});
+
+async function together(t: Deno.TestContext, size: number) {
+  await using cluster = await startCluster(size);
+  const everywhere = cluster.services.map(({ origin }) => origin);
+  const revoked = await revokeOne(cluster, everywhere);
+
+  await t.step("install an empty database at once, and once", async () => {
+    const [row] = await cluster.sql((sql) =>
+      sql<{ migrations: number; forms: number }[]>`
+        select
+          (select count(*)::int from schema_migrations where name <> 'seed.sql') as migrations,
+          (select count(*)::int from product_forms) as forms
+      `
+    );
+
+    const files = Array.from(
+      Deno.readDirSync(new URL("../../sql/migrations", import.meta.url)),
+    );
+    assertEquals(row!.migrations, files.length);
+    assert(row!.forms > 0);
+  });
+
+  await t.step("create one product for one Idempotency-Key", async () => {
+    const { key } = await cluster.organization();
+    const headers = { "idempotency-key": "order-1" };
+
+    const replies = await Promise.all(
+      everywhere.flatMap((origin) =>
+        Array.from(
+          { length: 5 },
+          () => call([origin], key, "POST", "", { title: "Emma" }, headers),
+        )
+      ),
+    );
+
+    for (const { status, data } of replies) {
+      assertEquals(status, 201);
+      assertEquals(data, replies[0]!.data);
+    }
+    assertEquals(await totals(everywhere, key), everywhere.map(() => 1));
+  });
+
+  await t.step("count what all of them create and delete", async () => {
+    const { key } = await cluster.organization();
+
+    await Promise.all(
+      everywhere.map(async (origin, at) => {
+        const other = everywhere.at(at - 1)!;
+        for (let i = 0; i < PER_PROCESS; i++) {
+          const { data } = await call([origin], key, "POST", "", {
+            title: "Emma",
+          });
+          if (i % 2 === 0) {
+            await call([other], key, "DELETE", `/${data.id}`);
+          }
+        }
+      }),
+    );
+
+    const left = size * PER_PROCESS / 2;
+    assertEquals(await totals(everywhere, key), everywhere.map(() => left));
+  });
+
+  await t.step("refuse a revoked key, each after 5 seconds", async () => {
+    await revoked.time;
+
+    const replies = await Promise.all(
+      everywhere.map((origin) => call([origin], revoked.key, "GET", "")),
+    );
+
+    assertEquals(
+      replies.map(({ status }) => status),
+      everywhere.map(() => 401),
+    );
+  });
+
+  await t.step("lose nothing when one of them is killed", async () => {
+    const { key } = await cluster.organization();
+    const [victim, ...others] = cluster.services;
+    const created = new Set<string>();
+
+    await Promise.all(
+      everywhere.map(async (_, client) => {
+        for (let i = 0; i < 2 * PER_PROCESS; i++) {
+          const start = (client + i) % size;
+          const route = [
+            ...everywhere.slice(start),
+            ...everywhere.slice(0, start),
+          ];
+          const { status, data } = await call(route, key, "POST", "", {
+            title: "Emma",
+          }, { "idempotency-key": `${client}-${i}` });
+          assertEquals(status, 201);
+          created.add(data.id);
+          if (created.size === size * PER_PROCESS) await victim!.kill();
+        }
+      }),
+    );
+
+    const alive = others.map(({ origin }) => origin);
+    assertEquals(created.size, size * 2 * PER_PROCESS);
+    assertEquals(await totals(alive, key), alive.map(() => created.size));
+  });
+}
+
+/** Revokes a key that every process has just used; `time` is when none may take it any more. */
+async function revokeOne(cluster: Cluster, everywhere: string[]) {
+  const { key } = await cluster.organization();
+  for (const origin of everywhere) {
+    const { status } = await call([origin], key, "GET", "");
+    assertEquals(status, 200);
+  }
+  await cluster.revokeKey(key);
+  const until = performance.now() + REVOKED_WITHIN_MS;
+  return {
+    key,
+    get time() {
+      const left = Math.max(0, until - performance.now());
+      return pause(left);
+    },
+  };
+}
+
+/**
+ * Asks the first process of the route, and the next where one does not answer,
+ * as clients behind a load balancer do; again after a moment where it says so.
+ */
+async function call(
+  route: string[],
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  for (let attempt = 0;; attempt++) {
+    try {
+      const response = await fetch(
+        `${route[attempt % route.length]}/api/products${path}`,
+        {
+          method,
+          headers: {
+            "x-api-key": key,
+            "content-type": "application/json",
+            ...headers,
+          },
+          ...body !== undefined && { body: JSON.stringify(body) },
+        },
+      );
+      const { data, meta } = await response.json();
+      if (!response.headers.has("retry-after") || attempt > 100) {
+        return { status: response.status, data, meta };
+      }
+    } catch (error) {
+      if (route.length === 1 || attempt > 100) throw error;
+    }
+    await pause(20);
+  }
+}
+
+/** How many products each process says there are. */
+async function totals(origins: string[], key: string): Promise<number[]> {
+  const replies = await Promise.all(
+    origins.map((origin) => call([origin], key, "GET", "?limit=1")),
+  );
+  return replies.map(({ meta }) => meta.total);
+}

@@ -1,0 +1,199 @@
+import { assertEquals } from "@std/assert";
+import { assertFaults, assertHas } from "../support/expect.ts";
+import { openApp, type Organization } from "../support/harness.ts";
+
+const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
+const CITED = { collateral_type: "cited_content", source_title: "The Times" };
+const AWARD = { collateral_type: "award", prize_name: "A prize" };
+
+Deno.test("PUT /products/{id}: collateral", async (t) => {
+  await using app = await openApp();
+
+  await t.step("becomes the given entries in their order", async () => {
+    const org = await app.organization();
+    const { path, rows, ids } = await productOfAllTypes(org);
+
+    const { status, body: { data } } = await org.put(path, {
+      collateral: [
+        { ...CITED, citation_note: "Page 3" },
+        { id: ids.award, prize_year: "1816" },
+        TEXT,
+        { id: ids.text.toUpperCase() },
+      ],
+    });
+
+    assertEquals(status, 200);
+    assertHas(data.collateral, [
+      { ...CITED, citation_note: "Page 3" },
+      { ...rows[2], prize_year: "1816" },
+      TEXT,
+      rows[0]!,
+    ]);
+    assertEquals(
+      new Set(data.collateral.map(({ id }: { id: string }) => id)).size,
+      4,
+    );
+  });
+
+  await t.step(
+    "goes when it is left out, and stays untouched else",
+    async () => {
+      const org = await app.organization();
+      const { path, rows, ids } = await productOfAllTypes(org);
+
+      const untouched = await org.put(path, { title: "Persuasion" });
+      const one = await org.put(path, { collateral: [{ id: ids.cited }] });
+      const none = await org.put(path, { collateral: [] });
+      const gone = await org.put(path, { collateral: [{ id: ids.cited }] });
+
+      assertEquals(untouched.body.data.collateral, rows);
+      assertEquals(one.body.data.collateral, [rows[1]]);
+      assertEquals(none.body.data.collateral, []);
+      assertFaults(gone, ["/collateral/0/id", "unknown_reference"]);
+    },
+  );
+
+  await t.step("keeps the fields that an entry has not", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create({
+      collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
+    });
+    const [row] = product.collateral;
+
+    const { body: { data } } = await org.put(path, {
+      collateral: [{ id: row.id, text_type: null, language: "eng" }],
+    });
+
+    assertEquals(data.collateral, [
+      { ...row, text_type: null, language: "eng" },
+    ]);
+  });
+
+  await t.step("refuses an id that is not its row's", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const { path, rows, ids } = await productOfAllTypes(org);
+    const sibling = await productOfAllTypes(org);
+    const foreign = await productOfAllTypes(other);
+
+    const alone = await org.put(path, {
+      collateral: [{ id: sibling.ids.text, text: "x" }],
+    });
+    const unknown = await org.put(path, {
+      collateral: [
+        { id: crypto.randomUUID() },
+        { id: sibling.ids.text, text: "x" },
+        { id: foreign.ids.text, ...TEXT },
+        { id: ids.text },
+      ],
+    });
+    const repeated = await org.put(path, {
+      collateral: [{ id: ids.text }, { id: ids.text.toUpperCase() }],
+    });
+
+    assertFaults(alone, ["/collateral/0/id", "unknown_reference"]);
+    assertFaults(
+      unknown,
+      ["/collateral/0/id", "unknown_reference"],
+      ["/collateral/1/id", "unknown_reference"],
+      ["/collateral/2/id", "unknown_reference"],
+    );
+    assertFaults(repeated, ["/collateral/1/id", "duplicate"]);
+    assertEquals((await org.get(path)).body.data.collateral, rows);
+    assertEquals(
+      (await org.get(sibling.path)).body.data.collateral,
+      sibling.rows,
+    );
+    assertEquals(
+      (await other.get(foreign.path)).body.data.collateral,
+      foreign.rows,
+    );
+  });
+
+  await t.step("has no fields of another type", async () => {
+    const org = await app.organization();
+    const { path, ids } = await productOfAllTypes(org);
+
+    const created = await org.post("/api/products", {
+      title: "x",
+      collateral: [{ ...AWARD, text: "x", source_title: null }],
+    });
+    const typed = await org.put(path, {
+      collateral: [{ id: ids.award, collateral_type: "award", text: "x" }],
+    });
+    const untyped = await org.put(path, {
+      collateral: [
+        { id: ids.award, text: "x" },
+        { id: ids.text, citation_note: "x" },
+      ],
+    });
+    const mixed = await org.put(path, {
+      collateral: [{ id: ids.award, prize_jury: "x", text_author: "x" }],
+    });
+
+    assertFaults(
+      created,
+      ["/collateral/0/text", "unknown_field"],
+      ["/collateral/0/source_title", "unknown_field"],
+    );
+    assertFaults(typed, ["/collateral/0/text", "unknown_field"]);
+    assertFaults(
+      untyped,
+      ["/collateral/0/text", "unknown_field"],
+      ["/collateral/1/citation_note", "unknown_field"],
+    );
+    assertEquals(mixed.status, 400);
+  });
+
+  await t.step("keeps its type", async () => {
+    const org = await app.organization();
+    const { path, ids } = await productOfAllTypes(org);
+
+    const reply = await org.put(path, {
+      collateral: [
+        { id: ids.award, collateral_type: "text_content", text: "x" },
+        { id: ids.text, collateral_type: "cited_content" },
+      ],
+    });
+
+    assertFaults(
+      reply,
+      ["/collateral/0/collateral_type", "immutable"],
+      ["/collateral/1/collateral_type", "immutable"],
+    );
+  });
+
+  await t.step("keeps its subject, whose name two types share", async () => {
+    const org = await app.organization();
+    const { path, ids } = await productOfAllTypes(org);
+
+    for (const source_title of [null, "", "  "]) {
+      const refused = await org.put(path, {
+        collateral: [{ id: ids.cited, source_title }],
+      });
+      const { status, body: { data } } = await org.put(path, {
+        collateral: [
+          { id: ids.text, source_title },
+          { id: ids.cited },
+        ],
+      });
+
+      assertFaults(refused, [
+        "/collateral/0/source_title",
+        source_title === null ? "invalid_type" : "blank",
+      ]);
+      assertEquals(status, 200);
+      assertHas(data.collateral, [{ source_title }, {
+        source_title: "The Times",
+      }]);
+    }
+  });
+});
+
+async function productOfAllTypes(org: Organization) {
+  const { path, product } = await org.create({
+    collateral: [TEXT, CITED, AWARD],
+  });
+  const rows: { id: string }[] = product.collateral;
+  const [text = "", cited = "", award = ""] = rows.map(({ id }) => id);
+  return { path, rows, ids: { text, cited, award } };
+}

@@ -1,0 +1,50 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Sql } from "../../db/connections/sql.ts";
+import { openApp } from "../support/harness.ts";
+
+/** What an operator may write by hand that the service never would. */
+const CORRUPTIONS: Record<
+  string,
+  (sql: Sql, id: string) => Promise<unknown>
+> = {
+  "a day without end": (sql, id) =>
+    sql`update products set publication_date = 'infinity' where id = ${id}`,
+  "a day before the first": (sql, id) =>
+    sql`update products set publication_date = '0044-03-15 BC' where id = ${id}`,
+  "a time beyond the years": (sql, id) =>
+    sql`update products set created_at = '12000-01-01', updated_at = '-infinity' where id = ${id}`,
+  "an amount that is no number": (sql, id) =>
+    sql`update product_prices set list_price = 'NaN' where product_id = ${id}`,
+  "a megabyte of subtitle": (sql, id) =>
+    sql`update products set subtitle = repeat('x', 1000000) where id = ${id}`,
+};
+
+Deno.test("A row that was corrupted by hand", async (t) => {
+  await using app = await openApp();
+
+  for (const [what, corrupt] of Object.entries(CORRUPTIONS)) {
+    await t.step(`keeps no other from being read: ${what}`, async () => {
+      const org = await app.organization();
+      const whole = await org.create({ title: "whole" });
+      const { id, path } = await org.create({
+        title: "corrupt",
+        product_prices: [{ currency_code: "GBP" }],
+      });
+      // Where a constraint refuses it, nothing needs to be shown.
+      await app.sql((sql) => corrupt(sql, id)).catch(() => {});
+
+      const headers = { "x-api-key": org.key };
+      const list = await app.handler(
+        new Request("http://catalogue.test/api/products", { headers }),
+      );
+      const one = await app.handler(
+        new Request(`http://catalogue.test${path}`, { headers }),
+      );
+
+      assertEquals([list.status, one.status], [200, 200]);
+      const { data } = await list.json();
+      assert(data.some((product: { id: string }) => product.id === whole.id));
+      assertEquals((await one.json()).data.id, id);
+    });
+  }
+});

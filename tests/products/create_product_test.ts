@@ -1,0 +1,188 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { fullBody } from "../support/bodies.ts";
+import { assertFaults, assertHas } from "../support/expect.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("POST /products", async (t) => {
+  await using app = await openApp();
+
+  await t.step("creates a product with everything in it", async () => {
+    const org = await app.organization();
+    const body = await fullBody(app, org);
+
+    const { status, headers, body: { data } } = await org.post(
+      "/api/products",
+      body,
+    );
+
+    assertEquals(status, 201);
+    assertEquals(headers.get("location"), `/api/products/${data.id}`);
+    assertEquals((await org.get(`/api/products/${data.id}`)).body.data, data);
+    assertHas(data, body);
+  });
+
+  await t.step(
+    "takes ids in upper case, and answers them in lower",
+    async () => {
+      const org = await app.organization();
+      const body = await fullBody(app, org);
+
+      const { status, body: { data } } = await org.post(
+        "/api/products",
+        JSON.stringify(body)
+          .replace(/"[0-9a-f-]{36}"/g, (id) => id.toUpperCase()),
+      );
+
+      assertEquals(status, 201);
+      assertHas(data, body);
+    },
+  );
+
+  await t.step("leaves everything but the title empty", async () => {
+    const org = await app.organization();
+
+    const { status, body: { data } } = await org.post("/api/products", {
+      title: "Emma",
+    });
+
+    assertEquals(status, 201);
+    const { id, product_code, created_at, updated_at, ...rest } = data;
+    assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    assertMatch(product_code, /^P-[0-9A-HJKMNP-TV-Z]{8}$/);
+    assertMatch(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assertEquals(updated_at, created_at);
+    assertEquals(rest, {
+      organization_id: org.id,
+      title: "Emma",
+      ...Object.fromEntries(EMPTY.map((field) => [field, null])),
+      product_prices: [],
+      packing_configurations: [],
+      contributors: [],
+      product_collections: [],
+      custom_fields: [],
+      collateral: [],
+      product_territories: [],
+      product_sales_rights: [],
+    });
+  });
+
+  await t.step("takes null for every field but the title", async () => {
+    const org = await app.organization();
+    const nothing = Object.fromEntries(
+      WRITABLE.map((field) => [field, null]),
+    );
+
+    const { product } = await org.create(nothing);
+
+    for (const field of WRITABLE) assertEquals(product[field], null, field);
+  });
+
+  await t.step("names every fault with its pointer", async () => {
+    const org = await app.organization();
+
+    const reply = await org.post("/api/products", {
+      page_count: 0,
+      isbn13: "9780306406158",
+      product_prices: [{ retail_price: -1 }],
+      shelf: 1,
+    });
+
+    assertFaults(
+      reply,
+      ["/title", "required"],
+      ["/isbn13", "invalid_isbn13"],
+      ["/page_count", "out_of_range"],
+      ["/product_prices/0/currency_code", "required"],
+      ["/product_prices/0/retail_price", "invalid_amount"],
+      ["/shelf", "unknown_field"],
+    );
+  });
+
+  await t.step("names every reference that is unknown", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+
+    const reply = await org.post("/api/products", {
+      title: "Emma",
+      license_id: other.license,
+      season_id: "00000000-0000-0000-0000-000000000000",
+      publisher_id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      contributors: [{
+        contributor_id: other.contributor,
+        contributor_role_id: other.id,
+      }],
+      series_id: org.series,
+    });
+
+    assertFaults(
+      reply,
+      ["/license_id", "unknown_reference"],
+      ["/season_id", "unknown_reference"],
+      ["/publisher_id", "unknown_reference"],
+      ["/contributors/0/contributor_id", "unknown_reference"],
+      ["/contributors/0/contributor_role_id", "unknown_reference"],
+      ["/series_id", "series_not_attached"],
+    );
+  });
+
+  await t.step(
+    "refuses the id of a row, which does not exist yet",
+    async () => {
+      const org = await app.organization();
+      const id = crypto.randomUUID();
+
+      const reply = await org.post("/api/products", {
+        title: "Emma",
+        product_prices: [{ id, currency_code: "GBP" }],
+        packing_configurations: [{ id, unit_of_measure: "inner" }],
+        collateral: [{ id, collateral_type: "award", prize_name: "A prize" }],
+      });
+
+      assertFaults(
+        reply,
+        ["/product_prices/0/id", "unexpected_id"],
+        ["/packing_configurations/0/id", "unexpected_id"],
+        ["/collateral/0/id", "unexpected_id"],
+      );
+    },
+  );
+
+  await t.step("creates nothing when a row of it is refused", async () => {
+    const org = await app.organization();
+    const body = await fullBody(app, org);
+    const field_id = crypto.randomUUID();
+
+    const reply = await org.post("/api/products", {
+      ...body,
+      custom_fields: [...body.custom_fields, { field_id, field_value: 1 }],
+    });
+
+    assertFaults(reply, ["/custom_fields/1/field_id", "unknown_reference"]);
+    const list = await org.get("/api/products");
+    assertEquals([list.body.data, list.body.meta.total], [[], 0]);
+  });
+});
+
+const WRITABLE = [
+  "subtitle",
+  "isbn13",
+  "isbn10",
+  "page_count",
+  "publication_date",
+  "format_id",
+  "title_id",
+  "publishing_status_id",
+  "product_availability_id",
+  "lifecycle_status_id",
+  "license_id",
+  "season_id",
+  "publisher_id",
+  "division_id",
+  "imprint_id",
+  "series_id",
+  "product_form_id",
+  "product_type",
+  "cover_image_url",
+];
+
+/** What is there without anything in it. */
+const EMPTY = [...WRITABLE, "license_name", "license_badge_colour"];

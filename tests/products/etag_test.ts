@@ -1,0 +1,157 @@
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("Conditional requests", async (t) => {
+  await using app = await openApp();
+
+  await t.step("tag each representation, and each the same", async () => {
+    const org = await app.organization();
+
+    const created = await org.post("/api/products", { title: "Emma" });
+    const path = created.headers.get("location")!;
+    const got = await org.get(path);
+    const updated = await org.put(path, { title: "Persuasion" });
+    const gotAgain = await org.get(path);
+
+    const [before, after] = [created, updated].map(({ headers }) =>
+      headers.get("etag")!
+    );
+    assertMatch(before!, /^"[\w-]+"$/);
+    assertNotEquals(after, before);
+    assertEquals(got.headers.get("etag"), before);
+    assertEquals(gotAgain.headers.get("etag"), after);
+  });
+
+  await t.step("give 304 for a representation that is known", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const etag = (await org.get(path)).headers.get("etag")!;
+    for (
+      const known of [etag, `W/${etag}`, `"a", ${etag}`, `${etag},"b"`, "*"]
+    ) {
+      const { status, headers } = await org.get(path, {
+        "if-none-match": known,
+      });
+
+      assertEquals(status, 304, known);
+      assertEquals(headers.get("etag"), etag);
+    }
+    for (const other of ['"a"', etag.slice(1, -1), "", '"', `"x${etag}`]) {
+      const { status } = await org.get(path, { "if-none-match": other });
+
+      assertEquals(status, 200, other);
+    }
+  });
+
+  await t.step("give 404 for a product that is not there", async () => {
+    const org = await app.organization();
+
+    const { status } = await org.get(`/api/products/${uuidv7()}`, {
+      "if-none-match": "*",
+    });
+
+    assertEquals(status, 404);
+  });
+
+  await t.step("see what is shown of a linked record", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({ license_id: org.license });
+    const etag = (await org.get(path)).headers.get("etag")!;
+
+    await app.sql((sql) =>
+      sql`
+        update licenses set name = 'World'
+        where organization_id = ${org.id} and id = ${org.license}
+      `
+    );
+
+    const { status, body } = await org.get(path, { "if-none-match": etag });
+    assertEquals(status, 200);
+    assertEquals(body.data.license_name, "World");
+  });
+
+  await t.step("change and delete only what the client has seen", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({ title: "Emma" });
+    const seen = (await org.get(path)).headers.get("etag")!;
+
+    const first = await org.put(path, { title: "First" }, { "if-match": seen });
+    const second = await org.put(path, { title: "Second" }, {
+      "if-match": seen,
+    });
+    const removed = await org.delete(path, { "if-match": seen });
+
+    assertEquals(first.status, 200);
+    for (const refused of [second, removed]) {
+      assertEquals(refused.status, 412);
+      assertEquals(refused.body.error.code, "PRECONDITION_FAILED");
+    }
+    const { headers, body } = await org.get(path);
+    assertEquals(body.data.title, "First");
+    const last = await org.delete(path, { "if-match": headers.get("etag")! });
+    assertEquals(last.body.data.deleted, true);
+  });
+
+  await t.step("compare strongly, one of many or any", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({ title: "Emma" });
+    const etag = (await org.get(path)).headers.get("etag")!;
+    for (const other of [`W/${etag}`, '"a"', etag.slice(1, -1), ""]) {
+      const { status } = await org.put(path, { page_count: 1 }, {
+        "if-match": other,
+      });
+
+      assertEquals(status, 412, other);
+    }
+
+    const any = await org.put(path, {}, { "if-match": "*" });
+    const oneOf = await org.put(path, {}, { "if-match": `"a", ${etag}` });
+
+    assertEquals([any.status, oneOf.status], [200, 200]);
+    assertEquals(oneOf.body.data.page_count, null);
+  });
+
+  await t.step("hold for an id in upper case", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    const inUpperCase = `/api/products/${id.toUpperCase()}`;
+    const etag = async () => ({
+      "if-match": (await org.get(path)).headers.get("etag")!,
+    });
+
+    const updated = await org.put(inUpperCase, { page_count: 1 }, await etag());
+    const deleted = await org.delete(inUpperCase, await etag());
+
+    assertEquals([updated.status, deleted.status], [200, 200]);
+  });
+
+  await t.step("tell a missing product from a changed one", async () => {
+    const org = await app.organization();
+    const path = `/api/products/${uuidv7()}`;
+
+    const updated = await org.put(path, { page_count: 1 }, { "if-match": "*" });
+    const deleted = await org.delete(path, { "if-match": "*" });
+
+    assertEquals(updated.status, 404);
+    assertEquals(deleted.status, 412);
+  });
+
+  await t.step("let one of many writers through", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({ page_count: 1 });
+    const etag = (await org.get(path)).headers.get("etag")!;
+
+    const replies = await Promise.all(
+      Array.from(
+        { length: 8 },
+        (_, i) => org.put(path, { page_count: 10 + i }, { "if-match": etag }),
+      ),
+    );
+
+    const statuses = replies.map(({ status }) => status).sort();
+    assertEquals(statuses, [200, ...Array(7).fill(412)]);
+    const winner = replies.find(({ status }) => status === 200)!;
+    assertEquals((await org.get(path)).body.data, winner.body.data);
+  });
+});

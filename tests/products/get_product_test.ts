@@ -1,0 +1,126 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { fullBody } from "../support/bodies.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("GET /products/{id}", async (t) => {
+  await using app = await openApp();
+
+  await t.step("shows a product in full", async () => {
+    const org = await app.organization();
+    const body = await fullBody(app, org);
+    const { id, path } = await org.create(body);
+
+    const { status, body: { data } } = await org.get(path);
+
+    const { product_code, created_at, updated_at, ...rest } = data;
+    assertEquals(status, 200);
+    assertMatch(product_code, /^P-[0-9A-HJKMNP-TV-Z]{8}$/);
+    assertMatch(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assertMatch(updated_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assertEquals(rest, {
+      ...body,
+      id,
+      organization_id: org.id,
+      license_name: "World English",
+      license_badge_colour: "#336699",
+      season_name: "Spring",
+      publisher_name: "Harbour Press",
+      division_name: "Adult",
+      imprint_name: "Lantern",
+      series_name: "Novels",
+      format_name: "Paperback",
+      title_name: "Emma",
+      publishing_status_name: "Active",
+      publishing_status_code: "04",
+      product_availability_name: "In stock",
+      product_availability_code: "21",
+      lifecycle_status_name: "Active",
+      collections: [
+        { id: org.series, name: "Novels", collection_type: "series" },
+        { id: org.collection, name: "Classics", collection_type: "theme" },
+      ],
+      product_prices: [
+        {
+          id: data.product_prices[0].id,
+          currency_code: "GBP",
+          retail_price: 9.99,
+          retail_price_inc_tax: 9.99,
+          list_price: 10.5,
+          tax_rate: 0,
+          is_default: true,
+          valid_from: "2026-01-01",
+          valid_to: "2026-12-31",
+        },
+        {
+          id: data.product_prices[1].id,
+          currency_code: "EUR",
+          retail_price: null,
+          retail_price_inc_tax: 12.5,
+          list_price: 999999999999.9999,
+          tax_rate: null,
+          is_default: false,
+          valid_from: null,
+          valid_to: null,
+        },
+      ],
+      packing_configurations: [
+        {
+          id: data.packing_configurations[0].id,
+          unit_of_measure: "outer",
+        },
+        {
+          id: data.packing_configurations[1].id,
+          unit_of_measure: "inner",
+        },
+      ],
+      contributors: [
+        {
+          ...body.contributors[0],
+          contributor_name: "Jane Austen",
+          contributor_role_name: "Read by",
+          contributor_role_code: "E07",
+        },
+        {
+          ...body.contributors[1],
+          contributor_name: "Jane Austen",
+          contributor_role_name: "By (author)",
+          contributor_role_code: "A01",
+        },
+      ],
+      custom_fields: [
+        { field_id: org.customField, field_value: 12.5, field_name: "Shelf" },
+      ],
+      collateral: body.collateral.map((entry, i) => ({
+        id: data.collateral[i].id,
+        ...entry,
+      })),
+      product_territories: [],
+      product_sales_rights: [],
+    });
+  });
+
+  await t.step("finds a product by its id in either case", async () => {
+    const org = await app.organization();
+    const { id, product } = await org.create();
+
+    const { status, body } = await org.get(
+      `/api/products/${id.toUpperCase()}`,
+    );
+
+    assertEquals(status, 200);
+    assertEquals(body.data, product);
+  });
+
+  await t.step("answers 404 for an id that has no product", async () => {
+    const org = await app.organization();
+    const id = crypto.randomUUID();
+
+    for (const path of [id, "1", `{${id}}`, `${id}0`, `${id}/x`, "%00"]) {
+      const { status, body: { error } } = await org.get(
+        `/api/products/${path}`,
+      );
+
+      assertEquals([status, error.code], [404, "NOT_FOUND"]);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { assert, assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { FILTERS } from "../../schema/list_query.ts";
+import { valuesOf } from "../support/filters.ts";
+import { openApp } from "../support/harness.ts";
+import { idsOf, load } from "../support/loading.ts";
+
+Deno.test("GET /products by filters", async (t) => {
+  await using app = await openApp();
+  const none = uuidv7();
+
+  await t.step(
+    "filters by each column and by all of them at once",
+    async () => {
+      const org = await app.organization();
+      const values = await valuesOf(app, org);
+      const { rows } = await load(app, org, 32, (i) => ({
+        publishing_status_id: pick(values.publishing_status_id, i),
+        lifecycle_status_id: pick(values.lifecycle_status_id, i >> 1),
+        product_availability_id: pick(values.product_availability_id, i >> 2),
+        format_id: pick(values.format_id, i >> 3),
+      }));
+      for (let chosen = 0; chosen < 16; chosen++) {
+        const columns = FILTERS.filter((_, i) => chosen & 1 << i);
+        const query = new URLSearchParams({ limit: "100" });
+        for (const column of columns) query.set(column, values[column][0]!);
+
+        const { status, body } = await org.get(`/api/products?${query}`);
+
+        const expected = rows.filter((row) =>
+          columns.every((column) => row[column] === values[column][0])
+        );
+        assertEquals(status, 200);
+        assertEquals(
+          idsOf(body.data).sort(),
+          idsOf(expected).sort(),
+        );
+        assertEquals(body.meta.total, expected.length);
+        assert(expected.length > 0);
+      }
+    },
+  );
+
+  await t.step("finds nothing by an unknown or a foreign id", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    await load(app, org, 2, () => ({ format_id: org.format }));
+    await load(app, other, 2, () => ({ format_id: other.format }));
+    for (const id of [none, other.format]) {
+      for (const column of FILTERS) {
+        const { status, body } = await org.get(
+          `/api/products?${column}=${id}`,
+        );
+
+        assertEquals(status, 200);
+        assertEquals(body.data, []);
+        assertEquals(body.meta.total, 0);
+      }
+    }
+  });
+
+  await t.step("reads the id of a filter in either case", async () => {
+    const org = await app.organization();
+    await load(app, org, 1, () => ({ format_id: org.format }));
+
+    const { body } = await org.get(
+      `/api/products?format_id=${org.format.toUpperCase()}`,
+    );
+
+    assertEquals(body.meta.total, 1);
+  });
+
+  await t.step("refuses a filter that is no id", async () => {
+    const org = await app.organization();
+    const ids = ["", "null", "1", "04", none.replaceAll("-", ""), `{${none}}`]
+      .concat(`urn:uuid:${none}`, `${none}0`)
+      .concat("' or ''='", "%00", none.replaceAll("0", "٠"));
+    for (const column of FILTERS) {
+      for (const id of ids) {
+        const { status, body } = await org.get(
+          `/api/products?${column}=${id}`,
+        );
+
+        assertEquals(status, 400, id);
+        assertEquals(body.error.details[0].parameter, column);
+        assertEquals(body.error.details[0].code, "invalid_uuid");
+      }
+    }
+  });
+
+  await t.step(
+    "refuses unknown and repeated parameters, all at once",
+    async () => {
+      const org = await app.organization();
+      const many = Array.from({ length: 10_000 }, (_, i) => `p${i}=1`).join(
+        "&",
+      );
+
+      const { body: { error } } = await org.get(
+        `/api/products?page=1&page=2&Limit=1&page[]=1&format_id=x&q&__proto__=1&=`,
+      );
+      const flooded = await org.get(`/api/products?${many}`);
+
+      assertEquals(error.code, "VALIDATION_ERROR");
+      assertEquals(
+        error.details.map(({ parameter, code }: Record<string, string>) => [
+          parameter,
+          code,
+        ]),
+        [
+          ["page", "duplicate"],
+          ["Limit", "unknown_parameter"],
+          ["page[]", "unknown_parameter"],
+          ["q", "unknown_parameter"],
+          ["__proto__", "unknown_parameter"],
+          ["", "unknown_parameter"],
+          ["format_id", "invalid_uuid"],
+        ],
+      );
+      assertEquals(flooded.status, 400);
+      assertEquals(flooded.body.error.details.length, 100);
+    },
+  );
+});
+
+/** The first of the values, the second, or none. */
+function pick(values: string[], i: number): string | null {
+  return values[i % 2] ?? null;
+}

@@ -1,0 +1,243 @@
+import { assert, assertEquals } from "@std/assert";
+import { openApp } from "../support/harness.ts";
+import { idsOf, load } from "../support/loading.ts";
+
+/** How many products come while the list is read, and how many it shows at a time. */
+const [PRODUCTS, LIMIT] = [30, 7];
+
+/** What a list is ordered by. */
+interface Item {
+  id: string;
+  created_at: string;
+}
+
+Deno.test("GET /products", async (t) => {
+  await using app = await openApp();
+
+  await t.step("gives an empty page of an empty catalogue", async () => {
+    const org = await app.organization();
+
+    const { status, body } = await org.get("/api/products");
+
+    assertEquals(status, 200);
+    assertEquals(body.data, []);
+    assertEquals(body.meta, { page: 1, limit: 50, total: 0, total_pages: 0 });
+  });
+
+  await t.step("gives each product once, the newest first", async () => {
+    const org = await app.organization();
+    const { rows: created } = await load(app, org, 23);
+    const newestFirst = created.toSorted((a, b) =>
+      b.created_at.localeCompare(a.created_at) || b.id.localeCompare(a.id)
+    ).map(({ id }) => id);
+    for (const limit of [1, 7, 23, 24]) {
+      const pages = Math.ceil(23 / limit);
+
+      const seen: string[] = [];
+      for (let page = 1; page <= pages; page++) {
+        const { body } = await org.get(
+          `/api/products?limit=${limit}&page=${page}`,
+        );
+        seen.push(...idsOf(body.data));
+        assertEquals(body.meta, {
+          page,
+          limit,
+          total: 23,
+          total_pages: pages,
+        });
+      }
+
+      assertEquals(seen, newestFirst);
+    }
+  });
+
+  await t.step("gives an empty page past the end, however far", async () => {
+    const org = await app.organization();
+    await load(app, org, 3);
+    for (const page of [2, 3, 1_000_000, Number.MAX_SAFE_INTEGER]) {
+      const { status, body } = await org.get(
+        `/api/products?limit=3&page=${page}`,
+      );
+
+      assertEquals(status, 200);
+      assertEquals(body.data, []);
+      assertEquals(body.meta, { page, limit: 3, total: 3, total_pages: 1 });
+    }
+  });
+
+  await t.step("gives at most 100 at once, and says so", async () => {
+    const org = await app.organization();
+    await load(app, org, 101);
+    for (const limit of ["100", "101", "5000", `1${"0".repeat(400)}`]) {
+      const { status, body } = await org.get(`/api/products?limit=${limit}`);
+
+      assertEquals(status, 200);
+      assertEquals(body.data.length, 100);
+      assertEquals(body.meta, {
+        page: 1,
+        limit: 100,
+        total: 101,
+        total_pages: 2,
+      });
+    }
+    const standard = await org.get("/api/products");
+    assertEquals(standard.body.data.length, 50);
+  });
+
+  await t.step("refuses what is no page and no limit", async () => {
+    const org = await app.organization();
+    const numbers = ["0", "-1", "1.5", "1e3", "0x10", "NaN", "", " 1", "+1"]
+      .concat("01", "١", "1_000", "null", "1,2", "Infinity", "１", "1%00");
+    for (const parameter of ["page", "limit"]) {
+      for (const number of numbers) {
+        const { status, body } = await org.get(
+          `/api/products?${parameter}=${number}`,
+        );
+
+        assertEquals(status, 400, `${parameter}=${number}`);
+        assertEquals(body.error.details, [{
+          parameter,
+          code: "invalid_number",
+          message: "Expected a whole number from 1",
+        }]);
+      }
+    }
+    const { status } = await org.get(`/api/products?page=${10n ** 18n}`);
+    assertEquals(status, 400);
+  });
+
+  await t.step("includes what is asked for, and no more", async () => {
+    const org = await app.organization();
+    const { id } = await org.create();
+    await app.sql(async (sql) => {
+      await sql`
+        insert into product_territories (organization_id, product_id, market_reference)
+        values (${org.id}, ${id}, 'world')
+      `;
+      await sql`
+        insert into product_sales_rights (organization_id, product_id, sales_rights_type)
+        values (${org.id}, ${id}, '01')
+      `;
+    });
+    const both = ["product_sales_rights", "product_territories"];
+    const embeds: [string, string[]][] = [
+      ["", []],
+      ["product_territories", ["product_territories"]],
+      ["sales_rights", ["product_sales_rights"]],
+      ["product_sales_rights", ["product_sales_rights"]],
+      ["product_territories,sales_rights", both],
+      [" sales_rights , product_territories ", both],
+      ["sales_rights,sales_rights,product_territories", both],
+    ];
+    for (const [include, expected] of embeds) {
+      const { status, body } = await org.get(
+        `/api/products?include=${encodeURIComponent(include)}`,
+      );
+
+      assertEquals(status, 200, include);
+      const [product] = body.data;
+      assertEquals(
+        Object.keys(product).filter((key) => both.includes(key)).sort(),
+        expected,
+      );
+      for (const key of expected) assertEquals(product[key].length, 1);
+    }
+  });
+
+  await t.step("refuses to include what there is not", async () => {
+    const org = await app.organization();
+    const embeds = ["collateral", "toString", "sales_rights,", ",", "*", "%00"]
+      .concat("sales_rights;product_territories", ",".repeat(1000))
+      .concat("Product_Territories", "x".repeat(9000));
+    for (const include of embeds) {
+      const { status, text, body } = await org.get(
+        `/api/products?include=${include}`,
+      );
+
+      assertEquals(status, 400, include);
+      assertEquals(body.error.details[0].parameter, "include");
+      assert(text.length < 500);
+    }
+  });
+
+  await t.step(
+    "shows scalars and display fields, and no other array",
+    async () => {
+      const org = await app.organization();
+      const { product } = await org.create({
+        license_id: org.license,
+        season_id: org.season,
+        publisher_id: org.publisher,
+        product_collections: [{ collection_id: org.series }],
+        series_id: org.series,
+        product_prices: [{ currency_code: "GBP" }],
+      });
+
+      const { body: { data: [item] } } = await org.get("/api/products");
+
+      const arrays = [
+        "product_prices",
+        "packing_configurations",
+        "contributors",
+      ]
+        .concat("product_collections", "custom_fields", "collateral")
+        .concat("product_territories", "product_sales_rights");
+      for (const array of arrays) delete product[array];
+      assertEquals(item, product);
+      assertEquals(item.season_name, "Spring");
+      assertEquals(item.collections.length, 1);
+    },
+  );
+
+  await t.step(
+    "gives whole pages while products come, and misses none",
+    async () => {
+      const org = await app.organization();
+      const first = await org.create();
+      let growing = true;
+      const creating = Promise.all(
+        Array.from({ length: PRODUCTS }, () => org.create()),
+      ).finally(() => growing = false);
+
+      let walks = 0;
+      let known = 1;
+      while (growing || walks === 0) {
+        const seen = new Set<string>();
+        for (let page = 1, pages = 1; page <= pages; page++) {
+          const { status, body } = await org.get(
+            `/api/products?limit=${LIMIT}&page=${page}`,
+          );
+
+          assertEquals(status, 200);
+          const items: Item[] = body.data;
+          assertEquals(items, items.toSorted(newestFirst));
+          assertEquals(new Set(items.map(({ id }) => id)).size, items.length);
+          assert(body.meta.total >= known);
+          assertEquals(
+            items.length,
+            Math.min(LIMIT, body.meta.total - LIMIT * (page - 1)),
+          );
+          known = body.meta.total;
+          pages = body.meta.total_pages;
+          for (const { id } of items) seen.add(id);
+        }
+        // Whatever came meanwhile came before it, and moved it to a later page.
+        assert(seen.has(first.id));
+        walks++;
+      }
+      await creating;
+
+      const { body } = await org.get("/api/products?limit=100");
+      assertEquals(body.meta.total, PRODUCTS + 1);
+      assertEquals(body.data.length, PRODUCTS + 1);
+    },
+  );
+});
+
+function newestFirst(one: Item, other: Item): number {
+  return one.created_at === other.created_at
+    ? 0
+    : one.created_at < other.created_at
+    ? 1
+    : -1;
+}

@@ -1,0 +1,243 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertFaults, assertHas } from "../support/expect.ts";
+import { openApp, type Organization } from "../support/harness.ts";
+
+/** The arrays that are merged by id, and how an entry of each is told from others. */
+const MERGED = {
+  product_prices: ["GBP", "EUR", "USD"]
+    .map((currency_code) => ({ currency_code })),
+  packing_configurations: ["inner", "outer", "pallet"]
+    .map((unit_of_measure) => ({ unit_of_measure })),
+};
+
+Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
+  await using app = await openApp();
+
+  for (const [array, [one, two, three]] of Object.entries(MERGED)) {
+    const productWithTwo = async (org: Organization) => {
+      const { path, product } = await org.create({ [array]: [one, two] });
+      const rows: { id: string }[] = product[array];
+      const [first, second] = rows.map(({ id }) => id);
+      return { path, rows, first: first!, second: second! };
+    };
+
+    await t.step(`${array}: changes the row with the id alone`, async () => {
+      const org = await app.organization();
+      const { path, rows, second } = await productWithTwo(org);
+
+      const { status, body: { data } } = await org.put(path, {
+        [array]: [{ id: second, ...three }],
+      });
+
+      assertEquals(status, 200);
+      assertEquals(data[array], [rows[0], { ...rows[1], ...three }]);
+    });
+
+    await t.step(`${array}: puts a new row behind the others`, async () => {
+      const org = await app.organization();
+      const { path, rows, first } = await productWithTwo(org);
+
+      const { body: { data } } = await org.put(path, {
+        [array]: [three, { id: first, ...two }, one],
+      });
+
+      assertEquals(data[array].slice(0, 2), [{ ...rows[0], ...two }, rows[1]]);
+      assertHas(data[array].slice(2), [three, one]);
+    });
+
+    await t.step(`${array}: takes ids in any order and case`, async () => {
+      const org = await app.organization();
+      const { path, rows, first, second } = await productWithTwo(org);
+
+      const { body: { data } } = await org.put(path, {
+        [array]: [{ id: second.toUpperCase(), ...three }, { id: first }],
+      });
+
+      assertEquals(data[array], [rows[0], { ...rows[1], ...three }]);
+    });
+
+    await t.step(`${array}: deletes all by an empty array alone`, async () => {
+      const org = await app.organization();
+      const { path, rows } = await productWithTwo(org);
+
+      const left = await org.put(path, { title: "Persuasion" });
+      const emptied = await org.put(path, { [array]: [] });
+      const again = await org.put(path, { [array]: [one] });
+
+      assertEquals(left.body.data[array], rows);
+      assertEquals(emptied.body.data[array], []);
+      assertHas(again.body.data[array], [one]);
+      assertNotEquals(again.body.data[array][0].id, rows[0]!.id);
+    });
+
+    await t.step(`${array}: refuses an id that is not its row's`, async () => {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const { path, rows, first } = await productWithTwo(org);
+      const sibling = await productWithTwo(org);
+      const foreign = await productWithTwo(other);
+      const wrong = [crypto.randomUUID(), sibling.first, foreign.first];
+
+      const alone = [];
+      for (const id of wrong) {
+        alone.push(await org.put(path, { [array]: [{ id, ...three }] }));
+      }
+      const unknown = await org.put(path, {
+        title: "Persuasion",
+        [array]: [
+          { id: first, ...three },
+          three,
+          ...wrong.map((id) => ({ id, ...three })),
+        ],
+      });
+      const repeated = await org.put(path, {
+        [array]: [{ id: first }, { id: first.toUpperCase() }],
+      });
+
+      for (const reply of alone) {
+        assertFaults(reply, [`/${array}/0/id`, "unknown_reference"]);
+      }
+      assertFaults(
+        unknown,
+        [`/${array}/2/id`, "unknown_reference"],
+        [`/${array}/3/id`, "unknown_reference"],
+        [`/${array}/4/id`, "unknown_reference"],
+      );
+      assertFaults(repeated, [`/${array}/1/id`, "duplicate"]);
+      const mine = (await org.get(path)).body.data;
+      assertEquals([mine.title, mine[array]], ["Emma", rows]);
+      const others = [
+        (await org.get(sibling.path)).body.data[array],
+        (await other.get(foreign.path)).body.data[array],
+      ];
+      assertEquals(others, [sibling.rows, foreign.rows]);
+    });
+
+    await t.step(`${array}: refuses an id that is none`, async () => {
+      const org = await app.organization();
+      const { path } = await productWithTwo(org);
+
+      const reply = await org.put(path, {
+        [array]: [{ id: null, ...one }, { id: "", ...one }, { id: 1, ...one }],
+      });
+
+      assertFaults(
+        reply,
+        [`/${array}/0/id`, "invalid_type"],
+        [`/${array}/1/id`, "invalid_uuid"],
+        [`/${array}/2/id`, "invalid_type"],
+      );
+    });
+  }
+
+  await t.step(
+    "keeps the fields of a price that its entry has not",
+    async () => {
+      const org = await app.organization();
+      const { path, product } = await org.create({ product_prices: [PRICE] });
+      const [{ id }] = product.product_prices;
+      const changes = {
+        currency_code: "EUR",
+        retail_price: 1,
+        retail_price_inc_tax: 2,
+        list_price: 3,
+        tax_rate: 4,
+        is_default: false,
+        valid_from: "2026-02-01",
+        valid_to: "2026-11-30",
+      };
+      const expected: Record<string, unknown> = { ...PRICE };
+
+      for (const [field, value] of Object.entries(changes)) {
+        const { status, body: { data } } = await org.put(path, {
+          product_prices: [{ id, [field]: value }],
+        });
+
+        expected[field] = value;
+        assertEquals(status, 200);
+        assertEquals(data.product_prices, [{ id, ...expected }]);
+      }
+    },
+  );
+
+  await t.step("clears the fields of a price that are null", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create({ product_prices: [PRICE] });
+    const [{ id }] = product.product_prices;
+    const cleared = {
+      retail_price: null,
+      retail_price_inc_tax: null,
+      list_price: null,
+      tax_rate: null,
+      valid_from: null,
+      valid_to: null,
+    };
+
+    const { status, body: { data } } = await org.put(path, {
+      product_prices: [{ id, is_default: null, ...cleared }],
+    });
+
+    assertEquals(status, 200);
+    assertEquals(data.product_prices, [
+      { id, currency_code: "GBP", is_default: false, ...cleared },
+    ]);
+  });
+
+  await t.step("ends a price no earlier than it begins", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create({
+      product_prices: [
+        PRICE,
+        { ...PRICE, valid_to: PRICE.valid_from },
+        { ...PRICE, valid_from: null },
+      ],
+    });
+    const [first, second, third]: { id: string }[] = product.product_prices;
+
+    const created = await org.post("/api/products", {
+      title: "x",
+      product_prices: [{ ...PRICE, valid_to: "2025-12-31" }],
+    });
+    const updated = await org.put(path, {
+      product_prices: [
+        { id: first!.id, valid_to: "2025-12-31" },
+        { id: second!.id, valid_from: "2026-01-02" },
+        { id: third!.id, valid_from: "2027-01-01", valid_to: null },
+        { id: crypto.randomUUID() },
+      ],
+    });
+    const moved = await org.put(path, {
+      product_prices: [
+        { id: first!.id, valid_from: "2027-01-01", valid_to: "2027-01-01" },
+        { id: third!.id, valid_from: "2027-01-01", valid_to: null },
+      ],
+    });
+
+    assertFaults(created, ["/product_prices/0/valid_to", "invalid_date"]);
+    assertFaults(
+      updated,
+      ["/product_prices/0/valid_to", "invalid_date"],
+      ["/product_prices/1/valid_from", "invalid_date"],
+      ["/product_prices/3/id", "unknown_reference"],
+    );
+    assertEquals(moved.status, 200);
+  });
+
+  await t.step("allows several prices to be the default", async () => {
+    const org = await app.organization();
+
+    const { product } = await org.create({ product_prices: [PRICE, PRICE] });
+
+    assertHas(product.product_prices, [PRICE, PRICE]);
+  });
+});
+
+const PRICE = {
+  currency_code: "GBP",
+  retail_price: 9.99,
+  retail_price_inc_tax: 11.99,
+  list_price: 12,
+  tax_rate: 20,
+  is_default: true,
+  valid_from: "2026-01-01",
+  valid_to: "2026-12-31",
+};

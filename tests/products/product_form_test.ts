@@ -1,0 +1,128 @@
+import { assert, assertEquals } from "@std/assert";
+import { assertFaults } from "../support/expect.ts";
+import { idOfCode, openApp, type Organization } from "../support/harness.ts";
+import { uuidv7 } from "../../db/uuid.ts";
+
+Deno.test("product_form_id", async (t) => {
+  await using app = await openApp();
+  const paperback = await idOfCode(app, "product_forms", "BC");
+  const hardback = await idOfCode(app, "product_forms", "BB");
+
+  await t.step("is the form of the format, for all its products", async () => {
+    const org = await app.organization();
+    const { path: sibling } = await org.create({ format_id: org.format });
+
+    const { product } = await org.create({
+      format_id: org.format,
+      product_form_id: paperback,
+    });
+    const { body: { data: other } } = await org.get(sibling);
+
+    assertEquals(product.product_form_id, paperback);
+    assertEquals(other.product_form_id, paperback);
+    assertEquals(await formOf(org, org.format), paperback);
+  });
+
+  await t.step("changes the format that is stored", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create({ format_id: org.format });
+
+    const set = await org.put(path, { product_form_id: paperback });
+    const kept = await org.put(path, { title: "Persuasion" });
+    const cleared = await org.put(path, { product_form_id: null });
+
+    assertEquals(product.product_form_id, null);
+    assertEquals(set.body.data.product_form_id, paperback);
+    assert(set.body.data.updated_at > product.updated_at);
+    assertEquals(kept.body.data.product_form_id, paperback);
+    assertEquals(cleared.body.data.product_form_id, null);
+    assertEquals(await formOf(org, org.format), null);
+  });
+
+  await t.step("changes the format of the same request alone", async () => {
+    const org = await app.organization();
+    const ebook = await createFormat(org);
+    const { path } = await org.create({
+      format_id: org.format,
+      product_form_id: paperback,
+    });
+
+    const moved = await org.put(path, {
+      format_id: ebook,
+      product_form_id: hardback,
+    });
+    const back = await org.put(path, { format_id: org.format });
+
+    assertEquals(moved.body.data.product_form_id, hardback);
+    assertEquals(back.body.data.product_form_id, paperback);
+    assertEquals(await formOf(org, ebook), hardback);
+  });
+
+  await t.step("has no effect without a format", async () => {
+    const org = await app.organization();
+
+    const { path, product } = await org.create({ product_form_id: paperback });
+    const { status, body } = await org.put(path, { product_form_id: hardback });
+    const cleared = await org.put(path, {
+      format_id: org.format,
+      product_form_id: null,
+    });
+    const dropped = await org.put(path, {
+      format_id: null,
+      product_form_id: paperback,
+    });
+
+    assertEquals(product.product_form_id, null);
+    assertEquals([status, body.data.product_form_id], [200, null]);
+    assertEquals(cleared.status, 200);
+    assertEquals(
+      [dropped.status, dropped.body.data.product_form_id],
+      [200, null],
+    );
+    assertEquals(await formOf(org, org.format), null);
+  });
+
+  await t.step("is refused where there is no such form", async () => {
+    const org = await app.organization();
+    const { path: withFormat } = await org.create({ format_id: org.format });
+    const { path: without } = await org.create();
+
+    for (const product_form_id of [crypto.randomUUID(), org.format]) {
+      const replies = [
+        await org.put(withFormat, { product_form_id }),
+        await org.put(without, { product_form_id }),
+        await org.post("/api/products", { title: "x", product_form_id }),
+        await org.post("/api/products", {
+          title: "x",
+          format_id: org.format,
+          product_form_id,
+        }),
+      ];
+
+      for (const reply of replies) {
+        assertFaults(reply, ["/product_form_id", "unknown_reference"]);
+      }
+    }
+  });
+
+  async function createFormat(org: Organization): Promise<string> {
+    const id = uuidv7();
+    await app.sql((sql) =>
+      sql`insert into formats (organization_id, id, name) values (${org.id}, ${id}, 'Ebook')`
+    );
+    return id;
+  }
+
+  async function formOf(
+    org: Organization,
+    format: string,
+  ): Promise<string | null | undefined> {
+    const [row] = await app.sql((sql) =>
+      sql<{ product_form_id: string | null }[]>`
+        select product_form_id from formats
+        where organization_id = ${org.id} and id = ${format}
+      `
+    );
+    return row?.product_form_id;
+  }
+});

@@ -1,0 +1,182 @@
+import { assertEquals } from "@std/assert";
+import { assertFaults, assertHas } from "../support/expect.ts";
+import { type App, openApp, type Organization } from "../support/harness.ts";
+import { uuidv7 } from "../../db/uuid.ts";
+
+Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
+  await using app = await openApp();
+
+  for (
+    const array of ["contributors", "product_collections", "custom_fields"]
+  ) {
+    await t.step(`${array}: become the given set in its order`, async () => {
+      const org = await app.organization();
+      const [a, b, c, d] = await entriesOf(app, org, array);
+      const { path, product } = await org.create({ [array]: [a, b, c] });
+
+      const sets = [[c, a, b], [b], [d, b], [a, b, c, d], [], [d]];
+      const answers = [];
+      for (const set of sets) {
+        const { body } = await org.put(path, { [array]: set });
+        answers.push(body.data[array]);
+      }
+      const untouched = await org.put(path, { title: "Persuasion" });
+
+      assertHas(product[array], [a, b, c]);
+      assertHas(answers, sets);
+      assertHas(untouched.body.data[array], [d]);
+    });
+
+    await t.step(`${array}: take ids in either case`, async () => {
+      const org = await app.organization();
+      const [a, b] = await entriesOf(app, org, array);
+      const { path } = await org.create({ [array]: [a] });
+
+      const { status, body: { data } } = await org.put(path, {
+        [array]: [b, upperCase(a)],
+      });
+
+      assertEquals(status, 200);
+      assertHas(data[array], [b, a]);
+    });
+
+    await t.step(`${array}: refuse an entry given twice`, async () => {
+      const org = await app.organization();
+      const [a, b] = await entriesOf(app, org, array);
+      const { path, product } = await org.create({ [array]: [a] });
+      const body = { title: "x", [array]: [a, b, upperCase(a), a] };
+
+      const replies = [
+        await org.post("/api/products", body),
+        await org.put(path, body),
+      ];
+
+      const [key] = Object.keys(a!);
+      for (const reply of replies) {
+        assertFaults(
+          reply,
+          [`/${array}/2/${key}`, "duplicate"],
+          [`/${array}/3/${key}`, "duplicate"],
+        );
+      }
+      assertEquals((await org.get(path)).body.data, product);
+    });
+
+    await t.step(
+      `${array}: refuse what is not there, and keep all`,
+      async () => {
+        const [org, other] = [
+          await app.organization(),
+          await app.organization(),
+        ];
+        const [a, b] = await entriesOf(app, org, array);
+        const [foreign] = await entriesOf(app, other, array);
+        const [key] = Object.keys(a!);
+        const { path, product } = await org.create({ [array]: [a] });
+
+        const reply = await org.put(path, {
+          title: "Persuasion",
+          [array]: [b, { ...a, [key!]: crypto.randomUUID() }, foreign],
+        });
+
+        assertFaults(
+          reply,
+          [`/${array}/1/${key}`, "unknown_reference"],
+          [`/${array}/2/${key}`, "unknown_reference"],
+        );
+        assertEquals((await org.get(path)).body.data, product);
+      },
+    );
+  }
+
+  await t.step("contributors: may have several roles", async () => {
+    const org = await app.organization();
+    const roles = await rolesOf(app, 3);
+    const given = roles.map((contributor_role_id) => ({
+      contributor_id: org.contributor,
+      contributor_role_id,
+    }));
+
+    const { path, product } = await org.create({ contributors: given });
+    const { body: { data } } = await org.put(path, {
+      contributors: given.toReversed().slice(1),
+    });
+
+    assertHas(product.contributors, given);
+    assertHas(data.contributors, given.toReversed().slice(1));
+  });
+
+  await t.step(
+    "custom_fields: take a new value for the same field",
+    async () => {
+      const org = await app.organization();
+      const [a, b] = await entriesOf(app, org, "custom_fields");
+      const { path } = await org.create({ custom_fields: [a, b] });
+
+      for (const field_value of ["x", 1, false, null, true]) {
+        const set = [{ ...a, field_value }, b];
+        const { body: { data } } = await org.put(path, { custom_fields: set });
+
+        assertHas(data.custom_fields, set);
+      }
+    },
+  );
+});
+
+type Entry = Record<string, unknown>;
+
+/** Four entries of the array with records of the organization's own. */
+async function entriesOf(
+  app: App,
+  org: Organization,
+  array: string,
+): Promise<Entry[]> {
+  if (array === "contributors") {
+    const contributors = await records(app, org, "contributors");
+    const roles = await rolesOf(app, 2);
+    return contributors.map((contributor_id, i) => ({
+      contributor_id,
+      contributor_role_id: roles[i % 2],
+    }));
+  }
+  if (array === "product_collections") {
+    const collections = await records(app, org, "collections");
+    return collections.map((collection_id) => ({ collection_id }));
+  }
+  const fields = await records(app, org, "custom_fields");
+  return fields.map((field_id, i) => ({ field_id, field_value: i }));
+}
+
+async function records(
+  app: App,
+  org: Organization,
+  table: string,
+): Promise<string[]> {
+  const ids = Array.from({ length: 4 }, uuidv7);
+  await app.sql((sql) =>
+    sql`
+      insert into ${sql(table)} (organization_id, id, name)
+      select ${org.id}, id::uuid, 'Another'
+      from jsonb_array_elements_text(${sql.json(ids)}) _ (id)
+    `
+  );
+  return ids;
+}
+
+async function rolesOf(app: App, count: number): Promise<string[]> {
+  const rows = await app.sql((sql) =>
+    sql<{ id: string }[]>`
+      select id from contributor_roles order by code limit ${count}
+    `
+  );
+  return rows.map(({ id }) => id);
+}
+
+function upperCase(entry: Entry = {}): Entry {
+  return Object.fromEntries(
+    Object.entries(entry).map(([field, value]) => [
+      field,
+      field.endsWith("_id") ? String(value).toUpperCase() : value,
+    ]),
+  );
+}

@@ -1,0 +1,153 @@
+import { assertEquals } from "@std/assert";
+import { assertFaults, assertHas } from "../support/expect.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("The series of a product", async (t) => {
+  await using app = await openApp();
+
+  await t.step("is attached by the request that sets it", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+
+    const { status, body: { data } } = await org.put(path, {
+      series_id: org.series,
+      product_collections: [{ collection_id: org.series }],
+    });
+
+    assertEquals(status, 200);
+    assertHas(data, { series_id: org.series, series_name: "Novels" });
+    assertEquals(data.collections, [
+      { id: org.series, name: "Novels", collection_type: "series" },
+    ]);
+  });
+
+  await t.step("may be attached before, and be any collection", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({
+      product_collections: [{ collection_id: org.collection }],
+    });
+
+    const { status, body: { data } } = await org.put(path, {
+      series_id: org.collection.toUpperCase(),
+    });
+
+    assertEquals(status, 200);
+    assertHas(data, { series_id: org.collection, series_name: "Classics" });
+  });
+
+  await t.step("is refused when it is not attached", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const { path, product } = await org.create({
+      product_collections: [{ collection_id: org.collection }],
+    });
+    const fault = ["/series_id", "series_not_attached"] as const;
+
+    for (
+      const series_id of [
+        org.series,
+        other.series,
+        org.license,
+        crypto.randomUUID(),
+      ]
+    ) {
+      const created = await org.post("/api/products", {
+        title: "x",
+        series_id,
+        product_collections: [{ collection_id: org.collection }],
+      });
+      const updated = await org.put(path, { series_id });
+      const emptied = await org.put(path, {
+        series_id,
+        product_collections: [],
+      });
+
+      for (const reply of [created, updated, emptied]) {
+        assertFaults(reply, fault);
+      }
+    }
+    assertEquals((await org.get(path)).body.data, product);
+  });
+
+  await t.step("stays attached while it is set", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create({
+      series_id: org.series,
+      product_collections: [{ collection_id: org.series }],
+    });
+
+    for (
+      const product_collections of [[], [{ collection_id: org.collection }]]
+    ) {
+      const kept = await org.put(path, { product_collections });
+      const given = await org.put(path, {
+        series_id: org.series,
+        product_collections,
+      });
+
+      assertFaults(kept, ["/product_collections", "series_not_attached"]);
+      assertFaults(given, ["/series_id", "series_not_attached"]);
+    }
+    assertEquals((await org.get(path)).body.data, product);
+  });
+
+  await t.step("changes together with the collections", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({
+      series_id: org.series,
+      product_collections: [{ collection_id: org.series }],
+    });
+
+    const { status, body: { data } } = await org.put(path, {
+      series_id: org.collection,
+      product_collections: [{ collection_id: org.collection }],
+    });
+
+    assertEquals(status, 200);
+    assertHas(data, {
+      series_id: org.collection,
+      series_name: "Classics",
+      product_collections: [{ collection_id: org.collection }],
+    });
+  });
+
+  await t.step(
+    "is cleared by null, alone or with the collections",
+    async () => {
+      const org = await app.organization();
+      const attached = {
+        series_id: org.series,
+        product_collections: [{ collection_id: org.series }],
+      };
+      const { path } = await org.create(attached);
+
+      const alone = await org.put(path, { series_id: null });
+      await org.put(path, attached);
+      const both = await org.put(path, {
+        series_id: null,
+        product_collections: [],
+      });
+
+      assertEquals([alone.status, both.status], [200, 200]);
+      assertHas(alone.body.data, { ...attached, series_id: null });
+      assertHas(both.body.data, { series_id: null, product_collections: [] });
+      assertEquals("series_name" in alone.body.data, false);
+      assertEquals("collections" in both.body.data, false);
+    },
+  );
+
+  await t.step("of an unknown collection is that one's fault", async () => {
+    const org = await app.organization();
+    const series_id = crypto.randomUUID();
+
+    const reply = await org.post("/api/products", {
+      title: "x",
+      series_id,
+      product_collections: [{ collection_id: series_id }],
+    });
+
+    assertFaults(reply, [
+      "/product_collections/0/collection_id",
+      "unknown_reference",
+    ]);
+  });
+});

@@ -1,0 +1,119 @@
+import { assert, assertEquals } from "@std/assert";
+import { statementsOf } from "../../db/split_statements.ts";
+import { openApp } from "../support/harness.ts";
+import { everyStatement } from "./requests.ts";
+import { columnsOf, readMigrations, readShared } from "./schema.ts";
+import { brokenIn, SCHEMA_RULES } from "./schema_rules.ts";
+import { brokenBy, STATEMENT_RULES } from "./statement_rules.ts";
+import { WRONG_MIGRATIONS, WRONG_STATEMENTS } from "./wrong.ts";
+
+/*
+ * The database can be distributed by organization (sql/citus.sql) as long as
+ * these rules are kept. They are checked here, where no cluster is needed.
+ */
+
+/** Commands write tables that every node has; a request never does. */
+const OF_COMMANDS =
+  /^(insert into|update|delete from) (organizations|api_keys|organization_members)\b/;
+const OF_REQUESTS = "writes no table that every node has";
+
+/** The one statement over all organizations: it is a migration's. */
+const OF_MIGRATIONS = /^with loaded as/;
+
+Deno.test("a database that can be distributed", async (t) => {
+  await using app = await openApp();
+  const volatile = await app.sql(async (sql) => {
+    const rows = await sql<{ name: string }[]>`
+      select distinct proname as name from pg_proc where provolatile = 'v'
+    `;
+    return new Set(rows.map(({ name }) => name));
+  });
+  const known = { shared: await readShared(), volatile };
+  const migrations = await readMigrations();
+  const schema = { ...known, columns: columnsOf(migrations) };
+  const statements = await everyStatement(app);
+
+  await t.step("keeps every rule in the migrations", () => {
+    assertEquals(brokenIn(migrations, known), []);
+  });
+
+  await t.step("keeps every rule in the statements of requests", () => {
+    const broken = Array.from(statements)
+      .flatMap((statement) =>
+        brokenBy(statement, schema)
+          .filter((rule) =>
+            rule !== OF_REQUESTS || !OF_COMMANDS.test(statement.trim())
+          )
+          .map((rule) => ({ rule, statement }))
+      );
+
+    assertEquals(broken, []);
+  });
+
+  await t.step("has asked for every statement of db/", async () => {
+    const sent = Array.from(statements, oneLine);
+
+    const missed = (await templates()).filter((template) =>
+      !OF_MIGRATIONS.test(template) &&
+      !sent.some((statement) => statement.includes(template))
+    );
+
+    assertEquals(missed, []);
+  });
+
+  for (const rule of STATEMENT_RULES) {
+    await t.step(`tells a statement that breaks "${rule}"`, () => {
+      const statement = WRONG_STATEMENTS[rule];
+
+      assert(statement, "This rule has a counter-example");
+      assertEquals(brokenBy(statement, schema), [rule]);
+    });
+  }
+
+  for (const rule of SCHEMA_RULES) {
+    await t.step(`tells a migration that breaks "${rule}"`, () => {
+      const text = WRONG_MIGRATIONS[rule];
+
+      assert(text, "This rule has a counter-example");
+      const added = statementsOf(text)
+        .map((statement) => ({ file: "9999_wrong.sql", statement }));
+      const broken = brokenIn([...migrations, ...added], known);
+      assertEquals(broken.map(({ rule }) => rule), [rule]);
+    });
+  }
+});
+
+/** Modules whose statements no request sends, or that have none but `begin` and the like. */
+const OF_OPERATORS = [
+  "checks.ts",
+  "content_checks.ts",
+  "install.ts",
+  "migrate.ts",
+  "recount.ts",
+  "replica_check.ts",
+  "server_checks.ts",
+  "transaction.ts",
+];
+
+/** They may say `sql` too. */
+const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
+
+/** How each tagged template of the request's modules begins. */
+async function templates(): Promise<string[]> {
+  const folder = new URL("../../db/", import.meta.url);
+  const files = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+    .filter((name) => !OF_OPERATORS.includes(name));
+  const texts = await Promise.all(
+    files.map((name) => Deno.readTextFile(new URL(name, folder))),
+  );
+  return texts.flatMap((text) =>
+    Array.from(
+      text.replace(COMMENTS, "").matchAll(/\bsql(?:<[^`;]*>)?`([^`$]*)/g),
+      ([, template]) => oneLine(template!),
+    )
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

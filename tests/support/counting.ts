@@ -1,0 +1,24 @@
+import type { Database } from "../../db/database.ts";
+import { withOperations } from "./operations.ts";
+
+/** The database, and how often it was read: looked up, or a single write. */
+export function countingReads(
+  database: Database,
+): Database & { reads: number } {
+  function counting<Given extends unknown[], T>(
+    operation: (...given: Given) => T,
+  ) {
+    return (...given: Given): T => {
+      counted.reads++;
+      return operation(...given);
+    };
+  }
+  const changed = withOperations(database, (operations) => ({
+    ...operations,
+    lookUp: counting(operations.lookUp),
+    read: counting(operations.read),
+    run: counting(operations.run),
+  }));
+  const counted = Object.assign(changed, { reads: 0 });
+  return counted;
+}

@@ -1,0 +1,50 @@
+import {
+  type Database,
+  type DatabaseSettings,
+  openDatabase,
+  type Operations,
+} from "../../db/database.ts";
+import { SETTINGS } from "./harness.ts";
+
+/** A database with nothing in it, for this test alone. */
+export interface FreshDatabase extends AsyncDisposable {
+  settings: DatabaseSettings;
+  operations: Operations;
+}
+
+/** Makes a database beside the one that `TEST_DATABASE_URL` names, or an embedded one in memory. */
+export async function openFreshDatabase(): Promise<FreshDatabase> {
+  if (!SETTINGS.url) return fresh(SETTINGS, await openDatabase(SETTINGS));
+  const name = `fresh_${crypto.randomUUID().replaceAll("-", "")}`;
+  await administer(`create database ${name}`);
+  const url = new URL(SETTINGS.url);
+  url.pathname = name;
+  const settings = { ...SETTINGS, url: url.href };
+  return fresh(
+    settings,
+    await openDatabase(settings),
+    () => administer(`drop database ${name} with (force)`),
+  );
+}
+
+function fresh(
+  settings: DatabaseSettings,
+  database: Database,
+  drop = async () => {},
+): FreshDatabase {
+  return {
+    settings,
+    operations: database.until(performance.now() + 600_000),
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await drop();
+    },
+  };
+}
+
+async function administer(statement: string): Promise<void> {
+  const database = await openDatabase(SETTINGS);
+  const operations = database.until(performance.now() + 60_000);
+  await operations.run((sql) => sql.unsafe(statement));
+  await database.close();
+}

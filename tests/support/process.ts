@@ -1,0 +1,147 @@
+import { issueKey } from "../../db/api_keys.ts";
+import { createOrganization } from "../../db/organizations.ts";
+import { type DatabaseSettings, openDatabase } from "../../db/database.ts";
+import type { Tx } from "../../db/connections/sql.ts";
+import { install } from "../../db/install.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import { answers, freePort } from "./port.ts";
+import { assertNothingSecret, SECRETS } from "./secrets.ts";
+
+/** The folder of the repository. */
+export const ROOT = new URL("../../", import.meta.url);
+
+/** The service in a process of its own. */
+export interface Service extends AsyncDisposable {
+  origin: string;
+  /** What it has printed by now. */
+  readonly stdout: string;
+  /** Waits until it answers 200 at the path. Throws what it printed where it ends before. */
+  until(path: string): Promise<void>;
+  /** Sends a signal to one that lives. */
+  signal(name: Deno.Signal): void;
+  ended: Promise<Ended>;
+}
+
+/** How a process ended, and all that it printed. */
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Where a service finds its database. */
+export type Place = { DATABASE_URL: string } | { DATA_DIR: string };
+
+/** How a service starts whatever the tests were started with: a variable that is empty counts as unset. */
+const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
+
+const PAUSE_MS = 50;
+
+/**
+ * Runs the service with these variables, as a user does or by other arguments
+ * of `deno`; with `before` the shell does something first.
+ */
+export function launch(
+  env: Record<string, string>,
+  args = (_port: string) => ["task", "-q", "start"],
+  before = ":",
+): Service {
+  const port = String(freePort());
+  const child = new Deno.Command("sh", {
+    args: ["-c", `${before}; exec "$@"`, "sh", Deno.execPath(), ...args(port)],
+    cwd: ROOT,
+    env: { ...UNSET, NO_COLOR: "1", PORT: port, ...env },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const { password = "" } = URL.parse(env.DATABASE_URL ?? "") ?? {};
+  SECRETS.addCredential(password);
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  let over = false;
+  const ended = Promise.all([child.status, stdout.end, stderr.end])
+    .then(([{ code }]) => {
+      over = true;
+      assertNothingSecret(stdout.text + stderr.text);
+      return { code, stdout: stdout.text, stderr: stderr.text };
+    });
+  // Whoever has started it waits for its end.
+  ended.catch(() => {});
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    get stdout() {
+      return stdout.text;
+    },
+    async until(path) {
+      while (!await answers(origin + path)) {
+        if (over) throw new Error((await ended).stderr);
+        await pause(PAUSE_MS);
+      }
+    },
+    signal: (name) => {
+      if (!over) child.kill(name);
+    },
+    ended,
+    async [Symbol.asyncDispose]() {
+      this.signal("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Starts the service and waits until it takes requests. */
+export async function start(
+  ...call: Parameters<typeof launch>
+): Promise<Service> {
+  const service = launch(...call);
+  await service.until("/health/ready");
+  return service;
+}
+
+/** An organization that was made for a service to find. */
+export interface Prepared<T> {
+  place: Place;
+  organizationId: string;
+  key: string;
+  /** What `fill` gave. */
+  filled: T;
+}
+
+/**
+ * Makes an organization in a database that no service has open, and fills it:
+ * reference tables are filled by SQL.
+ */
+export async function prepare<T>(
+  name: string,
+  settings: DatabaseSettings,
+  fill: (sql: Tx, organizationId: string) => Promise<T>,
+): Promise<Prepared<T>> {
+  const database = await openDatabase(settings);
+  const operations = database.until(performance.now() + 600_000);
+  await install(operations);
+  const prepared = await operations.transaction(async (sql) => {
+    const organizationId = await createOrganization(sql, name);
+    const key = await issueKey(sql, { organizationId, name, scope: "write" });
+    SECRETS.addCredential(key);
+    const filled = await fill(sql, organizationId);
+    return { organizationId, key, filled };
+  });
+  await database.close();
+  const { url, dataDir = "" } = settings;
+  return {
+    place: url ? { DATABASE_URL: url } : { DATA_DIR: dataDir },
+    ...prepared,
+  };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  const collected = { text: "", end: Promise.resolve() };
+  collected.end = stream.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write(text) {
+        collected.text += text;
+      },
+    }),
+  );
+  return collected;
+}

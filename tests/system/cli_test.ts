@@ -1,0 +1,42 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { ROOT } from "../support/process.ts";
+
+Deno.test("A wrong command line", async (t) => {
+  const parent = await Deno.makeTempDir();
+  const dataDir = `${parent}/none`;
+
+  const wrong = {
+    "key": "key create|list|revoke",
+    "key --nonsense": "key create|list|revoke",
+    "toString": "migrate|seed|recount|organization|key|member|doctor",
+    "key create --name Web": "key create --organization ID --name NAME",
+    "organization create": "organization create NAME",
+    "doctor --nonsense": "doctor",
+  };
+  for (const [line, usage] of Object.entries(wrong)) {
+    await t.step(
+      `"${line}" is refused before a database is opened`,
+      async () => {
+        const { code, stdout, stderr } = await new Deno.Command(
+          Deno.execPath(),
+          {
+            args: ["run", "--quiet", "-A", "db/commands/cli.ts", ...line.split(" ")],
+            cwd: ROOT,
+            env: { DATABASE_URL: "", DATA_DIR: dataDir, NO_COLOR: "1" },
+          },
+        ).output();
+
+        assertEquals([code, text(stdout)], [1, ""]);
+        assertMatch(text(stderr), /^[^\n]+\n$/);
+        assertStringIncludes(text(stderr), `; usage: deno task ${usage}`);
+        assertEquals(Array.from(Deno.readDirSync(parent)), []);
+      },
+    );
+  }
+
+  await Deno.remove(parent, { recursive: true });
+});
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,240 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { API_KEY } from "../../db/api_keys.ts";
+import { UsageError } from "../../db/commands/arguments.ts";
+import { explain } from "../../db/commands/cli.ts";
+import { COMMANDS, help } from "../../db/commands/commands.ts";
+import { uuidv7 } from "../../db/uuid.ts";
+import { clockAhead } from "../support/clock.ts";
+import { openApp } from "../support/harness.ts";
+
+const DAY_MS = 86_400_000;
+
+Deno.test("deno task", async (t) => {
+  await using app = await openApp();
+
+  /** Runs a command as it is typed; arguments have no spaces here. */
+  async function run(line: string): Promise<string> {
+    const words = line.split(" ").filter(Boolean);
+    const verbs = COMMANDS[words[0]!] ? 1 : 2;
+    const command = COMMANDS[words.slice(0, verbs).join(" ")]!;
+    const database = app.database.until(performance.now() + 60_000);
+    return await command.parse(words.slice(verbs))(database);
+  }
+
+  const statusWith = async (key: string, method = "GET") =>
+    (await app.send("/api/products", {
+      method,
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      ...method === "POST" && { body: '{"title":"Emma"}' },
+    })).status;
+
+  await t.step("organization create prints the new id alone", async () => {
+    const id = await run("organization create Harbour-Press");
+
+    assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const [row] = await app.sql((sql) =>
+      sql`select name from organizations where id = ${id}`
+    );
+    assertEquals(row!.name, "Harbour-Press");
+  });
+
+  await t.step("key create prints a key that works", async () => {
+    const organization = await run("organization create Harbour");
+
+    const key = await run(
+      `key create --organization ${organization.toUpperCase()} --name Web`,
+    );
+
+    assertMatch(key, API_KEY);
+    assertEquals(await statusWith(key, "POST"), 201);
+    const { body: { data: [product] } } = await app.send("/api/products", {
+      headers: { "x-api-key": key },
+    });
+    assertEquals(product.organization_id, organization);
+  });
+
+  await t.step("key create gives a key its scope and its end", async () => {
+    const organization = await run("organization create Harbour");
+    const day = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+
+    const key = await run(
+      `key create --organization ${organization} --name Web --scope read --expires ${day}`,
+    );
+
+    assertEquals(await statusWith(key), 200);
+    assertEquals(await statusWith(key, "POST"), 403);
+    using _ = clockAhead(DAY_MS);
+    assertEquals(await statusWith(key), 401);
+  });
+
+  await t.step("key list shows everything of a key but itself", async () => {
+    const organization = await run("organization create Harbour");
+    assertEquals(await run(`key list --organization ${organization}`), "None");
+    const create = `key create --organization ${organization}`;
+    const first = await run(`${create} --name First`);
+    const second = await run(
+      `${create} --name Second --scope read --expires 2199-01-31T12:00:00+02:00`,
+    );
+    const [, firstId] = API_KEY.exec(first)!;
+    const [, secondId] = API_KEY.exec(second)!;
+
+    const table = await run(`key list --organization ${organization}`);
+    const json = await run(`key list --organization ${organization} --json`);
+
+    const keys = JSON.parse(json) as Record<string, unknown>[];
+    assertEquals(
+      keys.map(({ created_at: _, ...key }) => key),
+      [
+        {
+          public_id: secondId,
+          name: "Second",
+          scope: "read",
+          expires_at: "2199-01-31T10:00:00Z",
+          revoked_at: null,
+          last_used_at: null,
+        },
+        {
+          public_id: firstId,
+          name: "First",
+          scope: "write",
+          expires_at: null,
+          revoked_at: null,
+          last_used_at: null,
+        },
+      ],
+    );
+    assertEquals(table.split("\n").length, 3);
+    for (const key of [first, second]) {
+      const secret = key.slice("cat_".length + 13);
+      for (const printed of [table, json]) {
+        assert(!printed.includes(secret.slice(0, 8)));
+      }
+    }
+  });
+
+  await t.step("key revoke ends a key now, or at a time", async () => {
+    const organization = await run("organization create Harbour");
+    const create = `key create --organization ${organization} --name`;
+    const now = await run(`${create} Now`);
+    const later = await run(`${create} Later`);
+    const at = new Date(Date.now() + DAY_MS).toISOString();
+    assertEquals(await statusWith(now), 200);
+
+    const saidNow = await run(`key revoke ${now.slice(4, 16)}`);
+    const saidLater = await run(`key revoke ${later.slice(4, 16)} --at ${at}`);
+
+    assertStringIncludes(saidNow, "is revoked from 20");
+    assertStringIncludes(saidLater, `is revoked from ${at.slice(0, 19)}Z`);
+    using _ = clockAhead(5_000);
+    assertEquals(await statusWith(now), 401);
+    assertEquals(await statusWith(later), 200);
+    using __ = clockAhead(DAY_MS);
+    assertEquals(await statusWith(later), 401);
+  });
+
+  await t.step("member add, list and remove keep the members", async () => {
+    const organization = await run("organization create Harbour");
+    const list = `member list --organization ${organization}`;
+    const of = `--organization ${organization}`;
+    assertEquals(await run(list), "None");
+
+    await run(`member add ${of} --user auth0|a --role viewer`);
+    await run(`member add ${of} --user b --role owner`);
+    await run(`member add ${of} --user auth0|a --role editor`);
+
+    assertEquals(JSON.parse(await run(`${list} --json`)), [
+      { user_id: "auth0|a", role: "editor" },
+      { user_id: "b", role: "owner" },
+    ]);
+    assertEquals(
+      await run(list),
+      "user_id  role\nauth0|a  editor\nb        owner",
+    );
+    await run(`member remove ${of} --user auth0|a`);
+    assertEquals(await run(list), "user_id  role\nb        owner");
+  });
+
+  await t.step(
+    "migrate and seed say what they did, and do no harm",
+    async () => {
+      assertEquals(await run("migrate"), "Nothing is pending");
+      assertEquals(await run("seed"), "The code lists are filled");
+    },
+  );
+
+  await t.step("explains wrong arguments in one line", async () => {
+    const id = uuidv7();
+    const wrong = {
+      "migrate now": 'Unexpected "now"',
+      "migrate --force": "--force",
+      "seed --all": "--all",
+      "organization create": "NAME is missing",
+      "organization create a b": 'Unexpected "b"',
+      "organization create a --id 1": "--id",
+      "key create": "--organization is missing",
+      "key create --organization": "--organization",
+      "key create --organization 1 --name x": "--organization must be a UUID",
+      [`key create --organization ${id}`]: "--name is missing",
+      [`key create --organization ${id} --name=`]: "--name is missing",
+      [`key create --organization ${id} --name x y`]: 'Unexpected "y"',
+      [`key create --organization ${id} --name x --scope all`]:
+        "--scope must be read, write",
+      [`key create --organization ${id} --name x --expires tomorrow`]:
+        "--expires must be a day",
+      [`key create --organization ${id} --name x --expires 2027-02-30`]:
+        "--expires must be a day",
+      [`key create --organization ${id} --name x --expires 2027-01-31T12:00`]:
+        "--expires must be a day",
+      "key list": "--organization is missing",
+      [`key list --organization ${id} --csv`]: "--csv",
+      "key revoke": "PUBLIC_ID must be",
+      [`key revoke cat_${"a".repeat(12)}_${"b".repeat(43)}`]:
+        "PUBLIC_ID must be",
+      "key revoke aaaaaaaaaaaa --at noon": "--at must be a day",
+      "key revoke zzzzzzzzzzz0": "no key with the public id",
+      [`member add --organization ${id} --user a`]: "--role is missing",
+      [`member add --organization ${id} --user a --role king`]:
+        "--role must be viewer, editor, admin, owner",
+      [`member add --organization ${id} --role owner`]: "--user is missing",
+      "member list --organization x": "--organization must be a UUID",
+      [`member remove --organization ${id}`]: "--user is missing",
+      [`member remove --organization ${id} --user a`]: '"a" is no member',
+    };
+    for (const [line, fault] of Object.entries(wrong)) {
+      const { message } = await assertRejects(() => run(line), UsageError);
+
+      assertStringIncludes(message, fault);
+      assert(!message.includes("\n"), message);
+      assert(!message.includes("b".repeat(43)), "a key is not repeated");
+    }
+  });
+
+  await t.step("explains that there is no such organization", async () => {
+    const of = `--organization ${uuidv7()}`;
+    for (
+      const line of [
+        `key create ${of} --name x`,
+        `member add ${of} --user a --role owner`,
+      ]
+    ) {
+      const error = await assertRejects(() => run(line));
+
+      assertEquals(explain(error), "There is no organization with this id");
+    }
+  });
+
+  await t.step("tells how each command is called", () => {
+    for (const [name, { usage, does }] of Object.entries(COMMANDS)) {
+      assert(usage.startsWith(name));
+      assertStringIncludes(help(), `deno task ${usage}\n    ${does}`);
+    }
+    assertEquals(help("key").match(/deno task/g)?.length, 3);
+    assertEquals(help("--help"), help());
+  });
+});

@@ -1,0 +1,175 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ConfigError, POOL_SIZE, readConfig } from "../../schema/config.ts";
+
+/** Values that a variable refuses. None of them is a part of a message. */
+const WRONG: Record<string, string[]> = {
+  API_PREFIX: [
+    "api0",
+    "/api0/",
+    "//",
+    "/a b",
+    "/a?b",
+    "/..",
+    "/x/../y",
+    "/.x/.",
+  ]
+    .concat("/:id", "/(x)", "/*", "/%61", "http://x/api0", "/a\nb", "/é"),
+  CORS_ORIGINS: [
+    "x.example",
+    "https://x.example/path",
+    "null",
+    "ftp://x.example",
+  ],
+  DATABASE_URL: [
+    "localhost",
+    "mysql://u:secret0@h/d",
+    "postgresql://",
+    "file:x",
+  ]
+    .concat("postgres:/u:secret0@h/d", "postgres://u:secret0@h:99999/d", "://"),
+  DATABASE_POOL_SIZE: [
+    "0",
+    "-1",
+    "101",
+    "2.5",
+    "1e1",
+    "ten",
+    "0x8",
+    " 8",
+    "８",
+  ],
+  DATABASE_PREPARE: ["0", "yes", "TRUE", "False", "true;"],
+  DATABASE_STATEMENT_TIMEOUT_MS: ["0", "99", "600001", "10s", "-5000", "1e4"],
+  DATABASE_REPLICA_URL: [
+    "localhost",
+    "mysql://u:secret0@h/d",
+    "postgres://u:secret0@h:99999/d",
+  ],
+  HOST: ["a b", "http://x", "x/y", "::1]", "a,b", "é"],
+  JWT_JWKS_URL: [
+    "id.example",
+    "http://id.example/keys",
+    "file:///keys",
+    "/keys",
+  ]
+    .concat("http://127.0.0.1.id.example/", "http://localhost.id.example/"),
+  JWT_SECRET: ["short0", "x".repeat(31), "é".repeat(15)],
+  LOG_LEVEL: ["trace", "INFO", "2", "none", "error;"],
+  MAX_BODY_BYTES: ["0", "-1", "1MiB", "1.5", "1073741825", "9".repeat(30)],
+  MIGRATE_ON_START: ["0", "yes", "TRUE", "no"],
+  PORT: ["0", "65536", "http", "-1", "80.0", "0x50", " 80", "8e3"],
+};
+
+const JWKS = {
+  JWT_JWKS_URL: "https://id.example/keys",
+  JWT_ISSUER: "https://id.example/",
+  JWT_AUDIENCE: "catalogue",
+};
+
+const SECRET = "s3cret".repeat(6);
+
+Deno.test("readConfig needs nothing", () => {
+  const { host, port, apiPrefix, database, token, ...rest } = read({});
+
+  assertEquals({ host, port, apiPrefix, token }, {
+    host: "127.0.0.1",
+    port: 8000,
+    apiPrefix: "/api",
+    token: undefined,
+  });
+  assertEquals(database, {
+    url: undefined,
+    dataDir: ".data",
+    poolSize: POOL_SIZE,
+    prepare: true,
+    statementTimeoutMs: 10_000,
+  });
+  assertEquals(rest.maxBodyBytes, 1_048_576);
+  assertEquals(rest.logLevel, "info");
+  assertEquals(rest.migrateOnStart, true);
+});
+
+Deno.test("readConfig takes an empty variable for one that is not set", () => {
+  const names = [...Object.keys(WRONG), "DATA_DIR", "JWT_ISSUER"];
+  const empty = Object.fromEntries(names.map((name) => [name, ""]));
+
+  assertEquals(read(empty), read({}));
+});
+
+Deno.test("readConfig listens to the world only with a database of its own", () => {
+  const DATABASE_URL = "postgresql://u:p@db.example/catalogue";
+
+  assertEquals(read({ DATABASE_URL }).host, "0.0.0.0");
+  assertEquals(read({ DATABASE_URL, HOST: "::1" }).host, "::1");
+  assertEquals(read({ HOST: "0.0.0.0" }).host, "0.0.0.0");
+});
+
+Deno.test("readConfig takes a replica like the database that it follows", () => {
+  const DATABASE_URL = "postgresql://u:p@db.example/catalogue";
+  const DATABASE_REPLICA_URL = "postgresql://u:p@replica.example/catalogue";
+
+  const { database, replica } = read({ DATABASE_URL, DATABASE_REPLICA_URL });
+
+  assertEquals(replica, { ...database, url: DATABASE_REPLICA_URL });
+  assertEquals(read({ DATABASE_URL }).replica, undefined);
+});
+
+Deno.test("readConfig names a wrong variable in one line, without its value", () => {
+  for (const [name, values] of Object.entries(WRONG)) {
+    for (const value of values) {
+      const { message } = assertThrows(
+        () => read({ ...name === "JWT_JWKS_URL" && JWKS, [name]: value }),
+        ConfigError,
+      );
+
+      assert(
+        message.startsWith(`${name} must `),
+        `${name}=${value}: ${message}`,
+      );
+      assert(!message.includes("\n"));
+      assert(value.length < 4 || !message.includes(value), message);
+      assert(!/secret0|short0|api0/.test(message));
+    }
+  }
+});
+
+Deno.test("readConfig verifies tokens by a secret or by a key set", () => {
+  assertEquals(read({ JWT_SECRET: SECRET }).token, {
+    secret: SECRET,
+    issuer: undefined,
+    audience: undefined,
+  });
+  assertEquals(read(JWKS).token, {
+    jwksUrl: new URL(JWKS.JWT_JWKS_URL),
+    issuer: JWKS.JWT_ISSUER,
+    audience: JWKS.JWT_AUDIENCE,
+  });
+  for (const host of ["localhost", "127.0.0.1:8080", "127.1.2.3", "[::1]"]) {
+    const JWT_JWKS_URL = `http://${host}/keys`;
+
+    assert(read({ ...JWKS, JWT_JWKS_URL }).token);
+  }
+});
+
+Deno.test("readConfig refuses variables that do not go together", () => {
+  const { JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE } = JWKS;
+  const DATABASE_REPLICA_URL = `postgres://u:${SECRET}@h/d`;
+  const wrong: [string, Record<string, string>][] = [
+    ["JWT_ISSUER", { JWT_JWKS_URL, JWT_AUDIENCE }],
+    ["JWT_AUDIENCE", { JWT_JWKS_URL, JWT_ISSUER }],
+    ["JWT_SECRET", { ...JWKS, JWT_SECRET: SECRET }],
+    ["JWT_SECRET or JWT_JWKS_URL", { JWT_ISSUER, JWT_AUDIENCE }],
+    ["DATABASE_URL", { DENO_DEPLOYMENT_ID: "x" }],
+    ["DATABASE_URL", { DATABASE_REPLICA_URL }],
+  ];
+  for (const [name, variables] of wrong) {
+    const { message } = assertThrows(() => read(variables), ConfigError);
+
+    assert(message.startsWith(`${name} must `), message);
+    assert(!message.includes("s3cret"));
+  }
+});
+
+function read(variables: Record<string, string>) {
+  return readConfig((name) => variables[name]);
+}

@@ -1,0 +1,80 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { takeFolder } from "../../db/connections/data_folder.ts";
+import { openDatabase } from "../../db/database.ts";
+import { SETTINGS } from "../support/harness.ts";
+
+Deno.test("the folder of the embedded database", async (t) => {
+  const parent = await Deno.makeTempDir();
+
+  await t.step("is made anew after a first start that was killed", async () => {
+    const killed = await takeFolder(`${parent}/killed`);
+    await Deno.mkdir(killed.database);
+    killed.release();
+
+    const folder = await takeFolder(`${parent}/killed`);
+
+    await assertRejects(() => Deno.stat(folder.database), Deno.errors.NotFound);
+    folder.release();
+  });
+
+  await t.step("stays as it is once the database is made", async () => {
+    const made = await takeFolder(`${parent}/made`);
+    await Deno.mkdir(made.database);
+    await made.keep();
+    made.release();
+
+    const folder = await takeFolder(`${parent}/made`);
+
+    assertEquals((await Deno.stat(folder.database)).isDirectory, true);
+    folder.release();
+  });
+
+  await t.step("is refused where it is no folder", async () => {
+    await Deno.writeTextFile(`${parent}/file`, "");
+
+    const error = await assertRejects(() => takeFolder(`${parent}/file`));
+
+    assertEquals(
+      error.message,
+      "DATA_DIR must be a folder that may be read and written: AlreadyExists",
+    );
+  });
+
+  await t.step("is refused where the database in it is damaged", async () => {
+    const dataDir = `${parent}/damaged`;
+    await Deno.mkdir(`${dataDir}/postgres`, { recursive: true });
+    await Deno.writeTextFile(`${dataDir}/postgres/PG_VERSION`, "9\n");
+
+    const error = await assertRejects(() =>
+      openDatabase({ ...SETTINGS, url: undefined, dataDir })
+    );
+
+    assertMatch(error.message, /^The database in DATA_DIR cannot be opened: /);
+  });
+
+  await t.step("has nothing of a transaction that was given up", async () => {
+    const database = await openDatabase({ ...SETTINGS, url: undefined });
+    const within = (ms: number) => database.until(performance.now() + ms);
+    await within(60_000).run((sql) => sql`create table notes (text text)`);
+    const { promise: never, resolve } = Promise.withResolvers<void>();
+
+    await assertRejects(() =>
+      within(200).transaction(async (sql) => {
+        await sql`insert into notes values ('given up')`;
+        await never;
+      })
+    );
+    resolve();
+
+    await within(60_000).transaction((sql) =>
+      sql`insert into notes values ('kept')`
+    );
+    const notes = await within(60_000).run((sql) =>
+      sql`select text from notes`
+    );
+    assertEquals([...notes], [{ text: "kept" }]);
+    await database.close();
+  });
+
+  await Deno.remove(parent, { recursive: true });
+});

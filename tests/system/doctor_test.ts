@@ -1,0 +1,189 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { issueKey } from "../../db/api_keys.ts";
+import { createOrganization } from "../../db/organizations.ts";
+import { examine } from "../../db/commands/checks.ts";
+import { openDatabase } from "../../db/database.ts";
+import { DOCTOR } from "../../db/commands/doctor.ts";
+import { migrate, seed } from "../../db/migrate.ts";
+import { recount } from "../../db/products/recount.ts";
+import { readConfig } from "../../schema/config.ts";
+
+const DAY_MS = 86_400_000;
+const CONFIG = readConfig(() => undefined);
+
+Deno.test("deno task doctor", async (t) => {
+  // One of its own, and in memory: nothing else writes it.
+  const connection = await openDatabase({
+    ...CONFIG.database,
+    dataDir: undefined,
+  });
+  await using _ = { [Symbol.asyncDispose]: () => connection.close() };
+  const database = connection.until(performance.now() + 600_000);
+
+  /** What is wrong, as `subject: finding -> advice`. */
+  async function complaints(config = CONFIG) {
+    const findings = await examine(database, config);
+    return findings.filter(({ ok }) => !ok).map((
+      { subject, finding, advice },
+    ) => `${subject}: ${finding} -> ${advice}`);
+  }
+
+  await t.step("names the migrations that are pending", async () => {
+    const [complaint, ...others] = await complaints();
+
+    assertEquals(others, []);
+    assertStringIncludes(
+      complaint!,
+      "are pending, the first is 0001_tenancy.sql -> deno task migrate",
+    );
+  });
+
+  await t.step("asks for code lists and an organization", async () => {
+    await migrate(database);
+
+    assertEquals(await complaints(), [
+      "code lists: They are empty -> deno task seed",
+      "keys: There is no organization -> deno task organization create NAME",
+    ]);
+  });
+
+  await seed(database);
+  const organizationId = await database.transaction((sql) =>
+    createOrganization(sql, "Harbour")
+  );
+
+  await t.step("asks for a key, unless tokens are configured", async () => {
+    assertEquals(await complaints(), [
+      "keys: No API key works, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
+    ]);
+    const secret = "x".repeat(32);
+    assertEquals(await complaints({ ...CONFIG, token: { secret } }), []);
+  });
+
+  await t.step("is content when all is in order", async () => {
+    await issue();
+
+    const findings = await examine(database, CONFIG);
+
+    assertEquals(findings.map(({ subject, ok }) => [subject, ok]), [
+      ["database", true],
+      ["time-outs", true],
+      ["extensions", true],
+      ["migrations", true],
+      ["code lists", true],
+      ["counters", true],
+      ["keys", true],
+      ["distribution", true],
+    ]);
+  });
+
+  await t.step("names a key that expires soon, until it has", async () => {
+    const key = await issue(new Date(Date.now() + DAY_MS));
+    await issue(new Date(Date.now() - DAY_MS));
+
+    const id = key.slice(4, 16);
+    assertEquals(await complaints(), [
+      `keys: These expire within 14 days: ${id} -> Make their successors: deno task key create`,
+    ]);
+    await database.transaction((sql) =>
+      sql`delete from api_keys where id = ${id}`
+    );
+  });
+
+  await t.step(
+    "counts what was loaded by SQL, until it is counted",
+    async () => {
+      await database.transaction((sql) =>
+        sql`
+        insert into products (organization_id, title, publishing_status_id)
+        select ${organizationId}, 'Emma', id from publishing_statuses limit 3
+      `
+      );
+
+      const [complaint] = await complaints();
+
+      assertStringIncludes(complaint!, "counters: 3 products that were loaded");
+      assertStringIncludes(complaint!, "-> deno task migrate");
+      await migrate(database);
+      assertEquals(await complaints(), []);
+    },
+  );
+
+  await t.step(
+    "notices totals that are wrong, until they are counted anew",
+    async () => {
+      const changes = [
+        "update products set publishing_status_id = null",
+        "delete from products where title = 'Emma'",
+        "delete from product_counts",
+      ];
+      for (const change of changes) {
+        await database.transaction((sql) =>
+          sql`
+          insert into products (organization_id, title, publishing_status_id)
+          select ${organizationId}, 'Emma', id from publishing_statuses limit 2
+        `
+        );
+        await migrate(database);
+        await database.transaction((sql) => sql.unsafe(change));
+
+        const [complaint, ...others] = await complaints();
+
+        assertEquals(others, []);
+        assertStringIncludes(
+          complaint!,
+          `counters: The totals of lists are wrong: were products changed by SQL? (organization ${organizationId})`,
+        );
+        assertStringIncludes(complaint!, "-> deno task recount");
+        await recount(database);
+        assertEquals(await complaints(), []);
+      }
+    },
+  );
+
+  await t.step("refuses a database that another release made", async () => {
+    await database.transaction((sql) =>
+      sql`insert into schema_migrations (name, sha256) values ('9999_later.sql', '')`
+    );
+
+    const [complaint, ...others] = await complaints();
+
+    assertEquals(others, []);
+    assertStringIncludes(complaint!, 'the database has "9999_later.sql"');
+  });
+
+  function issue(expires?: Date): Promise<string> {
+    const expiresAt = expires?.toISOString();
+    return database.transaction((sql) =>
+      issueKey(sql, { organizationId, name: "Web", scope: "read", expiresAt })
+    );
+  }
+});
+
+Deno.test("deno task doctor without a database", async (t) => {
+  const run = (variables: Record<string, string>, ...args: string[]) =>
+    DOCTOR.run((name) => variables[name], args);
+
+  await t.step("says what is wrong with the configuration", async () => {
+    const { ok, report } = await run({ PORT: "http" });
+
+    assert(!ok);
+    assertStringIncludes(report, "WRONG  configuration  PORT must be");
+  });
+
+  await t.step("says that nobody answers, and never a password", async () => {
+    const DATABASE_URL = "postgres://catalogue:secret@127.0.0.1:1/books";
+
+    const { ok, report } = await run({ DATABASE_URL }, "--json");
+
+    assert(!ok);
+    const [configuration, database] = JSON.parse(report) as {
+      finding: string;
+      advice: string;
+    }[];
+    assertEquals(configuration!.finding, "The database is 127.0.0.1:1/books");
+    assertStringIncludes(database!.finding, "ECONNREFUSED");
+    assertStringIncludes(database!.advice, "Check DATABASE_URL");
+    assert(!report.includes("secret"));
+  });
+});

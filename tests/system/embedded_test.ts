@@ -1,0 +1,103 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { launch, ROOT, start } from "../support/process.ts";
+
+/** How often a service is killed here. */
+const ROUNDS = 3;
+
+/** After so many products in each round. */
+const PRODUCTS = 20;
+
+Deno.test("the embedded database", async (t) => {
+  const parent = await Deno.makeTempDir();
+  const dataDir = `${parent}/a catalogue`;
+  const env = { DATA_DIR: dataDir };
+  let headers = {};
+
+  await t.step(
+    "says on its first start where it is and how to call it",
+    async () => {
+      await using service = await start(env);
+
+      const [, origin, key, curl] =
+        /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n$/
+          .exec(service.stdout) ?? [];
+      assertEquals(origin, service.origin);
+      const called = await new Deno.Command("sh", { args: ["-c", `${curl}`] })
+        .output();
+      const answer = new TextDecoder().decode(called.stdout);
+      assertMatch(answer, /^\{"success":true,"data":\[\{/);
+      headers = { "x-api-key": `${key}`, "content-type": "application/json" };
+    },
+  );
+
+  await t.step("keeps what it has, and shows no key again", async () => {
+    await using before = await start(env);
+    const id = await create(before.origin);
+    before.signal("SIGTERM");
+    await before.ended;
+
+    await using after = await start({
+      DATA_DIR: relative(fileURLToPath(ROOT), dataDir),
+    });
+
+    assertEquals(await statusOf(after.origin, id), 200);
+    assertEquals(after.stdout.includes("cat_"), false);
+  });
+
+  await t.step("is refused to a second process, in one line", async () => {
+    await using first = await start(env);
+
+    const { code, stderr } = await launch(env).ended;
+
+    assertEquals(code, 1);
+    assertMatch(stderr, /^DATA_DIR is in use by another process: [^\n]+\n$/);
+    assertEquals((await fetch(`${first.origin}/health/ready`)).status, 200);
+  });
+
+  await t.step("loses nothing acknowledged when it is killed", async () => {
+    const acknowledged: string[] = [];
+    for (let round = 1; round <= ROUNDS; round++) {
+      await using service = await start(
+        env,
+        () => ["run", "--allow-all", "main.ts", "start"],
+      );
+      const { promise: busy, resolve } = Promise.withResolvers<void>();
+      const writers = Array.from({ length: 4 }, async () => {
+        while (true) {
+          acknowledged.push(await create(service.origin));
+          if (acknowledged.length > round * PRODUCTS) resolve();
+        }
+      });
+      await busy;
+
+      service.signal("SIGKILL");
+
+      await Promise.allSettled([...writers, service.ended]);
+    }
+    await using service = await start(env);
+    for (const id of acknowledged) {
+      assertEquals(await statusOf(service.origin, id), 200);
+    }
+  });
+
+  await Deno.remove(parent, { recursive: true });
+
+  async function create(origin: string): Promise<string> {
+    const response = await fetch(`${origin}/api/products`, {
+      method: "POST",
+      headers,
+      body: '{"title":"Emma","product_prices":[{"currency_code":"GBP"}]}',
+    });
+    return (await response.json()).data.id;
+  }
+
+  async function statusOf(origin: string, id: string): Promise<number> {
+    const path = `${origin}/api/products/${id}`;
+    const response = await fetch(path, { headers });
+    const { data } = await response.json();
+    assertEquals(data?.product_prices.length, 1);
+    return response.status;
+  }
+});

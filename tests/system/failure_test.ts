@@ -1,0 +1,37 @@
+import { assertEquals } from "@std/assert";
+import { openApp, send } from "../support/harness.ts";
+
+/** An error that is its own cause. */
+const circular = new Error("round");
+circular.cause = circular;
+
+Deno.test("An answer to what nobody expected", async (t) => {
+  await using app = await openApp();
+
+  for (
+    const thrown of [undefined, null, 0, "text", Symbol("s"), {}, circular]
+  ) {
+    await t.step(`is a 500 for ${String(thrown)}`, async () => {
+      app.logged.length = 0;
+      const handler = app.variant({
+        verifyToken: () => Promise.reject(thrown),
+      });
+
+      const { status, body } = await send(handler, "/api/products", {
+        headers: { authorization: "Bearer a.b.c", "x-organization-id": "x" },
+      });
+
+      assertEquals([status, body.error.code], [500, "INTERNAL_ERROR"]);
+      assertEquals(app.logged.map(({ level }) => level), ["error"]);
+      assertEquals(typeof JSON.stringify(app.logged[0]), "string");
+    });
+  }
+
+  await t.step("comes after it as before", async () => {
+    const org = await app.organization();
+
+    await org.create();
+
+    assertEquals((await org.get("/api/products")).body.meta.total, 1);
+  });
+});

@@ -1,0 +1,45 @@
+import { pause } from "../../db/connections/deadline.ts";
+import { assert, assertEquals } from "@std/assert";
+import { preparedFolder } from "../support/prepared_folder.ts";
+import { type Service, start } from "../support/process.ts";
+
+/** More clients than the process may have files. */
+const CLIENTS = 300;
+
+Deno.test("A service without a file descriptor for one more client", async (t) => {
+  const dataDir = await preparedFolder();
+  await using service = await start({ DATA_DIR: dataDir }, () => [
+    ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
+  ], "ulimit -n 200");
+
+  await t.step("serves again when clients have left", async () => {
+    const clients = await Promise.allSettled(
+      Array.from({ length: CLIENTS }, () => connect(service)),
+    );
+    while (!service.stdout.includes("listening again")) {
+      await pause(20);
+    }
+    for (const client of clients) {
+      if (client.status === "fulfilled") client.value.close();
+    }
+    await service.until("/health/live");
+
+    assert(clients.some(({ status }) => status === "fulfilled"));
+    const { status, body } = await fetch(`${service.origin}/api/products`);
+    await body?.cancel();
+    assertEquals(status, 401);
+  });
+
+  await t.step("ends when it is stopped, as any other", async () => {
+    service.signal("SIGTERM");
+
+    assertEquals((await service.ended).code, 0);
+  });
+
+  await Deno.remove(dataDir, { recursive: true });
+});
+
+function connect({ origin }: Service): Promise<Deno.Conn> {
+  const { hostname, port } = new URL(origin);
+  return Deno.connect({ hostname, port: Number(port) });
+}

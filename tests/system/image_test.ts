@@ -1,0 +1,52 @@
+import { assert, assertEquals } from "@std/assert";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** What the programs of the image are made of, from the root of the project. */
+async function modules(): Promise<Set<string>> {
+  const paths = [];
+  for (const program of ["main.ts", "db/commands/cli.ts"]) {
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["info", "--json", program],
+      cwd: ROOT,
+    }).output();
+    const graph = JSON.parse(new TextDecoder().decode(stdout)) as {
+      modules: { specifier: string }[];
+    };
+    paths.push(...graph.modules.map(({ specifier }) => specifier));
+  }
+  return new Set(
+    paths.filter((path) =>
+      path.startsWith(ROOT.href) && !path.includes("/node_modules/")
+    ).map((path) => path.slice(ROOT.href.length).split("/")[0]!),
+  );
+}
+
+Deno.test("Dockerfile", async (t) => {
+  const [dockerfile, dockerignore] = await Promise.all(
+    ["Dockerfile", ".dockerignore"].map((name) =>
+      Deno.readTextFile(new URL(name, ROOT))
+    ),
+  );
+  const copied = Array.from(
+    dockerfile!.matchAll(/^COPY (.+) \S+$/gm),
+    ([, sources]) => sources!.split(" "),
+  ).flat();
+
+  await t.step("copies what the service is made of", async () => {
+    const needed = await modules();
+
+    assert(needed.size >= 5);
+    for (const path of [...needed, "sql"]) assert(copied.includes(path), path);
+  });
+
+  await t.step("is sent what it copies, and nothing else", () => {
+    const sent = Array.from(
+      dockerignore!.matchAll(/^!(.+)$/gm),
+      ([, path]) => path,
+    );
+
+    assert(dockerignore!.includes("\n*\n"));
+    assertEquals(sent.sort(), copied.sort());
+  });
+});

@@ -1,0 +1,62 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { install } from "../../db/install.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+
+Deno.test("The start of the service", async (t) => {
+  await using fresh = await openFreshDatabase();
+  const { operations: database } = fresh;
+
+  await t.step("writes nothing where nothing has changed", async () => {
+    await install(database);
+    const before = await knownFiles();
+
+    await install(database);
+
+    assertEquals(await knownFiles(), before);
+  });
+
+  await t.step(
+    "fills the code lists again where their file has changed",
+    async () => {
+      await database.run((sql) =>
+        sql`update schema_migrations set sha256 = 'another' where name = 'seed.sql'`
+      );
+      await database.run((sql) => sql`delete from onix_codes where list = 96`);
+
+      await install(database);
+
+      const codes = await database.run((sql) =>
+        sql`select code from onix_codes where list = 96`
+      );
+      assertNotEquals(codes.length, 0);
+    },
+  );
+
+  await t.step("counts the products that were loaded by SQL", async () => {
+    await database.transaction(async (sql) => {
+      const [organization] = await sql`
+        insert into organizations (name) values ('Loaded') returning id
+      `;
+      await sql`
+        insert into products (organization_id, title) values (${
+        organization!.id
+      }, 'Emma')
+      `;
+    });
+
+    await install(database);
+
+    const counts = await database.run((sql) =>
+      sql`select filter, products::int from product_counts`
+    );
+    assertEquals([...counts], [{ filter: "organization_id", products: 1 }]);
+  });
+
+  async function knownFiles() {
+    return [
+      ...await database.run((sql) =>
+        sql`select name, sha256, applied_at from schema_migrations`
+      ),
+    ];
+  }
+});

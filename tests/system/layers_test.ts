@@ -1,0 +1,107 @@
+import { assert, assertEquals } from "@std/assert";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** Each imports from itself and from those before it. */
+const LAYERS = ["schema", "db", "middleware", "routes", "main.ts"];
+
+/** Where each package is imported, and nowhere else. */
+const PACKAGES: Record<string, RegExp> = {
+  "@electric-sql/pglite": /^db\/connections\/embedded\.ts$/,
+  "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
+  "jose": /^middleware\/(token|jwks)\.ts$/,
+  "postgres": /^db\/connections\/(connection|sql)\.ts$/,
+  "swagger-ui-dist": /^routes\/docs\.ts$/,
+  "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
+};
+
+/** Who reads the environment; all others are told. */
+const READS_ENVIRONMENT = ["db/commands/cli.ts", "main.ts"];
+
+const MOST_LINES = 200;
+
+const SOURCES = new Map<string, string>();
+for (const layer of LAYERS) {
+  for (const path of filesIn(layer)) {
+    SOURCES.set(path, Deno.readTextFileSync(new URL(path, ROOT)));
+  }
+}
+
+Deno.test("Imports go one way", () => {
+  for (const [path, source] of SOURCES) {
+    for (const specifier of importsOf(source)) {
+      if (!specifier.startsWith(".")) continue;
+      const { href } = new URL(specifier, new URL(path, ROOT));
+      const imported = href.slice(ROOT.href.length);
+
+      assert(
+        SOURCES.has(imported) || imported.endsWith(".json"),
+        `${path} imports ${imported}`,
+      );
+      assert(
+        layerOf(imported) <= layerOf(path),
+        `${path} imports ${imported}`,
+      );
+    }
+  }
+});
+
+Deno.test("Each package is imported in one place", () => {
+  const used = new Set<string>();
+  for (const [path, source] of SOURCES) {
+    for (const specifier of importsOf(source)) {
+      if (/^(\.|node:)/.test(specifier)) continue;
+      const [, name = ""] = /^((?:@[^/]+\/)?[^/]+)/.exec(specifier) ?? [];
+
+      assert(PACKAGES[name]?.test(path), `${path} imports ${specifier}`);
+      used.add(name);
+    }
+  }
+  assertEquals([...used].sort(), Object.keys(PACKAGES).sort());
+});
+
+Deno.test("A start installs what is imported, and nothing else", async () => {
+  const lock = JSON.parse(
+    await Deno.readTextFile(new URL("deno.lock", ROOT)),
+  ) as { specifiers: Record<string, string> };
+
+  const installed = Object.keys(lock.specifiers)
+    .map((specifier) => specifier.replace(/^npm:(.+)@.+$/, "$1"));
+
+  assertEquals(installed.sort(), Object.keys(PACKAGES).sort());
+});
+
+Deno.test("Only programs read the environment", () => {
+  const readers = [...SOURCES].flatMap(([path, source]) =>
+    /Deno\.env|process\.env/.test(source) ? [path] : []
+  );
+
+  assertEquals(readers.sort(), READS_ENVIRONMENT);
+});
+
+Deno.test(`No file has more than ${MOST_LINES} lines`, () => {
+  const long = [...SOURCES].flatMap(([path, source]) => {
+    const lines = source.split("\n").length - 1;
+    return lines > MOST_LINES ? [`${path}: ${lines}`] : [];
+  });
+
+  assertEquals(long, []);
+});
+
+function filesIn(path: string): string[] {
+  if (path.endsWith(".ts")) return [path];
+  return [...Deno.readDirSync(new URL(path, ROOT))].flatMap((
+    { name, isDirectory },
+  ) => isDirectory || name.endsWith(".ts") ? filesIn(`${path}/${name}`) : []);
+}
+
+function importsOf(source: string): string[] {
+  const specifiers = source.matchAll(
+    /(?:\bfrom\s+|^import\s+|\bimport\(\s*)"([^"]+)"/gm,
+  );
+  return Array.from(specifiers, ([, specifier]) => specifier!);
+}
+
+function layerOf(path: string): number {
+  return LAYERS.indexOf(path.split("/")[0]!);
+}

@@ -1,0 +1,148 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
+import { SETTINGS } from "../support/harness.ts";
+import { launch, start } from "../support/process.ts";
+
+/** Nobody listens here. */
+const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
+
+Deno.test("The service as a process", async (t) => {
+  const dataDir = await Deno.makeTempDir();
+
+  await t.step("runs under `deno serve`, with its permissions", async () => {
+    const [allowEnv = ""] = /--allow-env=\S+/
+      .exec(config.tasks.serve.command) ?? [];
+    const place: Record<string, string> = SETTINGS.url
+      ? { DATABASE_URL: SETTINGS.url }
+      : { DATA_DIR: dataDir };
+
+    await using service = await start(place, (port) => [
+      "serve",
+      "--no-prompt",
+      "--allow-net",
+      `--allow-read=.,${dataDir}`,
+      `--allow-write=${dataDir}`,
+      allowEnv,
+      "--host=127.0.0.1",
+      `--port=${port}`,
+      "main.ts",
+    ]);
+
+    const { status, body } = await fetch(`${service.origin}/api/products`);
+    await body?.cancel();
+    assertEquals(status, 401);
+    service.signal("SIGTERM");
+    assertEquals((await service.ended).code, 0);
+  });
+
+  await t.step(
+    "loads nothing of PGlite where DATABASE_URL is set",
+    async () => {
+      const { "@electric-sql/pglite": _, ...imports } = config.imports;
+      const importMap = `${dataDir}/imports.json`;
+      await Deno.writeTextFile(importMap, JSON.stringify({ imports }));
+      const withoutPGlite = () => [
+        "run",
+        "--allow-all",
+        `--import-map=${importMap}`,
+        "main.ts",
+        "start",
+      ];
+
+      await using service = launch({ DATABASE_URL: NOWHERE }, withoutPGlite);
+      const embedded = await launch(
+        { DATA_DIR: `${dataDir}/new` },
+        withoutPGlite,
+      ).ended;
+
+      await service.until("/health/live");
+      assertStringIncludes(embedded.stderr, "@electric-sql/pglite");
+    },
+  );
+
+  await t.step("says why it still waits for the database", async () => {
+    const service = launch({ DATABASE_URL: NOWHERE });
+
+    await service.until("/health/live");
+    const ready = await fetch(`${service.origin}/health/ready`);
+    service.signal("SIGTERM");
+
+    assertEquals(
+      (await ready.json()).error.message,
+      "The service is starting, or being stopped",
+    );
+    const { code, stdout } = await service.ended;
+    assertStringIncludes(stdout, "ECONNREFUSED");
+    assertEquals(code, 0);
+  });
+
+  await t.step(
+    "refuses an embedded database that lacks migrations",
+    async () => {
+      const { code, stderr } = await launch({
+        DATA_DIR: `${dataDir}/unmigrated`,
+        MIGRATE_ON_START: "false",
+      }).ended;
+
+      assertEquals(code, 1);
+      assertStringIncludes(
+        stderr,
+        "Migrations are pending: run deno task migrate",
+      );
+    },
+  );
+
+  await t.step("is one program with the commands", async () => {
+    const { code, stdout } = await launch({}, () => [
+      "run",
+      "main.ts",
+      "key",
+      "--help",
+    ]).ended;
+
+    assertEquals(code, 0);
+    assertMatch(stdout, /^deno task key create /);
+  });
+
+  await t.step("refuses an address that is taken, in one line", async () => {
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+
+    const { code, stderr } = await launch({
+      DATABASE_URL: NOWHERE,
+      HOST: "127.0.0.1",
+      PORT: String(taken.addr.port),
+    }).ended;
+
+    assertEquals(code, 1);
+    assertMatch(
+      stderr,
+      /^HOST and PORT must be an address that is free: [^\n]+\n$/,
+    );
+  });
+
+  await Deno.remove(dataDir, { recursive: true });
+});
+
+Deno.test("deno task start refuses a wrong value in one line that does not show it", async (t) => {
+  const wrong = {
+    PORT: "70001",
+    HOST: "not a host",
+    API_PREFIX: "api/",
+    DATABASE_URL: "mysql://catalogue:hidden@127.0.0.1/catalogue",
+    DATABASE_POOL_SIZE: "none",
+    JWT_SECRET: "too-short-to-be-secret",
+    JWT_JWKS_URL: "http://keys.example/jwks.json",
+    LOG_LEVEL: "loud",
+    MAX_BODY_BYTES: "1MB",
+  };
+  for (const [name, value] of Object.entries(wrong)) {
+    await t.step(name, async () => {
+      const { code, stdout, stderr } = await launch({ [name]: value }).ended;
+
+      assertEquals(code, 1);
+      assertEquals(stdout, "");
+      assertMatch(stderr, new RegExp(`^${name} must [^\n]+\n$`));
+      assertEquals(stderr.includes(value), false);
+    });
+  }
+});

@@ -1,0 +1,150 @@
+import { pause } from "../../db/connections/deadline.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { openApp, SETTINGS } from "../support/harness.ts";
+import { prepare, type Service, start } from "../support/process.ts";
+
+Deno.test("A process that is stopped", async (t) => {
+  const dataDir = await Deno.makeTempDir();
+  const { place, key } = await prepare(
+    "Stop",
+    { ...SETTINGS, dataDir },
+    async () => {},
+  );
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+
+  await t.step("answers what is under way when it is stopped", async () => {
+    await using service = await start(place);
+    const uploads = await Promise.all([begin(service), begin(service)]);
+    using _idle = await connect(service, "");
+    using _half = await connect(service, "GET /api/products HTTP/1.1\r\nHo");
+    using _kept = await connect(
+      service,
+      "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n",
+    );
+
+    service.signal("SIGTERM");
+
+    await untilStopping(service);
+    assertEquals((await get(service, "/health/live")).status, 200);
+    assertEquals((await get(service, "/api/products")).status, 503);
+    for (const { finish } of uploads) assertEquals(await finish(), 201);
+    assertEquals((await service.ended).code, 0);
+  });
+
+  await t.step("takes a Ctrl-C that comes twice for one", async () => {
+    await using service = await start(place);
+    const { finish } = await begin(service);
+
+    service.signal("SIGINT");
+    service.signal("SIGINT");
+
+    await untilStopping(service);
+    assertEquals(await finish(), 201);
+    assertEquals((await service.ended).code, 0);
+  });
+
+  await t.step("ends at once when it is asked again", async () => {
+    await using service = await start(place);
+    const { finish } = await begin(service);
+    service.signal("SIGTERM");
+    await untilStopping(service);
+    await pause(600);
+
+    service.signal("SIGTERM");
+
+    assertEquals((await service.ended).code, 1);
+    await assertRejects(finish);
+  });
+
+  await t.step("ends though a body never arrives", async () => {
+    await using service = await start(place);
+    const { finish } = await begin(service);
+
+    service.signal("SIGTERM");
+
+    assertEquals((await service.ended).code, 0);
+    await assertRejects(finish);
+  });
+
+  await Deno.remove(dataDir, { recursive: true });
+
+  async function begin({ origin }: Service) {
+    const { readable, writable } = new TransformStream<Uint8Array>();
+    const body = writable.getWriter();
+    const answer = fetch(`${origin}/api/products`, {
+      method: "POST",
+      headers,
+      body: readable,
+    });
+    answer.catch(() => {});
+    const encoder = new TextEncoder();
+    await body.write(encoder.encode('{"title":'));
+    // What was sent before this is with the service by now.
+    await fetch(`${origin}/health/live`).then(({ body }) => body?.cancel());
+
+    return {
+      async finish(): Promise<number> {
+        body.write(encoder.encode('"Emma"}')).then(() => body.close()).catch(
+          () => {},
+        );
+        const { status, body: rest } = await answer;
+        await rest?.cancel();
+        return status;
+      },
+    };
+  }
+
+  /** A client that says this and stays. */
+  async function connect(
+    { origin }: Service,
+    text: string,
+  ): Promise<Deno.Conn> {
+    const { hostname, port } = new URL(origin);
+    const connection = await Deno.connect({ hostname, port: Number(port) });
+    await connection.write(new TextEncoder().encode(text));
+    return connection;
+  }
+
+  async function untilStopping(service: Service): Promise<void> {
+    while ((await get(service, "/health/ready")).status !== 503);
+  }
+
+  async function get({ origin }: Service, path: string): Promise<Response> {
+    const response = await fetch(origin + path, { headers });
+    await response.body?.cancel();
+    return response;
+  }
+});
+
+Deno.test("A service that is being stopped", async (t) => {
+  let isReady = true;
+  await using app = await openApp({ isReady: () => isReady });
+  const org = await app.organization();
+
+  await t.step("says so where a body is cut off", async () => {
+    const cutOff = new ReadableStream({
+      pull(controller) {
+        isReady = false;
+        controller.error(new Error("The connection was closed"));
+      },
+    }, { highWaterMark: 0 });
+
+    const { status, headers, body } = await app.send("/api/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/json" },
+      body: cutOff,
+    });
+
+    assertEquals(status, 503);
+    assertEquals(headers.get("retry-after"), "1");
+    assertEquals(body.error.message, "The service is being stopped");
+  });
+
+  await t.step("refuses what is new, and lives", async () => {
+    isReady = false;
+
+    assertEquals((await org.get("/api/products")).status, 503);
+    assertEquals((await org.get("/health/ready")).status, 503);
+    assertEquals((await org.get("/health/live")).status, 200);
+  });
+});

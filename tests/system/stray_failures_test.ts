@@ -1,0 +1,38 @@
+import { assertEquals } from "@std/assert";
+import { preparedFolder } from "../support/prepared_folder.ts";
+import { start } from "../support/process.ts";
+import { SECRETS } from "../support/secrets.ts";
+
+interface Line {
+  level: string;
+  message: string;
+  cause?: { name: string; at: string[] };
+}
+
+Deno.test("A service goes on after failures that nobody caught, and says so", async () => {
+  const dataDir = await preparedFolder();
+  SECRETS.addCredential("swordfish-swordfish");
+  await using service = await start({ DATA_DIR: dataDir }, () => [
+    ...["run", "--no-prompt", "-A", "--preload", "./tests/stray_failures.ts"],
+    ...["main.ts", "start"],
+  ]);
+
+  service.signal("SIGUSR1");
+
+  const uncaught = () =>
+    service.stdout.split("\n").filter((line) => line.includes("Nobody caught"))
+      .map((line) => {
+        const { level, message, cause } = JSON.parse(line) as Line;
+        return [level, message, cause?.name, cause?.at.length !== 0];
+      });
+  while (uncaught().length < 3) await service.until("/health/ready");
+
+  assertEquals(uncaught().sort(), [
+    ["error", "Nobody caught this error", "TypeError", true],
+    ["error", "Nobody caught this unhandledrejection", undefined, true],
+    ["error", "Nobody caught this unhandledrejection", "Error", true],
+  ]);
+  service.signal("SIGTERM");
+  assertEquals((await service.ended).code, 0);
+  await Deno.remove(dataDir, { recursive: true });
+});

@@ -1,0 +1,211 @@
+import { assert, assertEquals } from "@std/assert";
+import { openTelemetry } from "../../middleware/opentelemetry.ts";
+import { SILENT } from "../../middleware/telemetry.ts";
+import { freePort } from "../support/port.ts";
+import {
+  type Collector,
+  openCollector,
+  type Span,
+} from "../support/collector.ts";
+
+/** What the service logs of a request. */
+interface Line {
+  trace_id: string;
+  code?: string;
+}
+
+/** The service in a process of its own, whose traces and metrics go to the collector. */
+async function start(collector: Collector) {
+  const dataDir = await Deno.makeTempDir();
+  const port = freePort();
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", "-A", "main.ts", "start"],
+    cwd: new URL("../../", import.meta.url),
+    env: {
+      DATABASE_URL: "",
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      OTEL_DENO: "true",
+      OTEL_DENO_CONSOLE: "ignore",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_BSP_SCHEDULE_DELAY: "200",
+      OTEL_METRIC_EXPORT_INTERVAL: "500",
+    },
+    stdout: "piped",
+  }).spawn();
+  const lines = process.stdout.pipeThrough(new TextDecoderStream());
+  let said = "";
+  const reader = lines.getReader();
+  const readUntil = async (pattern: RegExp) => {
+    while (!pattern.test(said)) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`The service ended: ${said}`);
+      said += value;
+    }
+    return pattern.exec(said)![1]!;
+  };
+  const key = await readUntil(/(cat_\S+)/);
+
+  return {
+    /** Sends a request, and gives the line that was logged of it. */
+    async send(
+      path: string,
+      body?: object,
+      headers?: HeadersInit,
+    ): Promise<Line> {
+      const requestId = crypto.randomUUID();
+      const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
+        headers: {
+          "x-api-key": key,
+          "x-request-id": requestId,
+          "content-type": "application/json",
+          ...headers,
+        },
+        ...body && { method: "POST", body: JSON.stringify(body) },
+      });
+      await response.text();
+      return JSON.parse(
+        await readUntil(new RegExp(`(\\{[^\\n]*${requestId}[^\\n]*\\})\\n`)),
+      ) as Line;
+    },
+    async [Symbol.asyncDispose]() {
+      // A service whose exporter still has something to send may take its time to end.
+      process.kill("SIGKILL");
+      await process.status;
+      await reader.cancel();
+      await Deno.remove(dataDir, { recursive: true });
+    },
+  };
+}
+
+const POOL = "db.client.connection.pool.name";
+
+Deno.test("OTEL_DENO=true", async (t) => {
+  await using collector = openCollector();
+  await using service = await start(collector);
+  const { spans, metrics } = collector;
+
+  /** The trace of a request, each span behind the one it is part of. */
+  async function traceOf({ trace_id }: Line, size: number) {
+    const own = () => spans.filter(({ traceId }) => traceId === trace_id);
+    await collector.until(() => own().length >= size);
+    return own().map(({ name, parentSpanId }) => {
+      const parent = own().find(({ spanId }) => spanId === parentSpanId);
+      return parent ? `${parent.name} > ${name}` : name;
+    }).sort();
+  }
+
+  await t.step("makes one trace of a request", async () => {
+    const first = await service.send("/products?limit=1");
+    const created = await service.send("/products", {
+      title: "Xanadu",
+      product_prices: [{ currency_code: "EUR", list_price: 1 }],
+    });
+
+    assertEquals(await traceOf(first, 6), [
+      "GET /api/products",
+      "GET /api/products > authentication",
+      "GET /api/products > select products",
+      "GET /api/products > validation",
+      "authentication > insert api_key_uses",
+      "authentication > select api_keys",
+    ]);
+    assertEquals(await traceOf(created, 7), [
+      "POST /api/products",
+      "POST /api/products > authentication",
+      "POST /api/products > insert product_counts",
+      "POST /api/products > insert product_prices",
+      "POST /api/products > insert products",
+      "POST /api/products > select products",
+      "POST /api/products > validation",
+    ]);
+  });
+
+  await t.step("names a route, not each of its addresses", async () => {
+    const id = crypto.randomUUID();
+
+    const missing = await service.send(`/products/${id}`);
+
+    assertEquals(missing.code, "NOT_FOUND");
+    assertEquals(await traceOf(missing, 3), [
+      "GET /api/products/{id}",
+      "GET /api/products/{id} > authentication",
+      "GET /api/products/{id} > select products",
+    ]);
+  });
+
+  await t.step("marks the step that failed, with its code", async () => {
+    const wrong = await service.send("/products", { title: "" });
+    const unknown = await service.send("/products", undefined, {
+      "x-api-key": "cat_",
+    });
+
+    await traceOf(wrong, 3);
+    await traceOf(unknown, 2);
+    const failed = spans.filter(({ status }) => status.code === 2);
+    assertEquals(failed.map(({ name }) => name).sort(), [
+      "authentication",
+      "validation",
+    ]);
+    assertEquals(failed.map(errorOf).sort(), [
+      "UNAUTHORIZED",
+      "VALIDATION_ERROR",
+    ]);
+  });
+
+  await t.step("shows nothing of what was sent", () => {
+    assert(spans.length > 0);
+    assert(!JSON.stringify(spans).includes("Xanadu"));
+  });
+
+  await t.step(
+    "measures requests, waiting, connections and errors",
+    async () => {
+      const names = [
+        "http.server.request.duration",
+        "http.server.active_requests",
+        "db.client.connection.wait_time",
+        "db.client.connection.count",
+        "db.client.connection.pending_requests",
+        "catalogue.errors",
+      ];
+      const codes = () =>
+        metrics.flatMap(({ name, sum }) =>
+          name === "catalogue.errors" ? sum?.dataPoints ?? [] : []
+        ).flatMap(({ attributes }) => attributes)
+          .map(({ value }) => value.stringValue);
+
+      await collector.until(() =>
+        names.every((name) => metrics.some((metric) => metric.name === name)) &&
+        codes().includes("UNAUTHORIZED")
+      );
+
+      assertEquals(
+        new Set(
+          metrics.flatMap(({ name, sum, histogram }) =>
+            name.startsWith("db.")
+              ? (sum ?? histogram)!.dataPoints.map(({ attributes }) =>
+                attributes.find(({ key }) => key === POOL)?.value.stringValue
+              )
+              : []
+          ),
+        ),
+        new Set(["primary"]),
+      );
+      assertEquals([...new Set(codes())].sort(), [
+        "NOT_FOUND",
+        "UNAUTHORIZED",
+        "VALIDATION_ERROR",
+      ]);
+    },
+  );
+});
+
+Deno.test("Traces and metrics are off by default", () => {
+  assertEquals(openTelemetry(), SILENT);
+});
+
+function errorOf({ attributes }: Span): string | undefined {
+  return attributes.find(({ key }) => key === "error.type")?.value.stringValue;
+}
