@@ -10,7 +10,7 @@ const RUNS = 30;
 Deno.test("Any operations, one after another, do what the model does", async () => {
   await using app = await openApp();
   const lists = await codes(app);
-  // `deno task test tests/model_test.ts -- 123` runs that seed again.
+  // `deno task test tests/model/model_test.ts -- 123` runs that seed again.
   const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`Seed: ${seed}`);
 

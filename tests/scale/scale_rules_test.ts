@@ -85,13 +85,9 @@ Deno.test("a database that can be distributed", async (t) => {
 
 /** Modules whose statements no request sends, or that have none but `begin` and the like. */
 const OF_OPERATORS = [
-  "checks.ts",
-  "content_checks.ts",
   "install.ts",
   "migrate.ts",
   "recount.ts",
-  "replica_check.ts",
-  "server_checks.ts",
   "transaction.ts",
 ];
 
@@ -101,10 +97,12 @@ const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 /** How each tagged template of the request's modules begins. */
 async function templates(): Promise<string[]> {
   const folder = new URL("../../db/", import.meta.url);
-  const files = Array.from(Deno.readDirSync(folder), ({ name }) => name)
-    .filter((name) => !OF_OPERATORS.includes(name));
   const texts = await Promise.all(
-    files.map((name) => Deno.readTextFile(new URL(name, folder))),
+    ["", "connections/", "products/"].flatMap((room) =>
+      Array.from(Deno.readDirSync(new URL(room, folder)))
+        .filter(({ name, isFile }) => isFile && !OF_OPERATORS.includes(name))
+        .map(({ name }) => Deno.readTextFile(new URL(`${room}${name}`, folder)))
+    ),
   );
   return texts.flatMap((text) =>
     Array.from(

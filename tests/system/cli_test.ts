@@ -20,7 +20,13 @@ Deno.test("A wrong command line", async (t) => {
         const { code, stdout, stderr } = await new Deno.Command(
           Deno.execPath(),
           {
-            args: ["run", "--quiet", "-A", "db/commands/cli.ts", ...line.split(" ")],
+            args: [
+              "run",
+              "--quiet",
+              "-A",
+              "db/commands/cli.ts",
+              ...line.split(" "),
+            ],
             cwd: ROOT,
             env: { DATABASE_URL: "", DATA_DIR: dataDir, NO_COLOR: "1" },
           },

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/isbn.ts";
 import * as onix from "../../schema/onix_codes.ts";
 
-const SEED = await read("../sql/seed.sql");
-const DEMO = await read("../sql/demo.sql");
+const SEED = await read("../../sql/seed.sql");
+const DEMO = await read("../../sql/demo.sql");
 
 /** What stands before the code in the name of an id. */
 const NAMES = {

@@ -13,7 +13,13 @@ Deno.test("A service goes on after failures that nobody caught, and says so", as
   const dataDir = await preparedFolder();
   SECRETS.addCredential("swordfish-swordfish");
   await using service = await start({ DATA_DIR: dataDir }, () => [
-    ...["run", "--no-prompt", "-A", "--preload", "./tests/stray_failures.ts"],
+    ...[
+      "run",
+      "--no-prompt",
+      "-A",
+      "--preload",
+      "./tests/support/stray_failures.ts",
+    ],
     ...["main.ts", "start"],
   ]);
 
