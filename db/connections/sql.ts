@@ -1,84 +1,101 @@
-import type postgres from "postgres";
-import { RowsMissing } from "./sqlstate.ts";
+/** The organization that a statement is run for: the parameter `$1`, wherever the statement names it. */
+export const organization = Symbol("organization");
 
-/** Statements as tagged templates; what is interpolated travels as a parameter. */
-export interface Sql {
-  <T extends readonly object[] = postgres.Row[]>(
-    strings: TemplateStringsArray,
-    ...values: readonly unknown[]
-  ): postgres.PendingQuery<T & postgres.Row[]>;
-  /** The names of columns or of a table; or a row with these columns, after `insert into`. */
-  (names: string | readonly string[]): postgres.Helper<string[]>;
-  (row: object, columns: readonly string[]): postgres.Helper<object>;
-  /** A value that travels as `jsonb`. */
-  json(value: unknown): postgres.Parameter;
-  /** A statement out of a file of `sql/`, or a part of one; never text of anyone else. */
-  unsafe(text: string): Statement;
+/** A value that travels as `jsonb`. */
+export class Json {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
 }
 
-declare const transactional: unique symbol;
-
-/** The same inside a transaction: functions that need one say so by this type. */
-export interface Tx extends Sql {
-  readonly [transactional]: true;
+/** Makes a parameter of type `jsonb`. */
+export function json(value: unknown): Json {
+  return new Json(value);
 }
 
-/** A statement that is not sent yet. */
-export type Statement<T extends object = postgres.Row> = postgres.PendingQuery<
-  T[]
->;
+/** An SQL statement, or a fragment of one: text, and the values between its parts. */
+export interface Statement<Row extends object = object> {
+  readonly strings: readonly string[];
+  readonly values: readonly unknown[];
+  /** Whether the server keeps its plan. */
+  readonly prepare: boolean;
+  /** What a row of its result is; for the compiler alone. */
+  readonly row?: Row;
+}
+
+/** The rows of a statement, and how many it has read or written. */
+export type Result<S> = S extends Statement<infer Row>
+  ? Row[] & { readonly count: number }
+  : never;
+
+/** The results of statements, in their order. */
+export type Results<S extends readonly Statement[]> = {
+  -readonly [I in keyof S]: Result<S[I]>;
+};
 
 /**
- * A part of statements that is always the same text: made once, for to make it
- * costs as much as to send what it is part of.
+ * Writes a statement or a fragment. A fragment that is interpolated becomes part
+ * of the text, a list of them too, one behind the other; `organization` becomes
+ * `$1`; any other value travels as a parameter.
  */
-export function constant<Part>(make: (sql: Sql) => Part): (sql: Sql) => Part {
-  let made: Part | undefined;
-  return (sql) => made ??= make(sql);
+export function sql<Row extends object = object>(
+  template: TemplateStringsArray,
+  ...interpolated: readonly unknown[]
+): Statement<Row> {
+  const strings = [template[0]!];
+  const values: unknown[] = [];
+  interpolated.forEach((value, i) => {
+    for (const part of Array.isArray(value) ? value : [value]) {
+      if (!isStatement(part)) {
+        values.push(part);
+        strings.push("");
+        continue;
+      }
+      strings[strings.length - 1] += part.strings[0]!;
+      strings.push(...part.strings.slice(1));
+      values.push(...part.values);
+    }
+    strings[strings.length - 1] += template[i + 1]!;
+  });
+  return { strings, values, prepare: true };
 }
 
-/** Parts of a list as they stand in a statement, such as the names of columns, with a comma between them. */
-export function names(...parts: string[]): (sql: Sql) => Statement {
-  return constant((sql) => sql.unsafe(parts.join(", ")));
+/** A fragment of this text: names of tables and columns, or a statement out of a file of `sql/`. Never text of a client. */
+export function raw(text: string): Statement {
+  return { strings: [text], values: [], prepare: true };
 }
 
-/** A statement that must find exactly so many rows. */
-export interface Exact {
-  statement: Statement;
-  rows: number;
+/** The names with a comma between them, as they stand in a list of columns. */
+export function names(...columns: readonly string[]): Statement {
+  return raw(columns.join(", "));
 }
 
-/**
- * Sends the statements of a transaction in one go, and gives the last one's
- * rows. They run in their order, and the first that fails is what it throws:
- * `RowsMissing` where one found fewer rows than it must.
- */
-export async function pipelined<T extends object>(
-  statements: readonly [...(Statement | Exact)[], Statement<T>],
-): Promise<T[]> {
-  // All of them, for what comes after a failure fails too, and may be heard of first.
-  const results = await Promise.allSettled(
-    statements.map((statement) =>
-      "rows" in statement ? exactly(statement) : statement.execute()
-    ),
-  );
-  const failed = results.find(({ status }) => status === "rejected");
-  if (failed) throw (failed as PromiseRejectedResult).reason;
-  return (results.at(-1) as PromiseFulfilledResult<unknown>).value as T[];
+/** The same statement, planned for its own values at each execution. */
+export function unprepared<Row extends object>(
+  statement: Statement<Row>,
+): Statement<Row> {
+  return { ...statement, prepare: false };
 }
 
-async function exactly({ statement, rows }: Exact) {
-  const result = await statement.execute();
-  if (result.count !== rows) throw new RowsMissing();
-  return result;
+/** The text of a statement with `$1`, `$2` … and the values of these parameters. */
+export function parametersOf(
+  { strings, values }: Statement,
+  organizationId?: string,
+): { text: string; parameters: unknown[] } {
+  const parameters = values.includes(organization) ? [organizationId] : [];
+  if (parameters.length > 0 && organizationId === undefined) {
+    throw new Error("This statement is an organization's, and none was given");
+  }
+  let text = strings[0]!;
+  values.forEach((value, i) => {
+    const number = value === organization ? 1 : parameters.push(value);
+    text += `$${number}${strings[i + 1]}`;
+  });
+  return { text, parameters };
 }
 
-/**
- * Has the statement planned for its own values each time. The tag has no option
- * for it.
- */
-export function unprepared<S extends object>(statement: S): S {
-  const { options } = statement as unknown as { options: object };
-  Object.assign(options, { prepare: false });
-  return statement;
+function isStatement(value: unknown): value is Statement {
+  return typeof value === "object" && value !== null && "strings" in value;
 }
