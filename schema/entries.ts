@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { fields, step } from "./objects.ts";
 import { Amount, ExactNumber, Percent } from "./numbers.ts";
 import { CURRENCIES } from "./onix_codes.ts";
+import { shownFields } from "./references.ts";
 import { Day, NoId, oneOf, text, Uuid } from "./values.ts";
 
 /*
@@ -51,7 +52,7 @@ export const ChangedPacking = fields({
 export const Contributor = fields({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
-}, ["contributor_name", "contributor_role_name", "contributor_role_code"]);
+}, Object.keys(shownFields("contributors")));
 
 export const Collection = fields({ collection_id: Uuid });
 
@@ -69,7 +70,7 @@ export const CustomField = fields({
         ? "inexact_number: This number cannot be kept digit by digit: send it as a string"
         : "invalid_type: Expected a string, a number, a boolean or null",
   )),
-}, ["field_name"]);
+}, Object.keys(shownFields("custom_fields")));
 
 /** A price ends no earlier than it begins. */
 function price<const E extends v.ObjectEntries>(entries: E) {

@@ -40,6 +40,17 @@ function decimal(value: unknown): string | undefined {
 
 const AMOUNT = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/;
 
+/** A whole number from 1 that PostgreSQL holds as an `int`. */
+export const PositiveInteger = v.pipe(
+  v.number("invalid_type: Expected a whole number"),
+  v.check(
+    (number) =>
+      Number.isInteger(number) && number >= 1 && number <= 2_147_483_647,
+    "out_of_range: Expected a whole number from 1 to 2147483647",
+  ),
+  v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
+);
+
 /** A JSON number or a decimal string. */
 const Decimal = v.custom<number | string | RawNumber>(
   (value) => decimal(value) !== undefined,

@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
-import { ANSWERED } from "./response_fields.ts";
 import {
   ChangedPacking,
   ChangedPrice,
@@ -10,7 +9,10 @@ import {
   NewPacking,
   NewPrice,
 } from "./entries.ts";
+import { PositiveInteger } from "./numbers.ts";
 import { chosen, fields, isObject, list } from "./objects.ts";
+import { holderOf, shownFields } from "./references.ts";
+import { RIGHTS } from "./rights.ts";
 import {
   Day,
   heading,
@@ -19,24 +21,32 @@ import {
   Isbn13,
   oneOf,
   text,
+  Timestamp,
   Uuid,
 } from "./values.ts";
 
-/** The columns of a product that a client may write (specification, 2.1). */
-export const CORE = {
+/** What the service gives every product. */
+export const IDENTITY = {
+  id: Uuid,
+  organization_id: Uuid,
+  product_code: v.pipe(
+    v.string(),
+    v.metadata({
+      description: "Made by the service, unique in the organization.",
+      examples: ["P-0DYSSEY1"],
+    }),
+  ),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+/** The scalar fields that a client writes, in the order of the specification (2.1). */
+export const SCALARS = {
   title: heading(500),
   subtitle: v.nullable(text()),
   isbn13: v.nullable(Isbn13),
   isbn10: v.nullable(Isbn10),
-  page_count: v.nullable(v.pipe(
-    v.number("invalid_type: Expected a whole number"),
-    v.check(
-      (pages) =>
-        Number.isInteger(pages) && pages >= 1 && pages <= 2_147_483_647,
-      "out_of_range: Expected a whole number from 1 to 2147483647",
-    ),
-    v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
-  )),
+  page_count: v.nullable(PositiveInteger),
   publication_date: v.nullable(Day),
   format_id: v.nullable(Uuid),
   title_id: v.nullable(Uuid),
@@ -70,20 +80,32 @@ export const CORE = {
   cover_image_url: v.nullable(HttpUrl),
 };
 
-/** The arrays of a product (specification, 2.2), of which all but two are given whole. */
+/** The columns of `products` that a body writes: a record holds the product form, and the series waits for its link. */
+export const COLUMNS = (Object.keys(SCALARS) as (keyof typeof SCALARS)[])
+  .filter((field) => field !== "series_id" && !holderOf(field));
+
+/** The names of the fields that only answers have: a body may repeat them, and they are ignored. */
+const ANSWERED = [
+  ...Object.keys(IDENTITY),
+  ...Object.keys(shownFields()),
+  "collections",
+  ...Object.keys(RIGHTS),
+];
+
+/** The arrays that a body gives whole (specification, 2.2). */
 const LINKS = {
   contributors: list(Contributor, "contributor_id", "contributor_role_id"),
   product_collections: list(Collection, "collection_id"),
   custom_fields: list(CustomField, "field_id"),
 };
 
-const { title, ...optionalCore } = CORE;
+const { title, ...optionalScalars } = SCALARS;
 
 /** A body of `POST /products`. */
 export const CreateProduct = fields({
   title,
   ...v.partial(v.object({
-    ...optionalCore,
+    ...optionalScalars,
     ...LINKS,
     product_prices: list(NewPrice),
     packing_configurations: list(NewPacking),
@@ -98,7 +120,7 @@ export const CreateProduct = fields({
 export const UpdateProduct = fields(
   v.partial(v.object({
     title,
-    ...optionalCore,
+    ...optionalScalars,
     ...LINKS,
     product_prices: list(merged(ChangedPrice, NewPrice), "id"),
     packing_configurations: list(merged(ChangedPacking, NewPacking), "id"),

@@ -1,14 +1,15 @@
 import * as v from "valibot";
 import { COLLATERAL, type CollateralType } from "./collateral.ts";
-import { DISPLAY, IDENTITY, RIGHTS } from "./response_fields.ts";
 import { Currency, Unit } from "./entries.ts";
-import { CORE } from "./product.ts";
-import { SalesRights, ShallowTerritory } from "./rights.ts";
+import { IDENTITY, SCALARS } from "./product.ts";
+import { shownFields } from "./references.ts";
+import { RECORDS } from "./records.ts";
+import { RIGHTS, SalesRights, ShallowTerritory } from "./rights.ts";
 import { Day, Uuid } from "./values.ts";
 
 /*
- * Products as answers show them. PostgreSQL makes their JSON; these schemas
- * describe it to clients, and the tests hold every answer against them.
+ * Products as answers show them. PostgreSQL makes their JSON. These schemas
+ * describe it to clients, and tests check every answer against them.
  */
 
 const amount = v.nullable(v.number());
@@ -17,13 +18,20 @@ const Isbn = v.nullable(
   v.pipe(v.string(), v.description("Bare: without hyphens and spaces.")),
 );
 
-/** The fields that every answer with a product has. */
-const SCALARS = {
+/** A collection that a product is in. */
+export const CollectionSummary = v.object({
+  id: Uuid,
+  ...RECORDS.collections,
+});
+
+/** The fields that get and lists have. */
+const SUMMARY = {
   ...IDENTITY,
-  ...CORE,
+  ...SCALARS,
   isbn13: Isbn,
   isbn10: Isbn,
-  ...DISPLAY,
+  ...shownFields(),
+  collections: v.optional(v.array(CollectionSummary)),
 };
 
 /** A price of a product. */
@@ -39,40 +47,38 @@ export const Price = v.object({
   valid_to: v.nullable(Day),
 });
 
-/** A packing of a product. */
+/** A packing configuration of a product. */
 export const Packing = v.object({ id: Uuid, unit_of_measure: Unit });
 
-/** Who contributed what, with the names of both. */
+/** A contributor in a role. */
 export const Contributor = v.object({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
-  contributor_name: v.string(),
-  contributor_role_name: v.string(),
-  contributor_role_code: v.string(),
+  ...shownFields("contributors"),
 });
 
-/** The link to a collection. */
+/** A link to a collection. */
 export const Collection = v.object({ collection_id: Uuid });
 
-/** The value of a custom field, with its name. */
+/** A value of a custom field. */
 export const CustomField = v.object({
   field_id: Uuid,
   field_value: v.nullable(v.union([v.string(), v.number(), v.boolean()])),
-  field_name: v.string(),
+  ...shownFields("custom_fields"),
 });
 
 /** A text about a product (ONIX block 2). */
 export const TextContent = collateral("text_content");
 
-/** What others wrote about it (ONIX block 2). */
+/** A review or another text that cites the product (ONIX block 2). */
 export const CitedContent = collateral("cited_content");
 
-/** A prize that it won (ONIX block 2). */
+/** A prize of the product (ONIX block 2). */
 export const Award = collateral("award");
 
-/** A product in full: what get, create and update answer. */
+/** A full product: the answer to get, create and update. */
 export const Product = v.object({
-  ...SCALARS,
+  ...SUMMARY,
   product_prices: v.array(Price),
   packing_configurations: v.array(Packing),
   contributors: v.array(Contributor),
@@ -86,14 +92,14 @@ export const Product = v.object({
   ...RIGHTS,
 });
 
-/** A product in a list, with what `include` asked for. */
+/** A product in a list, with the arrays that `include` names. */
 export const ListedProduct = v.object({
-  ...SCALARS,
+  ...SUMMARY,
   product_territories: v.optional(v.array(ShallowTerritory)),
   product_sales_rights: v.optional(v.array(SalesRights)),
 });
 
-/** A row of this type: every field is there, null where it is empty. */
+/** An entry of this type. Every field is present, and null when it is empty. */
 function collateral<const T extends CollateralType>(type: T) {
   const entries = Object.entries<v.GenericSchema>(COLLATERAL[type]);
   return v.object({

@@ -68,6 +68,12 @@ export const Day = v.pipe(
   v.metadata({ format: "date" }),
 );
 
+/** A time in UTC, to the millisecond (ISO 8601), as answers have it. */
+export const Timestamp = v.pipe(
+  v.string(),
+  v.metadata({ format: "date-time" }),
+);
+
 function isDay(day: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || day.startsWith("0000")) return false;
   const date = new Date(`${day}T00:00:00Z`);

@@ -1,109 +1,83 @@
-import { constant } from "../connections/sql.ts";
+import { COLLATERAL, type CollateralType } from "../../schema/collateral.ts";
+import { names, organization, sql } from "../connections/sql.ts";
+import { jsonArray } from "./json_array.ts";
+import { shownColumns } from "./shown_records.ts";
 import { salesRights } from "./sales_rights_json.ts";
 import { territories } from "./territories_json.ts";
 
-/** What only the full product has: the arrays of product `p`, as one JSON object. */
-export const arrays = constant((sql) =>
-  sql`
-    json_build_object(
-      'product_prices', coalesce((
-        select json_agg(
-          json_build_object(
-            'id', x.id,
-            'currency_code', x.currency_code,
-            'retail_price', trim_scale(x.retail_price),
-            'retail_price_inc_tax', trim_scale(x.retail_price_inc_tax),
-            'list_price', trim_scale(x.list_price),
-            'tax_rate', trim_scale(x.tax_rate),
-            'is_default', x.is_default,
-            'valid_from', x.valid_from,
-            'valid_to', x.valid_to
-          )
-          order by x.position, x.id
-        )
-        from product_prices x
-        where x.organization_id = $1 and x.product_id = p.id
-      ), '[]'),
-      'packing_configurations', coalesce((
-        select json_agg(
-          json_build_object('id', x.id, 'unit_of_measure', x.unit_of_measure)
-          order by x.position, x.id
-        )
-        from packing_configurations x
-        where x.organization_id = $1 and x.product_id = p.id
-      ), '[]'),
-      'contributors', coalesce((
-        select json_agg(
-          json_build_object(
-            'contributor_id', x.contributor_id,
-            'contributor_role_id', x.contributor_role_id,
-            'contributor_name', contributor.name,
-            'contributor_role_name', role.name,
-            'contributor_role_code', role.code
-          )
-          order by x.position
-        )
-        from product_contributors x
-        join contributors contributor on contributor.organization_id = $1 and contributor.id = x.contributor_id
-        join contributor_roles role on role.id = x.contributor_role_id
-        where x.organization_id = $1 and x.product_id = p.id
-      ), '[]'),
-      'product_collections', coalesce((
-        select json_agg(json_build_object('collection_id', x.collection_id) order by x.position)
-        from product_collections x
-        where x.organization_id = $1 and x.product_id = p.id
-      ), '[]'),
-      'custom_fields', coalesce((
-        select json_agg(
-          json_build_object('field_id', x.field_id, 'field_value', x.field_value, 'field_name', field.name)
-          order by x.position
-        )
-        from custom_field_values x
-        join custom_fields field on field.organization_id = $1 and field.id = x.field_id
-        where x.organization_id = $1 and x.product_id = p.id
-      ), '[]'),
-      'collateral', coalesce((
-        select json_agg(
-          case x.collateral_type
-            when 'text_content' then json_build_object(
-              'id', x.id,
-              'collateral_type', x.collateral_type,
-              'text', x.text,
-              'text_type', x.text_type,
-              'content_audience', x.content_audience,
-              'text_format', x.text_format,
-              'text_author', x.text_author,
-              'source_title', x.source_title,
-              'language', x.language
-            )
-            when 'cited_content' then json_build_object(
-              'id', x.id,
-              'collateral_type', x.collateral_type,
-              'source_title', x.source_title,
-              'cited_content_type', x.cited_content_type,
-              'citation_note', x.citation_note,
-              'resource_link', x.resource_link,
-              'publication_date', x.publication_date,
-              'content_audience', x.content_audience
-            )
-            else json_build_object(
-              'id', x.id,
-              'collateral_type', x.collateral_type,
-              'prize_name', x.prize_name,
-              'prize_year', x.prize_year,
-              'prize_country', x.prize_country,
-              'prize_code', x.prize_code,
-              'prize_statement', x.prize_statement,
-              'prize_jury', x.prize_jury
-            )
-          end
-          order by x.position, x.id
-        )
-        from collateral x
-        where x.organization_id = $1 and x.product_id = p.id
-      ), '[]'),
-      'product_territories', ${territories(sql)},
-      'product_sales_rights', ${salesRights(sql)}
-    )
-  `
-);
+const prices = jsonArray(sql`
+  select
+    x.id,
+    x.currency_code,
+    trim_scale(x.retail_price) as retail_price,
+    trim_scale(x.retail_price_inc_tax) as retail_price_inc_tax,
+    trim_scale(x.list_price) as list_price,
+    trim_scale(x.tax_rate) as tax_rate,
+    x.is_default,
+    x.valid_from,
+    x.valid_to
+  from product_prices x
+  where x.organization_id = ${organization} and x.product_id = p.id
+  order by x.position, x.id
+`);
+
+const packings = jsonArray(sql`
+  select x.id, x.unit_of_measure
+  from packing_configurations x
+  where x.organization_id = ${organization} and x.product_id = p.id
+  order by x.position, x.id
+`);
+
+const contributors = jsonArray(sql`
+  select x.contributor_id, x.contributor_role_id${shownColumns("contributors")}
+  from product_contributors x
+  where x.organization_id = ${organization} and x.product_id = p.id
+  order by x.position
+`);
+
+const collections = jsonArray(sql`
+  select x.collection_id
+  from product_collections x
+  where x.organization_id = ${organization} and x.product_id = p.id
+  order by x.position
+`);
+
+const customFields = jsonArray(sql`
+  select x.field_id, x.field_value${shownColumns("custom_fields")}
+  from custom_field_values x
+  where x.organization_id = ${organization} and x.product_id = p.id
+  order by x.position
+`);
+
+/** An entry of collateral has the fields of its own type. */
+const collateral = sql`array(
+  select
+    case x.collateral_type
+      when 'text_content' then ${collateralOf("text_content")}
+      when 'cited_content' then ${collateralOf("cited_content")}
+      else ${collateralOf("award")}
+    end
+  from collateral x
+  where x.organization_id = ${organization} and x.product_id = p.id
+  order by x.position, x.id
+)`;
+
+/** What only the full product has: the arrays of product `p`, as the inside of a JSON object. */
+export const nestedJson = sql`concat(
+  '"product_prices":', array_to_json(${prices}),
+  ',"packing_configurations":', array_to_json(${packings}),
+  ',"contributors":', array_to_json(${contributors}),
+  ',"product_collections":', array_to_json(${collections}),
+  ',"custom_fields":', array_to_json(${customFields}),
+  ',"collateral":', array_to_json(${collateral}),
+  ',"product_territories":', array_to_json(${territories}),
+  ',"product_sales_rights":', array_to_json(${salesRights})
+)`;
+
+function collateralOf(type: CollateralType) {
+  const columns = ["id", "collateral_type", ...Object.keys(COLLATERAL[type])];
+  return sql`(
+    select row_to_json(entry)
+    from (select ${names(...columns.map((column) => `x.${column}`))}) entry
+  )`;
+}

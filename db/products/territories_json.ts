@@ -1,166 +1,142 @@
-import { constant } from "../connections/sql.ts";
-
-/*
- * Rights and supply, written elsewhere and read here under ONIX's own names.
- * `$1` is the organization; the product is that of `t` or `r`.
- */
-
-/** The territories of product `p` with their markets: the shallow tree of a list. */
-export const shallowTerritories = constant((sql) =>
-  sql`
-    coalesce((
-      select json_agg(
-        json_build_object(
-          'id', t.id,
-          'market_reference', t.market_reference,
-          'exclusivity', t.exclusivity,
-          'markets', ${markets(sql)}
-        )
-        order by t.position, t.id
-      )
-      from product_territories t
-      where t.organization_id = $1 and t.product_id = p.id
-    ), '[]')
-  `
-);
-
-/** The whole tree of product `p` (ONIX blocks 4 and 6). */
-export const territories = constant((sql) =>
-  sql`
-    coalesce((
-      select json_agg(
-        json_build_object(
-          'id', t.id,
-          'market_reference', t.market_reference,
-          'exclusivity', t.exclusivity,
-          'markets', ${markets(sql)},
-          'market_publishing_detail', json_build_object(
-            'market_publishing_status', t.market_publishing_status,
-            'market_publishing_status_label', (
-              select label from onix_codes where list = 68 and code = t.market_publishing_status
-            ),
-            'market_dates', coalesce((
-              select json_agg(
-                json_build_object(
-                  'market_date_role', d.market_date_role,
-                  'market_date_role_label', (
-                    select label from onix_codes where list = 163 and code = d.market_date_role
-                  ),
-                  'date', d.date
-                )
-                order by d.position, d.id
-              )
-              from market_dates d
-              where d.organization_id = $1 and d.product_id = t.product_id and d.territory_id = t.id
-            ), '[]')
-          ),
-          'supply_details', coalesce((
-            select json_agg(
-              json_build_object(
-                'id', s.id,
-                'supplier', json_build_object(
-                  'supplier_role', s.supplier_role,
-                  'supplier_role_label', (
-                    select label from onix_codes where list = 93 and code = s.supplier_role
-                  ),
-                  'supplier_name', s.supplier_name
-                ),
-                'product_availability', s.product_availability,
-                'product_availability_label', (
-                  select label from onix_codes where list = 65 and code = s.product_availability
-                ),
-                'supply_dates', coalesce((
-                  select json_agg(
-                    json_build_object(
-                      'supply_date_role', d.supply_date_role,
-                      'supply_date_role_label', (
-                        select label from onix_codes where list = 166 and code = d.supply_date_role
-                      ),
-                      'date', d.date
-                    )
-                    order by d.position, d.id
-                  )
-                  from supply_dates d
-                  where d.organization_id = $1 and d.product_id = t.product_id and d.supply_detail_id = s.id
-                ), '[]'),
-                'order_time', s.order_time,
-                'pack_quantity', s.pack_quantity,
-                'unpriced_item_type', s.unpriced_item_type,
-                'prices', ${supplyPrices(sql)}
-              )
-              order by s.position, s.id
-            )
-            from supply_details s
-            where s.organization_id = $1 and s.product_id = t.product_id and s.territory_id = t.id
-          ), '[]')
-        )
-        order by t.position, t.id
-      )
-      from product_territories t
-      where t.organization_id = $1 and t.product_id = p.id
-    ), '[]')
-  `
-);
+import { organization, sql } from "../connections/sql.ts";
+import { jsonArray } from "./json_array.ts";
 
 /** The markets of territory `t`. */
-const markets = constant((sql) =>
-  sql`
-    coalesce((
-      select json_agg(
-        json_build_object(
-          'id', m.id,
-          'name', m.name,
-          'territory', json_build_object(
-            'countries_included', coalesce(m.countries_included, '{}'),
-            'countries_excluded', coalesce(m.countries_excluded, '{}'),
-            'regions_included', coalesce(m.regions_included, '{}'),
-            'regions_excluded', coalesce(m.regions_excluded, '{}')
-          )
-        )
-        order by m.position, m.id
-      )
-      from territory_markets m
-      where m.organization_id = $1 and m.product_id = t.product_id and m.territory_id = t.id
-    ), '[]')
-  `
-);
+const markets = jsonArray(sql`
+  select
+    m.id,
+    m.name,
+    (
+      select row_to_json(territory)
+      from (
+        select
+          coalesce(m.countries_included, '{}') as countries_included,
+          coalesce(m.countries_excluded, '{}') as countries_excluded,
+          coalesce(m.regions_included, '{}') as regions_included,
+          coalesce(m.regions_excluded, '{}') as regions_excluded
+      ) territory
+    ) as territory
+  from territory_markets m
+  where m.organization_id = ${organization} and m.product_id = t.product_id and m.territory_id = t.id
+  order by m.position, m.id
+`);
 
-/** The prices of supply detail `s`, with their taxes. */
-const supplyPrices = constant((sql) =>
-  sql`
-    coalesce((
-      select json_agg(
-        json_build_object(
-          'id', x.id,
-          'price_type', x.price_type,
-          'price_type_label', (
-            select label from onix_codes where list = 58 and code = x.price_type
-          ),
-          'price_amount', trim_scale(x.price_amount),
-          'currency_code', x.currency_code,
-          'price_status', x.price_status,
-          'minimum_order_quantity', x.minimum_order_quantity,
-          'valid_from', x.valid_from,
-          'valid_to', x.valid_to,
-          'taxes', coalesce((
-            select json_agg(
-              json_build_object(
-                'tax_type', tax.tax_type,
-                'tax_rate_code', tax.tax_rate_code,
-                'tax_rate_percent', trim_scale(tax.tax_rate_percent),
-                'taxable_amount', trim_scale(tax.taxable_amount),
-                'tax_amount', trim_scale(tax.tax_amount)
-              )
-              order by tax.position, tax.id
-            )
-            from supply_price_taxes tax
-            where tax.organization_id = $1 and tax.product_id = s.product_id and tax.supply_price_id = x.id
-          ), '[]')
-        )
-        order by x.position, x.id
-      )
-      from supply_prices x
-      where x.organization_id = $1 and x.product_id = s.product_id and x.supply_detail_id = s.id
-    ), '[]')
-  `
-);
+/** The dates of territory `t` in its market. */
+const marketDates = jsonArray(sql`
+  select
+    d.market_date_role,
+    (
+      select c.label from onix_codes c where c.list = 163 and c.code = d.market_date_role
+    ) as market_date_role_label,
+    d.date
+  from market_dates d
+  where d.organization_id = ${organization} and d.product_id = t.product_id and d.territory_id = t.id
+  order by d.position, d.id
+`);
+
+/** The dates of supply detail `s`. */
+const supplyDates = jsonArray(sql`
+  select
+    d.supply_date_role,
+    (
+      select c.label from onix_codes c where c.list = 166 and c.code = d.supply_date_role
+    ) as supply_date_role_label,
+    d.date
+  from supply_dates d
+  where d.organization_id = ${organization} and d.product_id = s.product_id and d.supply_detail_id = s.id
+  order by d.position, d.id
+`);
+
+/** The taxes of supply price `x`. */
+const taxes = jsonArray(sql`
+  select
+    tax.tax_type,
+    tax.tax_rate_code,
+    trim_scale(tax.tax_rate_percent) as tax_rate_percent,
+    trim_scale(tax.taxable_amount) as taxable_amount,
+    trim_scale(tax.tax_amount) as tax_amount
+  from supply_price_taxes tax
+  where tax.organization_id = ${organization} and tax.product_id = price.product_id and tax.supply_price_id = price.id
+  order by tax.position, tax.id
+`);
+
+/** The prices of supply detail `s`. */
+const supplyPrices = jsonArray(sql`
+  select
+    price.id,
+    price.price_type,
+    (
+      select c.label from onix_codes c where c.list = 58 and c.code = price.price_type
+    ) as price_type_label,
+    trim_scale(price.price_amount) as price_amount,
+    price.currency_code,
+    price.price_status,
+    price.minimum_order_quantity,
+    price.valid_from,
+    price.valid_to,
+    ${taxes} as taxes
+  from supply_prices price
+  where price.organization_id = ${organization} and price.product_id = s.product_id and price.supply_detail_id = s.id
+  order by price.position, price.id
+`);
+
+/** The supply of territory `t` (ONIX block 6). */
+const supplyDetails = jsonArray(sql`
+  select
+    s.id,
+    (
+      select row_to_json(supplier)
+      from (
+        select
+          s.supplier_role,
+          (
+            select c.label from onix_codes c where c.list = 93 and c.code = s.supplier_role
+          ) as supplier_role_label,
+          s.supplier_name
+      ) supplier
+    ) as supplier,
+    s.product_availability,
+    (
+      select c.label from onix_codes c where c.list = 65 and c.code = s.product_availability
+    ) as product_availability_label,
+    ${supplyDates} as supply_dates,
+    s.order_time,
+    s.pack_quantity,
+    s.unpriced_item_type,
+    ${supplyPrices} as prices
+  from supply_details s
+  where s.organization_id = ${organization} and s.product_id = t.product_id and s.territory_id = t.id
+  order by s.position, s.id
+`);
+
+/** The territories of product `p` with their markets, as lists show them. */
+export const shallowTerritories = jsonArray(sql`
+  select t.id, t.market_reference, t.exclusivity, ${markets} as markets
+  from product_territories t
+  where t.organization_id = ${organization} and t.product_id = p.id
+  order by t.position, t.id
+`);
+
+/** The territories of product `p` with everything in them (ONIX blocks 4 and 6). */
+export const territories = jsonArray(sql`
+  select
+    t.id,
+    t.market_reference,
+    t.exclusivity,
+    ${markets} as markets,
+    (
+      select row_to_json(detail)
+      from (
+        select
+          t.market_publishing_status,
+          (
+            select c.label from onix_codes c where c.list = 68 and c.code = t.market_publishing_status
+          ) as market_publishing_status_label,
+          ${marketDates} as market_dates
+      ) detail
+    ) as market_publishing_detail,
+    ${supplyDetails} as supply_details
+  from product_territories t
+  where t.organization_id = ${organization} and t.product_id = p.id
+  order by t.position, t.id
+`);

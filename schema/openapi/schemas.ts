@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { CHANGED, CREATED } from "../collateral.ts";
-import { CollectionSummary } from "../response_fields.ts";
 import type { ErrorCode } from "../errors.ts";
 import * as entries from "../entries.ts";
 import * as body from "../product.ts";
@@ -70,7 +69,7 @@ export const SCHEMAS = {
   TextContent: answer.TextContent,
   CitedContent: answer.CitedContent,
   Award: answer.Award,
-  Collection: CollectionSummary,
+  Collection: answer.CollectionSummary,
   ProductTerritory: rights.ProductTerritory,
   ShallowTerritory: rights.ShallowTerritory,
   Market: rights.Market,
