@@ -144,10 +144,9 @@ export function shownFields(array?: Reference["array"]): v.ObjectEntries {
     referencesOf(array).flatMap(({ table, shows, isAlwaysShown }) =>
       Object.entries(shows ?? {}).map(([field, column]) => {
         const schema = (RECORDS[table] as v.ObjectEntries)[column]!;
-        if (array || isAlwaysShown && v.is(schema, null)) {
-          return [field, schema];
-        }
-        return [field, isAlwaysShown ? v.nullable(schema) : v.optional(schema)];
+        if (array) return [field, schema];
+        if (!isAlwaysShown) return [field, v.optional(schema)];
+        return [field, v.is(schema, null) ? schema : v.nullable(schema)];
       })
     ),
   );

@@ -1,32 +1,6 @@
-import createProduct from "./examples/create_product.json" with {
-  type: "json",
-};
-import createProductRefused from "./examples/create_product_refused.json" with {
-  type: "json",
-};
-import createProductWhole from "./examples/create_product_whole.json" with {
-  type: "json",
-};
-import deleteProduct from "./examples/delete_product.json" with {
-  type: "json",
-};
-import deleteProductInProgram from "./examples/delete_product_in_program.json" with {
-  type: "json",
-};
-import getProduct from "./examples/get_product.json" with { type: "json" };
-import getProductUnknown from "./examples/get_product_unknown.json" with {
-  type: "json",
-};
-import listProductsRefused from "./examples/list_products_refused.json" with {
-  type: "json",
-};
-import listProducts from "./examples/list_products.json" with { type: "json" };
-import unauthorized from "./examples/unauthorized.json" with { type: "json" };
-import updateProduct from "./examples/update_product.json" with {
-  type: "json",
-};
+import EXAMPLES from "./examples.json" with { type: "json" };
 
-/** A request under the API prefix and its answer, from the demo organization. */
+/** A request under the API prefix to the demo organization, and its answer. */
 export interface Exchange {
   summary: string;
   operation: string;
@@ -36,22 +10,10 @@ export interface Exchange {
   answer: any;
 }
 
-/** In an order in which they can be sent: what is updated and deleted was created before. */
-export const EXCHANGES: Record<string, Exchange> = {
-  unauthorized,
-  createProduct,
-  createProductWhole,
-  createProductRefused,
-  listProducts,
-  listProductsRefused,
-  getProduct,
-  getProductUnknown,
-  updateProduct,
-  deleteProduct,
-  deleteProductInProgram,
-};
+/** Exchanges by name. `deno task examples` sends the requests and writes them. */
+const EXCHANGES: Record<string, Exchange> = EXAMPLES;
 
-/** The bodies that the operation is sent, as Example Objects by name. */
+/** Bodies of successful requests of the operation, as Example Objects by name. */
 export function exampleBodies(operation: string) {
   return examples(
     (exchange) => exchange.operation === operation && exchange.status < 400,
@@ -59,7 +21,7 @@ export function exampleBodies(operation: string) {
   );
 }
 
-/** The answers of the operation when it succeeds. */
+/** Answers to successful requests of the operation. */
 export function exampleAnswers(operation: string) {
   return examples(
     (exchange) => exchange.operation === operation && exchange.status < 400,
@@ -67,7 +29,7 @@ export function exampleAnswers(operation: string) {
   );
 }
 
-/** The answers to requests that failed, of those that are wanted. */
+/** Answers to the failed requests that are wanted. */
 export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
   return examples(
     (exchange) => exchange.status >= 400 && isWanted(exchange),
