@@ -1,5 +1,5 @@
 import { installDemo } from "../../db/install.ts";
-import { DEMO, readSqlFile } from "../../db/sql_files.ts";
+import { DEMO } from "../../db/sql_files.ts";
 import type { Exchange } from "../../schema/openapi/examples.ts";
 import { type ExampleRequest, REQUESTS } from "./example_requests.ts";
 import { type App, openApp, SETTINGS } from "./harness.ts";
@@ -75,7 +75,7 @@ const GENERATED: [RegExp, (number: string) => string][] = [
 
 /** Numbers the generated values in the order of the text. Values that stand in the demo stay. */
 async function withFixedValues(text: string): Promise<string> {
-  const demo = await readSqlFile(DEMO);
+  const demo = await Deno.readTextFile(DEMO);
   return GENERATED.reduce((text, [pattern, fixedValue]) => {
     const values = new Map<string, string>();
     return text.replace(pattern, (value) => {
