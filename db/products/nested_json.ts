@@ -1,10 +1,9 @@
-import { constant } from "../connections/sql.ts";
+import { organization, sql } from "../connections/sql.ts";
 import { salesRights } from "./sales_rights_json.ts";
 import { territories } from "./territories_json.ts";
 
 /** What only the full product has: the arrays of product `p`, as one JSON object. */
-export const arrays = constant((sql) =>
-  sql`
+export const arrays = sql`
     json_build_object(
       'product_prices', coalesce((
         select json_agg(
@@ -22,7 +21,7 @@ export const arrays = constant((sql) =>
           order by x.position, x.id
         )
         from product_prices x
-        where x.organization_id = $1 and x.product_id = p.id
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]'),
       'packing_configurations', coalesce((
         select json_agg(
@@ -30,7 +29,7 @@ export const arrays = constant((sql) =>
           order by x.position, x.id
         )
         from packing_configurations x
-        where x.organization_id = $1 and x.product_id = p.id
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]'),
       'contributors', coalesce((
         select json_agg(
@@ -44,14 +43,14 @@ export const arrays = constant((sql) =>
           order by x.position
         )
         from product_contributors x
-        join contributors contributor on contributor.organization_id = $1 and contributor.id = x.contributor_id
+        join contributors contributor on contributor.organization_id = ${organization} and contributor.id = x.contributor_id
         join contributor_roles role on role.id = x.contributor_role_id
-        where x.organization_id = $1 and x.product_id = p.id
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]'),
       'product_collections', coalesce((
         select json_agg(json_build_object('collection_id', x.collection_id) order by x.position)
         from product_collections x
-        where x.organization_id = $1 and x.product_id = p.id
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]'),
       'custom_fields', coalesce((
         select json_agg(
@@ -59,8 +58,8 @@ export const arrays = constant((sql) =>
           order by x.position
         )
         from custom_field_values x
-        join custom_fields field on field.organization_id = $1 and field.id = x.field_id
-        where x.organization_id = $1 and x.product_id = p.id
+        join custom_fields field on field.organization_id = ${organization} and field.id = x.field_id
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]'),
       'collateral', coalesce((
         select json_agg(
@@ -100,10 +99,9 @@ export const arrays = constant((sql) =>
           order by x.position, x.id
         )
         from collateral x
-        where x.organization_id = $1 and x.product_id = p.id
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]'),
-      'product_territories', ${territories(sql)},
-      'product_sales_rights', ${salesRights(sql)}
+      'product_territories', ${territories},
+      'product_sales_rights', ${salesRights}
     )
-  `
-);
+  `;

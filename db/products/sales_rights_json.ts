@@ -1,8 +1,7 @@
-import { constant } from "../connections/sql.ts";
+import { organization, sql } from "../connections/sql.ts";
 
 /** The sales rights of product `p` (ONIX block 3). */
-export const salesRights = constant((sql) =>
-  sql`
+export const salesRights = sql`
     coalesce((
       select json_agg(
         json_build_object(
@@ -30,7 +29,6 @@ export const salesRights = constant((sql) =>
         order by r.position, r.id
       )
       from product_sales_rights r
-      where r.organization_id = $1 and r.product_id = p.id
+      where r.organization_id = ${organization} and r.product_id = p.id
     ), '[]')
-  `
-);
+  `;

@@ -1,43 +1,34 @@
-import { constant } from "../connections/sql.ts";
-
-/*
- * The product as answers show it, as JSON text that PostgreSQL makes and the
- * service passes on. In these fragments `$1` is the organization: postgres.js
- * numbers parameters as they come, and every statement here begins with the
- * organization. Naming it for every table keeps a statement on one node of a
- * distributed database.
- */
+import { organization, sql } from "../connections/sql.ts";
 
 /**
  * The fields of product `p`, as the inside of a JSON object. `concat` passes
  * over a null, so the names of relations that are not set are absent. Each is a
  * select of its own: that plans in a tenth of the time of as many joins.
  */
-export const core = constant((sql) =>
-  sql`concat(
+export const core = sql`concat(
     (
       select '"season_name":' || to_json(x.name) || ','
-      from seasons x where x.organization_id = $1 and x.id = p.season_id
+      from seasons x where x.organization_id = ${organization} and x.id = p.season_id
     ),
     (
       select '"publisher_name":' || to_json(x.name) || ','
-      from publishers x where x.organization_id = $1 and x.id = p.publisher_id
+      from publishers x where x.organization_id = ${organization} and x.id = p.publisher_id
     ),
     (
       select '"division_name":' || to_json(x.name) || ','
-      from divisions x where x.organization_id = $1 and x.id = p.division_id
+      from divisions x where x.organization_id = ${organization} and x.id = p.division_id
     ),
     (
       select '"imprint_name":' || to_json(x.name) || ','
-      from imprints x where x.organization_id = $1 and x.id = p.imprint_id
+      from imprints x where x.organization_id = ${organization} and x.id = p.imprint_id
     ),
     (
       select '"series_name":' || to_json(x.name) || ','
-      from collections x where x.organization_id = $1 and x.id = p.series_id
+      from collections x where x.organization_id = ${organization} and x.id = p.series_id
     ),
     (
       select '"title_name":' || to_json(x.name) || ','
-      from titles x where x.organization_id = $1 and x.id = p.title_id
+      from titles x where x.organization_id = ${organization} and x.id = p.title_id
     ),
     (
       select concat(
@@ -63,7 +54,7 @@ export const core = constant((sql) =>
           '"format_name":', to_json(x.name),
           ',"product_form_id":', coalesce(to_json(x.product_form_id), 'null'), ','
         )
-        from formats x where x.organization_id = $1 and x.id = p.format_id
+        from formats x where x.organization_id = ${organization} and x.id = p.format_id
       ),
       '"product_form_id":null,'
     ),
@@ -73,7 +64,7 @@ export const core = constant((sql) =>
           '"license_name":', to_json(x.name),
           ',"license_badge_colour":', coalesce(to_json(x.badge_colour), 'null'), ','
         )
-        from licenses x where x.organization_id = $1 and x.id = p.license_id
+        from licenses x where x.organization_id = ${organization} and x.id = p.license_id
       ),
       '"license_name":null,"license_badge_colour":null,'
     ),
@@ -83,8 +74,8 @@ export const core = constant((sql) =>
         order by link.position
       )
       from product_collections link
-      join collections x on x.organization_id = $1 and x.id = link.collection_id
-      where link.organization_id = $1 and link.product_id = p.id
+      join collections x on x.organization_id = ${organization} and x.id = link.collection_id
+      where link.organization_id = ${organization} and link.product_id = p.id
     ) || ',',
     trim(both '{}' from json_build_object(
       'id', p.id,
@@ -112,5 +103,4 @@ export const core = constant((sql) =>
       'created_at', to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'updated_at', to_char(p.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
     )::text)
-  )`
-);
+  )`;

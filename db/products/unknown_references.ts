@@ -1,7 +1,5 @@
-import type { Fault } from "../../schema/errors.ts";
-import { unknownReference } from "../../schema/error_details.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import type { Sql } from "../connections/sql.ts";
+import { json, organization, sql, type Statement } from "../connections/sql.ts";
 
 /** The references of a body, each with the field that says what it refers to. */
 function referencesOf(body: ProductBody) {
@@ -32,15 +30,13 @@ function referencesOf(body: ProductBody) {
   return references;
 }
 
-/** A fault for each reference of the body to what the organization does not have. */
-export async function unknownReferences(
-  sql: Sql,
-  organizationId: string,
+/** The pointers of the references of a body to what the organization does not have. */
+export function unknownReferences(
   body: ProductBody,
-): Promise<Fault[]> {
-  const rows = await sql<{ pointer: string }[]>`
+): Statement<{ pointer: string }> {
+  return sql<{ pointer: string }>`
     select r.pointer
-    from jsonb_to_recordset(${sql.json(referencesOf(body))})
+    from jsonb_to_recordset(${json(referencesOf(body))})
       r (position int, pointer text, field text, id uuid)
     where not case r.field
       when 'publishing_status_id' then exists (select from publishing_statuses x where x.id = r.id)
@@ -49,37 +45,36 @@ export async function unknownReferences(
       when 'product_form_id' then exists (select from product_forms x where x.id = r.id)
       when 'contributor_role_id' then exists (select from contributor_roles x where x.id = r.id)
       when 'format_id' then exists (
-        select from formats x where x.organization_id = ${organizationId} and x.id = r.id
+        select from formats x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'title_id' then exists (
-        select from titles x where x.organization_id = ${organizationId} and x.id = r.id
+        select from titles x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'license_id' then exists (
-        select from licenses x where x.organization_id = ${organizationId} and x.id = r.id
+        select from licenses x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'season_id' then exists (
-        select from seasons x where x.organization_id = ${organizationId} and x.id = r.id
+        select from seasons x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'publisher_id' then exists (
-        select from publishers x where x.organization_id = ${organizationId} and x.id = r.id
+        select from publishers x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'division_id' then exists (
-        select from divisions x where x.organization_id = ${organizationId} and x.id = r.id
+        select from divisions x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'imprint_id' then exists (
-        select from imprints x where x.organization_id = ${organizationId} and x.id = r.id
+        select from imprints x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'contributor_id' then exists (
-        select from contributors x where x.organization_id = ${organizationId} and x.id = r.id
+        select from contributors x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'collection_id' then exists (
-        select from collections x where x.organization_id = ${organizationId} and x.id = r.id
+        select from collections x where x.organization_id = ${organization} and x.id = r.id
       )
       when 'field_id' then exists (
-        select from custom_fields x where x.organization_id = ${organizationId} and x.id = r.id
+        select from custom_fields x where x.organization_id = ${organization} and x.id = r.id
       )
     end
     order by r.position
   `;
-  return rows.map(({ pointer }) => unknownReference(pointer));
 }
