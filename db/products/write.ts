@@ -85,10 +85,14 @@ export async function updateProduct(
   const nested = nestedWrites(id, body);
   const expected = [...nested.changes, ...knownForm(body)];
   const isEmpty = Object.keys(body).length === 0;
+  const check = precondition && ((product: string | undefined) => {
+    if (product === undefined) throw notFound(id);
+    precondition(product);
+  });
   try {
     const results = await database.transaction(async (tx) => {
-      if (precondition || expected.length > 0) {
-        await lockAndCheck(tx, id, expected, precondition);
+      if (check || expected.length > 0) {
+        await lockAndCheck(tx, id, expected, check);
       }
       return await tx.commit(
         lockProduct(id),
