@@ -1,59 +1,46 @@
-import type { Load } from "./connections/queue.ts";
 import {
   type ConnectionSettings,
   openConnection,
 } from "./connections/connection.ts";
 import { openEmbedded } from "./connections/embedded.ts";
-import { Gathering, type Question, type Run } from "./connections/gathering.ts";
-import { Pool } from "./connections/pool.ts";
+import { type Lease, type Operation, Pool } from "./connections/pool.ts";
+import type { Caller, Kind, Load } from "./connections/queue.ts";
 import { retrying } from "./connections/retry.ts";
-import type { Sql, Tx } from "./connections/sql.ts";
-import {
-  inTransaction,
-  outsideTransaction,
-  type Perform,
-} from "./connections/transaction.ts";
-import type { Watch } from "./connections/tracing.ts";
+import { type Result, sql, type Statement } from "./connections/sql.ts";
+import { inTransaction, type Transaction } from "./connections/transaction.ts";
 
-/** What a request may do with the database, until its deadline. */
+/** What a request may do with the database. Each operation is one statement or one transaction. */
 export interface Operations {
+  /** Runs a statement that finds a few rows by their keys. */
+  lookUp<S extends Statement>(statement: S): Promise<Result<S>>;
+  /** Runs a statement that may read many rows. Look-ups do not wait for it. */
+  scan<S extends Statement>(statement: S): Promise<Result<S>>;
   /**
-   * Asks a question that finds a few rows by their keys. Questions on one topic
-   * that wait for a connection at the same time are asked in one statement.
+   * Runs `work` in a transaction, which `work` commits. It runs again where
+   * PostgreSQL asks for that (40001, 40P01) or the connection was lost before
+   * COMMIT, so it must have no other effect.
    */
-  lookUp<Ask, Answer>(question: Question<Ask, Answer>): Promise<Answer>;
-  /** The same for questions that may take long: a look-up waits for none of them. */
-  read<Ask, Answer>(question: Question<Ask, Answer>): Promise<Answer>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** The same for SQL that does not keep counts and stored answers itself: triggers do. */
+  script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Runs statements that need no transaction, one after another; safe to run
-   * again, which happens where the connection was lost. A single write may be
-   * one, where writing it twice does no harm.
+   * Runs a statement that writes some time later, if there is time for it: it is
+   * dropped while others do so, and its failure is told to nobody.
    */
-  run<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /**
-   * Asks for a change, and has it made as by `transaction`. Those on one topic
-   * that wait for a connection at the same time are made in one transaction,
-   * and each in its own where that fails.
-   */
-  write<Ask, Answer>(question: Question<Ask, Answer, Tx>): Promise<Answer>;
-  /**
-   * Runs `work` in one transaction, committed when it returns and rolled back
-   * when it throws. Runs it again where PostgreSQL asks for that (40001, 40P01)
-   * or the connection was lost before the commit, so it must have no other effect.
-   */
-  transaction<T>(work: (sql: Tx) => Promise<T>): Promise<T>;
+  afterwards(statement: Statement): void;
 }
 
 /** The only way to a connection. */
 export interface Database {
   /**
-   * Operations that are given up at `deadline`, in milliseconds of
-   * `performance.now()`, with `SERVICE_UNAVAILABLE`. A transaction that was
-   * given up is not committed, but for one whose commit was on its way.
+   * Operations for this caller, whose organization is `$1` in their statements.
+   * They are given up at `deadline`, in milliseconds of `performance.now()`, with
+   * `SERVICE_UNAVAILABLE`; then a transaction is not committed, unless its COMMIT
+   * was on its way.
    */
-  until(deadline: number): Operations;
+  until(deadline: number, caller?: Caller): Operations;
   readonly load: Load;
-  /** Lets what runs finish for at most `seconds`, then closes every connection. */
+  /** Lets running operations finish for at most `seconds`, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
 
@@ -63,93 +50,114 @@ export interface DatabaseSettings extends ConnectionSettings {
   poolSize: number;
 }
 
-/** A connection that nobody uses for so long is closed. */
+/** Whether the database answers. */
+export const readiness = sql`select`;
+
+/** After how many milliseconds an unused connection is closed. */
 const IDLE_MS = 60_000;
 
+/** How many statements may run afterwards at a time. */
+const MAX_BACKGROUND = 2;
+
+/** The service itself: it looks up credentials, and asks whether the database answers. */
+const SERVICE: Caller = { organizationId: "", name: "" };
+
 /**
- * Opens the database, and tells `watch` of what happens there. Three things
- * that postgres.js 3.4.9 leaves to its caller happen here and nowhere else:
+ * Opens the database. Three things that postgres.js 3.4.9 leaves to its caller
+ * happen here and in `connections/`, and nowhere else:
  *
- * - One operation at a time on a connection. The driver's own pool sends more
- *   down a busy one, and loses track of transactions then: acknowledged writes
- *   were in nobody's transaction (porsager/postgres#1189, #1204). Nor do reads
- *   share one: where a statement must be prepared anew, after a change of the
- *   schema, the others get each other's answers. So each place has a connection
- *   of its own, and whoever finds no place waits.
- * - What was lent is dead once its operation is over, and a connection that was
- *   lost is not used again: nothing can be written in another's transaction.
- * - Deadlines. A statement on a connection that went silent is never answered.
+ * - A connection runs one operation at a time. The driver's own pool sends more
+ *   down a busy connection and then loses track of transactions: acknowledged
+ *   writes were in no transaction (porsager/postgres#1189, #1204). Reads do not
+ *   share one either: where a statement is prepared again after a change of the
+ *   schema, the others get each other's answers.
+ * - A lease ends with its operation, and a lost connection is not used again, so
+ *   no statement can run in another operation's transaction.
+ * - Operations have deadlines. A statement on a silent connection is never answered.
  */
 export async function openDatabase(
   settings: DatabaseSettings,
-  watch?: Watch,
 ): Promise<Database> {
   const embedded = settings.url
     ? undefined
     : await openEmbedded(settings.dataDir);
-  const pool = (connections: number) =>
-    new Pool(() => openConnection(settings, embedded?.socket), {
-      connections,
-      // An embedded one does not go silent: what takes long there is at work.
-      statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
-    }, watch);
-  const size = embedded ? 1 : settings.poolSize;
-  const third = size > 1 ? Math.ceil(size / 3) : 0;
-  const long = pool(size - third);
-  const short = third > 0 ? pool(third) : long;
-  const pools = [...new Set([long, short])];
-  const lookUps = new Gathering<Sql>();
-  const reads = new Gathering<Sql>();
-  const writes = new Gathering<Tx>();
-
-  const housekeeping = embedded ? undefined : setInterval(() => {
-    for (const pool of pools) pool.closeUnused();
-  }, IDLE_MS);
+  const pool = new Pool(() => openConnection(settings, embedded?.socket), {
+    connections: embedded ? 1 : settings.poolSize,
+    // The embedded database does not go silent: it is busy.
+    statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
+  });
+  const background = { running: 0 };
+  const housekeeping = embedded
+    ? undefined
+    : setInterval(() => pool.closeUnused(), IDLE_MS);
 
   return {
-    until(deadline) {
-      const reading = running(long, deadline, outsideTransaction);
-      const writing = running(long, deadline, inTransaction);
-      const lookingUp = running(short, deadline, outsideTransaction);
-      return {
-        lookUp: (question) => lookUps.ask(question, deadline, lookingUp),
-        read: (question) => reads.ask(question, deadline, reading),
-        run: reading,
-        write: (question) => writes.ask(question, deadline, writing),
-        transaction: writing,
-      };
-    },
+    until: (deadline, caller) =>
+      operationsOf(pool, background, deadline, caller),
     get load() {
-      const sum: Load = { used: 0, waiting: 0 };
-      for (const { load } of pools) {
-        sum.used += load.used;
-        sum.waiting += load.waiting;
-      }
-      return sum;
+      return pool.load;
     },
     async close(seconds = 3) {
       clearInterval(housekeeping);
-      const deadline = performance.now() + seconds * 1000;
-      await Promise.all(pools.map((pool) => pool.close(deadline)));
+      await pool.close(performance.now() + seconds * 1000);
       await embedded?.close();
     },
   };
 }
 
-/**
- * Runs work on a connection of the pool, in a transaction or outside one as
- * `perform` does, and again where that is worth it.
- */
-function running<S extends Sql>(
+function operationsOf(
   pool: Pool,
+  background: { running: number },
   deadline: number,
-  perform: Perform<S>,
-): Run<S> {
-  return (work) =>
-    retrying(() =>
-      pool.operate(
-        deadline,
-        (connection, lent) => perform(connection, lent, work),
-      )
+  caller?: Caller,
+): Operations {
+  const organizationId = caller?.organizationId;
+  function operate<T>(kind: Kind, work: (lease: Lease) => Promise<T>) {
+    const operation: Operation = { caller: caller ?? SERVICE, kind, deadline };
+    return retrying(() => pool.operate(operation, work));
+  }
+  const transaction: Operations["transaction"] = (work) =>
+    operate(
+      "long",
+      (lease) =>
+        inTransaction(lease, { writer: "service", organizationId }, work),
     );
+  return {
+    lookUp: (statement) =>
+      operate("short", (lease) => read(lease, statement, organizationId)),
+    scan: (statement) =>
+      operate("long", (lease) => read(lease, statement, organizationId)),
+    transaction,
+    script: (work) =>
+      operate(
+        "long",
+        (lease) =>
+          inTransaction(lease, { writer: "script", organizationId }, work),
+      ),
+    afterwards(statement) {
+      if (background.running === MAX_BACKGROUND) return;
+      background.running++;
+      transaction((tx) => tx.commit(statement)).catch(() => {}).finally(() =>
+        background.running--
+      );
+    },
+  };
+}
+
+/**
+ * Runs one statement. After a failure another one must succeed: postgres.js 3.4.9
+ * adds the next rows of the connection behind those that came before the failure.
+ */
+async function read<S extends Statement>(
+  { connection, check }: Lease,
+  statement: S,
+  organizationId?: string,
+): Promise<Result<S>> {
+  check();
+  try {
+    return await connection.send(statement, organizationId);
+  } catch (error) {
+    await connection.rollback();
+    throw error;
+  }
 }

@@ -1,7 +1,8 @@
-import { issueKey } from "./api_keys.ts";
+import { unavailable } from "../schema/errors.ts";
+import { newKey } from "./api_keys.ts";
+import { sql } from "./connections/sql.ts";
 import type { Operations } from "./database.ts";
-import { unavailable } from "./connections/queue.ts";
-import { isCurrent, isMigrated, load, migrate, seed } from "./migrate.ts";
+import { isCurrent, isMigrated, migrate, run, seed } from "./migrate.ts";
 import { DEMO, readSqlFile } from "./sql_files.ts";
 
 /** Brings schema and code lists up to date; safe to run by many processes at once, and again. */
@@ -25,17 +26,22 @@ export async function installDemo(
   database: Operations,
 ): Promise<string | undefined> {
   const demo = await readSqlFile(DEMO);
-  return await database.transaction(async (sql) => {
-    const known = await sql`select from organizations limit 1`;
-    if (known.length > 0) return undefined;
-    await load(sql, demo);
-    const [organization] = await sql<
-      { id: string }[]
-    >`select id from organizations`;
-    return await issueKey(sql, {
+  return await database.script(async (tx) => {
+    const [known] = await tx.send(sql`select from organizations limit 1`);
+    if (known.length > 0) {
+      await tx.commit();
+      return;
+    }
+    await run(tx, demo);
+    const [[organization]] = await tx.send(
+      sql<{ id: string }>`select id from organizations`,
+    );
+    const { key, statement } = newKey({
       organizationId: organization!.id,
       name: "Demo",
       scope: "write",
     });
+    await tx.commit(statement);
+    return key;
   });
 }

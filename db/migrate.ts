@@ -1,6 +1,6 @@
-import { countLoaded } from "./products/counts.ts";
 import type { Operations } from "./database.ts";
-import type { Sql, Tx } from "./connections/sql.ts";
+import { raw, sql, type Statement } from "./connections/sql.ts";
+import type { Transaction } from "./connections/transaction.ts";
 import {
   readMigrations,
   readSqlFile,
@@ -13,29 +13,31 @@ import { statementsOf } from "./split_statements.ts";
 const LOCK = 7_305_219;
 
 /**
- * Applies what is pending in `sql/migrations/`, each file once and all of them
- * in one transaction, and counts the products that were loaded by SQL. Returns
- * the names applied. Throws when a file is missing in the row of numbers, or
- * one that was applied is gone or has been edited.
+ * Applies what is pending in `sql/migrations/`, each file once and all of them in
+ * one transaction. Returns the names applied. Throws when a number is missing, or
+ * when a file that was applied is gone or has been edited.
  */
 export async function migrate(
   database: Operations,
   folder?: URL,
 ): Promise<string[]> {
   const files = await readMigrations(folder);
-  return await database.transaction(async (sql) => {
-    await alone(sql);
-    await sql`
-      create table if not exists schema_migrations (
-        name text not null,
-        sha256 text not null,
-        applied_at timestamptz not null default now(),
-        constraint schema_migrations_pkey primary key (name)
-      )
-    `;
-    const pending = await pendingOf(sql, files);
-    for (const file of pending) await runAsKnown(sql, file);
-    await countLoaded(sql);
+  return await database.script(async (tx) => {
+    await tx.send(
+      ...alone,
+      sql`
+        create table if not exists schema_migrations (
+          name text not null,
+          sha256 text not null,
+          applied_at timestamptz not null default now(),
+          constraint schema_migrations_pkey primary key (name)
+        )
+      `,
+    );
+    const [known] = await tx.send(knownFiles);
+    const pending = pendingOf(known, files);
+    for (const file of pending) await runAsKnown(tx, file);
+    await tx.commit();
     return pending.map(({ name }) => name);
   });
 }
@@ -44,10 +46,12 @@ export async function migrate(
  * The names of the files that `migrate` would apply, without applying them.
  * Throws as it does.
  */
-export async function pendingMigrations(sql: Sql): Promise<string[]> {
+export async function pendingMigrations(
+  database: Operations,
+): Promise<string[]> {
   const files = await readMigrations();
-  const pending = await isInstalled(sql) ? await pendingOf(sql, files) : files;
-  return pending.map(({ name }) => name);
+  const known = await installedFiles(database);
+  return pendingOf(known ?? [], files).map(({ name }) => name);
 }
 
 /** Fills the code lists from `sql/seed.sql`, then runs these files too, in one transaction. */
@@ -57,53 +61,45 @@ export async function seed(
 ): Promise<void> {
   const lists = await readSqlFile(SEED);
   const others = await Promise.all(files.map(readSqlFile));
-  await database.transaction(async (sql) => {
-    await alone(sql);
-    await runAsKnown(sql, lists);
-    for (const file of others) await load(sql, file);
+  await database.script(async (tx) => {
+    await tx.send(...alone);
+    await runAsKnown(tx, lists);
+    for (const file of others) await run(tx, file);
+    await tx.commit();
   });
 }
 
-/** Runs a file of records, and counts the products in it. */
-export async function load(sql: Tx, file: SqlFile): Promise<void> {
-  await run(sql, file);
-  await countLoaded(sql);
-}
-
-/**
- * Whether nothing is to be applied, filled or counted: then a start takes no
- * lock and writes nothing.
- */
+/** Whether nothing is to be applied or filled: then a start takes no lock and writes nothing. */
 export async function isCurrent(database: Operations): Promise<boolean> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
-  return await database.run(async (sql) => {
-    if (!await isInstalled(sql)) return false;
-    const known = await filesOf(sql);
-    const isKnown = ({ name, sha256 }: SqlFile, i: number) =>
-      known[i]?.name === name && known[i].sha256 === sha256;
-    if (known.length !== files.length || !files.every(isKnown)) return false;
-    const uncounted = await sql`select from products where not counted limit 1`;
-    return uncounted.length === 0;
-  });
+  const known = await installedFiles(database);
+  return known?.length === files.length &&
+    files.every(({ name, sha256 }, i) =>
+      known[i]!.name === name && known[i]!.sha256 === sha256
+    );
 }
 
-/** Whether all migrations of this release are applied; there may be more, of a later one. */
+/** Whether all migrations of this release are applied; there may be more, of a later release. */
 export async function isMigrated(database: Operations): Promise<boolean> {
   const files = await readMigrations();
-  return await database.run(async (sql) => {
-    if (!await isInstalled(sql)) return false;
-    const known = new Set((await filesOf(sql)).map(({ name }) => name));
-    return files.every(({ name }) => known.has(name));
-  });
+  const known = await installedFiles(database);
+  const names = new Set(known?.map(({ name }) => name));
+  return files.every(({ name }) => names.has(name));
 }
 
-async function isInstalled(sql: Sql): Promise<boolean> {
-  const [table] = await sql`select to_regclass('schema_migrations') as name`;
-  return table?.name !== null;
+async function installedFiles(
+  database: Operations,
+): Promise<KnownFile[] | undefined> {
+  const [table] = await database.lookUp(
+    sql<
+      { name: string | null }
+    >`select to_regclass('schema_migrations') as name`,
+  );
+  return table?.name ? await database.lookUp(knownFiles) : undefined;
 }
 
-async function pendingOf(sql: Sql, files: SqlFile[]): Promise<SqlFile[]> {
-  const applied = (await filesOf(sql)).filter(isMigration);
+function pendingOf(known: KnownFile[], files: SqlFile[]): SqlFile[] {
+  const applied = known.filter(isMigration);
   refuseOtherHistory(applied, files);
   return files.slice(applied.length);
 }
@@ -111,11 +107,9 @@ async function pendingOf(sql: Sql, files: SqlFile[]): Promise<SqlFile[]> {
 type KnownFile = Omit<SqlFile, "text">;
 
 /** The files that the database has: the migrations in their order, then the code lists. */
-async function filesOf(sql: Sql): Promise<KnownFile[]> {
-  return await sql<KnownFile[]>`
-    select name, sha256 from schema_migrations order by name collate "C"
-  `;
-}
+const knownFiles = sql<KnownFile>`
+  select name, sha256 from schema_migrations order by name collate "C"
+`;
 
 function isMigration({ name }: KnownFile): boolean {
   return /^\d/.test(name);
@@ -137,25 +131,28 @@ function refuseOtherHistory(applied: KnownFile[], files: KnownFile[]): void {
   });
 }
 
-/** Waits for its turn, however long: a change of the schema is not a request. */
-export async function alone(sql: Tx): Promise<void> {
-  await sql`set local statement_timeout = 0`;
-  await sql`set local lock_timeout = 0`;
-  // Citus: a table and its keys in one transaction. To PostgreSQL it is a name like any other.
-  await sql`set local citus.multi_shard_modify_mode = 'sequential'`;
-  await sql`select pg_advisory_xact_lock(${LOCK})`;
-}
+/**
+ * Waits for its turn, however long: a change of the schema is not a request. The
+ * setting for Citus lets a table and its keys be made in one transaction.
+ */
+export const alone: readonly Statement[] = [
+  sql`set local statement_timeout = 0`,
+  sql`set local lock_timeout = 0`,
+  sql`set local citus.multi_shard_modify_mode = 'sequential'`,
+  raw(`select pg_advisory_xact_lock(${LOCK})`),
+];
 
-/** Runs a file that the database is to know by its name. */
-async function runAsKnown(sql: Tx, file: SqlFile): Promise<void> {
-  await run(sql, file);
-  await sql`
+/** Runs a file whose name the database is to know. */
+async function runAsKnown(tx: Transaction, file: SqlFile): Promise<void> {
+  await run(tx, file);
+  await tx.send(sql`
     insert into schema_migrations (name, sha256)
     values (${file.name}, ${file.sha256})
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()
-  `;
+  `);
 }
 
-async function run(sql: Tx, { text }: SqlFile): Promise<void> {
-  for (const statement of statementsOf(text)) await sql.unsafe(statement);
+/** Runs the statements of a file, one by one: a distributed database takes no two in a message. */
+export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
+  for (const statement of statementsOf(text)) await tx.send(raw(statement));
 }

@@ -1,76 +1,46 @@
-import type { Operations } from "./database.ts";
-import { shared } from "./connections/gathering.ts";
-import type { Sql } from "./connections/sql.ts";
+import { organization, sql, type Statement } from "./connections/sql.ts";
 
 /** What a member may do; a viewer reads only. */
 export type Role = "viewer" | "editor" | "admin" | "owner";
 
-/** Makes an organization and gives its id. */
-export async function createOrganization(
-  sql: Sql,
-  name: string,
-): Promise<string> {
-  const [organization] = await sql<{ id: string }[]>`
+/** Makes an organization, and gives its id. */
+export function createOrganization(name: string): Statement<{ id: string }> {
+  return sql<{ id: string }>`
     insert into organizations (name) values (${name}) returning id
   `;
-  return organization!.id;
 }
 
-/** The role of the user in the organization, if a member. */
-export function findRole(
-  database: Operations,
-  organizationId: string,
-  userId: string,
-): Promise<Role | undefined> {
-  return database.lookUp(
-    shared(`role ${organizationId} ${userId}`, async (sql) => {
-      const [member] = await sql<{ role: Role }[]>`
-        select m.role
-        from organization_members m
-        where m.organization_id = ${organizationId} and m.user_id = ${userId}
-      `;
-      return member?.role;
-    }),
-  );
+/** The role of the user in the organization. No row for a user who is not a member. */
+export function roleOf(userId: string): Statement<{ role: Role }> {
+  return sql<{ role: Role }>`
+    select m.role
+    from organization_members m
+    where m.organization_id = ${organization} and m.user_id = ${userId}
+  `;
 }
 
 /** Makes the user a member with this role, or gives the member this role. */
-export async function addMember(
-  sql: Sql,
-  organizationId: string,
-  userId: string,
-  role: Role,
-): Promise<void> {
-  await sql`
+export function addMember(userId: string, role: Role): Statement {
+  return sql`
     insert into organization_members (organization_id, user_id, role)
-    values (${organizationId}, ${userId}, ${role})
+    values (${organization}, ${userId}, ${role})
     on conflict (organization_id, user_id) do update set role = excluded.role
   `;
 }
 
-/** The members of an organization, by user. */
-export async function listMembers(
-  sql: Sql,
-  organizationId: string,
-): Promise<Record<string, unknown>[]> {
-  return await sql`
-    select m.user_id, m.role
-    from organization_members m
-    where m.organization_id = ${organizationId}
-    order by m.user_id
-  `;
-}
+/** The members of the organization, by user. */
+export const listMembers: Statement<Record<string, unknown>> = sql`
+  select m.user_id, m.role
+  from organization_members m
+  where m.organization_id = ${organization}
+  order by m.user_id
+`;
 
-/** Ends a membership, and says whether there was one. */
-export async function removeMember(
-  sql: Sql,
-  organizationId: string,
-  userId: string,
-): Promise<boolean> {
-  const rows = await sql`
+/** Ends a membership. Gives a row where there was one. */
+export function removeMember(userId: string): Statement<{ user_id: string }> {
+  return sql<{ user_id: string }>`
     delete from organization_members m
-    where m.organization_id = ${organizationId} and m.user_id = ${userId}
+    where m.organization_id = ${organization} and m.user_id = ${userId}
     returning m.user_id
   `;
-  return rows.length > 0;
 }

@@ -1,49 +1,46 @@
-import type { Load } from "./connections/queue.ts";
-import { type DatabaseSettings, openDatabase } from "./database.ts";
+import type { Caller, Load } from "./connections/queue.ts";
+import { type Result, sql, type Statement } from "./connections/sql.ts";
 import { isConflict } from "./connections/sqlstate.ts";
-import { type Question, readiness } from "./connections/gathering.ts";
-import type { Watch } from "./connections/tracing.ts";
+import {
+  type DatabaseSettings,
+  openDatabase,
+  type Operations,
+  readiness,
+} from "./database.ts";
 
-/** What a request may ask of a replica, until its deadline. */
-export interface Reads {
-  /**
-   * Asks a question as `Operations` does. Gives nothing where the replica does
-   * not answer, soon enough for the primary to answer instead.
-   */
-  read<Ask, Answer>(
-    question: Question<Ask, Answer>,
-  ): Promise<Answer | undefined>;
-  /** The same for a question that finds a few rows by their keys. */
-  lookUp<Ask, Answer>(
-    question: Question<Ask, Answer>,
-  ): Promise<Answer | undefined>;
-}
-
-/** A server that follows the primary, and answers reads in its place. */
+/** A server that follows the primary, and answers callers that may only read. */
 export interface Replica {
-  until(deadline: number): Reads;
+  /**
+   * Operations of a caller that may only read. The replica answers them, or
+   * `primary` in its place while it is away. A caller never goes back in time: who
+   * was answered by the primary stays there until the replica has replayed as much.
+   */
+  until(deadline: number, caller: Caller, primary: Operations): Operations;
   readonly load: Load;
-  /** Lets what runs finish for at most `seconds`, then closes every connection. */
+  /** Lets running operations finish for at most `seconds`, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
 
-/** A read waits so long for a replica, and no longer than half of the time it has. */
+/** How long a read waits for the replica, and never longer than half of the time it has. */
 const PATIENCE_MS = 2_000;
 
-/** One that is away is asked so often whether it is back. */
+/** How often a replica that is away is asked whether it is back. */
 const ASK_AGAIN_MS = 1_000;
 
+/** How many callers are remembered one by one. */
+const MAX_CALLERS = 10_000;
+
 /**
- * Opens the replica, which need not be there: while it is away, requests bring
- * it to mind once a second, and none waits for it. `changed` hears when it is
- * found to be away, and why; and when it is back.
+ * Opens the replica, which may be away: requests ask once a second whether it is
+ * back, and do not wait for it. `changed` hears when it is away, and why; and
+ * when it is back.
  */
 export async function openReplica(
   settings: DatabaseSettings,
   changed: (isAway: boolean, reason?: unknown) => void,
-  watch?: Watch,
 ): Promise<Replica> {
-  const database = await openDatabase(settings, watch);
+  const database = await openDatabase(settings);
+  const positions = new Positions();
   let state: "there" | "doubtful" | "away" = "there";
   let askedAt = -Infinity;
 
@@ -51,8 +48,7 @@ export async function openReplica(
     const now = performance.now();
     if (now < askedAt + ASK_AGAIN_MS) return;
     askedAt = now;
-    const answer = database.until(now + ASK_AGAIN_MS).lookUp(readiness);
-    answer.then(() => {
+    database.until(now + ASK_AGAIN_MS).lookUp(readiness).then(() => {
       if (state === "away") changed(false);
       state = "there";
     }, (error) => {
@@ -61,34 +57,102 @@ export async function openReplica(
     });
   }
 
-  function reading(deadline: number, kind: keyof Reads): Reads["read"] {
-    return async (question) => {
-      if (state !== "there") {
+  /** What the replica answers; nothing where it does not answer in time, or is behind. */
+  async function answerOf<S extends Statement>(
+    kind: "lookUp" | "scan",
+    statement: S,
+    caller: Caller,
+    deadline: number,
+  ): Promise<Result<S> | undefined> {
+    if (state !== "there") {
+      ask();
+      return;
+    }
+    const now = performance.now();
+    const operations = database.until(
+      now + Math.min(PATIENCE_MS, (deadline - now) / 2),
+      caller,
+    );
+    try {
+      const position = positions.of(caller);
+      if (position) {
+        const [row] = await operations.lookUp(hasReplayed(position));
+        if (!row!.has_replayed) return;
+        positions.forget(caller, position);
+      }
+      return await operations[kind](statement);
+    } catch (error) {
+      // A conflict concerns one statement: the primary has removed what it was reading.
+      if (!isConflict(error) && state === "there") {
+        state = "doubtful";
         ask();
-        return undefined;
       }
-      const now = performance.now();
-      const patience = Math.min(PATIENCE_MS, (deadline - now) / 2);
-      try {
-        return await database.until(now + patience)[kind](question);
-      } catch (error) {
-        // A conflict is one statement's, in the way of what the primary has done.
-        if (!isConflict(error) && state === "there") {
-          state = "doubtful";
-          ask();
-        }
-      }
-    };
+    }
   }
 
   return {
-    until: (deadline) => ({
-      read: reading(deadline, "read"),
-      lookUp: reading(deadline, "lookUp"),
-    }),
+    until(deadline, caller, primary) {
+      function reading(kind: "lookUp" | "scan"): Operations["lookUp"] {
+        return async (statement) => {
+          const answer = await answerOf(kind, statement, caller, deadline);
+          if (answer) return answer;
+          const rows = await primary[kind](statement);
+          const [end] = await primary.lookUp(endOfLog);
+          positions.remember(caller, end!.position);
+          return rows;
+        };
+      }
+      return {
+        ...primary,
+        lookUp: reading("lookUp"),
+        scan: reading("scan"),
+        // A replica stores no answers.
+        afterwards() {},
+      };
+    },
     get load() {
       return database.load;
     },
     close: (seconds) => database.close(seconds),
   };
+}
+
+/** How far the primary's log was when it last answered each caller. */
+class Positions {
+  readonly #positions = new Map<string, string>();
+  /** That of the callers that are not remembered one by one. */
+  #others: string | undefined;
+
+  of(caller: Caller): string | undefined {
+    return this.#positions.get(keyOf(caller)) ?? this.#others;
+  }
+
+  remember(caller: Caller, position: string): void {
+    if (this.#positions.size === MAX_CALLERS) {
+      this.#positions.clear();
+      this.#others = position;
+    }
+    this.#positions.set(keyOf(caller), position);
+  }
+
+  forget(caller: Caller, position: string): void {
+    const key = keyOf(caller);
+    if (this.#positions.get(key) === position) this.#positions.delete(key);
+    if (this.#others === position) this.#others = undefined;
+  }
+}
+
+function keyOf({ organizationId, name }: Caller): string {
+  return `${organizationId} ${name}`;
+}
+
+const endOfLog = sql<{ position: string }>`
+  select pg_current_wal_insert_lsn()::text as position
+`;
+
+/** A server that never was a replica has replayed nothing. */
+function hasReplayed(position: string): Statement<{ has_replayed: boolean }> {
+  return sql<{ has_replayed: boolean }>`
+    select coalesce(pg_last_wal_replay_lsn() >= ${position}::pg_lsn, false) as has_replayed
+  `;
 }

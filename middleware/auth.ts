@@ -1,20 +1,26 @@
 import { timingSafeEqual } from "node:crypto";
 import {
   API_KEY,
-  findKey,
   hashOf,
+  keyById,
   type StoredKey,
   touchKey,
 } from "../db/api_keys.ts";
+import type { Caller } from "../db/connections/queue.ts";
 import type { Operations } from "../db/database.ts";
-import { findRole, type Role } from "../db/organizations.ts";
-import { type Caller, noting, replicated } from "../db/own_writes.ts";
+import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { described } from "./log.ts";
 import { checkReady } from "./ready.ts";
+import { timed } from "./timing.ts";
 import { unauthorized } from "./token.ts";
+
+/** A caller, and what it may do. */
+interface KnownCaller extends Caller {
+  mayWrite: boolean;
+}
 
 interface KnownKey extends StoredKey {
   /** The minute it was last seen to be used. */
@@ -50,42 +56,42 @@ export function createGuard() {
               : byKey(context, keys, apiKey),
         )
       );
-      const { organizationId } = caller;
-      context.facts.organization_id = organizationId;
+      context.facts.organization_id = caller.organizationId;
       if (need === "write" && !caller.mayWrite) {
         throw new ApiError(
           "FORBIDDEN",
           "These credentials may read and not write",
         );
       }
-      const database = operationsOf(context, caller, need);
-      return await handler({ ...context, organizationId, database });
+      const database = databaseFor(context, caller, caller.mayWrite);
+      return await handler({ ...context, database });
     };
   };
 }
 
-/** What the handler may do with the database: with both, where there are two. */
-function operationsOf(
-  { database, replica }: Context,
-  caller: Caller,
-  need: "read" | "write",
+/** The database; a caller that may only read is answered by the replica, where there is one. */
+function databaseFor(
+  { services, deadline, timing }: Context,
+  caller?: Caller,
+  mayWrite = true,
 ): Operations {
-  if (!replica) return database;
-  return need === "write"
-    ? noting(database, caller)
-    : replicated(database, replica, caller);
+  const primary = services.database.until(deadline, caller);
+  const operations = caller && !mayWrite && services.replica
+    ? services.replica.until(deadline, caller, primary)
+    : primary;
+  return timed(operations, timing.db, services.telemetry);
 }
 
 async function byKey(
   context: Context,
   keys: Cache<KnownKey>,
   apiKey: string,
-): Promise<Caller> {
+): Promise<KnownCaller> {
   const id = API_KEY.exec(apiKey)?.[1];
   if (!id) throw unauthorized("The API key is missing or not valid");
   const hash = hashOf(apiKey);
   const key = await keys.get(hash.toString("latin1"), async () => {
-    const key = await findKey(context.database, id);
+    const [key] = await databaseFor(context).lookUp(keyById(id));
     if (key && timingSafeEqual(key.key_hash, hash)) {
       return { ...key, usedInMinute: 0 };
     }
@@ -94,38 +100,37 @@ async function byKey(
     throw unauthorized("The API key is missing or not valid");
   }
   context.facts.api_key = id;
-  noteUse(context, key, id);
-  return {
-    organizationId: key.organization_id,
-    name: id,
-    mayWrite: key.scope === "write",
-  };
+  const caller = { organizationId: key.organization_id, name: id };
+  noteUse(context, key, caller);
+  return { ...caller, mayWrite: key.scope === "write" };
 }
 
-/** Nobody waits for it, and a request does not fail for it. */
+/** The request does not wait for it, nor fail with it. */
 function noteUse(
-  { services, database }: Context,
+  { services, deadline }: Context,
   key: KnownKey,
-  id: string,
+  caller: Caller,
 ): void {
   const minute = Math.floor(Date.now() / 60_000);
   if (key.usedInMinute === minute) return;
   key.usedInMinute = minute;
-  database.run((sql) => touchKey(sql, key.organization_id, id)).catch((
-    error,
-  ) =>
-    services.log("warn", {
-      message: "The use of an API key was not noted",
-      api_key: id,
-      cause: described(error),
-    })
-  );
+  services.database.until(deadline, caller)
+    .transaction((tx) => tx.commit(touchKey(caller.name))).catch((
+      error,
+    ) =>
+      services.log("warn", {
+        message: "The use of an API key was not noted",
+        api_key: caller.name,
+        cause: described(error),
+      })
+    );
 }
 
 async function byToken(
-  { request, database, services }: Context,
+  context: Context,
   roles: Cache<Role>,
-): Promise<Caller> {
+): Promise<KnownCaller> {
+  const { request, services } = context;
   const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(
     request.headers.get("authorization") ?? "",
   )?.[1];
@@ -144,11 +149,13 @@ async function byToken(
   if (!organizationId) {
     throw unauthorized("A Bearer token needs x-organization-id");
   }
+  const caller = { organizationId, name: subject };
   const role = UUID.test(organizationId)
-    ? await roles.get(
-      `${organizationId} ${subject}`,
-      () => findRole(database, organizationId, subject),
-    )
+    ? await roles.get(`${organizationId} ${subject}`, async () => {
+      const database = databaseFor(context, caller);
+      const [member] = await database.lookUp(roleOf(subject));
+      return member?.role;
+    })
     : undefined;
   if (!role) {
     throw new ApiError(
@@ -156,5 +163,5 @@ async function byToken(
       "The subject of the token is no member of this organization",
     );
   }
-  return { organizationId, name: subject, mayWrite: role !== "viewer" };
+  return { ...caller, mayWrite: role !== "viewer" };
 }

@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import { unavailable } from "../db/connections/queue.ts";
 import { before } from "../db/connections/deadline.ts";
-import { ApiError, invalid } from "../schema/errors.ts";
+import { ApiError, invalid, unavailable } from "../schema/errors.ts";
 import { toFaults } from "../schema/error_details.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";

@@ -1,5 +1,5 @@
 import type { Database, Operations } from "../db/database.ts";
-import type { Reads, Replica } from "../db/replica.ts";
+import type { Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
 import type { Room } from "./memory_budget.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -36,10 +36,8 @@ export interface Context {
   request: Request;
   /** The groups of the path, such as the `id` of `/products/:id`. */
   params: Record<string, string | undefined>;
-  /** The database until this request's deadline. */
-  database: Operations;
-  /** The replica until then. */
-  replica?: Reads | undefined;
+  /** By when the request is answered, in milliseconds of `performance.now()`. */
+  deadline: number;
   /** The memory for bodies, of which it takes a share for its own. */
   room: Room;
   /** What is known of the request by now, for its line in the log. */
@@ -54,7 +52,8 @@ export interface Facts {
 
 /** A request whose caller is known. */
 export interface Authenticated extends Context {
-  organizationId: string;
+  /** The database, for the caller's organization and until the deadline. */
+  database: Operations;
 }
 
 /** An answer before it becomes a `Response`; the body is JSON text. */

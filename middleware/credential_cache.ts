@@ -1,15 +1,12 @@
-import { MAX_WAITING, unavailable } from "../db/connections/queue.ts";
+import { unavailable } from "../schema/errors.ts";
 
 /** How long a looked-up value is believed: a key that is revoked stops working within 5 seconds. */
 const FRESH_MS = 4_000;
 
 const MAX_ENTRIES = 10_000;
 
-/**
- * How many that were never found are looked up at a time: half of what may wait
- * for the database, so that the other half is left to those who are known.
- */
-const MAX_STRANGERS = MAX_WAITING / 2;
+/** How many unknown credentials are looked up at a time. */
+const MAX_STRANGERS = 250;
 
 /**
  * Remembers what was looked up, for a moment. What was not found is not

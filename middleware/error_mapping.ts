@@ -1,10 +1,9 @@
-import { unavailable } from "../db/connections/queue.ts";
 import {
   brokenConstraint,
   isDatabaseFault,
   isTransient,
 } from "../db/connections/sqlstate.ts";
-import { ApiError } from "../schema/errors.ts";
+import { ApiError, unavailable } from "../schema/errors.ts";
 
 /**
  * Finds what to tell the client of whatever was thrown. What is not theirs to

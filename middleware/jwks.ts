@@ -1,5 +1,5 @@
+import { unavailable } from "../schema/errors.ts";
 import * as jose from "jose";
-import { unavailable } from "../db/connections/queue.ts";
 
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;

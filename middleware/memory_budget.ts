@@ -1,4 +1,4 @@
-import { unavailable } from "../db/connections/queue.ts";
+import { unavailable } from "../schema/errors.ts";
 
 /**
  * The memory for bodies: a request costs a few times its body until it is

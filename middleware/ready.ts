@@ -1,4 +1,4 @@
-import { unavailable } from "../db/connections/queue.ts";
+import { unavailable } from "../schema/errors.ts";
 import type { Services } from "./context.ts";
 
 /** Throws `SERVICE_UNAVAILABLE` where the service does not take work yet, or any more. */

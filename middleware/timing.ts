@@ -1,5 +1,5 @@
 import type { Operations } from "../db/database.ts";
-import type { Reads } from "../db/replica.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** Adds up the time in which at least one of the things that it times is under way. */
 export class Stopwatch {
@@ -30,25 +30,21 @@ export interface Timing {
   db: Stopwatch;
 }
 
-/** The operations, timed. */
+/** The operations, timed, and each one a span of the request's trace. */
 export function timed(
   operations: Operations,
   stopwatch: Stopwatch,
+  { span }: Telemetry,
 ): Operations {
+  const over = <T>(name: string, work: () => Promise<T>) =>
+    stopwatch.time(() => span(`database ${name}`, work));
   return {
-    lookUp: (question) => stopwatch.time(() => operations.lookUp(question)),
-    read: (question) => stopwatch.time(() => operations.read(question)),
-    run: (work) => stopwatch.time(() => operations.run(work)),
-    write: (question) => stopwatch.time(() => operations.write(question)),
-    transaction: (work) => stopwatch.time(() => operations.transaction(work)),
-  };
-}
-
-/** The reads, timed. */
-export function timedReads(reads: Reads, stopwatch: Stopwatch): Reads {
-  return {
-    lookUp: (question) => stopwatch.time(() => reads.lookUp(question)),
-    read: (question) => stopwatch.time(() => reads.read(question)),
+    lookUp: (statement) => over("look-up", () => operations.lookUp(statement)),
+    scan: (statement) => over("scan", () => operations.scan(statement)),
+    transaction: (work) =>
+      over("transaction", () => operations.transaction(work)),
+    script: (work) => over("script", () => operations.script(work)),
+    afterwards: (statement) => operations.afterwards(statement),
   };
 }
 

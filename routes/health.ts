@@ -1,4 +1,4 @@
-import { readiness } from "../db/connections/gathering.ts";
+import { readiness } from "../db/database.ts";
 import type { Answer, Context } from "../middleware/context.ts";
 import { checkReady } from "../middleware/ready.ts";
 import { success } from "../schema/envelope.ts";
@@ -9,8 +9,8 @@ export function live(): Answer {
 }
 
 /** `GET /health/ready`: the service takes work, and the database answers. */
-export async function ready({ services, database }: Context): Promise<Answer> {
+export async function ready({ services, deadline }: Context): Promise<Answer> {
   checkReady(services);
-  await database.lookUp(readiness);
+  await services.database.until(deadline).lookUp(readiness);
   return { status: 200, body: success('{"status":"ready"}') };
 }

@@ -3,7 +3,6 @@ import type { Answer, Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { responded } from "../middleware/respond.ts";
 import { Room } from "../middleware/memory_budget.ts";
-import { timed, timedReads } from "../middleware/timing.ts";
 import { checkVersion } from "../middleware/version.ts";
 import { ApiError } from "../schema/errors.ts";
 import type {
@@ -83,9 +82,7 @@ export function createHandler(
         services,
         request,
         params: found.params,
-        database: timed(services.database.until(deadline), timing.db),
-        replica: services.replica &&
-          timedReads(services.replica.until(deadline), timing.db),
+        deadline,
         room,
         facts,
         timing,

@@ -1,40 +1,31 @@
-import { explained } from "../db/products/violations.ts";
+import { listProducts } from "../db/products/list.ts";
+import { getProduct } from "../db/products/read.ts";
 import {
   createProduct,
-  createProductOnce,
   deleteProduct,
-  getProduct,
   updateProduct,
 } from "../db/products/write.ts";
-import { shared } from "../db/connections/gathering.ts";
-import { listProducts } from "../db/products/list.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
-import { idempotencyKeyOf } from "../middleware/request_headers.ts";
 import { linkHeader } from "../middleware/link.ts";
+import { idempotencyKeyOf } from "../middleware/request_headers.ts";
 import { success } from "../schema/envelope.ts";
 import { readListQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 
 /** `POST /products` (specification, 4.1). */
 export async function create(context: Authenticated): Promise<Answer> {
-  const { request, database, organizationId, services } = context;
+  const { request, database, services } = context;
   const key = idempotencyKeyOf(request.headers);
   using share = context.room.share();
   const text = await readText(context, share);
-  const body = await services.telemetry.span(
-    "validation",
-    () => validBody(text, CreateProduct),
-  );
+  const body = validBody(text, CreateProduct);
 
-  const { id, product, replayed } = await explained(
+  const { id, product, isReplayed } = await createProduct(
     database,
-    { organizationId, body },
-    () =>
-      key === undefined
-        ? createProduct(database, organizationId, body)
-        : createProductOnce(database, organizationId, body, { key, text }),
+    body,
+    key === undefined ? undefined : { key, text },
   );
 
   return {
@@ -43,26 +34,18 @@ export async function create(context: Authenticated): Promise<Answer> {
     headers: {
       location: `${services.apiPrefix}/products/${id}`,
       etag: etagOf(product),
-      ...replayed && { "idempotent-replayed": "true" },
+      ...isReplayed && { "idempotent-replayed": "true" },
     },
   };
 }
 
 /** `GET /products` (specification, 4.2). */
 export async function list(
-  { request, database, organizationId, services }: Authenticated,
+  { request, database }: Authenticated,
 ): Promise<Answer> {
   const url = new URL(request.url);
-  const query = await services.telemetry.span(
-    "validation",
-    () => readListQuery(url.searchParams),
-  );
-  const { products, total } = await database.read(
-    shared(
-      `list ${organizationId} ${url.search}`,
-      (sql) => listProducts(sql, organizationId, query),
-    ),
-  );
+  const query = readListQuery(url.searchParams);
+  const { products, total } = await listProducts(database, query);
   const { page, limit } = query;
   const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
   return {
@@ -74,9 +57,9 @@ export async function list(
 
 /** `GET /products/{id}` (specification, 4.3). */
 export async function get(
-  { request, params, database, organizationId }: Authenticated,
+  { request, params, database }: Authenticated,
 ): Promise<Answer> {
-  const product = await getProduct(database, organizationId, params.id!);
+  const product = await getProduct(database, params.id!);
   const etag = etagOf(product);
   if (isNotModified(request.headers, etag)) {
     return { status: 304, headers: { etag } };
@@ -86,20 +69,17 @@ export async function get(
 
 /** `PUT /products/{id}` (specification, 4.4). */
 export async function update(context: Authenticated): Promise<Answer> {
-  const { request, params, database, organizationId, services } = context;
-  const id = params.id!;
+  const { request, params, database } = context;
   using share = context.room.share();
   const text = await readText(context, share);
-  const body = await services.telemetry.span(
-    "validation",
-    () => validBody(text, UpdateProduct),
-  );
-  const check = preconditionOf(request.headers);
+  const body = validBody(text, UpdateProduct);
+  const precondition = preconditionOf(request.headers);
 
-  const product = await explained(
+  const product = await updateProduct(
     database,
-    { organizationId, id, body },
-    () => updateProduct(database, organizationId, { id, body, check }),
+    params.id!,
+    body,
+    precondition,
   );
 
   return {
@@ -111,10 +91,10 @@ export async function update(context: Authenticated): Promise<Answer> {
 
 /** `DELETE /products/{id}` (specification, 4.5). */
 export async function remove(
-  { request, params, database, organizationId }: Authenticated,
+  { request, params, database }: Authenticated,
 ): Promise<Answer> {
   const id = params.id!;
-  const check = preconditionOf(request.headers);
-  const deleted = await deleteProduct(database, organizationId, id, check);
+  const precondition = preconditionOf(request.headers);
+  const deleted = await deleteProduct(database, id, precondition);
   return { status: 200, body: success(JSON.stringify({ id, deleted })) };
 }

@@ -3,7 +3,7 @@ import { checkMigrated, install, installDemo } from "../db/install.ts";
 import { openReplica } from "../db/replica.ts";
 import { toApiError } from "../middleware/error_mapping.ts";
 import type { Log } from "../middleware/log.ts";
-import { openTelemetry } from "../middleware/opentelemetry.ts";
+import { openTelemetry } from "../middleware/telemetry.ts";
 import { createTokenVerifier } from "../middleware/token.ts";
 import type { Config } from "../schema/config.ts";
 import { createHandler } from "./mod.ts";
@@ -52,13 +52,10 @@ export async function openService(
   { log, flush, giveUp }: Process,
 ): Promise<Service> {
   const telemetry = openTelemetry();
-  const database = await openDatabase(
-    config.database,
-    telemetry.watch("primary"),
-  );
+  const database = await openDatabase(config.database);
   telemetry.measure("primary", database);
   const replica = config.replica &&
-    await openReplica(config.replica, sayReplica, telemetry.watch("replica"));
+    await openReplica(config.replica, sayReplica);
   if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";

@@ -67,3 +67,11 @@ export function invalid(what: string, faults: Fault[]): ApiError {
     details: faults.slice(0, MAX_FAULTS),
   });
 }
+
+/** A failure that the client may try again after a second. */
+export function unavailable(message: string, cause?: unknown): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", message, {
+    cause,
+    headers: { "retry-after": "1" },
+  });
+}

@@ -21,8 +21,11 @@ export interface Command extends Described {
    * Understands the arguments, before any database is opened for them: gives
    * what is to be done there, which gives what is printed. Throws `UsageError`.
    */
-  parse(args: string[]): (database: Operations) => Promise<string>;
+  parse(args: string[]): (connect: Connect) => Promise<string>;
 }
+
+/** Gives the database for an organization, or for all of it. */
+export type Connect = (organizationId?: string) => Operations;
 
 /** The options and at most so many other arguments. Throws `UsageError`. */
 export function read<O extends NonNullable<ParseArgsConfig["options"]>>(

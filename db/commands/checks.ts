@@ -1,6 +1,5 @@
 import type { Config } from "../../schema/config.ts";
 import type { Operations } from "../database.ts";
-import type { Tx } from "../connections/sql.ts";
 import { checkCodeLists, checkCounters, checkKeys } from "./content_checks.ts";
 import {
   checkDatabase,
@@ -18,7 +17,10 @@ export interface Finding {
   advice?: string;
 }
 
-type Check = (sql: Tx, config: Config) => Promise<Omit<Finding, "subject">>;
+type Check = (
+  database: Operations,
+  config: Config,
+) => Promise<Omit<Finding, "subject">>;
 
 /** In their order: where one of `FIRST` is not in order, those after it cannot be. */
 const CHECKS: Record<string, Check> = {
@@ -46,10 +48,7 @@ export async function examine(
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [subject, check] of Object.entries(CHECKS)) {
-    const finding = await database.transaction(async (sql) => {
-      await sql`set local statement_timeout = 0`;
-      return await check(sql, config);
-    }).catch((error) => ({
+    const finding = await check(database, config).catch((error) => ({
       ok: false,
       finding: error.message,
       ...subject === "database" && { advice: adviceOn(error) },

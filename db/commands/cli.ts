@@ -36,7 +36,15 @@ async function perform(args: string[]): Promise<void> {
   const { database: settings } = readConfig(environment);
   const database = await openDatabase(settings);
   try {
-    console.log(await work(database.until(performance.now() + DAY_MS)));
+    const deadline = performance.now() + DAY_MS;
+    console.log(
+      await work((organizationId) =>
+        database.until(
+          deadline,
+          organizationId ? { organizationId, name: "command" } : undefined,
+        )
+      ),
+    );
   } finally {
     await database.close();
   }

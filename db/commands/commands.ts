@@ -10,12 +10,11 @@ import { recount } from "../products/recount.ts";
 export const COMMANDS: Record<string, Command> = {
   "migrate": {
     usage: "migrate",
-    does:
-      "Applies what is pending in sql/migrations, and counts products that were loaded by SQL",
+    does: "Applies what is pending in sql/migrations",
     parse(args) {
       read(this, args, {});
-      return async (database) => {
-        const applied = await migrate(database);
+      return async (connect) => {
+        const applied = await migrate(connect());
         return applied.length === 0
           ? "Nothing is pending"
           : applied.map((name) => `Applied ${name}`).join("\n");
@@ -28,8 +27,8 @@ export const COMMANDS: Record<string, Command> = {
       "Fills the code lists, and runs the files after them (sql/demo.sql is the demo organization)",
     parse(args) {
       const { positionals } = read(this, args, {}, Infinity);
-      return async (database) => {
-        await seed(database, positionals);
+      return async (connect) => {
+        await seed(connect(), positionals);
         return [
           "The code lists are filled",
           ...positionals.map((file) => `Ran ${file}`),
@@ -40,11 +39,11 @@ export const COMMANDS: Record<string, Command> = {
   "recount": {
     usage: "recount",
     does:
-      "Counts all products anew, as is needed after products were changed by SQL; writers wait for it",
+      "Counts all products again and renews all stored answers, after SQL that ran without triggers; writers wait for it",
     parse(args) {
       read(this, args, {});
-      return async (database) => {
-        await recount(database);
+      return async (connect) => {
+        await recount(connect());
         return "All products are counted";
       };
     },
@@ -55,8 +54,12 @@ export const COMMANDS: Record<string, Command> = {
     parse(args) {
       const { positionals: [name] } = read(this, args, {}, 1);
       if (!name?.trim()) throw usage(this, "NAME is missing");
-      return (database) =>
-        database.transaction((sql) => createOrganization(sql, name));
+      return async (connect) => {
+        const [[organization]] = await connect().transaction((tx) =>
+          tx.commit(createOrganization(name))
+        );
+        return organization!.id;
+      };
     },
   },
   ...KEY_COMMANDS,

@@ -1,35 +1,27 @@
 import type { Config } from "../../schema/config.ts";
-import type { Tx } from "../connections/sql.ts";
+import { sql } from "../connections/sql.ts";
+import type { Operations } from "../database.ts";
 import { miscounted } from "../products/recount.ts";
 
 /** A key that ends sooner is worth a word. */
 const SOON = "14 days";
 
 /** Whether the shared code lists are there. */
-export async function checkCodeLists(sql: Tx) {
-  const [row] = await sql<{ codes: number }[]>`
+export async function checkCodeLists(database: Operations) {
+  const [row] = await database.scan(sql<{ codes: number }>`
     select count(*)::int as codes from publishing_statuses
-  `;
+  `);
   return row!.codes > 0
     ? { ok: true, finding: "They are filled" }
     : { ok: false, finding: "They are empty", advice: "deno task seed" };
 }
 
 /** Whether the totals of lists are those of the products. */
-export async function checkCounters(sql: Tx) {
-  const [row] = await sql<{ waiting: number }[]>`
-    select count(*)::int as waiting from products p where not p.counted
-  `;
-  if (row!.waiting > 0) {
-    return {
-      ok: false,
-      finding: `${
-        row!.waiting
-      } products that were loaded by SQL are not counted: lists are right, but slower`,
-      advice: "deno task migrate",
-    };
-  }
-  const wrong = await miscounted(sql);
+export async function checkCounters(database: Operations) {
+  const [, rows] = await database.transaction((tx) =>
+    tx.commit(sql`set local statement_timeout = 0`, miscounted)
+  );
+  const wrong = rows.map(({ organization_id }) => organization_id);
   return wrong.length === 0
     ? { ok: true, finding: "They agree with the products" }
     : {
@@ -42,10 +34,9 @@ export async function checkCounters(sql: Tx) {
 }
 
 /** Whether anyone may come in, and goes on to. */
-export async function checkKeys(sql: Tx, { token }: Config) {
-  const [row] = await sql<
-    { organizations: number; keys: number; ending: string | null }[]
-  >`
+export async function checkKeys(database: Operations, { token }: Config) {
+  const [row] = await database.scan(
+    sql<{ organizations: number; keys: number; ending: string | null }>`
     select
       (select count(*)::int from organizations) as organizations,
       count(*)::int as keys,
@@ -54,7 +45,8 @@ export async function checkKeys(sql: Tx, { token }: Config) {
       ) as ending
     from api_keys k
     where coalesce(least(k.expires_at, k.revoked_at), 'infinity') > now()
-  `;
+  `,
+  );
   const { organizations, keys, ending } = row!;
   if (organizations === 0) {
     return {

@@ -1,4 +1,4 @@
-import { issueKey, listKeys, revokeKey } from "../api_keys.ts";
+import { endOfKey, listKeys, newKey, revokeKey } from "../api_keys.ts";
 import {
   type Command,
   needed,
@@ -32,10 +32,16 @@ export const KEY_COMMANDS: Record<string, Command> = {
         "write",
       ]);
       const expiresAt = time(this, "expires", values.expires);
-      return (database) =>
-        database.transaction((sql) =>
-          issueKey(sql, { organizationId, name, scope, expiresAt })
-        );
+      const { key, statement } = newKey({
+        organizationId,
+        name,
+        scope,
+        expiresAt,
+      });
+      return async (connect) => {
+        await connect().transaction((tx) => tx.commit(statement));
+        return key;
+      };
     },
   },
   "key list": listing({
@@ -57,16 +63,16 @@ export const KEY_COMMANDS: Record<string, Command> = {
         );
       }
       const at = time(this, "at", values.at);
-      return async (database) => {
-        const revokedAt = await database.transaction((sql) =>
-          revokeKey(sql, id, at)
+      return async (connect) => {
+        const [, [end]] = await connect().transaction((tx) =>
+          tx.commit(revokeKey(id, at), endOfKey(id))
         );
-        if (!revokedAt) {
+        if (!end) {
           throw new UsageError(
             `There is no key with the public id "${id}": see key list`,
           );
         }
-        return `The key ${id} is revoked from ${revokedAt}; running services notice within 5 seconds`;
+        return `The key ${id} is revoked from ${end.revoked_at}; running services notice within 5 seconds`;
       };
     },
   },

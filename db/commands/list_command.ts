@@ -1,12 +1,12 @@
 import { type Command, type Described, read, uuid } from "./arguments.ts";
-import type { Tx } from "../connections/sql.ts";
+import type { Statement } from "../connections/sql.ts";
 
 type Row = Record<string, unknown>;
 
 /** A command that lists what an organization has. */
 export function listing(
   described: Described,
-  find: (sql: Tx, organizationId: string) => Promise<Row[]>,
+  find: Statement<Row>,
 ): Command {
   return {
     ...described,
@@ -16,11 +16,8 @@ export function listing(
         json: { type: "boolean" },
       });
       const organizationId = uuid(this, "organization", values.organization);
-      return async (database) =>
-        listed(
-          await database.transaction((sql) => find(sql, organizationId)),
-          values.json,
-        );
+      return async (connect) =>
+        listed(await connect(organizationId).scan(find), values.json);
     },
   };
 }

@@ -30,9 +30,9 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
         "admin",
         "owner",
       ]);
-      return async (database) => {
-        await database.transaction((sql) =>
-          addMember(sql, organizationId, userId, role)
+      return async (connect) => {
+        await connect(organizationId).transaction((tx) =>
+          tx.commit(addMember(userId, role))
         );
         return `${userId} is ${role} of ${organizationId}`;
       };
@@ -52,11 +52,11 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
       });
       const organizationId = uuid(this, "organization", values.organization);
       const userId = needed(this, "user", values.user);
-      return async (database) => {
-        const wasMember = await database.transaction((sql) =>
-          removeMember(sql, organizationId, userId)
+      return async (connect) => {
+        const [removed] = await connect(organizationId).transaction((tx) =>
+          tx.commit(removeMember(userId))
         );
-        if (!wasMember) {
+        if (removed.length === 0) {
           throw new UsageError(
             `"${userId}" is no member of ${organizationId}: see member list`,
           );

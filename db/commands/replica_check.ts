@@ -1,4 +1,5 @@
 import type { Operations } from "../database.ts";
+import { sql } from "../connections/sql.ts";
 import { pause } from "../connections/deadline.ts";
 
 /** A replica that has not replayed within that what the primary had is not just busy. */
@@ -8,12 +9,12 @@ const LOOK_AGAIN_MS = 100;
 
 /** Whether the replica follows the primary, and how far behind it is. Throws where it cannot be reached. */
 export async function checkReplica(primary: Operations, replica: Operations) {
-  const [end] = await primary.run((sql) =>
-    sql<{ system: string; position: string }[]>`
+  const [end] = await primary.lookUp(
+    sql<{ system: string; position: string }>`
       select
         (select system_identifier::text from pg_control_system()) as system,
         pg_current_wal_flush_lsn()::text as position
-    `
+    `,
   );
   const asked = performance.now();
   for (;;) {
@@ -54,21 +55,21 @@ function wrong(finding: string, advice: string) {
 }
 
 async function progress(replica: Operations, position: string) {
-  const [row] = await replica.run((sql) =>
+  const [row] = await replica.lookUp(
     sql<
       {
         system: string;
         is_replica: boolean;
         is_paused: boolean;
         behind: number;
-      }[]
+      }
     >`
       select
         (select system_identifier::text from pg_control_system()) as system,
         pg_is_in_recovery() as is_replica,
         pg_is_in_recovery() and pg_get_wal_replay_pause_state() <> 'not paused' as is_paused,
         pg_wal_lsn_diff(${position}::pg_lsn, pg_last_wal_replay_lsn())::float8 as behind
-    `
+    `,
   );
   return row!;
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../../schema/config.ts";
-import type { Tx } from "../connections/sql.ts";
+import { sql } from "../connections/sql.ts";
+import type { Operations } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 
 const EXTENSIONS = ["btree_gin", "pg_trgm"];
@@ -7,11 +8,11 @@ const EXTENSIONS = ["btree_gin", "pg_trgm"];
 const OLDEST_VERSION = 15;
 
 /** Whether it answers, and is new enough. */
-export async function checkDatabase(sql: Tx) {
+export async function checkDatabase(database: Operations) {
   const asked = performance.now();
-  const [row] = await sql<{ version: string }[]>`
+  const [row] = await database.scan(sql<{ version: string }>`
     select current_setting('server_version') as version
-  `;
+  `);
   const ms = Math.ceil(performance.now() - asked);
   const finding = `PostgreSQL ${row!.version} answers in ${ms} ms`;
   return parseInt(row!.version) >= OLDEST_VERSION ? { ok: true, finding } : {
@@ -32,15 +33,18 @@ const ADVISED: Record<string, string> = {
  * Whether the server ends what takes too long. Behind PgBouncer the service
  * cannot ask for that.
  */
-export async function checkTimeouts(sql: Tx, { database }: Config) {
+export async function checkTimeouts(
+  operations: Operations,
+  { database }: Config,
+) {
   if (database.prepare) return { ok: true, finding: "The service sets them" };
-  const unset = await sql<{ name: string; role: string }[]>`
+  const unset = await operations.scan(sql<{ name: string; role: string }>`
     select name, quote_ident(current_user) as role
     from pg_settings
     where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')
       and reset_val = '0'
     order by name
-  `;
+  `);
   return unset.length === 0 ? { ok: true, finding: "The role has them" } : {
     ok: false,
     finding: `The role does not have ${
@@ -53,12 +57,12 @@ export async function checkTimeouts(sql: Tx, { database }: Config) {
 }
 
 /** Whether what search is made of can be had. */
-export async function checkExtensions(sql: Tx) {
-  const found = await sql<{ name: string }[]>`
+export async function checkExtensions(database: Operations) {
+  const found = await database.scan(sql<{ name: string }>`
     select name from pg_available_extensions
     union all
     select collname from pg_collation where collname = 'und-x-icu'
-  `;
+  `);
   const names = new Set(found.map(({ name }) => name));
   const missing = EXTENSIONS.filter((name) => !names.has(name));
   if (missing.length > 0) {
@@ -79,8 +83,8 @@ export async function checkExtensions(sql: Tx) {
 }
 
 /** Whether the schema is the one that this release needs. */
-export async function checkMigrations(sql: Tx) {
-  const pending = await pendingMigrations(sql);
+export async function checkMigrations(database: Operations) {
+  const pending = await pendingMigrations(database);
   return pending.length === 0 ? { ok: true, finding: "All are applied" } : {
     ok: false,
     finding: `${pending.length} are pending, the first is ${pending[0]}`,
@@ -89,14 +93,16 @@ export async function checkMigrations(sql: Tx) {
 }
 
 /** Whether it is one node, or distributed by Citus with no table left out (sql/citus.sql). */
-export async function checkDistribution(sql: Tx, { replica }: Config) {
-  const [citus] = await sql<{ is_there: boolean }[]>`
+export async function checkDistribution(
+  database: Operations,
+  { replica }: Config,
+) {
+  const [citus] = await database.scan(sql<{ is_there: boolean }>`
     select to_regclass('pg_dist_partition') is not null as is_there
-  `;
+  `);
   if (!citus!.is_there) return { ok: true, finding: "One node" };
-  const [row] = await sql<
-    { workers: number; shards: number; left: string | null }[]
-  >`
+  const [row] = await database.scan(
+    sql<{ workers: number; shards: number; left: string | null }>`
     select
       (select count(*)::int from citus_get_active_worker_nodes()) as workers,
       (select count(*)::int from pg_dist_shard where logicalrelid = 'products'::regclass) as shards,
@@ -107,7 +113,8 @@ export async function checkDistribution(sql: Tx, { replica }: Config) {
         where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
           and c.oid not in (select logicalrelid from pg_dist_partition)
       ) as left
-  `;
+  `,
+  );
   const { workers, shards, left } = row!;
   if (shards === 0) {
     return { ok: true, finding: "One node: Citus is there, and not used" };

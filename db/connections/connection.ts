@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
+import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 
 export interface ConnectionSettings {
   /** A PostgreSQL 15 or later. */
@@ -10,17 +11,43 @@ export interface ConnectionSettings {
   prepare: boolean;
 }
 
+/** The result of a statement, and the tag that the server closed it with. */
+export type Reply<S extends Statement = Statement> = Result<S> & {
+  readonly command: string;
+};
+
+/**
+ * Who writes in a transaction: the service keeps counts and stored answers itself;
+ * for a script of SQL, triggers do.
+ */
+export type Writer = "service" | "script";
+
 /** One connection to the database, for one operation at a time. */
 export interface Connection {
-  /** The driver itself: what is written with it is sent. */
-  readonly sql: postgres.Sql;
-  /** Whether it is over: nothing sent on it is answered any more. */
+  /** Whether nothing sent on it is answered any more. */
   readonly isLost: boolean;
+  /** Whether BEGIN and the statements after it may be sent together. */
+  readonly isWarm: boolean;
+  /** Sends a statement, whose `organization` is this one. */
+  send<S extends Statement>(
+    statement: S,
+    organizationId?: string,
+  ): Promise<Reply<S>>;
+  begin(writer: Writer): Promise<Reply>;
+  commit(): Promise<Reply>;
+  /** Ends the transaction, if there is one; a connection that cannot is broken off. */
+  rollback(): Promise<void>;
   /** Breaks it off. Every statement that runs on it fails now. */
   break(): void;
-  /** Says goodbye, and waits for the server to hang up, for at most so many seconds. */
+  /** Says goodbye, and waits at most so many seconds for the server to hang up. */
   close(seconds: number): Promise<void>;
 }
+
+/**
+ * Sessions only read unless a transaction says otherwise. So where BEGIN fails
+ * alone, what was sent with it writes nothing (25006).
+ */
+const READ_ONLY = { default_transaction_read_only: true };
 
 /**
  * A connection that is opened by its first statement: to the server, or to what
@@ -40,6 +67,7 @@ export function openConnection(
 ): Connection {
   let socket: Duplex | undefined;
   let isLost = false;
+  let isWarm = false;
 
   const options = {
     max: 1,
@@ -67,7 +95,7 @@ export function openConnection(
     },
   } as postgres.Options<Record<string, postgres.PostgresType>>;
 
-  const sql = embedded
+  const driver = embedded
     ? postgres({
       ...options,
       host: "embedded",
@@ -80,24 +108,52 @@ export function openConnection(
       connection: {
         application_name: "catalogue",
         // PgBouncer in transaction mode refuses them: there they belong to the role.
-        ...settings.prepare && limitsOf(settings),
+        ...settings.prepare && { ...READ_ONLY, ...limitsOf(settings) },
       },
     });
 
+  const run = (text: string) => driver.unsafe(text).execute() as Promise<Reply>;
+
   const connection: Connection = {
-    sql,
     get isLost() {
       return isLost;
+    },
+    get isWarm() {
+      return isWarm;
+    },
+    send<S extends Statement>(statement: S, organizationId?: string) {
+      const { text, parameters } = parametersOf(statement, organizationId);
+      const values = parameters.map((value) =>
+        value instanceof Json
+          ? driver.json(value.value as postgres.JSONValue)
+          : value as postgres.ParameterOrJSON<never>
+      );
+      const { prepare } = statement;
+      return driver.unsafe(text, values, { prepare, simple: false } as object)
+        .execute() as unknown as Promise<Reply<S>>;
+    },
+    async begin(writer) {
+      const begun = await run(
+        `begin read write; set local catalogue.writer = '${writer}'`,
+      );
+      // postgres.js may change the order of statements while it connects, and
+      // PgBouncer takes no READ_ONLY: there each BEGIN is awaited.
+      isWarm = settings.prepare;
+      return begun;
+    },
+    commit: () => run("commit"),
+    async rollback() {
+      await run("rollback").catch(() => connection.break());
     },
     break() {
       isLost = true;
       // The driver fails what still waits for an answer, which it may have overlooked.
-      sql.end({ timeout: 0 }).catch(() => {});
+      driver.end({ timeout: 0 }).catch(() => {});
       socket?.destroy();
     },
     async close(seconds) {
       isLost = true;
-      await sql.end({ timeout: seconds });
+      await driver.end({ timeout: seconds });
       socket?.destroy();
     },
   };

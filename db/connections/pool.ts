@@ -1,56 +1,65 @@
-import { Admission, type Load, unavailable } from "./queue.ts";
+import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
-import { before } from "./deadline.ts";
+import { before, pause } from "./deadline.ts";
+import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
+import { Slot } from "./slot.ts";
 import { endsSession } from "./sqlstate.ts";
-import { Place } from "./slot.ts";
-import type { Tx } from "./sql.ts";
-import { lend } from "./transaction.ts";
-import { type Watch, watched } from "./tracing.ts";
 
 export interface PoolSettings {
   connections: number;
-  /** A server that lives has ended a statement after so many milliseconds; `Infinity` where it cannot go silent. */
+  /** After how many milliseconds the server ends a statement; `Infinity` where it cannot go silent. */
   statementTimeoutMs: number;
 }
 
-/** What an operation does with a connection, of which it is lent the statements. */
-export type Work<T> = (connection: Connection, lent: Tx) => Promise<T>;
+/** An operation: whose it is, of which kind, and until when it may take. */
+export interface Operation {
+  caller: Caller;
+  kind: Kind;
+  /** In milliseconds of `performance.now()`. */
+  deadline: number;
+}
 
-/** How long a server may take to answer after it has given a statement up. */
+/** The use of a connection by one operation. Nothing may be sent on it once it is over. */
+export interface Lease {
+  readonly connection: Connection;
+  /** Throws `SERVICE_UNAVAILABLE` once the operation is over, or its deadline has passed. */
+  check(): void;
+}
+
+/** How long a server may take to answer after it has ended a statement. */
 const GRACE_MS = 2_000;
 
-/** Connections for operations of one kind, each for one operation at a time. */
+/** Connections that serve one operation at a time. */
 export class Pool {
-  readonly #places: Place[];
-  readonly #admission: Admission<Place>;
+  readonly #slots: Slot[];
+  readonly #queue: Queue<Slot>;
   readonly #statementTimeoutMs: number;
-  readonly #watch: Watch | undefined;
 
   constructor(
     open: () => Connection,
     { connections, statementTimeoutMs }: PoolSettings,
-    watch?: Watch,
   ) {
-    this.#places = Array.from({ length: connections }, () => new Place(open));
-    this.#admission = new Admission(this.#places);
+    this.#slots = Array.from({ length: connections }, () => new Slot(open));
+    this.#queue = new Queue(this.#slots);
     this.#statementTimeoutMs = statementTimeoutMs;
-    this.#watch = watch;
   }
 
   get load(): Load {
-    return this.#admission.load;
+    return this.#queue.load;
   }
 
   /**
-   * Runs `work` on a connection, and keeps its place there until it has settled.
-   * Throws `SERVICE_UNAVAILABLE` at `deadline`, in milliseconds of
-   * `performance.now()`, whatever becomes of it.
+   * Runs `work` on a connection, which stays its own until it has settled.
+   * Throws `SERVICE_UNAVAILABLE` at the deadline, whatever becomes of the work.
    */
-  async operate<T>(deadline: number, work: Work<T>): Promise<T> {
-    const place = await this.#enter(deadline);
-    const running = this.#perform(place, deadline, work);
-    const leave = () => this.#admission.leave(place);
-    running.then(leave, leave);
+  async operate<T>(
+    { caller, kind, deadline }: Operation,
+    work: (lease: Lease) => Promise<T>,
+  ): Promise<T> {
+    const slot = await this.#queue.acquire(deadline, caller, kind);
+    const running = this.#perform(slot, deadline, work);
+    const release = () => this.#queue.release(slot, caller, kind);
+    running.then(release, release);
     return await before(
       deadline,
       running,
@@ -58,36 +67,26 @@ export class Pool {
     );
   }
 
-  async #enter(deadline: number): Promise<Place> {
-    const asked = performance.now();
-    try {
-      return await this.#admission.enter(deadline);
-    } finally {
-      this.#watch?.waited(performance.now() - asked);
-    }
-  }
-
   async #perform<T>(
-    place: Place,
+    slot: Slot,
     deadline: number,
-    work: Work<T>,
+    work: (lease: Lease) => Promise<T>,
   ): Promise<T> {
     let isOver = false;
-    const connection = await place.connection();
-    const lent = lend(
+    const connection = await slot.connection();
+    const lease = {
       connection,
-      () => isOver || performance.now() >= deadline,
-    );
-    const visible = this.#watch ? watched(lent, this.#watch) : lent;
+      check() {
+        if (isOver || performance.now() >= deadline) {
+          throw unavailable("The operation is over");
+        }
+      },
+    };
     try {
-      return await before(
-        this.#silentAt(deadline),
-        work(connection, visible),
-        () => {
-          connection.break();
-          return unavailable("The connection went silent");
-        },
-      );
+      return await before(this.#silentAt(deadline), work(lease), () => {
+        connection.break();
+        return unavailable("The connection went silent");
+      });
     } catch (error) {
       if (endsSession(error)) connection.break();
       throw error;
@@ -96,27 +95,21 @@ export class Pool {
     }
   }
 
-  /** When a server that lives has ended all that was sent to it until the deadline. */
+  /** By when a server that lives has ended everything that is sent until the deadline. */
   #silentAt(deadline: number): number {
     const ended = performance.now() + this.#statementTimeoutMs;
     return Math.max(deadline, ended) + GRACE_MS;
   }
 
-  /** Closes the connections that nobody has used since this was last called. */
+  /** Closes the connections that were not used since the last call. */
   closeUnused(): void {
-    for (const place of this.#admission.free) place.closeUnused();
+    for (const slot of this.#queue.free) slot.closeUnused();
   }
 
-  /** Lets what runs finish until `deadline`, then closes every connection. */
+  /** Lets running operations finish until `deadline`, then closes every connection. */
   async close(deadline: number): Promise<void> {
-    // Whoever has every place has seen every operation end.
-    const taken = await Promise.allSettled(
-      this.#places.map(() => this.#admission.enter(deadline)),
-    );
+    while (this.load.used > 0 && performance.now() < deadline) await pause(5);
     const left = Math.max(100, deadline - performance.now()) / 1000;
-    await Promise.all(this.#places.map((place) => place.close(left)));
-    for (const place of taken) {
-      if (place.status === "fulfilled") this.#admission.leave(place.value);
-    }
+    await Promise.all(this.#slots.map((slot) => slot.close(left)));
   }
 }

@@ -1,95 +1,168 @@
-import { ApiError } from "../../schema/errors.ts";
+import { unavailable } from "../../schema/errors.ts";
 import { before } from "./deadline.ts";
 
-/** How many connections are in use, and how many operations wait for one. */
+/** On whose behalf an operation runs: an organization, and its API key or the subject of a token. */
+export interface Caller {
+  organizationId: string;
+  name: string;
+}
+
+/** Short operations find a few rows by their keys; lists, searches and writes are long. */
+export type Kind = "short" | "long";
+
+const KINDS: readonly Kind[] = ["short", "long"];
+
+/** How many slots are in use, and how many operations wait for one. */
 export interface Load {
   used: number;
   waiting: number;
 }
 
-/** Requests that may wait for a kind of connection; beyond them a client is told at once to come back. */
-export const MAX_WAITING = 1000;
+/** How many operations may wait in all, of an organization and of a caller. */
+export const MAX_WAITING = [10_000, 1_000, 500] as const;
+
+type Give<Slot> = (slot: Slot) => void;
+
+/** All callers, an organization or a caller, by its depth in the tree. */
+class Party<Slot> {
+  readonly running = { short: 0, long: 0 };
+  waiting = 0;
+  /** The operations of a caller that wait, in the order in which they came. */
+  readonly queues = {
+    short: new Set<Give<Slot>>(),
+    long: new Set<Give<Slot>>(),
+  };
+  /** The parties of the next depth; the first one's turn is next. */
+  readonly members = new Map<string, Party<Slot>>();
+
+  get isIdle(): boolean {
+    return this.waiting + this.running.short + this.running.long === 0;
+  }
+}
 
 /**
- * Gives each of `places` to one operation at a time; the others wait in the
- * order they came. An open place is given before one that must connect first:
- * so the connections that a quiet service keeps are few and warm, and one that
- * cannot connect is not the first to be free, again and again, while others
- * could serve.
+ * Gives each slot to one operation at a time. Organizations take turns, and so do
+ * the callers of one organization. Long operations leave a third of the slots to
+ * short ones. An organization leaves at least one slot of each kind to others,
+ * and a caller one more, so that another one is served at once.
  */
-export class Admission<Place extends { readonly isOpen: boolean }> {
-  readonly #free: Place[];
-  readonly #places: number;
-  readonly #queue = new Set<(place: Place) => void>();
+export class Queue<Slot extends { readonly isOpen: boolean }> {
+  readonly #free: Slot[];
+  readonly #slots: Record<"all" | "long", number>;
+  readonly #everyone = new Party<Slot>();
 
-  constructor(places: readonly Place[]) {
-    this.#free = [...places];
-    this.#places = places.length;
+  constructor(slots: readonly Slot[]) {
+    this.#free = [...slots];
+    const third = slots.length > 1 ? Math.ceil(slots.length / 3) : 0;
+    this.#slots = { all: slots.length, long: slots.length - third };
   }
 
-  /** The places that nobody has. */
-  get free(): readonly Place[] {
+  /** The slots that are not in use. */
+  get free(): readonly Slot[] {
     return this.#free;
   }
 
   get load(): Load {
     return {
-      used: this.#places - this.#free.length,
-      waiting: this.#queue.size,
+      used: this.#slots.all - this.#free.length,
+      waiting: this.#everyone.waiting,
     };
   }
 
   /**
-   * Waits for a place until `deadline` (milliseconds of `performance.now()`).
-   * The caller must `leave` it when its operation is over. Throws
-   * `SERVICE_UNAVAILABLE` when too many wait, or the deadline passes.
+   * Waits for a slot until `deadline`, in milliseconds of `performance.now()`.
+   * The caller releases it. Throws `SERVICE_UNAVAILABLE` at the deadline, or at
+   * once when too many operations wait.
    */
-  async enter(deadline: number): Promise<Place> {
+  async acquire(deadline: number, caller: Caller, kind: Kind): Promise<Slot> {
     if (performance.now() >= deadline) throw tooLate();
-    const open = this.#free.findLastIndex(({ isOpen }) => isOpen);
-    const [place] = this.#free.splice(open, 1);
-    if (place) return place;
-    if (this.#queue.size >= MAX_WAITING) {
-      throw tooMany();
+    const path = this.#pathOf(caller);
+    const hasRoom = path.every((party, depth) =>
+      this.#hasRoom(party, depth, kind)
+    );
+    if (this.#free.length > 0 && hasRoom) return this.#take(path, kind);
+    if (path.some(({ waiting }, depth) => waiting >= MAX_WAITING[depth]!)) {
+      this.#forgetIdle(caller);
+      throw unavailable("Too many requests wait for the database");
     }
-    const { promise, resolve } = Promise.withResolvers<Place>();
-    this.#queue.add(resolve);
+    const { promise, resolve } = Promise.withResolvers<Slot>();
+    path.at(-1)!.queues[kind].add(resolve);
+    for (const party of path) party.waiting++;
     return await before(deadline, promise, () => {
-      this.#queue.delete(resolve);
+      path.at(-1)!.queues[kind].delete(resolve);
+      for (const party of path) party.waiting--;
+      this.#forgetIdle(caller);
       return tooLate();
     });
   }
 
-  /** Hands the place to the one that has waited longest. */
-  leave(place: Place): void {
-    const [next] = this.#queue;
-    if (!next) {
-      this.#free.push(place);
-    } else {
-      this.#queue.delete(next);
-      next(place);
+  /** Takes back the slot of an operation, and gives it to the next one. */
+  release(slot: Slot, caller: Caller, kind: Kind): void {
+    for (const party of this.#pathOf(caller)) party.running[kind]--;
+    this.#forgetIdle(caller);
+    this.#free.push(slot);
+    while (this.#free.length > 0 && KINDS.some((kind) => this.#giveTo(kind)));
+  }
+
+  #giveTo(kind: Kind): boolean {
+    const path = this.#next([this.#everyone], kind);
+    const [give] = path?.at(-1)?.queues[kind] ?? [];
+    if (!path || !give) return false;
+    path.at(-1)!.queues[kind].delete(give);
+    for (const party of path) party.waiting--;
+    give(this.#take(path, kind));
+    return true;
+  }
+
+  /** The path to the caller whose turn it is; the parties on it lose their turn. */
+  #next(path: Party<Slot>[], kind: Kind): Party<Slot>[] | undefined {
+    const depth = path.length - 1;
+    const party = path[depth]!;
+    if (party.waiting === 0 || !this.#hasRoom(party, depth, kind)) return;
+    if (party.queues[kind].size > 0) return path;
+    for (const [name, member] of party.members) {
+      const found = this.#next([...path, member], kind);
+      if (!found) continue;
+      party.members.delete(name);
+      party.members.set(name, member);
+      return found;
     }
+  }
+
+  #hasRoom({ running }: Party<Slot>, depth: number, kind: Kind): boolean {
+    const most = (slots: number) => Math.max(1, slots - depth);
+    return running.short + running.long < most(this.#slots.all) &&
+      (kind === "short" || running.long < most(this.#slots.long));
+  }
+
+  /** An open slot goes before one that must connect: a quiet service keeps few connections, and these are warm. */
+  #take(path: Party<Slot>[], kind: Kind): Slot {
+    for (const party of path) party.running[kind]++;
+    const open = this.#free.findLastIndex(({ isOpen }) => isOpen);
+    return this.#free.splice(open, 1)[0]!;
+  }
+
+  #pathOf({ organizationId, name }: Caller): Party<Slot>[] {
+    const organization = memberOf(this.#everyone, organizationId);
+    return [this.#everyone, organization, memberOf(organization, name)];
+  }
+
+  #forgetIdle({ organizationId, name }: Caller): void {
+    const [everyone, organization, caller] = this.#pathOf({
+      organizationId,
+      name,
+    });
+    if (caller!.isIdle) organization!.members.delete(name);
+    if (organization!.isIdle) everyone!.members.delete(organizationId);
   }
 }
 
-function tooLate(): ApiError {
+function memberOf<Slot>(party: Party<Slot>, name: string): Party<Slot> {
+  let member = party.members.get(name);
+  if (!member) party.members.set(name, member = new Party());
+  return member;
+}
+
+function tooLate() {
   return unavailable("The database had no time for this request");
-}
-
-/** The failure of what may not even wait. */
-export function tooMany(): ApiError {
-  return unavailable("Too many requests wait for the database");
-}
-
-/** A failure that a client may try again after a second. */
-export function unavailable(message: string, cause?: unknown): ApiError {
-  return new ApiError("SERVICE_UNAVAILABLE", message, {
-    cause,
-    headers: { "retry-after": "1" },
-  });
-}
-
-/** Whether the failure is one that `unavailable` makes. What was asked for may have happened all the same. */
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
 }

@@ -1,12 +1,12 @@
-import { unavailable } from "./queue.ts";
+import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
 import { pause } from "./deadline.ts";
 
-/** A place opens no more than four connections a second, whatever happens to them. */
+/** The least time between two connections of a slot. */
 const RECONNECT_MS = 250;
 
-/** A place for one operation, with the connection that its operations share one after another. */
-export class Place {
+/** A slot for one operation at a time, with the connection that its operations use one after another. */
+export class Slot {
   readonly #open: () => Connection;
   #connection: Connection | undefined;
   #openedAt = -Infinity;
@@ -17,12 +17,12 @@ export class Place {
     this.#open = open;
   }
 
-  /** Whether it has a connection that is good for all that is known. */
+  /** Whether it has a connection that is not known to be lost. */
   get isOpen(): boolean {
     return this.#connection?.isLost === false;
   }
 
-  /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once it is closed. */
+  /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once the slot is closed. */
   connection(): Connection | Promise<Connection> {
     this.#wasUsed = true;
     return this.isOpen ? this.#connection! : this.#reconnected();
@@ -35,10 +35,7 @@ export class Place {
     return this.#connection = this.#open();
   }
 
-  /**
-   * Closes the connection where nobody has asked for it since this was last
-   * called; for a place that is free.
-   */
+  /** Closes the connection of a free slot that was not used since the last call. */
   closeUnused(): void {
     if (!this.#wasUsed) this.#connection?.close(1).catch(() => {});
     this.#wasUsed = false;

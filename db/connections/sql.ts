@@ -84,7 +84,9 @@ export function parametersOf(
   { strings, values }: Statement,
   organizationId?: string,
 ): { text: string; parameters: unknown[] } {
-  const parameters = values.includes(organization) ? [organizationId] : [];
+  const parameters: unknown[] = values.includes(organization)
+    ? [organizationId]
+    : [];
   if (parameters.length > 0 && organizationId === undefined) {
     throw new Error("This statement is an organization's, and none was given");
   }

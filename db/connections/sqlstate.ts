@@ -1,10 +1,5 @@
-/** A statement found fewer rows than the ids that it was given. */
-export class RowsMissing extends Error {
-  override readonly name = "RowsMissing";
-}
-
 /** The fields of a PostgreSQL error that are read here, whoever threw it. */
-interface DatabaseFault {
+interface DatabaseError {
   code?: string;
   message?: string;
   constraint_name?: string;
@@ -17,7 +12,7 @@ interface DatabaseFault {
  * behind it, and answers XX000 for some.
  */
 export function brokenConstraint(error: unknown): string | undefined {
-  const { constraint_name, message } = (error ?? {}) as DatabaseFault;
+  const { constraint_name, message } = (error ?? {}) as DatabaseError;
   const name = constraint_name ??
     /constraint "([^"]+)"/.exec(message ?? "")?.[1];
   return name?.replace(/_\d{6,}$/, "");
@@ -39,13 +34,18 @@ export function isConnectionLoss(error: unknown): boolean {
     .test(sqlState(error));
 }
 
+/** Whether the server has said that it ends the session. */
+export function isFatal(error: unknown): boolean {
+  return (error as DatabaseError | undefined)?.severity === "FATAL";
+}
+
 /**
- * Whether its connection is of no more use: lost, ended by the server, or to
- * one that is a standby now, while the name may lead to another.
+ * Whether the connection is of no more use: lost, ended by the server, or to a
+ * standby, while the name may lead to another server by now.
  */
 export function endsSession(error: unknown): boolean {
-  return isConnectionLoss(error) || sqlState(error) === "25006" ||
-    (error as DatabaseFault | undefined)?.severity === "FATAL";
+  return isConnectionLoss(error) || isFatal(error) ||
+    sqlState(error) === "25006";
 }
 
 /**
@@ -65,5 +65,5 @@ export function isDatabaseFault(error: unknown): boolean {
 }
 
 function sqlState(error: unknown): string {
-  return String((error as DatabaseFault | undefined)?.code ?? "");
+  return String((error as DatabaseError | undefined)?.code ?? "");
 }

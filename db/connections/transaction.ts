@@ -1,84 +1,98 @@
-import { unavailable } from "./queue.ts";
-import type { Connection } from "./connection.ts";
-import { isConflict } from "./sqlstate.ts";
-import type { Sql, Tx } from "./sql.ts";
+import { unavailable } from "../../schema/errors.ts";
+import type { Reply, Writer } from "./connection.ts";
+import type { Lease } from "./pool.ts";
+import type { Results, Statement } from "./sql.ts";
+import { isConflict, isConnectionLoss, isFatal } from "./sqlstate.ts";
 
-/**
- * What an operation is lent of a connection: the same statements, until `isOver`
- * says so. A statement made later would run in the midst of another operation,
- * and may be another organization's.
- */
-export function lend({ sql }: Connection, isOver: () => boolean): Tx {
-  function guarded<A extends unknown[], R>(make: (...given: A) => R) {
-    return (...given: A): R => {
-      if (isOver()) throw unavailable("The operation is over");
-      return make(...given);
-    };
-  }
-  return Object.assign(guarded(sql), {
-    json: sql.json,
-    unsafe: guarded(sql.unsafe),
-  }) as unknown as Tx;
+/** A transaction, which goes to the server in flights: several statements at a time. */
+export interface Transaction {
+  /** Sends the statements together, and gives the rows of each. Throws the first failure. */
+  send<const S extends readonly Statement[]>(
+    ...statements: S
+  ): Promise<Results<S>>;
+  /**
+   * The same for the last statements, with COMMIT behind them. Throws
+   * `SERVICE_UNAVAILABLE` where the outcome is not known.
+   */
+  commit<const S extends readonly Statement[]>(
+    ...statements: S
+  ): Promise<Results<S>>;
 }
 
-/** Runs `work` with what it is lent of a connection. */
-export type Perform<S extends Sql> = <T>(
-  connection: Connection,
-  lent: Tx,
-  work: (sql: S) => Promise<T>,
-) => Promise<T>;
-
 /**
- * Runs `work` in a transaction, committed when it returns and rolled back when
- * it throws, or when the connection's loan is over by then. Throws
- * `SERVICE_UNAVAILABLE` where nobody knows whether it was committed.
- *
- * Not with `begin` of postgres.js: when a connection breaks, that one writes
- * `rollback` where nothing is any more, an error that nobody can catch.
+ * Runs `work` in a transaction, which is rolled back unless `work` commits it.
+ * BEGIN travels with the first flight and COMMIT with the last one, so that a
+ * transaction of one flight takes one round trip.
  */
 export async function inTransaction<T>(
-  connection: Connection,
-  lent: Tx,
-  work: (sql: Tx) => Promise<T>,
+  { connection, check }: Lease,
+  { writer, organizationId }: {
+    writer: Writer;
+    organizationId?: string | undefined;
+  },
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  const rollback = () =>
-    connection.sql.unsafe("rollback").catch(() => connection.break());
-  let result: T;
-  let commit;
+  let hasBegun = false;
+  let isCommitted = false;
+
+  async function fly<const S extends readonly Statement[]>(
+    statements: S,
+    isLast: boolean,
+  ): Promise<Results<S>> {
+    check();
+    const begin = hasBegun ? [] : [connection.begin(writer)];
+    hasBegun = true;
+    if (!connection.isWarm) await begin[0];
+    const outcomes = await Promise.allSettled([
+      ...begin,
+      ...statements.map((statement) =>
+        connection.send(statement, organizationId)
+      ),
+      ...isLast ? [connection.commit()] : [],
+    ]);
+    const failed = outcomes.findIndex(({ status }) => status === "rejected");
+    if (failed >= 0) {
+      const { reason } = outcomes[failed] as PromiseRejectedResult;
+      const isCommit = isLast && failed === outcomes.length - 1;
+      throw isLast && isInDoubt(reason, isCommit)
+        ? unavailable("The database did not confirm the write", reason)
+        : reason;
+    }
+    const results = outcomes.map((outcome) =>
+      (outcome as PromiseFulfilledResult<Reply>).value
+    );
+    if (isLast) {
+      if (results.at(-1)!.command !== "COMMIT") {
+        throw new Error("The transaction was rolled back");
+      }
+      isCommitted = true;
+    }
+    return results.slice(begin.length, begin.length + statements.length) as
+      & Reply[]
+      & Results<S>;
+  }
+
   try {
-    // Awaited: postgres.js may change the order of what is sent while it connects.
-    await connection.sql.unsafe("begin");
-    result = await work(lent);
-    commit = lent.unsafe("commit");
+    const result = await work({
+      send: (...statements) => fly(statements, false),
+      commit: (...statements) => fly(statements, true),
+    });
+    if (!isCommitted) throw new Error("The transaction was not committed");
+    return result;
   } catch (error) {
-    await rollback();
+    // A COMMIT that was cancelled leaves the session in its transaction.
+    if (hasBegun) await connection.rollback();
     throw error;
   }
-  const { command } = await commit.catch(async (error) => {
-    // A commit that was cancelled leaves the session in its transaction.
-    await rollback();
-    if (isConflict(error)) throw error;
-    throw unavailable("The database did not confirm the write", error);
-  });
-  // PostgreSQL answers so where a statement had failed, and `work` did not say it.
-  if (command !== "COMMIT") throw new Error("The transaction was rolled back");
-  return result;
 }
 
 /**
- * Runs `work` outside a transaction. After a failure it has a statement succeed:
- * postgres.js 3.4.9 has the rows of the next one begin behind those that came
- * before the failure, so that the first were not there.
+ * Whether the transaction may have been committed although it failed: COMMIT got
+ * no answer that says otherwise, or the connection was lost with COMMIT on its
+ * way. A session that the server has ended before COMMIT has not committed.
  */
-export async function outsideTransaction<T>(
-  connection: Connection,
-  lent: Tx,
-  work: (sql: Sql) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(lent);
-  } catch (error) {
-    await connection.sql.unsafe("select").catch(() => connection.break());
-    throw error;
-  }
+function isInDoubt(error: unknown, isCommit: boolean): boolean {
+  return isCommit
+    ? !isConflict(error)
+    : isConnectionLoss(error) && !isFatal(error);
 }

@@ -1,33 +1,31 @@
 import { EXACT, FILTERS, type ListQuery } from "../../schema/list_query.ts";
 import { codePoints } from "../../schema/values.ts";
-import type { Sql } from "../connections/sql.ts";
+import { raw, sql, type Statement } from "../connections/sql.ts";
 
-/** The conditions of a list on product `p`, each with its `and`; empty without any. */
-export function conditions(sql: Sql, query: ListQuery) {
+/** The conditions of a list on product `p`, each with its `and`. */
+export function conditions(query: ListQuery): Statement[] {
   const { search, updated_since } = query;
-  const conditions = [
+  return [
     ...FILTERS.flatMap((column) => {
       const ids = query[column];
-      return ids ? [sql`and ${oneOf(sql, column, ids)}`] : [];
+      return ids ? [sql` and ${oneOf(column, ids)}`] : [];
     }),
     ...EXACT.flatMap((column) =>
-      query[column] ? [sql`and p.${sql(column)} = ${query[column]}`] : []
+      query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
     ),
-    ...updated_since ? [sql`and p.updated_at >= ${updated_since}`] : [],
-    ...search ? [sql`and ${containing(sql, search)}`] : [],
+    ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
+    ...search ? [sql` and ${containing(search)}`] : [],
   ];
-  // postgres.js takes an empty list for a parameter.
-  return conditions.length > 0 ? conditions : sql``;
 }
 
-/** However many ids there are, they are one parameter: the text of the statement stays the same. */
-function oneOf(sql: Sql, column: string, ids: string[]) {
+/** The ids are one parameter, so the text of the statement does not depend on how many there are. */
+function oneOf(column: string, ids: string[]): Statement {
   return ids.length === 1
-    ? sql`p.${sql(column)} = ${ids[0]}`
-    : sql`p.${sql(column)} = any(string_to_array(${ids.join()}, ',')::uuid[])`;
+    ? sql`p.${raw(column)} = ${ids[0]}`
+    : sql`p.${raw(column)} = any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
 
-/** What stands between the parts of `search_text`; of these only a title may hold it too. */
+/** What separates the parts of `search_text`; only a title may hold it too. */
 const SEPARATOR = "\x1f";
 
 /**
@@ -35,11 +33,11 @@ const SEPARATOR = "\x1f";
  * whatever its case. Digits with hyphens or spaces between them are looked for
  * in the ISBNs without these too.
  */
-function containing(sql: Sql, term: string) {
+function containing(term: string): Statement {
   const bare = /^[\d -]+[xX]?$/.test(term) ? term.replace(/[ -]/g, "") : term;
   const shortest = Math.min(codePoints(term), codePoints(bare));
-  // A trigram index has no entries for less than three characters: it would be read whole.
-  // As an expression the column is out of that index's reach, and a covering one is read.
+  // A trigram index has no entries for less than three characters and would be
+  // read whole. An expression keeps the planner from it: a covering index is read.
   const searchText = shortest < 3
     ? sql`(p.search_text || '')`
     : sql`p.search_text`;

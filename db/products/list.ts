@@ -1,81 +1,93 @@
 import { DEFAULT_SORT, type ListQuery } from "../../schema/list_query.ts";
+import {
+  organization,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { Operations } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
-import { type Sql, unprepared } from "../connections/sql.ts";
-import { ordering } from "./sort.ts";
-import { core } from "./scalars_json.ts";
-import { salesRights } from "./sales_rights_json.ts";
+import { rightDocument, storeProducts } from "./documents.ts";
 import { conditions } from "./filters.ts";
+import { salesRights } from "./sales_rights_json.ts";
+import { scalarsJson } from "./scalars_json.ts";
+import { SORTING } from "./sort.ts";
 import { shallowTerritories } from "./territories_json.ts";
 
-/**
- * One page of the catalogue as a JSON array, and how many products match in all.
- *
- * The page is taken from an index alone, from whichever end is nearer, before
- * anything is joined: a late page of a million costs a hundredth of what it does
- * the other way round. It is one statement, so that page and total agree.
- */
+/** A page of the catalogue as a JSON array, and how many products match in all. */
+export interface Page {
+  products: string;
+  total: number;
+}
+
+/** One page of the catalogue. Answers that are not stored are built, and stored later. */
 export async function listProducts(
-  sql: Sql,
-  organizationId: string,
+  database: Operations,
   query: ListQuery,
-): Promise<{ products: string; total: number }> {
-  const { include, limit, page, sort } = query;
+): Promise<Page> {
+  let [page] = await database.scan(pageOf(query, sql`d.summary`));
+  if (page!.lacking) {
+    database.afterwards(storeProducts(page!.lacking.split(",")));
+    [page] = await database.scan(
+      pageOf(query, sql`coalesce(d.summary, ${scalarsJson})`),
+    );
+  }
+  return { products: page!.products, total: Number(page!.total) };
+}
+
+interface Row {
+  products: string;
+  total: string;
+  /** The products whose answers are not stored, with commas between them. */
+  lacking: string | null;
+}
+
+/**
+ * The page is taken from an index alone before anything is joined: a late page
+ * of a million products costs a hundredth of what it does otherwise. It is one
+ * statement, so that page and total agree.
+ */
+function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
+  const { limit, page, sort } = query;
   const offset = String(BigInt(page - 1) * BigInt(limit));
-  const embeds = [
+  const statement = sql<Row>`
+    select
+      ${total(query)} as total,
+      '[' || coalesce(
+        string_agg('{' || ${summary}${embeds(query)} || '}', ',' order by ${
+    SORTING[sort]
+  }),
+        ''
+      ) || ']' as products,
+      string_agg(p.id::text, ',') filter (where d.summary is null) as lacking
+    from (
+      select page.id
+      from (
+        select p.id
+        from products p
+        where p.organization_id = ${organization} ${conditions(query)}
+        order by ${SORTING[sort]}
+        limit ${limit} offset ${offset}
+      ) page
+      -- No page is larger: a constant limit keeps the generic plan.
+      limit 100
+    ) page
+    join products p on p.organization_id = ${organization} and p.id = page.id
+    join organizations o on o.id = ${organization}
+    ${rightDocument}
+  `;
+  // Of the many texts of a list, only the plain ones are kept prepared.
+  const isPlain = sort === DEFAULT_SORT && keptCount(query);
+  return isPlain ? statement : unprepared(statement);
+}
+
+function embeds({ include }: ListQuery): Statement[] {
+  return [
     ...include.has("product_territories")
-      ? [sql`|| ',"product_territories":' || ${shallowTerritories(sql)}`]
+      ? [sql` || ',"product_territories":' || ${shallowTerritories}`]
       : [],
     ...include.has("product_sales_rights")
-      ? [sql`|| ',"product_sales_rights":' || ${salesRights(sql)}`]
+      ? [sql` || ',"product_sales_rights":' || ${salesRights}`]
       : [],
-    sql`|| '}'`,
   ];
-  const statement = sql<{ products: string; total: string }[]>`
-    with matching as materialized (
-      select ${total(sql, organizationId, query)} as total
-    ),
-    span as materialized (
-      select
-        total,
-        start * 2 > total as is_late,
-        greatest(least(size, total - start), 0) as size,
-        start as from_front,
-        greatest(total - start - size, 0) as from_back
-      from matching, (select ${offset}::bigint as start, ${limit}::bigint as size) asked
-    )
-    select
-      span.total,
-      '[' || coalesce((
-        select string_agg('{' || ${core(sql)} ${embeds}, ',' order by ${
-    ordering(sql, sort)
-  })
-        from (
-          (
-            select p.id
-            from products p
-            where p.organization_id = $1 ${conditions(sql, query)}
-            order by ${ordering(sql, sort)}
-            limit (select case when is_late then 0 else size end from span)
-            offset (select from_front from span)
-          )
-          union all
-          (
-            select p.id
-            from products p
-            where p.organization_id = $1 ${conditions(sql, query)}
-            order by ${ordering(sql, sort, "from the back")}
-            limit (select case when is_late then size else 0 end from span)
-            offset (select from_back from span)
-          )
-          -- No page is larger. An unknown limit the planner takes for a tenth of the table.
-          limit 100
-        ) page
-        join products p on p.organization_id = $1 and p.id = page.id
-      ), '') || ']' as products
-    from span
-  `;
-  // Of the many texts of a list only the plain ones are kept prepared.
-  const plain = sort === DEFAULT_SORT && keptCount(organizationId, query);
-  const [row] = await (plain ? statement : unprepared(statement));
-  return { products: row!.products, total: Number(row!.total) };
 }

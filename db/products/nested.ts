@@ -1,23 +1,26 @@
 import { typesOf } from "../../schema/collateral.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import type { Exact, Statement, Tx } from "../connections/sql.ts";
+import type { Statement } from "../connections/sql.ts";
+import { uuidv7 } from "../uuid.ts";
 import {
   appending,
   changing,
   type Entry,
-  type Product,
+  type Expected,
   pruning,
   upserting,
 } from "./nested_rows.ts";
-import { uuidv7 } from "../uuid.ts";
 
-/** What brings the rows of one array in line; links that a series rests on go last, in `prunes`. */
+/** What brings the rows of an array in line with its entries, in this order. */
 interface Writes {
-  writes: (Statement | Exact)[];
-  prunes: () => Statement[];
+  /** Changes of stored rows, each of which must be there. */
+  changes: Expected[];
+  writes: Statement[];
+  /** Deletions, last: a series may rest on a link until it is changed. */
+  prunes: Statement[];
 }
 
-type Sync = (product: Product, entries: Entry[]) => Writes;
+type Sync = (productId: string, entries: Entry[]) => Writes;
 
 /** The specification's table of nested arrays (4.4), row for row. */
 const NESTED = {
@@ -59,34 +62,30 @@ const NESTED = {
   custom_fields: replaced("custom_field_values", ["field_id"], ["field_value"]),
 } satisfies { [Key in keyof ProductBody]?: Sync };
 
-/** The statements that write the arrays of the body; an array left out is left alone. */
-export function nestedWrites(
-  sql: Tx,
-  organizationId: string,
-  productId: string,
-  body: ProductBody,
-): Writes {
-  const product = { sql, organizationId, productId };
+/** What writes the arrays of the body; an array that is left out is left alone. */
+export function nestedWrites(productId: string, body: ProductBody): Writes {
   const given = Object.entries(NESTED).flatMap(([key, sync]) => {
     const entries = body[key as keyof typeof NESTED];
-    return entries ? [sync(product, entries as Entry[])] : [];
+    return entries ? [sync(productId, entries as Entry[])] : [];
   });
   return {
+    changes: given.flatMap(({ changes }) => changes),
     writes: given.flatMap(({ writes }) => writes),
-    prunes: () => given.flatMap(({ prunes }) => prunes()),
+    prunes: given.flatMap(({ prunes }) => prunes),
   };
 }
 
-/** Entries with an `id` change that row, others come behind; only `[]` deletes, and all. */
+/** Entries with an `id` change that row, others are added behind; only `[]` deletes, and all rows. */
 function merged(table: string, columns: string[]): Sync {
   const change = changing(table, columns);
   const append = appending(table, ["id", ...columns]);
   const prune = pruning(table, ["id"]);
-  return (product, entries) => {
+  return (productId, entries) => {
     const { changed, created } = identified(entries);
     return {
-      writes: [...change(product, changed), ...append(product, created)],
-      prunes: () => entries.length === 0 ? [prune(product, [])] : [],
+      changes: change(productId, changed),
+      writes: append(productId, created),
+      prunes: entries.length === 0 ? [prune(productId, [])] : [],
     };
   };
 }
@@ -96,11 +95,12 @@ function reconciled(table: string, columns: string[]): Sync {
   const change = changing(table, ["position", ...columns]);
   const upsert = upserting(table, ["id"], ["collateral_type", ...columns]);
   const prune = pruning(table, ["id"]);
-  return (product, entries) => {
+  return (productId, entries) => {
     const { changed, created } = identified(entries);
     return {
-      writes: [...change(product, changed), ...upsert(product, created)],
-      prunes: () => [prune(product, [...changed, ...created])],
+      changes: change(productId, changed),
+      writes: upsert(productId, created),
+      prunes: [prune(productId, [...changed, ...created])],
     };
   };
 }
@@ -109,16 +109,17 @@ function reconciled(table: string, columns: string[]): Sync {
 function replaced(table: string, keys: string[], values: string[] = []): Sync {
   const upsert = upserting(table, keys, values);
   const prune = pruning(table, keys);
-  return (product, entries) => {
+  return (productId, entries) => {
     const rows = entries.map((entry, position) => ({ ...entry, position }));
     return {
-      writes: upsert(product, rows),
-      prunes: () => [prune(product, rows)],
+      changes: [],
+      writes: upsert(productId, rows),
+      prunes: [prune(productId, rows)],
     };
   };
 }
 
-/** Tells the rows to be changed from those to be created, which get their ids here. */
+/** The rows to change, and the rows to create, which get their ids here. */
 function identified(entries: Entry[]): { changed: Entry[]; created: Entry[] } {
   const changed: Entry[] = [];
   const created: Entry[] = [];

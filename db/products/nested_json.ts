@@ -1,7 +1,14 @@
 import { COLLATERAL, type CollateralType } from "../../schema/collateral.ts";
-import { names, organization, sql } from "../connections/sql.ts";
+import { type Reference, referencesOf } from "../../schema/references.ts";
+import {
+  names,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import { jsonArray } from "./json_array.ts";
-import { shownColumns } from "./shown_records.ts";
+import { record } from "./record.ts";
 import { salesRights } from "./sales_rights_json.ts";
 import { territories } from "./territories_json.ts";
 
@@ -50,7 +57,7 @@ const customFields = jsonArray(sql`
 `);
 
 /** An entry of collateral has the fields of its own type. */
-const collateral = sql`array(
+const collateral = sql`array_to_json(array(
   select
     case x.collateral_type
       when 'text_content' then ${collateralOf("text_content")}
@@ -60,19 +67,30 @@ const collateral = sql`array(
   from collateral x
   where x.organization_id = ${organization} and x.product_id = p.id
   order by x.position, x.id
-)`;
+))`;
 
 /** What only the full product has: the arrays of product `p`, as the inside of a JSON object. */
 export const nestedJson = sql`concat(
-  '"product_prices":', array_to_json(${prices}),
-  ',"packing_configurations":', array_to_json(${packings}),
-  ',"contributors":', array_to_json(${contributors}),
-  ',"product_collections":', array_to_json(${collections}),
-  ',"custom_fields":', array_to_json(${customFields}),
-  ',"collateral":', array_to_json(${collateral}),
-  ',"product_territories":', array_to_json(${territories}),
-  ',"product_sales_rights":', array_to_json(${salesRights})
+  '"product_prices":', ${prices},
+  ',"packing_configurations":', ${packings},
+  ',"contributors":', ${contributors},
+  ',"product_collections":', ${collections},
+  ',"custom_fields":', ${customFields},
+  ',"collateral":', ${collateral},
+  ',"product_territories":', ${territories},
+  ',"product_sales_rights":', ${salesRights}
 )`;
+
+/** What answers show of the records that an entry `x` refers to, as further columns. */
+function shownColumns(array: Reference["array"]): Statement[] {
+  return referencesOf(array).flatMap(({ field, table, shows }) =>
+    Object.entries(shows ?? {}).map(([name, column]) =>
+      sql`, (select r.${raw(column)} ${record(table, `x.${field}`)}) as ${
+        raw(name)
+      }`
+    )
+  );
+}
 
 function collateralOf(type: CollateralType) {
   const columns = ["id", "collateral_type", ...Object.keys(COLLATERAL[type])];

@@ -1,139 +1,129 @@
 import {
-  constant,
-  type Exact,
+  json,
   names,
+  organization,
+  raw,
+  sql,
   type Statement,
-  type Tx,
 } from "../connections/sql.ts";
 
 /*
  * Makers of the statements that write the rows below a product, one for each
- * table. Rows travel as one JSON parameter, so that a statement's text does not
- * depend on how many there are.
- * Children are inserted by `select … from products`: for a product that is not
- * there nothing is written, and a distributed database finds the one node it
- * concerns.
+ * table. Rows travel as one JSON parameter, so the text of a statement does not
+ * depend on how many there are. Rows are inserted by `select … from products`:
+ * where the product is gone nothing is written, and a distributed database finds
+ * the one node that the statement concerns.
  */
-
-/** The product whose rows are written. */
-export interface Product {
-  sql: Tx;
-  organizationId: string;
-  productId: string;
-}
 
 /** A row as its entry in a body gives it. */
 export type Entry = Record<string, unknown>;
 
-/** Changes the rows that the entries name by `id`: all of them, or it is `RowsMissing`. */
-export function changing(table: string, columns: string[]) {
-  const tableName = names(table);
-  const columnNames = names(...columns);
-  const ofItsType = constant((sql) =>
-    table === "collateral"
-      ? sql`and e.entry -> 'types' ? x.collateral_type`
-      : sql``
-  );
+/** A statement that must find so many rows. */
+export interface Expected {
+  statement: Statement;
+  rows: number;
+}
 
-  return (
-    { sql, organizationId, productId }: Product,
-    rows: Entry[],
-  ): Exact[] => {
+/** A statement found fewer rows than the entries name. */
+export class RowsMissing extends Error {
+  override readonly name = "RowsMissing";
+}
+
+/** Throws `RowsMissing` unless each statement has found its rows. */
+export function checkFound(
+  expected: readonly Expected[],
+  results: readonly { readonly count: number }[],
+): void {
+  if (expected.every(({ rows }, i) => results[i]!.count === rows)) return;
+  throw new RowsMissing();
+}
+
+/** Changes the rows that the entries name by `id`, every one of them. */
+export function changing(table: string, columns: string[]) {
+  const columnNames = names(...columns);
+  const ofItsType = table === "collateral"
+    ? sql`and e.entry -> 'types' ? x.collateral_type`
+    : sql``;
+
+  return (productId: string, rows: Entry[]): Expected[] => {
     if (rows.length === 0) return [];
     const statement = sql`
-      update ${tableName(sql)} x
-      set (${columnNames(sql)}) = (
-        select ${columnNames(sql)}
+      update ${raw(table)} x
+      set (${columnNames}) = (
+        select ${columnNames}
         from jsonb_populate_record(x, e.entry)
       )
-      from jsonb_array_elements(${sql.json(rows)}) e (entry)
-      where x.organization_id = ${organizationId} and x.product_id = ${productId}
-        and x.id = (e.entry ->> 'id')::uuid ${ofItsType(sql)}
+      from jsonb_array_elements(${json(rows)}) e (entry)
+      where x.organization_id = ${organization} and x.product_id = ${productId}
+        and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
     `;
     return [{ statement, rows: rows.length }];
   };
 }
 
-/** Creates rows behind those that are there. */
+/** Creates rows behind the stored ones. */
 export function appending(table: string, columns: string[]) {
-  const tableName = names(table);
   const columnNames = names(...columns);
   const values = names(...columns.map((column) => `r.${column}`));
 
-  return (
-    { sql, organizationId, productId }: Product,
-    rows: Entry[],
-  ): Statement[] => {
+  return (productId: string, rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
-      insert into ${tableName(sql)}
-        (organization_id, product_id, position, ${columnNames(sql)})
+      insert into ${
+      raw(table)
+    } (organization_id, product_id, position, ${columnNames})
       select
         p.organization_id,
         p.id,
         r.position + coalesce((
           select max(x.position) + 1
-          from ${tableName(sql)} x
-          where x.organization_id = ${organizationId} and x.product_id = ${productId}
+          from ${raw(table)} x
+          where x.organization_id = ${organization} and x.product_id = ${productId}
         ), 0),
-        ${values(sql)}
+        ${values}
       from products p
-      cross join jsonb_populate_recordset(null::${tableName(sql)}, ${
-      sql.json(rows)
-    }) r
-      where p.organization_id = ${organizationId} and p.id = ${productId}
+      cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+      where p.organization_id = ${organization} and p.id = ${productId}
     `];
   };
 }
 
-/** Creates the rows that are not there by their keys, and gives all their place and values. */
+/** Creates the rows whose keys are not stored, and gives every row its position and values. */
 export function upserting(table: string, keys: string[], values: string[]) {
   const columns = [...keys, ...values];
-  const tableName = names(table);
-  const keyNames = names(...keys);
   const columnNames = names(...columns);
   const given = names(...columns.map((column) => `r.${column}`));
   const changes = names(
     ...["position", ...values].map((name) => `${name} = excluded.${name}`),
   );
 
-  return (
-    { sql, organizationId, productId }: Product,
-    rows: Entry[],
-  ): Statement[] => {
+  return (productId: string, rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
-      insert into ${tableName(sql)}
-        (organization_id, product_id, position, ${columnNames(sql)})
-      select p.organization_id, p.id, r.position, ${given(sql)}
+      insert into ${
+      raw(table)
+    } (organization_id, product_id, position, ${columnNames})
+      select p.organization_id, p.id, r.position, ${given}
       from products p
-      cross join jsonb_populate_recordset(null::${tableName(sql)}, ${
-      sql.json(rows)
-    }) r
-      where p.organization_id = ${organizationId} and p.id = ${productId}
-      on conflict (organization_id, product_id, ${keyNames(sql)})
-      do update set ${changes(sql)}
+      cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+      where p.organization_id = ${organization} and p.id = ${productId}
+      on conflict (organization_id, product_id, ${names(...keys)})
+      do update set ${changes}
     `];
   };
 }
 
 /** Deletes the rows of the product that are not among these. */
 export function pruning(table: string, keys: string[]) {
-  const tableName = names(table);
   const keyNames = names(...keys);
   const stored = names(...keys.map((key) => `x.${key}`));
 
-  return (
-    { sql, organizationId, productId }: Product,
-    rows: Entry[],
-  ): Statement => (sql`
-    delete from ${tableName(sql)} x
-    where x.organization_id = ${organizationId} and x.product_id = ${productId}
-      and (${stored(sql)}) not in (
-        select ${keyNames(sql)}
-        from jsonb_populate_recordset(null::${tableName(sql)}, ${
-    sql.json(rows)
-  })
+  return (productId: string, rows: Entry[]): Statement => (sql`
+    delete from ${raw(table)} x
+    where x.organization_id = ${organization} and x.product_id = ${productId}
+      and (${stored}) not in (
+        select ${keyNames}
+        from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
       )
   `);
 }

@@ -1,39 +1,32 @@
 import type { ProductBody } from "../../schema/product.ts";
-import type { Exact, Statement, Tx } from "../connections/sql.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
+import type { Expected } from "./nested_rows.ts";
 
-/**
- * What form the body sets for which format, if any. It is the same for all that is
- * written in one transaction, for whoever locks two formats may wait in a circle
- * with others.
- */
-export function formOf({ format_id, product_form_id }: ProductBody): string {
-  return product_form_id === undefined ? "" : `${format_id} ${product_form_id}`;
+/** The form must exist even where it has no effect; with a format, a foreign key checks that. */
+export function knownForm(
+  { format_id, product_form_id }: ProductBody,
+): Expected[] {
+  if (!product_form_id || format_id) return [];
+  const statement =
+    sql`select from product_forms x where x.id = ${product_form_id}`;
+  return [{ statement, rows: 1 }];
 }
 
 /**
- * The form of a product is its format's, and so is every other product's on
- * that format. Without a format nothing is written, but it must be a form.
+ * Sets the form of the product's format, and so of every product on that format.
+ * Without a format it writes nothing.
  */
 export function setProductForm(
-  sql: Tx,
-  organizationId: string,
   id: string,
   { product_form_id }: ProductBody,
-): (Statement | Exact)[] {
+): Statement[] {
   if (product_form_id === undefined) return [];
-  return [
-    {
-      statement:
-        sql`select from product_forms x where x.id = ${product_form_id}`,
-      rows: product_form_id ? 1 : 0,
-    },
-    sql`
-      update formats f
-      set product_form_id = ${product_form_id}
-      from products p
-      where p.organization_id = ${organizationId} and p.id = ${id}
-        and f.organization_id = ${organizationId} and f.id = p.format_id
-        and f.product_form_id is distinct from ${product_form_id}
-    `,
-  ];
+  return [sql`
+    update formats f
+    set product_form_id = ${product_form_id}
+    from products p
+    where p.organization_id = ${organization} and p.id = ${id}
+      and f.organization_id = ${organization} and f.id = p.format_id
+      and f.product_form_id is distinct from ${product_form_id}
+  `];
 }

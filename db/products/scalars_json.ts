@@ -12,9 +12,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { jsonArray } from "./json_array.ts";
-import { record } from "./shown_records.ts";
-
-const REFERENCES = referencesOf();
+import { record } from "./record.ts";
 
 /** What every product has: fields of its row, and those that a record holds for it. */
 const scalars = sql`
@@ -41,8 +39,8 @@ const collections = jsonArray(sql`
  */
 export const scalarsJson = sql`concat(
   trim(both '{}' from (select row_to_json(scalars)::text from (${scalars}) scalars)),
-  ${REFERENCES.filter(({ shows }) => shows).map(shownFields)}
-  ',"collections":' || nullif(array_to_json(${collections})::text, '[]')
+  ${referencesOf().filter(({ shows }) => shows).map(shownFields)}
+  ',"collections":' || nullif(${collections}::text, '[]')
 )`;
 
 function timestamp(column: string): Statement {
@@ -55,23 +53,23 @@ function scalar(field: string): Statement {
   const holder = holderOf(field);
   if (!holder) return raw(`, p.${field}`);
   const column = raw(field);
-  return sql`, (select r.${column} ${record(holder, "p")}) as ${column}`;
+  const held = record(holder.table, `p.${holder.field}`);
+  return sql`, (select r.${column} ${held}) as ${column}`;
 }
 
 /** What answers show of a record, as `,"field":value`. */
-function shownFields(reference: Reference): Statement {
-  const fields = Object.entries(reference.shows!);
+function shownFields(
+  { field, table, shows, isAlwaysShown }: Reference,
+): Statement {
+  const fields = Object.entries(shows!);
+  const values = fields.map(([name, column]) =>
+    `',"${name}":', coalesce(to_json(r.${column})::text, 'null')`
+  );
   const shown = sql`(
-    select concat(${
-    raw(
-      fields.map(([field, column]) =>
-        `',"${field}":', coalesce(to_json(r.${column})::text, 'null')`
-      ).join(", "),
-    )
-  })
-    ${record(reference, "p")}
+    select concat(${names(...values)})
+    ${record(table, `p.${field}`)}
   )`;
-  if (!reference.isAlwaysShown) return sql`${shown},`;
-  const nulls = fields.map(([field]) => `,"${field}":null`).join("");
-  return sql`coalesce(${shown}, ${raw(`'${nulls}'`)}),`;
+  if (!isAlwaysShown) return sql`${shown},`;
+  const nulls = fields.map(([name]) => `,"${name}":null`);
+  return sql`coalesce(${shown}, ${raw(`'${nulls.join("")}'`)}),`;
 }

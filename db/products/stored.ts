@@ -7,7 +7,7 @@ import {
   unknownReference,
 } from "../../schema/error_details.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import type { Sql } from "../connections/sql.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
 
 /** What is stored of a product and bears on the rules of a body. */
 export interface Stored {
@@ -34,39 +34,34 @@ export const NOTHING: Stored = {
   collateral: [],
 };
 
-/** What is stored of the product; nothing where there is none. */
-export async function storedRows(
-  sql: Sql,
-  organizationId: string,
-  id: string,
-): Promise<Stored | undefined> {
-  const [stored] = await sql<Stored[]>`
+/** What is stored of the product. No row where there is no product. */
+export function storedRows(id: string): Statement<Stored> {
+  return sql<Stored>`
     select
       p.series_id,
       coalesce((
         select json_agg(x.collection_id)
         from product_collections x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]') as collections,
       coalesce((
         select json_agg(json_build_object('id', x.id, 'valid_from', x.valid_from, 'valid_to', x.valid_to))
         from product_prices x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]') as product_prices,
       coalesce((
         select json_agg(json_build_object('id', x.id))
         from packing_configurations x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]') as packing_configurations,
       coalesce((
         select json_agg(json_build_object('id', x.id, 'collateral_type', x.collateral_type))
         from collateral x
-        where x.organization_id = $1 and x.product_id = $2
+        where x.organization_id = ${organization} and x.product_id = p.id
       ), '[]') as collateral
     from products p
-    where p.organization_id = ${organizationId} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id = ${id}
   `;
-  return stored;
 }
 
 /** Whether the series is among the collections as both are after the request. */

@@ -1,85 +1,49 @@
-import type { Fault } from "../../schema/errors.ts";
-import { unknownReference } from "../../schema/error_details.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import type { Sql } from "../connections/sql.ts";
+import {
+  type Reference,
+  REFERENCES,
+  referencesOf,
+} from "../../schema/references.ts";
+import { json, raw, sql, type Statement } from "../connections/sql.ts";
+import { record } from "./record.ts";
 
-/** The references of a body, each with the field that says what it refers to. */
-function referencesOf(body: ProductBody) {
-  const references: {
-    position: number;
-    pointer: string;
-    field: string;
-    id: string;
-  }[] = [];
-  const collect = (at: string, entry: object) => {
-    for (const [field, id] of Object.entries(entry)) {
-      if (field.endsWith("_id") && field !== "series_id" && id) {
-        const position = references.length;
-        references.push({ position, pointer: `${at}/${field}`, field, id });
-      }
-    }
-  };
-  collect("", body);
-  for (
-    const key of [
-      "contributors",
-      "product_collections",
-      "custom_fields",
-    ] as const
-  ) {
-    body[key]?.forEach((entry, i) => collect(`/${key}/${i}`, entry));
-  }
-  return references;
+const ARRAYS = new Set(REFERENCES.map(({ array }) => array));
+
+const TABLES = new Set(REFERENCES.map(({ table }) => table));
+
+const isKnown = Array.from(
+  TABLES,
+  (table) =>
+    sql`when ${raw(`'${table}'`)} then exists (select ${record(table, "b.id")})
+  `,
+);
+
+/** The pointers of the ids in a body that no record of the organization has, in the order of the body. */
+export function unknownReferences(
+  body: ProductBody,
+): Statement<{ pointer: string }> {
+  const ids = Array.from(ARRAYS, (array) => idsOf(body, array)).flat();
+  const rows = ids.map((id, position) => ({ position, ...id }));
+  return sql<{ pointer: string }>`
+    select b.pointer
+    from jsonb_to_recordset(${json(rows)})
+      b (position int, pointer text, table_name text, id uuid)
+    where not case b.table_name
+      ${isKnown}
+    end
+    order by b.position
+  `;
 }
 
-/** A fault for each reference of the body to what the organization does not have. */
-export async function unknownReferences(
-  sql: Sql,
-  organizationId: string,
-  body: ProductBody,
-): Promise<Fault[]> {
-  const rows = await sql<{ pointer: string }[]>`
-    select r.pointer
-    from jsonb_to_recordset(${sql.json(referencesOf(body))})
-      r (position int, pointer text, field text, id uuid)
-    where not case r.field
-      when 'publishing_status_id' then exists (select from publishing_statuses x where x.id = r.id)
-      when 'product_availability_id' then exists (select from product_availabilities x where x.id = r.id)
-      when 'lifecycle_status_id' then exists (select from lifecycle_statuses x where x.id = r.id)
-      when 'product_form_id' then exists (select from product_forms x where x.id = r.id)
-      when 'contributor_role_id' then exists (select from contributor_roles x where x.id = r.id)
-      when 'format_id' then exists (
-        select from formats x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'title_id' then exists (
-        select from titles x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'license_id' then exists (
-        select from licenses x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'season_id' then exists (
-        select from seasons x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'publisher_id' then exists (
-        select from publishers x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'division_id' then exists (
-        select from divisions x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'imprint_id' then exists (
-        select from imprints x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'contributor_id' then exists (
-        select from contributors x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'collection_id' then exists (
-        select from collections x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-      when 'field_id' then exists (
-        select from custom_fields x where x.organization_id = ${organizationId} and x.id = r.id
-      )
-    end
-    order by r.position
-  `;
-  return rows.map(({ pointer }) => unknownReference(pointer));
+/** The ids in the body itself, or in the entries of one of its arrays. The series is checked as one of the collections. */
+function idsOf(body: ProductBody, array: Reference["array"]) {
+  const references = referencesOf(array).filter(({ isOneOf }) => !isOneOf);
+  const entries: Record<string, unknown>[] = array ? body[array] ?? [] : [body];
+  return entries.flatMap((entry, i) =>
+    references.flatMap(({ field, table }) => {
+      const pointer = array ? `/${array}/${i}/${field}` : `/${field}`;
+      const id = entry[field];
+      return id ? [{ pointer, table_name: table, id }] : [];
+    })
+  );
 }

@@ -1,120 +1,155 @@
 import type { ProductBody } from "../../schema/product.ts";
-import { countProducts } from "./counts.ts";
-import { createProducts } from "./creating.ts";
+import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { type Created, type KeyedRequest, once } from "./idempotency.ts";
-import { formOf } from "./product_form.ts";
-import { fullProducts, getLocked, inOrder, notFound } from "./row.ts";
-import { pipelined } from "../connections/sql.ts";
-import { areApart, type Update, updateProducts } from "./updating.ts";
+import { uuidv7 } from "../uuid.ts";
+import { countProduct, moveCounts } from "./counts.ts";
+import { type Answer, currentProduct, storeProduct } from "./documents.ts";
+import { claim, type KeyedRequest, rememberAnswer } from "./idempotency.ts";
+import { nestedWrites } from "./nested.ts";
+import { checkFound, type Expected } from "./nested_rows.ts";
+import { knownForm, setProductForm } from "./product_form.ts";
+import { notFound } from "./read.ts";
+import {
+  deleteRow,
+  insertRow,
+  lockForDelete,
+  lockProduct,
+  setSeries,
+  updateRow,
+} from "./row.ts";
+import { explain } from "./violations.ts";
 
 /*
- * What is done with one product. Requests of one organization that wait for a
- * connection at the same time get, create and update theirs together.
- *
- * Every write locks in one order, so that no two wait for each other in a
- * circle: the products, their counts, what belongs to them, and last the one
- * format that they may share with others.
+ * Every write locks in one order, so that no two of them wait for each other: the
+ * product, its counts, what belongs to it, and last the format it shares with
+ * other products.
  */
 
-/** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
-export async function getProduct(
-  database: Operations,
-  organizationId: string,
-  id: string,
-): Promise<string> {
-  const product = await database.lookUp({
-    topic: `products ${organizationId}`,
-    ask: id.toLowerCase(),
-    answer: async (sql, ids) =>
-      inOrder(
-        ids,
-        await fullProducts(sql, organizationId, [...new Set(ids)]),
-      ),
-  });
-  return product ?? notFound(id);
+/** A product that was created, now or by an earlier request with the same key. */
+export interface Created extends Answer {
+  id: string;
+  /** Whether an earlier request has created it. */
+  isReplayed: boolean;
 }
 
-/** Creates the product with everything in its body, and gives it in full. */
+/** Throws unless the product, as it is before the write, is the one that the client means. */
+export type Precondition = (product: string | undefined) => void;
+
+/**
+ * Creates the product with everything in its body. Requests with the same
+ * `Idempotency-Key` create it once. Throws `VALIDATION_ERROR` with every fault.
+ */
 export async function createProduct(
   database: Operations,
-  organizationId: string,
   body: ProductBody,
+  request?: KeyedRequest,
 ): Promise<Created> {
-  const created = await database.write({
-    topic: `create ${organizationId} ${formOf(body)}`,
-    ask: body,
-    answer: (sql, bodies) => createProducts(sql, organizationId, bodies),
-  });
-  return { ...created, replayed: false };
+  const id = uuidv7();
+  const nested = nestedWrites(id, body);
+  try {
+    return await database.transaction(async (tx) => {
+      const earlier = request && await claim(tx, request);
+      if (earlier) {
+        await tx.commit();
+        return { ...earlier, isReplayed: true };
+      }
+      const expected = knownForm(body);
+      const found = expected.map(({ statement }) => statement);
+      if (found.length > 0) checkFound(expected, await tx.send(...found));
+      const results = await tx.commit(
+        insertRow(id, body),
+        countProduct(id, 1),
+        ...nested.writes,
+        ...body.series_id ? [setSeries(id, body.series_id)] : [],
+        ...setProductForm(id, body),
+        storeProduct(id, request && rememberAnswer(request)),
+      );
+      const [created] = results.at(-1) as Answer[];
+      return { id, product: created!.product, isReplayed: false };
+    });
+  } catch (error) {
+    throw await explain(database, error, { body });
+  }
 }
 
 /**
- * The same, once for all requests with this `Idempotency-Key`, as `once` does it:
- * in a transaction of its own, which holds the key.
- */
-export async function createProductOnce(
-  database: Operations,
-  organizationId: string,
-  body: ProductBody,
-  request: KeyedRequest,
-): Promise<Created> {
-  return await database.transaction((sql) =>
-    once(sql, organizationId, request, async () => {
-      const [created] = await createProducts(sql, organizationId, [body]);
-      return created!;
-    })
-  );
-}
-
-/**
- * Writes what the body has and nothing else, and gives the product in full.
- * `check` may throw at the product as it was. Throws `NOT_FOUND` where the
- * organization has none with this id.
+ * Writes what the body has and nothing else, and gives the full product. Throws
+ * `NOT_FOUND`, or `VALIDATION_ERROR` with every fault.
  */
 export async function updateProduct(
   database: Operations,
-  organizationId: string,
-  { id, body, check }: Update,
+  id: string,
+  body: ProductBody,
+  precondition?: Precondition,
 ): Promise<string> {
-  return await database.write<Update, string>({
-    topic: `update ${organizationId} ${formOf(body)}`,
-    ask: { id: id.toLowerCase(), body, check },
-    areApart,
-    answer: (sql, updates) => updateProducts(sql, organizationId, updates),
+  const nested = nestedWrites(id, body);
+  const expected = [...nested.changes, ...knownForm(body)];
+  const isEmpty = Object.keys(body).length === 0;
+  const check = precondition && ((product: string | undefined) => {
+    if (product === undefined) throw notFound(id);
+    precondition(product);
   });
+  try {
+    const results = await database.transaction(async (tx) => {
+      if (check || expected.length > 0) {
+        await lockAndCheck(tx, id, expected, check);
+      }
+      return await tx.commit(
+        lockProduct(id),
+        ...moveCounts(id, body),
+        ...isEmpty ? [] : [updateRow(id, body)],
+        ...nested.writes,
+        // The link of a series comes before it, and goes after it.
+        ...body.series_id !== undefined ? [setSeries(id, body.series_id)] : [],
+        ...nested.prunes,
+        ...setProductForm(id, body),
+        storeProduct(id),
+      );
+    });
+    const [updated] = results.at(-1) as Answer[];
+    if (!updated) throw notFound(id);
+    return updated.product;
+  } catch (error) {
+    throw await explain(database, error, { id, body });
+  }
 }
 
 /**
- * Deletes the product with everything that belongs to it, and says whether
- * there was one. `check` may throw at the product as it was. A product in a
- * publishing program breaks `publishing_program_products_product`.
+ * Deletes the product with everything that belongs to it, and says whether there
+ * was one. A product in a publishing programme breaks
+ * `publishing_program_products_product`.
  */
 export async function deleteProduct(
   database: Operations,
-  organizationId: string,
   id: string,
-  check?: (product: string | undefined) => void,
+  precondition?: Precondition,
 ): Promise<boolean> {
-  return await database.transaction(async (sql) => {
-    if (check) {
-      const ids = [id.toLowerCase()];
-      const [product] = await getLocked(sql, organizationId, ids);
-      check(product);
-    }
-    const deleted = await pipelined([
-      sql`
-        select from products p
-        where p.organization_id = ${organizationId} and p.id = ${id}
-        for update
-      `,
-      countProducts(sql, organizationId, [id], -1),
-      sql`
-        delete from products p
-        where p.organization_id = ${organizationId} and p.id = ${id}
-        returning p.id
-      `,
-    ]);
-    return deleted.length > 0;
+  const results = await database.transaction(async (tx) => {
+    if (precondition) await lockAndCheck(tx, id, [], precondition);
+    return await tx.commit(
+      lockForDelete(id),
+      countProduct(id, -1),
+      deleteRow(id),
+    );
   });
+  return results[2].length > 0;
+}
+
+/** Locks the product and checks it in one flight, before the rest is written. */
+async function lockAndCheck(
+  tx: Transaction,
+  id: string,
+  expected: readonly Expected[],
+  precondition?: Precondition,
+): Promise<void> {
+  const [, ...results] = await tx.send(
+    lockProduct(id),
+    ...precondition ? [currentProduct(id)] : [],
+    ...expected.map(({ statement }) => statement),
+  );
+  if (precondition) {
+    const [current] = results.shift() as Answer[];
+    precondition(current?.product);
+  }
+  checkFound(expected, results);
 }

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { issueKey } from "../../db/api_keys.ts";
 import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../../db/connections/sql.ts";
+import type { Sql } from "../support/script.ts";
 import { install } from "../../db/install.ts";
 import { fill } from "./fill.ts";
 import { createRandom } from "./titles.ts";

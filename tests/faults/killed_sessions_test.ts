@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type postgres from "postgres";
-import type { Tx } from "../../db/connections/sql.ts";
+import type { Sql } from "../support/script.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";

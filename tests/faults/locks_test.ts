@@ -3,6 +3,7 @@ import { MAX_WAITING } from "../../db/connections/queue.ts";
 import { MAX_TOGETHER } from "../../db/connections/gathering.ts";
 import { toApiError } from "../../middleware/error_mapping.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
+import { script } from "../support/script.ts";
 
 Deno.test(
   { name: "Locks and slow statements", ignore: !isPossible },
@@ -86,7 +87,7 @@ Deno.test(
           observer`
         select pid from pg_stat_activity where application_name = 'catalogue' order by pid
       `;
-        await database.run((sql) => sql`select`);
+        await script(database, (sql) => sql`select`);
         const before = await sessions();
 
         const error = await observer.begin(async (sql) => {
@@ -100,7 +101,7 @@ Deno.test(
         const { status, headers } = toApiError(error);
         assertEquals([status, headers], [503, { "retry-after": "1" }]);
         assert(
-          (await database.run((sql) => sql`select 1 as one`)).length === 1,
+          (await script(database, (sql) => sql`select 1 as one`)).length === 1,
         );
         assertEquals([...await sessions()], [...before]);
         await eventually({ used: 0, waiting: 0 }, () => app.database.load);

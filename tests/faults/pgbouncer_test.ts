@@ -9,6 +9,7 @@ import { hasPgBouncer } from "./pgbouncer.ts";
 import { through } from "./proxy.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
+import { script } from "../support/script.ts";
 
 Deno.test({
   name: "PgBouncer in transaction mode",
@@ -33,8 +34,9 @@ Deno.test({
 
     await Promise.all(operations.map(install));
 
-    const [row] = await operations[0]!.run((sql) =>
-      sql`select count(*)::int as forms from product_forms`
+    const [row] = await script(
+      operations[0]!,
+      (sql) => sql`select count(*)::int as forms from product_forms`,
     );
     assert(row!.forms > 0);
     for (const database of databases) await database.close();
@@ -83,7 +85,7 @@ Deno.test({
 
     const error = await assertRejects(() =>
       app.database.until(performance.now() + DEADLINE_MS)
-        .run((sql) => sql`select pg_sleep(60)`)
+        .RUN((sql) => sql`select pg_sleep(60)`)
     );
 
     assertEquals((error as { code?: string }).code, "57014");

@@ -1,4 +1,4 @@
-import type { Tx } from "../../db/connections/sql.ts";
+import type { Sql } from "../support/script.ts";
 import type { Book } from "./book.ts";
 
 /** The ids of what the products refer to, by name. */

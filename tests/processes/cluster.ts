@@ -1,7 +1,7 @@
 import { issueKey, revokeKey } from "../../db/api_keys.ts";
 import { createOrganization } from "../../db/organizations.ts";
 import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../../db/connections/sql.ts";
+import { script, type Sql } from "../support/script.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -22,7 +22,7 @@ export async function startCluster(size: number): Promise<Cluster> {
   const server = await openDatabase(SETTINGS);
   const on = (database: typeof server) =>
     database.until(performance.now() + 60_000);
-  await on(server).run((sql) => sql.unsafe(`create database ${name}`));
+  await script(on(server), (sql) => sql.unsafe(`create database ${name}`));
 
   const url = new URL(SETTINGS.url!);
   url.pathname = name;
@@ -49,8 +49,9 @@ export async function startCluster(size: number): Promise<Cluster> {
         services.map((service) => service[Symbol.asyncDispose]()),
       );
       await database.close();
-      await on(server).run((sql) =>
-        sql.unsafe(`drop database ${name} with (force)`)
+      await script(
+        on(server),
+        (sql) => sql.unsafe(`drop database ${name} with (force)`),
       );
       await server.close();
     },

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Sql } from "../../db/connections/sql.ts";
+import type { Sql } from "../support/script.ts";
 import { openApp } from "../support/harness.ts";
 
 /** What an operator may write by hand that the service never would. */

@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { Question } from "../../db/connections/gathering.ts";
-import type { Sql, Tx } from "../../db/connections/sql.ts";
+import { script, type Sql } from "../support/script.ts";
 import { withOperations } from "../support/operations.ts";
 
 /** A database that remembers the text of every statement it is asked to run. */
@@ -42,7 +42,7 @@ export function recorded(database: Database): Recording {
   const changed = withOperations(database, (operations) => ({
     lookUp: (question) => operations.lookUp(remembered(question)),
     read: (question) => operations.read(remembered(question)),
-    run: (work) => operations.run((sql) => work(remembering(sql))),
+    run: (work) => script(operations, (sql) => work(remembering(sql))),
     write: (question) => operations.write(remembered(question)),
     transaction: (work) =>
       operations.transaction((sql) => work(remembering<Tx>(sql))),

@@ -1,5 +1,5 @@
 import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../../db/connections/sql.ts";
+import type { Sql } from "../support/script.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";

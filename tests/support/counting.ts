@@ -16,8 +16,7 @@ export function countingReads(
   const changed = withOperations(database, (operations) => ({
     ...operations,
     lookUp: counting(operations.lookUp),
-    read: counting(operations.read),
-    run: counting(operations.run),
+    scan: counting(operations.scan),
   }));
   const counted = Object.assign(changed, { reads: 0 });
   return counted;

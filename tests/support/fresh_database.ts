@@ -1,3 +1,4 @@
+import postgres from "postgres";
 import {
   type Database,
   type DatabaseSettings,
@@ -43,8 +44,7 @@ function fresh(
 }
 
 async function administer(statement: string): Promise<void> {
-  const database = await openDatabase(SETTINGS);
-  const operations = database.until(performance.now() + 60_000);
-  await operations.run((sql) => sql.unsafe(statement));
-  await database.close();
+  const sql = postgres(SETTINGS.url!, { max: 1 });
+  await sql.unsafe(statement);
+  await sql.end();
 }

@@ -1,11 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { issueKey, type Scope } from "../../db/api_keys.ts";
+import { newKey, type Scope } from "../../db/api_keys.ts";
 import {
   type Database,
   type DatabaseSettings,
   openDatabase,
 } from "../../db/database.ts";
-import type { Sql } from "../../db/connections/sql.ts";
 import { install } from "../../db/install.ts";
 import type { Services } from "../../middleware/context.ts";
 import { SILENT } from "../../middleware/telemetry.ts";
@@ -14,6 +13,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { assertDescribed } from "./assert_openapi.ts";
 import { assertEnvelope, type Reply } from "./envelope.ts";
 import { preparedFolder } from "./prepared_folder.ts";
+import { script, type Sql } from "./script.ts";
 import { SECRETS } from "./secrets.ts";
 
 /** The service over a database of its own, or over the one that `TEST_DATABASE_URL` names. */
@@ -25,7 +25,7 @@ export interface App extends AsyncDisposable {
   /** Every line that the service logged. */
   logged: Record<string, unknown>[];
   /** SQL behind the service's back, to set a scene or to look. */
-  sql<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
   /** Sends a request to a path such as `/api/products`. */
   send(path: string, init?: RequestInit): Promise<Reply>;
   /** A new tenant, with a record of every kind that a product refers to. */
@@ -83,7 +83,7 @@ export async function openApp(
     handler,
     variant,
     logged,
-    sql: (work) => operations().run(work),
+    sql: (work) => script(operations(), work),
     send: (path, init) => send(handler, path, init),
     organization: () => createOrganization(app),
     async [Symbol.asyncDispose]() {
@@ -184,11 +184,13 @@ export async function createOrganization(
     await sql`insert into contributors (organization_id, id, name) values (${id}, ${references.contributor}, 'Jane Austen')`;
     await sql`insert into custom_fields (organization_id, id, name) values (${id}, ${references.customField}, 'Shelf')`;
     await sql`insert into publishing_programs (organization_id, id, name) values (${id}, ${references.program}, 'Autumn list')`;
-    return await issueKey(sql, {
+    const { key, statement } = newKey({
       organizationId: id,
       name: "Test",
       scope: "write",
     });
+    await sql`${statement}`;
+    return key;
   });
   SECRETS.addCredential(key);
 
@@ -226,9 +228,15 @@ export async function createOrganization(
       return { id: data.id, path: `/api/products/${data.id}`, product: data };
     },
     issueKey: (scope) =>
-      app.sql((sql) =>
-        issueKey(sql, { organizationId: id, name: scope, scope })
-      ),
+      app.sql(async (sql) => {
+        const { key, statement } = newKey({
+          organizationId: id,
+          name: scope,
+          scope,
+        });
+        await sql`${statement}`;
+        return key;
+      }),
   };
   return organization;
 }

@@ -6,7 +6,7 @@ export function withOperations(
   change: (operations: Operations) => Operations,
 ): Database {
   return {
-    until: (deadline) => change(database.until(deadline)),
+    until: (deadline, caller) => change(database.until(deadline, caller)),
     get load() {
       return database.load;
     },

@@ -1,10 +1,10 @@
-import { issueKey } from "../../db/api_keys.ts";
+import { newKey } from "../../db/api_keys.ts";
 import { createOrganization } from "../../db/organizations.ts";
 import { type DatabaseSettings, openDatabase } from "../../db/database.ts";
-import type { Tx } from "../../db/connections/sql.ts";
 import { install } from "../../db/install.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { answers, freePort } from "./port.ts";
+import { script, type Sql } from "./script.ts";
 import { assertNothingSecret, SECRETS } from "./secrets.ts";
 
 /** The folder of the repository. */
@@ -114,14 +114,18 @@ export interface Prepared<T> {
 export async function prepare<T>(
   name: string,
   settings: DatabaseSettings,
-  fill: (sql: Tx, organizationId: string) => Promise<T>,
+  fill: (sql: Sql, organizationId: string) => Promise<T>,
 ): Promise<Prepared<T>> {
   const database = await openDatabase(settings);
   const operations = database.until(performance.now() + 600_000);
   await install(operations);
-  const prepared = await operations.transaction(async (sql) => {
-    const organizationId = await createOrganization(sql, name);
-    const key = await issueKey(sql, { organizationId, name, scope: "write" });
+  const prepared = await script(operations, async (sql) => {
+    const [organization] = await sql<
+      { id: string }[]
+    >`${createOrganization(name)}`;
+    const organizationId = organization!.id;
+    const { key, statement } = newKey({ organizationId, name, scope: "write" });
+    await sql`${statement}`;
     SECRETS.addCredential(key);
     const filled = await fill(sql, organizationId);
     return { organizationId, key, filled };

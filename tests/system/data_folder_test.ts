@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { takeFolder } from "../../db/connections/data_folder.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
+import { script } from "../support/script.ts";
 
 Deno.test("the folder of the embedded database", async (t) => {
   const parent = await Deno.makeTempDir();
@@ -55,7 +56,7 @@ Deno.test("the folder of the embedded database", async (t) => {
   await t.step("has nothing of a transaction that was given up", async () => {
     const database = await openDatabase({ ...SETTINGS, url: undefined });
     const within = (ms: number) => database.until(performance.now() + ms);
-    await within(60_000).run((sql) => sql`create table notes (text text)`);
+    await script(within(60_000), (sql) => sql`create table notes (text text)`);
     const { promise: never, resolve } = Promise.withResolvers<void>();
 
     await assertRejects(() =>
@@ -69,8 +70,9 @@ Deno.test("the folder of the embedded database", async (t) => {
     await within(60_000).transaction((sql) =>
       sql`insert into notes values ('kept')`
     );
-    const notes = await within(60_000).run((sql) =>
-      sql`select text from notes`
+    const notes = await script(
+      within(60_000),
+      (sql) => sql`select text from notes`,
     );
     assertEquals([...notes], [{ text: "kept" }]);
     await database.close();

@@ -5,6 +5,7 @@ import { shared } from "../../db/connections/gathering.ts";
 import { pipelined, type Sql, type Tx } from "../../db/connections/sql.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { SETTINGS } from "../support/harness.ts";
+import { script } from "../support/script.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -21,14 +22,16 @@ function raise(sql: Sql, state: string) {
 Deno.test("openDatabase", async (t) => {
   const database = await openDatabase(SETTINGS);
   const table = `notes_${crypto.randomUUID().replaceAll("-", "")}`;
-  await soon(database).run((sql) =>
-    sql`create table ${sql(table)} (note text not null)`
+  await script(
+    soon(database),
+    (sql) => sql`create table ${sql(table)} (note text not null)`,
   );
   const write = (sql: Sql, note: string) =>
     sql`insert into ${sql(table)} (note) values (${note})`;
   const isStored = async (note: string) => {
-    const rows = await soon(database).run((sql) =>
-      sql`select from ${sql(table)} where note = ${note}`
+    const rows = await script(
+      soon(database),
+      (sql) => sql`select from ${sql(table)} where note = ${note}`,
     );
     return rows.length > 0;
   };
@@ -112,7 +115,7 @@ Deno.test("openDatabase", async (t) => {
     let slept = false;
     const sleeping = Promise.all(Array.from(
       { length: 2 },
-      () => soon(database).run((sql) => sql.unsafe("select pg_sleep(0.2)")),
+      () => script(soon(database), (sql) => sql.unsafe("select pg_sleep(0.2)")),
     )).then(() => slept = true);
     await soon(database).lookUp(shared("nothing", (sql) => sql`select`));
 
@@ -124,12 +127,14 @@ Deno.test("openDatabase", async (t) => {
   await t.step("keeps rows before a failure from the next one", async () => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(() =>
-        soon(database).run((sql) =>
-          sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`
+        script(
+          soon(database),
+          (sql) => sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
         )
       );
-      const rows = await soon(database).run((sql) =>
-        sql`select ${i}::int as i`
+      const rows = await script(
+        soon(database),
+        (sql) => sql`select ${i}::int as i`,
       );
 
       assertEquals([...rows], [{ i }]);
@@ -198,7 +203,7 @@ Deno.test("openDatabase", async (t) => {
 
   await t.step("lends its handle for the time of the operation", async () => {
     let [ofRead, ofTransaction]: [Sql?, Tx?] = [];
-    await soon(database).run((sql) => {
+    await script(soon(database), (sql) => {
       ofRead = sql;
       return sql`select`;
     });
@@ -250,7 +255,7 @@ Deno.test("openDatabase", async (t) => {
     assertEquals(started, false);
   });
 
-  await soon(database).run((sql) => sql`drop table ${sql(table)}`);
+  await script(soon(database), (sql) => sql`drop table ${sql(table)}`);
 
   await t.step("lets what runs finish when it is closed", async () => {
     const running = soon(database).transaction(async (sql) => {
@@ -266,7 +271,7 @@ Deno.test("openDatabase", async (t) => {
   });
 
   await t.step("refuses everything once it is closed", async () => {
-    await assertRejects(() => soon(database).run((sql) => sql`select`));
+    await assertRejects(() => script(soon(database), (sql) => sql`select`));
   });
 });
 
@@ -290,13 +295,12 @@ Deno.test({
     const isOver = () => failed > 1 || performance.now() > end;
     const cancel = async () => {
       while (!isOver()) {
-        await soon(canceller).run((sql) =>
+        await script(soon(canceller), (sql) =>
           sql`
             select pg_cancel_backend(pid)
             from pg_stat_activity
             where pid = ${pid} and query = 'commit' and state = 'active'
-          `
-        );
+          `);
       }
     };
 

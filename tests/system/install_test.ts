@@ -1,6 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { install } from "../../db/install.ts";
 import { openFreshDatabase } from "../support/fresh_database.ts";
+import { script } from "../support/script.ts";
 
 Deno.test("The start of the service", async (t) => {
   await using fresh = await openFreshDatabase();
@@ -18,15 +19,21 @@ Deno.test("The start of the service", async (t) => {
   await t.step(
     "fills the code lists again where their file has changed",
     async () => {
-      await database.run((sql) =>
-        sql`update schema_migrations set sha256 = 'another' where name = 'seed.sql'`
+      await script(
+        database,
+        (sql) =>
+          sql`update schema_migrations set sha256 = 'another' where name = 'seed.sql'`,
       );
-      await database.run((sql) => sql`delete from onix_codes where list = 96`);
+      await script(
+        database,
+        (sql) => sql`delete from onix_codes where list = 96`,
+      );
 
       await install(database);
 
-      const codes = await database.run((sql) =>
-        sql`select code from onix_codes where list = 96`
+      const codes = await script(
+        database,
+        (sql) => sql`select code from onix_codes where list = 96`,
       );
       assertNotEquals(codes.length, 0);
     },
@@ -46,16 +53,18 @@ Deno.test("The start of the service", async (t) => {
 
     await install(database);
 
-    const counts = await database.run((sql) =>
-      sql`select filter, products::int from product_counts`
+    const counts = await script(
+      database,
+      (sql) => sql`select filter, products::int from product_counts`,
     );
     assertEquals([...counts], [{ filter: "organization_id", products: 1 }]);
   });
 
   async function knownFiles() {
     return [
-      ...await database.run((sql) =>
-        sql`select name, sha256, applied_at from schema_migrations`
+      ...await script(
+        database,
+        (sql) => sql`select name, sha256, applied_at from schema_migrations`,
       ),
     ];
   }

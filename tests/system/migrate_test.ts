@@ -4,6 +4,7 @@ import { migrate } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/fresh_database.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { ROOT } from "../support/process.ts";
+import { script } from "../support/script.ts";
 
 const MIGRATIONS = new URL("sql/migrations/", ROOT);
 
@@ -97,8 +98,9 @@ Deno.test({
     ]);
 
     assertEquals(all.map((process) => process?.code ?? 0), [0, 0, 0, 0]);
-    const known = await fresh.operations.run((sql) =>
-      sql`select name from schema_migrations`
+    const known = await script(
+      fresh.operations,
+      (sql) => sql`select name from schema_migrations`,
     );
     assertEquals(known.length, [...Deno.readDirSync(MIGRATIONS)].length + 1);
   },

@@ -1,0 +1,22 @@
+import { ApiError } from "../../schema/errors.ts";
+import type { Operations } from "../database.ts";
+import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
+
+/** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
+export async function getProduct(
+  database: Operations,
+  id: string,
+): Promise<string> {
+  const [stored] = await database.lookUp(storedProduct(id));
+  if (!stored) throw notFound(id);
+  if (stored.product !== null) return stored.product;
+  const [built] = await database.lookUp(builtProduct(id));
+  if (!built) throw notFound(id);
+  database.afterwards(storeProducts([id]));
+  return built.product;
+}
+
+/** The failure of a request for a product that the organization does not have. */
+export function notFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No product with id "${id}"`);
+}

@@ -1,0 +1,63 @@
+import {
+  json,
+  names,
+  raw,
+  sql,
+  type Statement,
+} from "../../db/connections/sql.ts";
+import type { Operations } from "../../db/database.ts";
+import type { Transaction } from "../../db/connections/transaction.ts";
+import { statementsOf } from "../../db/split_statements.ts";
+
+type Rows<T> = T & { readonly count: number };
+
+/** A statement that is sent when it is awaited, or a fragment of another one. */
+export interface Query<T extends readonly object[]>
+  extends Statement, PromiseLike<Rows<T>> {}
+
+/** SQL behind the service's back: a tag whose statements are sent when they are awaited. */
+export interface Sql {
+  // deno-lint-ignore no-explicit-any
+  <T extends readonly object[] = Record<string, any>[]>(
+    template: TemplateStringsArray,
+    ...values: readonly unknown[]
+  ): Query<T>;
+  (name: string): Statement;
+  json(value: unknown): unknown;
+  unsafe(text: string): Query<object[]>;
+}
+
+/** Runs SQL in a transaction as an operator would, not as the service does. */
+export async function script<T>(
+  operations: Operations,
+  work: (sql: Sql) => T | PromiseLike<T>,
+): Promise<Awaited<T>> {
+  return await operations.script(async (tx) => {
+    const result = await work(sqlOf(tx));
+    await tx.commit();
+    return result;
+  });
+}
+
+/** The tag for a transaction. */
+export function sqlOf(tx: Transaction): Sql {
+  function tag(first: TemplateStringsArray | string, ...values: unknown[]) {
+    if (typeof first === "string") return names(first);
+    const statement = sql(first, ...values);
+    return lazy(statement, async () => (await tx.send(statement))[0]);
+  }
+  return Object.assign(tag, {
+    json,
+    unsafe: (text: string) =>
+      lazy(raw(text), async () => {
+        const results = await tx.send(...statementsOf(text).map(raw));
+        return results.at(-1)!;
+      }),
+  }) as Sql;
+}
+
+function lazy(statement: Statement, send: () => Promise<unknown>) {
+  const then: Promise<unknown>["then"] = (...handlers) =>
+    send().then(...handlers);
+  return { ...statement, then };
+}
