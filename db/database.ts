@@ -5,9 +5,10 @@ import {
 import { openEmbedded } from "./connections/embedded.ts";
 import { type Lease, type Operation, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";
-import { retrying } from "./connections/retry.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
+import { isConflict, isConnectionLoss } from "./connections/sqlstate.ts";
 import { inTransaction, type Transaction } from "./connections/transaction.ts";
+import { pause } from "./connections/deadline.ts";
 
 /** What a request may do with the database. Each operation is one statement or one transaction. */
 export interface Operations {
@@ -58,6 +59,9 @@ const IDLE_MS = 60_000;
 
 /** How many statements may run afterwards at a time. */
 const MAX_BACKGROUND = 2;
+
+/** How often an operation is tried. */
+const MAX_ATTEMPTS = 3;
 
 /** The service itself: it looks up credentials, and asks whether the database answers. */
 const SERVICE: Caller = { organizationId: "", name: "" };
@@ -159,5 +163,22 @@ async function read<S extends Statement>(
   } catch (error) {
     await connection.rollback();
     throw error;
+  }
+}
+
+/**
+ * Runs the operation, and again where PostgreSQL asks for that or the connection
+ * was lost. A transaction that may have been committed fails with neither.
+ */
+async function retrying<T>(operation: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await operation();
+    } catch (error) {
+      const isWorthwhile = isConflict(error) || isConnectionLoss(error);
+      if (attempt === MAX_ATTEMPTS || !isWorthwhile) throw error;
+      // A random pause keeps two operations from meeting again.
+      await pause(Math.random() * 20 * attempt);
+    }
   }
 }
