@@ -3,6 +3,8 @@
  * bodies that are written, and how answers show them.
  */
 
+import { SCALARS } from "../../schema/product.ts";
+
 export type Entry = Record<string, unknown>;
 
 /** A record that products refer to; one without an organization is everyone's. */
@@ -33,27 +35,10 @@ export interface Product {
   arrays: Record<string, Entry[]>;
 }
 
-const CORE = [
-  "title",
-  "subtitle",
-  "isbn13",
-  "isbn10",
-  "page_count",
-  "publication_date",
-  "format_id",
-  "title_id",
-  "publishing_status_id",
-  "product_availability_id",
-  "lifecycle_status_id",
-  "license_id",
-  "season_id",
-  "publisher_id",
-  "division_id",
-  "imprint_id",
-  "series_id",
-  "product_type",
-  "cover_image_url",
-];
+/** What is the product's own: its form is the format's. */
+const CORE = Object.keys(SCALARS).filter((field) =>
+  field !== "product_form_id"
+);
 
 export const ARRAYS = [
   "product_prices",

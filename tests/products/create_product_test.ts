@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/bodies.ts";
 import { assertFaults, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
@@ -162,27 +163,7 @@ Deno.test("POST /products", async (t) => {
   });
 });
 
-const WRITABLE = [
-  "subtitle",
-  "isbn13",
-  "isbn10",
-  "page_count",
-  "publication_date",
-  "format_id",
-  "title_id",
-  "publishing_status_id",
-  "product_availability_id",
-  "lifecycle_status_id",
-  "license_id",
-  "season_id",
-  "publisher_id",
-  "division_id",
-  "imprint_id",
-  "series_id",
-  "product_form_id",
-  "product_type",
-  "cover_image_url",
-];
+const WRITABLE = Object.keys(SCALARS).filter((field) => field !== "title");
 
 /** What is there without anything in it. */
 const EMPTY = [...WRITABLE, "license_name", "license_badge_colour"];

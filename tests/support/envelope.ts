@@ -9,6 +9,8 @@ export interface Reply {
   text: string;
 }
 
+const STRING = /"(?:[^"\\]|\\.)*"/g;
+
 /** Holds an answer against what every answer has (specification, 7). */
 export function assertEnvelope(
   { status, headers, body, text }: Reply,
@@ -27,6 +29,7 @@ export function assertEnvelope(
     return assertEquals(text, "");
   }
   assertMatch(headers.get("content-type") ?? "", /^application\/json/);
+  assertMatch(text.replaceAll(STRING, '""'), /^\S+$/, "JSON is compact");
   if (status < 400) {
     assertEquals(body.success, true);
     assertEquals(body.error, null);

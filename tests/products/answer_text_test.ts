@@ -1,0 +1,154 @@
+import { assertEquals } from "@std/assert";
+import { fullBody } from "../support/bodies.ts";
+import { openApp } from "../support/harness.ts";
+import { insertTree } from "../support/rights_tree.ts";
+
+/*
+ * Fields stand in the order of the specification (2.1), arrays and trees after
+ * them. That JSON is compact is checked with every answer of every test.
+ */
+
+Deno.test("The fields of an answer", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const created = await org.post("/api/products", await fullBody(app, org));
+  const { id } = created.body.data;
+  const path = `/api/products/${id}`;
+
+  await t.step("have one order after POST /products", () => {
+    const { data } = created.body;
+
+    assertEquals(
+      order(data),
+      `${SUMMARY}, ${NESTED}, product_territories, product_sales_rights`,
+    );
+    assertEquals(data.collateral.slice(1).map(order), [CITED_CONTENT, AWARD]);
+  });
+
+  await insertTree(app, org, id);
+  await app.sql((sql) =>
+    sql`
+      insert into product_sales_rights (organization_id, product_id, sales_rights_type)
+      values (${org.id}, ${id}, '01')
+    `
+  );
+
+  await t.step("have the same order in GET /products/{id}", async () => {
+    const { body } = await org.get(path);
+
+    assertEquals(order(body.data), `${SUMMARY}, ${NESTED}, ${RIGHTS}`);
+  });
+
+  await t.step("have the same order after PUT /products/{id}", async () => {
+    const { body } = await org.put(path, { title: "Persuasion" });
+
+    assertEquals(order(body.data), `${SUMMARY}, ${NESTED}, ${RIGHTS}`);
+  });
+
+  await t.step("have the same order in GET /products", async () => {
+    const plain = await org.get("/api/products");
+    const whole = await org.get(
+      "/api/products?include=product_territories,sales_rights",
+    );
+
+    assertEquals(order(plain.body.data), `[${SUMMARY}]`);
+    assertEquals(
+      order(whole.body.data),
+      `[${SUMMARY}, ${SHALLOW_RIGHTS}]`,
+    );
+  });
+
+  await t.step("are absent where a relation is not set", async () => {
+    const { product } = await org.create({ title: "Emma" });
+
+    assertEquals(order(product), `${ALWAYS}, ${EMPTY_ARRAYS}`);
+  });
+});
+
+/** The names of the fields, each with those of the first object in it. */
+function order(value: unknown): string {
+  if (Array.isArray(value)) return `[${order(value[0])}]`;
+  if (typeof value !== "object" || value === null) return "";
+  return Object.entries(value)
+    .map(([name, value]) => {
+      const inner = order(value);
+      if (inner === "" || inner === "[]") return name;
+      return Array.isArray(value) ? `${name} ${inner}` : `${name} {${inner}}`;
+    })
+    .join(", ");
+}
+
+const ALWAYS = one`
+  id, organization_id, product_code, created_at, updated_at,
+  title, subtitle, isbn13, isbn10, page_count, publication_date, format_id,
+  title_id, publishing_status_id, product_availability_id,
+  lifecycle_status_id, license_id, season_id, publisher_id, division_id,
+  imprint_id, series_id, product_form_id, product_type, cover_image_url,
+  license_name, license_badge_colour
+`;
+
+const SUMMARY = one`
+  ${ALWAYS},
+  season_name, publisher_name, division_name, imprint_name, series_name,
+  format_name, title_name, publishing_status_name, publishing_status_code,
+  product_availability_name, product_availability_code, lifecycle_status_name,
+  collections [id, name, collection_type]
+`;
+
+const NESTED = one`
+  product_prices [id, currency_code, retail_price, retail_price_inc_tax, list_price, tax_rate, is_default, valid_from, valid_to],
+  packing_configurations [id, unit_of_measure],
+  contributors [contributor_id, contributor_role_id, contributor_name, contributor_role_name, contributor_role_code],
+  product_collections [collection_id],
+  custom_fields [field_id, field_value, field_name],
+  collateral [id, collateral_type, text, text_type, content_audience, text_format, text_author, source_title, language]
+`;
+
+const EMPTY_ARRAYS = one`
+  product_prices, packing_configurations, contributors, product_collections,
+  custom_fields, collateral, product_territories, product_sales_rights
+`;
+
+const CITED_CONTENT = one`
+  id, collateral_type, source_title, cited_content_type, citation_note,
+  resource_link, publication_date, content_audience
+`;
+
+const AWARD = one`
+  id, collateral_type, prize_name, prize_year, prize_country, prize_code,
+  prize_statement, prize_jury
+`;
+
+const TERRITORY =
+  "countries_included, countries_excluded, regions_included, regions_excluded";
+
+const SHALLOW_TERRITORY = one`
+  id, market_reference, exclusivity, markets [id, name, territory {${TERRITORY}}]
+`;
+
+const SALES_RIGHTS = one`
+  product_sales_rights [id, sales_rights_type, sales_rights_type_label, for_sale, exclusive, is_rest_of_world, territory {${TERRITORY}}, publisher_name]
+`;
+
+const SHALLOW_RIGHTS = one`
+  product_territories [${SHALLOW_TERRITORY}], ${SALES_RIGHTS}
+`;
+
+const RIGHTS = one`
+  product_territories [${SHALLOW_TERRITORY},
+  market_publishing_detail {market_publishing_status, market_publishing_status_label,
+  market_dates [market_date_role, market_date_role_label, date]},
+  supply_details [id, supplier {supplier_role, supplier_role_label, supplier_name},
+  product_availability, product_availability_label,
+  supply_dates [supply_date_role, supply_date_role_label, date],
+  order_time, pack_quantity, unpriced_item_type,
+  prices [id, price_type, price_type_label, price_amount, currency_code, price_status,
+  minimum_order_quantity, valid_from, valid_to,
+  taxes [tax_type, tax_rate_code, tax_rate_percent, taxable_amount, tax_amount]]]],
+  ${SALES_RIGHTS}
+`;
+
+/** The text on one line. */
+function one(template: TemplateStringsArray, ...values: string[]): string {
+  return String.raw(template, ...values).trim().replaceAll(/\s+/g, " ");
+}

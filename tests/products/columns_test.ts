@@ -1,0 +1,55 @@
+import { assert, assertEquals } from "@std/assert";
+import { COLUMNS, IDENTITY, SCALARS } from "../../schema/product.ts";
+import { fullBody } from "../support/bodies.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("The columns of products", async (t) => {
+  await using app = await openApp();
+
+  await t.step("are the fields of schema/product.ts", async () => {
+    const rows = await app.sql((sql) =>
+      sql<{ name: string }[]>`
+        select column_name as name
+        from information_schema.columns
+        where table_schema = current_schema and table_name = 'products' and is_generated = 'NEVER'
+      `
+    );
+    const columns = rows.map(({ name }) => name);
+    const fields = [...Object.keys(IDENTITY), ...COLUMNS, "series_id"];
+
+    for (const column of columns) {
+      assert(
+        fields.includes(column),
+        `products.${column} is neither written nor answered: add it to SCALARS in schema/product.ts`,
+      );
+    }
+    for (const field of fields) {
+      assert(
+        columns.includes(field),
+        `products.${field} does not exist: add it in a migration`,
+      );
+    }
+  });
+
+  await t.step("are written and answered", async () => {
+    const org = await app.organization();
+    const body: Record<string, unknown> = await fullBody(app, org);
+
+    const { id, path } = await org.create(body);
+
+    const { body: { data: product } } = await org.get(path);
+    const [stored] = await app.sql((sql) =>
+      sql<{ row: Record<string, unknown> }[]>`
+        select to_jsonb(p) as row
+        from products p
+        where p.organization_id = ${org.id} and p.id = ${id}
+      `
+    );
+    for (const field of Object.keys(SCALARS)) {
+      assert(field in body, `tests/support/bodies.ts has no ${field}`);
+      assertEquals(product[field], body[field], `${field} in the answer`);
+      if (field === "product_form_id") continue;
+      assertEquals(stored!.row[field], body[field], `products.${field}`);
+    }
+  });
+});
