@@ -137,7 +137,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
       );
 
       assertEquals(status, 201);
-      assertMatch(text, new RegExp(`"field_value" : ${number},`));
+      assertMatch(text, new RegExp(`"field_value":${number},`));
     }
   });
 

@@ -40,7 +40,7 @@ Deno.test("Numbers", async (t) => {
       const { status, text } = await org.post("/api/products", withField(sent));
 
       assertEquals(status, 201, sent);
-      assertStringIncludes(text, `"field_value" : ${answered}, `);
+      assertStringIncludes(text, `"field_value":${answered},`);
     }
   });
 
@@ -69,7 +69,7 @@ Deno.test("Numbers", async (t) => {
     const { status, text } = await org.put(path, withField(long));
 
     assertEquals(status, 200);
-    assertStringIncludes(text, `"field_value" : ${long}, `);
+    assertStringIncludes(text, `"field_value":${long},`);
     assertStringIncludes((await org.get(path)).text, `: ${long}, `);
   });
 
