@@ -5,7 +5,7 @@ import {
   failureResponses,
   failureSchemas,
   tableOfCodes,
-} from "./failures.ts";
+} from "./error_responses.ts";
 import {
   requestHeaders,
   RESPONSE_HEADERS,
@@ -13,7 +13,7 @@ import {
 } from "./headers.ts";
 import { bodySchemas } from "./json_schema.ts";
 import { API, type Operation, SERVICE } from "./operations.ts";
-import { listParameters, sharedParameters } from "./parameters.ts";
+import { listParameters, sharedParameters } from "./list_parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =
