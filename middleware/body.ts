@@ -1,7 +1,11 @@
 import * as v from "valibot";
 import { before } from "../db/connections/deadline.ts";
-import { ApiError, invalid, unavailable } from "../schema/errors.ts";
-import { toFaults } from "../schema/error_details.ts";
+import {
+  ApiError,
+  bodyDetails,
+  invalid,
+  unavailable,
+} from "../schema/errors.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 import type { Share } from "./memory_budget.ts";
@@ -42,7 +46,7 @@ export function validBody<S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, parseJson(text));
   if (result.success) return result.output;
-  throw invalid("The body", toFaults(result.issues));
+  throw invalid("The body", bodyDetails(result.issues));
 }
 
 function checkMediaType(headers: Headers): void {

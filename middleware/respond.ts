@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ApiError } from "../schema/errors.ts";
-import { failure, JSON_TYPE } from "../schema/envelope.ts";
-import { VERSIONS } from "../schema/version.ts";
+import { failure, JSON_TYPE, VERSIONS } from "../schema/envelope.ts";
 import type { Answer, Facts, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
 import { described } from "./log.ts";

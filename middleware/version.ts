@@ -1,5 +1,5 @@
 import { ApiError } from "../schema/errors.ts";
-import { VERSIONS } from "../schema/version.ts";
+import { VERSIONS } from "../schema/envelope.ts";
 
 /** Throws `UNSUPPORTED_VERSION` for an `Accept-Version` that is not served (specification, 9). */
 export function checkVersion(headers: Headers): void {

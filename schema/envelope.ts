@@ -1,5 +1,8 @@
 import type { ApiError } from "./errors.ts";
 
+/** The versions of the API that are served, the default first (specification, 9). */
+export const VERSIONS: [string, ...string[]] = ["1.0"];
+
 /** Where a page stands in its list; all are whole numbers. */
 export interface Meta {
   page: number;

@@ -1,4 +1,6 @@
-/** What can go wrong, and the status it is answered with (specification, 7.2). */
+import type * as v from "valibot";
+
+/** Error codes and their statuses (specification, 7.2). */
 export const STATUS = {
   VALIDATION_ERROR: 400,
   INVALID_JSON: 400,
@@ -22,30 +24,30 @@ export const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 
 /**
- * One thing that is wrong with a request: where, a code for machines and a
- * sentence for people. `pointer` is a JSON Pointer (RFC 6901) into the body.
+ * One error in a request: its place, a code for machines and a sentence for
+ * people. `pointer` is a JSON Pointer (RFC 6901) into the body.
  */
-export type Fault =
+export type ErrorDetail =
   & ({ pointer: string } | { parameter: string } | { header: string })
   & { code: string; message: string };
 
-/** Faults in one answer; what is beyond them is counted, not listed. */
-export const MAX_FAULTS = 100;
+/** The most details in one answer. All errors are counted. */
+const MAX_DETAILS = 100;
 
 interface ApiErrorOptions extends ErrorOptions {
-  details?: Fault[];
+  details?: ErrorDetail[];
   headers?: Record<string, string>;
 }
 
 /**
- * A failure the client may be told about: code, message and details are sent
- * as they stand. The cause is for the log.
+ * An error to answer: the client gets code, message and details as they are.
+ * The cause is for the log.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
   readonly status: number;
-  readonly details: Fault[];
+  readonly details: ErrorDetail[];
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
@@ -57,21 +59,95 @@ export class ApiError extends Error {
   }
 }
 
-/** A `VALIDATION_ERROR` that lists the faults, the first hundred of them. */
-export function invalid(what: string, faults: Fault[]): ApiError {
-  const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
-  const rest = faults.length > MAX_FAULTS
-    ? `; the first ${MAX_FAULTS} are listed`
+/** A `VALIDATION_ERROR` with the first hundred details. */
+export function invalid(what: string, details: ErrorDetail[]): ApiError {
+  const count = details.length === 1 ? "1 error" : `${details.length} errors`;
+  const rest = details.length > MAX_DETAILS
+    ? `; the first ${MAX_DETAILS} are listed`
     : "";
   return new ApiError("VALIDATION_ERROR", `${what} has ${count}${rest}`, {
-    details: faults.slice(0, MAX_FAULTS),
+    details: details.slice(0, MAX_DETAILS),
   });
 }
 
-/** A failure that the client may try again after a second. */
+/** A `SERVICE_UNAVAILABLE` that the client may try again after a second. */
 export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", message, {
     cause,
     headers: { "retry-after": "1" },
   });
+}
+
+/**
+ * The details for issues that valibot found in a body, or in the part of it to
+ * which `at` points. Every message in `schema/` is written as `code: Sentence`,
+ * so that a rule and its code stand together.
+ */
+export function bodyDetails(
+  issues: readonly v.BaseIssue<unknown>[],
+  at = "",
+): ErrorDetail[] {
+  return issues.map((issue) => ({
+    pointer: at + pointerTo(issue),
+    ...codeAndMessage(issue),
+  }));
+}
+
+/** The details for issues in a query: they name a parameter. */
+export function queryDetails(
+  issues: readonly v.BaseIssue<unknown>[],
+): ErrorDetail[] {
+  return issues.map((issue) => ({
+    parameter: printable(issue.path?.[0]?.key),
+    ...codeAndMessage(issue),
+  }));
+}
+
+function codeAndMessage(issue: v.BaseIssue<unknown>) {
+  if (issue.type === "object" && issue.received === "undefined") {
+    return { code: "required", message: "This field is required" };
+  }
+  const [, code = "invalid", message = issue.message] =
+    /^(\w+): (.*)$/s.exec(issue.message) ?? [];
+  return { code, message };
+}
+
+/** RFC 6901: `~` is written `~0`, `/` is written `~1`. */
+function pointerTo({ path }: v.BaseIssue<unknown>): string {
+  return (path ?? []).map(({ key }) =>
+    "/" + printable(key).replaceAll("~", "~0").replaceAll("/", "~1")
+  ).join("");
+}
+
+/** A key is text of the client: it may be long, or hold half a surrogate pair. */
+function printable(key: unknown): string {
+  const text = String(key).toWellFormed();
+  return text.length > 100 ? text.slice(0, 100).toWellFormed() + "…" : text;
+}
+
+/** An id that no record of the organization has. */
+export function unknownReference(pointer: string): ErrorDetail {
+  return {
+    pointer,
+    code: "unknown_reference",
+    message: "There is no such record in this organization",
+  };
+}
+
+/** A series that is not one of the product's collections (specification, 2.1). */
+export function seriesNotAttached(pointer: string): ErrorDetail {
+  return {
+    pointer,
+    code: "series_not_attached",
+    message: "The series is not one of the product's collections",
+  };
+}
+
+/** A price that ends before it begins. */
+export function endsTooEarly(pointer: string): ErrorDetail {
+  return {
+    pointer,
+    code: "invalid_date",
+    message: "A price ends on the day it begins, or later",
+  };
 }

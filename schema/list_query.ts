@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { type Fault, invalid } from "./errors.ts";
-import { toParameterFaults } from "./error_details.ts";
+import { type ErrorDetail, invalid, queryDetails } from "./errors.ts";
 import { embeds, Since, Term, Uuids, wholeNumber } from "./parameters.ts";
 import { heading, Isbn10, Isbn13 } from "./values.ts";
 
@@ -74,17 +73,17 @@ export const Parameters = v.object({
 export type ListQuery = v.InferOutput<typeof Parameters>;
 
 /**
- * Reads the query of a list. Throws `VALIDATION_ERROR` with a fault for every
+ * Reads the query of a list. Throws `VALIDATION_ERROR` with a detail for every
  * parameter that is unknown, sent twice or wrong.
  */
 export function readListQuery(query: URLSearchParams): ListQuery {
-  const faults: Fault[] = [];
+  const details: ErrorDetail[] = [];
   const given = new Map<string, string>();
   for (const [parameter, value] of query) {
     const known = Object.hasOwn(Parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
-    else if (faults.length <= 100) {
-      faults.push({
+    else if (details.length <= 100) {
+      details.push({
         parameter: parameter.slice(0, 100).toWellFormed(),
         ...known
           ? { code: "duplicate", message: "This parameter is given twice" }
@@ -96,9 +95,9 @@ export function readListQuery(query: URLSearchParams): ListQuery {
     }
   }
   const read = v.safeParse(Parameters, Object.fromEntries(given));
-  if (read.success && faults.length === 0) return read.output;
+  if (read.success && details.length === 0) return read.output;
   throw invalid("The query", [
-    ...faults,
-    ...toParameterFaults(read.issues ?? []),
+    ...details,
+    ...queryDetails(read.issues ?? []),
   ]);
 }

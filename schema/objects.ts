@@ -46,7 +46,7 @@ export function fields<const E extends v.ObjectEntries>(
 }
 
 /**
- * One of `options`, chosen by the look of the entry, so that only the faults of
+ * One of `options`, chosen by the look of the entry, so that only the errors of
  * that one are told. JSON, where nothing is undefined, never asks without an
  * entry; the conversion to JSON Schema does, and gets all of them.
  */
@@ -99,7 +99,7 @@ function* repeated(entries: unknown, keys: string[]) {
   }
 }
 
-/** One step of the path to a fault. */
+/** One step of the path to an error. */
 export function step(
   type: "array" | "object",
   input: object,

@@ -1,11 +1,11 @@
 import { issuesAs } from "../../schema/collateral.ts";
-import type { Fault } from "../../schema/errors.ts";
 import {
+  bodyDetails,
   endsTooEarly,
+  type ErrorDetail,
   seriesNotAttached,
-  toFaults,
   unknownReference,
-} from "../../schema/error_details.ts";
+} from "../../schema/errors.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 
@@ -65,7 +65,10 @@ export function storedRows(id: string): Statement<Stored> {
 }
 
 /** Whether the series is among the collections as both are after the request. */
-export function unattachedSeries(body: ProductBody, stored: Stored): Fault[] {
+export function unattachedSeries(
+  body: ProductBody,
+  stored: Stored,
+): ErrorDetail[] {
   const series = body.series_id === undefined
     ? stored.series_id
     : body.series_id;
@@ -78,8 +81,8 @@ export function unattachedSeries(body: ProductBody, stored: Stored): Fault[] {
 }
 
 /** Entries whose `id` is no row of the product, or that do not fit the row they change. */
-export function wrongRows(body: ProductBody, stored: Stored): Fault[] {
-  const faults: Fault[] = [];
+export function wrongRows(body: ProductBody, stored: Stored): ErrorDetail[] {
+  const details: ErrorDetail[] = [];
   const match = <
     E extends { id?: string | undefined },
     R extends { id: string },
@@ -93,7 +96,7 @@ export function wrongRows(body: ProductBody, stored: Stored): Fault[] {
       if (!entry.id) return;
       const row = rows.find(({ id }) => id === entry.id);
       if (row) compare(`/${key}/${i}`, entry, row);
-      else faults.push(unknownReference(`/${key}/${i}/id`));
+      else details.push(unknownReference(`/${key}/${i}/id`));
     });
 
   match(
@@ -108,7 +111,7 @@ export function wrongRows(body: ProductBody, stored: Stored): Fault[] {
     (at, entry, row) => {
       const { valid_from, valid_to } = { ...row, ...entry };
       if (!valid_from || !valid_to || valid_from <= valid_to) return;
-      faults.push(
+      details.push(
         endsTooEarly(
           `${at}/${"valid_to" in entry ? "valid_to" : "valid_from"}`,
         ),
@@ -119,16 +122,16 @@ export function wrongRows(body: ProductBody, stored: Stored): Fault[] {
     if (
       entry.collateral_type && entry.collateral_type !== row.collateral_type
     ) {
-      faults.push({
+      details.push({
         pointer: `${at}/collateral_type`,
         code: "immutable",
         message: `This row is ${row.collateral_type} and stays so`,
       });
     } else {
-      faults.push(
-        ...toFaults(issuesAs(row.collateral_type, entry) ?? [], at),
+      details.push(
+        ...bodyDetails(issuesAs(row.collateral_type, entry) ?? [], at),
       );
     }
   });
-  return faults;
+  return details;
 }

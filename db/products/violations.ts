@@ -1,9 +1,11 @@
 import {
   endsTooEarly,
+  type ErrorDetail,
+  invalid,
   seriesNotAttached,
+  unavailable,
   unknownReference,
-} from "../../schema/error_details.ts";
-import { type Fault, invalid, unavailable } from "../../schema/errors.ts";
+} from "../../schema/errors.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { REFERENCES } from "../../schema/references.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
@@ -13,7 +15,7 @@ import { notFound } from "./read.ts";
 import { NOTHING, storedRows, unattachedSeries, wrongRows } from "./stored.ts";
 import { unknownReferences } from "./unknown_references.ts";
 
-function tooLarge(pointer: string): Fault {
+function tooLarge(pointer: string): ErrorDetail {
   return {
     pointer,
     code: "too_large",
@@ -22,7 +24,7 @@ function tooLarge(pointer: string): Fault {
 }
 
 /** What a body did wrong, by the constraint that it broke. */
-const RULES: Record<string, Fault> = {
+const RULES: Record<string, ErrorDetail> = {
   ...Object.fromEntries(
     REFERENCES.map(({ constraint, field, array, isOneOf }) => [
       constraint,
@@ -64,7 +66,7 @@ export async function explain(
 async function violationsOf(
   database: Operations,
   { id, body }: { id?: string; body: ProductBody },
-): Promise<Fault[]> {
+): Promise<ErrorDetail[]> {
   const [stored] = id === undefined
     ? [NOTHING]
     : await database.lookUp(storedRows(id));

@@ -1,4 +1,4 @@
-import { VERSIONS } from "../version.ts";
+import { VERSIONS } from "../envelope.ts";
 import { exampleAnswers, exampleBodies } from "./examples.ts";
 import {
   failureAnswers,

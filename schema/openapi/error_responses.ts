@@ -7,7 +7,7 @@ import { failure } from "./schemas.ts";
 /** When a code is answered. */
 const WHEN: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
-    "A field, a parameter, a header or a reference is wrong; `details` names each fault.",
+    "A field, a parameter, a header or a reference is wrong; `details` names each error.",
   INVALID_JSON: "The body is not JSON in UTF-8.",
   UNSUPPORTED_VERSION: "`Accept-Version` names a version that is not served.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",

@@ -1,4 +1,4 @@
-import { VERSIONS } from "../version.ts";
+import { VERSIONS } from "../envelope.ts";
 import type { JsonSchema } from "./json_schema.ts";
 
 interface Header {

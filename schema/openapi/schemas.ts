@@ -7,7 +7,7 @@ import * as answer from "../response.ts";
 import * as rights from "../rights.ts";
 import { Uuid } from "../values.ts";
 
-const Fault = v.object({
+const ErrorDetail = v.object({
   pointer: v.optional(
     v.pipe(v.string(), v.description("A JSON Pointer into the body.")),
   ),
@@ -57,7 +57,7 @@ export const SCHEMAS = {
     v.object({ status: v.picklist(["live", "ready"]) }),
   ),
   Meta,
-  Fault,
+  ErrorDetail,
 
   Product: answer.Product,
   ListedProduct: answer.ListedProduct,
@@ -95,7 +95,7 @@ export function failure(codes: ErrorCode[]) {
     error: v.object({
       code: v.picklist(codes),
       message: v.string(),
-      details: v.array(Fault),
+      details: v.array(ErrorDetail),
       request_id: v.string(),
     }),
   });

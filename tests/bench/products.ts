@@ -1,4 +1,4 @@
-import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/isbn.ts";
+import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import { createTitles, type Random } from "./titles.ts";
 
 /** The first product of each organization; the number ends its id, in seven digits. */

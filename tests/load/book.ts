@@ -1,4 +1,4 @@
-import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/isbn.ts";
+import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 
 /** A book as goodbooks-10k has it, with the names of what a product refers to. */
 export interface Book {

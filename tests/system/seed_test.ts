@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createHash } from "node:crypto";
-import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/isbn.ts";
+import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import * as onix from "../../schema/onix_codes.ts";
 
 const SEED = await read("../../sql/seed.sql");
