@@ -53,6 +53,19 @@ export async function connectCluster(url: string): Promise<Cluster> {
   };
 }
 
+/** Creates an empty database in a cluster, and returns its address. */
+export async function createDatabase(
+  { url }: Cluster,
+  name: string,
+): Promise<string> {
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  await sql`create database ${sql(name)}`;
+  await sql.end();
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  return address.href;
+}
+
 function parentOfBackend(pid: number): number | undefined {
   try {
     const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);

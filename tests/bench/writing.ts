@@ -20,8 +20,10 @@ export async function writingBaseline(
   const declarations = new Map<string, string>();
   let body = "";
   let answer = "null";
-  for (const { text, parameters } of sent) {
-    if (/^(begin|commit)\b/.test(text)) continue;
+  for (const { text: sentText, parameters } of sent) {
+    // The function runs in a transaction already; what was sent with BEGIN in one text is kept.
+    const text = sentText.replace(/^\s*(begin|commit)\b[^;]*;?\s*/, "");
+    if (!text) continue;
     const { types, columns } = await describe(sql, text);
     const statement = withParameters(text, (n) => {
       const value = parameters[n];
