@@ -23,7 +23,8 @@ export async function measureBeside(
 ): Promise<void> {
   const subjects: Subject[] = [];
   for (const [i, checkout] of checkouts.entries()) {
-    const url = await createDatabase(rules.cluster, `bench_${i}`);
+    const database = `bench_${i}_${checkout.name}`;
+    const url = await createDatabase(rules.cluster, database);
     subjects.push(started.use(await startSubject(checkout, url, options)));
   }
   const bare = started.use(await startBare(subjects[0]!));

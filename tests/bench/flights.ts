@@ -104,7 +104,7 @@ export function flightsTable(
     1,
     names.map((name) => [
       name,
-      ...flights.map((flights) => flights[name].toFixed(1)),
+      ...flights.map((flights) => flights[name].toFixed(2)),
       String(FLIGHTS[name]),
     ]),
   );
