@@ -7,20 +7,21 @@ import { flightsTable, measureFlights } from "./flights.ts";
 import type { Options } from "./options.ts";
 import { peakMemory } from "./processes.ts";
 import { showProgress } from "./progress.ts";
-import { markdown, type Result, tableOf } from "./report.ts";
+import { markdown, rateOver, type Result, tableOf } from "./report.ts";
 import { type Scenario, type Scenarios, withOneClient } from "./scenarios.ts";
-import { startBare } from "./start_bare.ts";
+import { BARE, startBare } from "./start_bare.ts";
 import { startSubject, type Subject } from "./subject.ts";
 
 /**
  * Measures two checkouts in turn, each with a database of its own; ratios are
- * over the second. What it starts ends with `started`.
+ * over the second.
  */
 export async function measureBeside(
-  started: AsyncDisposableStack,
   checkouts: readonly [Checkout, Checkout],
-  { rules, options }: { rules: Rules; options: Options },
+  rules: Rules,
+  options: Options,
 ): Promise<void> {
+  await using started = new AsyncDisposableStack();
   const subjects: Subject[] = [];
   for (const [i, checkout] of checkouts.entries()) {
     const database = `bench_${i}_${checkout.name}`;
@@ -47,6 +48,9 @@ export async function measureBeside(
   }
   console.log(`${tableOf(results)}\n`);
   if (options.only !== "") return;
+  const [here] = checkouts;
+  const overBare = rateOver(results, "GET", [here.name, BARE]);
+  console.log(`GET, ${here.name} / ${BARE}: ${overBare.toFixed(2)}\n`);
   console.log(`${sizesOf(subjects)}\n`);
   const flights = [];
   for (const { checkout, url, scenarios } of subjects) {

@@ -47,7 +47,7 @@ export async function compete(
   return results;
 }
 
-/** Waits until the database rests: what a slow peer was asked it still does when the load has ended. */
+/** Waits until the database is idle: statements of a slow peer outlive its load. */
 async function quiet(sql: postgres.Sql): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
     const { count } = await sql`

@@ -6,7 +6,7 @@ import { send } from "./send.ts";
 import type { Service } from "./service.ts";
 import { type Requests, runWrk } from "./wrk.ts";
 
-/** A program that is measured beside others. */
+/** A program under load. */
 export interface Contestant {
   name: string;
   clients: number;

@@ -65,7 +65,7 @@ export async function loadDataset(
   }
 }
 
-/** What is measured first should not have to wait for the disc, where the others do not. */
+/** The first measurement should not read from disc what later ones find in memory. */
 async function readIntoMemory(sql: postgres.Sql): Promise<void> {
   await sql`create extension if not exists pg_prewarm with schema benchmark`;
   await sql`

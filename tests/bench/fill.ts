@@ -17,7 +17,7 @@ const SHARES = {
   lifecycle_status: { active: 600, forthcoming: 250, archived: 150 },
 };
 
-/** Generates the organizations with all that is theirs, in an empty database with the service's schema. */
+/** Fills the organizations, in an empty database with the schema of any checkout. */
 export async function fill(
   sql: postgres.Sql,
   organizations: Organization[],
@@ -46,7 +46,7 @@ export async function fill(
       'hex'
     )::uuid
   `;
-  // Skips foreign keys and triggers: checking twelve million references takes longer than all else.
+  // Skips foreign keys and triggers: they would take longer than all else.
   await sql`set session_replication_role = replica`;
   await sql`set catalogue.writer = 'service'`;
   const rebuildIndexes = await dropIndexes(sql);

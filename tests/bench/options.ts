@@ -6,17 +6,16 @@ export const USAGE =
                 [--peers | --beside DIR] [--only NAME]
 
   --products  how many products the largest organization has; with --beside 100000 unless said
-  --rounds    how many times everything is measured; of each figure the median counts
-  --seconds   how long a measurement takes; with one client a third of that
-  --clients   how many requests are under way at once
+  --rounds    how many times each scenario is measured; every figure is the median
+  --seconds   how long one measurement takes; without --beside, a third of that for one client
+  --clients   how many clients read at once
   --seed      other data with other random requests
-  --peers     measure what one would use in place of the service, too, and draw peers.svg
-  --beside    measure another checkout of this repository in turn with this one
-  --only      scenarios with NAME in their names
+  --peers     measure alternatives to the service too, and draw peers.svg
+  --beside    measure this checkout and the one in DIR in turn
+  --only      only scenarios with NAME in their names, and no other tables
 
-BENCH_DATABASE_URL names an empty database to use in place of a throw-away PostgreSQL. What is loaded stays there, and is
-used again. Its role must be one that may set session_replication_role. With --beside it must be able to create databases,
-which stay there.`;
+BENCH_DATABASE_URL names an empty database to use instead of a temporary PostgreSQL. The data stays there for the next
+run. Its role must be one that may set session_replication_role. With --beside it must be able to create databases.`;
 
 const OPTIONS = {
   products: { type: "string" },

@@ -7,7 +7,7 @@ import { readOptions, USAGE } from "./options.ts";
 import { installPeers } from "./peers.ts";
 import { measureStandard } from "./standard.ts";
 
-/** What is started, and stops with the benchmark. */
+/** Stopped at the end, and at a signal. */
 const started = new AsyncDisposableStack();
 
 async function main(): Promise<void> {
@@ -25,13 +25,13 @@ async function main(): Promise<void> {
   console.log(`${products} products, seed ${seed}, ${rounds} rounds\n`);
   const sql = postgres(cluster.url, { max: 1, fetch_types: false });
   started.defer(() => sql.end({ timeout: 1 }));
-  const how = { rules: { ...options, cluster, sql }, options };
-  if (beside === undefined) return await measureStandard(started, how);
+  const rules = { ...options, cluster, sql };
+  if (beside === undefined) return await measureStandard(rules, options);
   const checkouts = [
     await openCheckout(HERE.folder),
     await openCheckout(beside),
   ] as const;
-  await measureBeside(started, checkouts, how);
+  await measureBeside(checkouts, rules, options);
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -48,6 +48,11 @@ export async function startProcess(
   }).spawn();
   let ended = false;
   process.status.then(() => ended = true);
+  function stop(): void {
+    if (!ended) process.kill("SIGTERM");
+  }
+  // A signal may end the benchmark before it disposes what it started.
+  addEventListener("unload", stop);
 
   const origin = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_MS;
@@ -64,7 +69,7 @@ export async function startProcess(
     origin,
     pid: process.pid,
     async [Symbol.asyncDispose]() {
-      if (!ended) process.kill("SIGTERM");
+      stop();
       await process.status;
     },
   };

@@ -17,12 +17,13 @@ const PICTURE = new URL("peers.svg", import.meta.url);
 
 /**
  * Measures this checkout beside what pgbench does with the same statements;
- * ratios are over that. What it starts ends with `started`.
+ * ratios are over that.
  */
 export async function measureStandard(
-  started: AsyncDisposableStack,
-  { rules, options }: { rules: Rules; options: Options },
+  rules: Rules,
+  options: Options,
 ): Promise<void> {
+  await using started = new AsyncDisposableStack();
   const { url } = rules.cluster;
   const subject = started.use(await startSubject(HERE, url, options));
   const { service, scenarios, dataset } = subject;

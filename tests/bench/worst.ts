@@ -2,13 +2,13 @@ import { median } from "./load.ts";
 import type { Service } from "./service.ts";
 import { type Requests, runWrk } from "./wrk.ts";
 
-/** In milliseconds, by themselves and with others. */
+/** Milliseconds, without and with heavy requests. */
 export interface Worst {
   alone: number;
   beside: number;
 }
 
-/** The slowest answer of many clients by themselves, and while another client sends heavy requests: medians. */
+/** The median of the slowest answers of many clients, alone and while another client sends heavy requests. */
 export async function worstBeside(
   { origin }: Service,
   { many, heavy }: { many: Requests; heavy: Requests },
