@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/bodies.ts";
 import { openApp } from "../support/harness.ts";
 import { insertTree } from "../support/rights_tree.ts";
@@ -14,6 +15,18 @@ Deno.test("The fields of an answer", async (t) => {
   const created = await org.post("/api/products", await fullBody(app, org));
   const { id } = created.body.data;
   const path = `/api/products/${id}`;
+
+  await t.step(
+    "that a client writes have the order of the specification",
+    () => {
+      const specified = SPECIFIED.split(", ");
+
+      assertEquals(
+        Object.keys(SCALARS).filter((field) => specified.includes(field)),
+        specified,
+      );
+    },
+  );
 
   await t.step("have one order after POST /products", () => {
     const { data } = created.body;
@@ -78,12 +91,16 @@ function order(value: unknown): string {
     .join(", ");
 }
 
-const ALWAYS = one`
-  id, organization_id, product_code, created_at, updated_at,
+const SPECIFIED = one`
   title, subtitle, isbn13, isbn10, page_count, publication_date, format_id,
   title_id, publishing_status_id, product_availability_id,
   lifecycle_status_id, license_id, season_id, publisher_id, division_id,
-  imprint_id, series_id, product_form_id, product_type, cover_image_url,
+  imprint_id, series_id, product_form_id, product_type, cover_image_url
+`;
+
+const ALWAYS = one`
+  id, organization_id, product_code, created_at, updated_at,
+  ${Object.keys(SCALARS).join(", ")},
   license_name, license_badge_colour
 `;
 
