@@ -10,7 +10,7 @@ import {
 } from "./onix_codes.ts";
 import { Day, heading, HttpUrl, NoId, text, Uuid } from "./values.ts";
 
-/** ONIX block 2, by `collateral_type`. What is not nullable cannot be cleared. */
+/** The fields of ONIX block 2, by `collateral_type`. A field that is not nullable cannot be cleared. */
 export const COLLATERAL = {
   text_content: {
     text: heading(100_000),
@@ -51,28 +51,28 @@ const Type = v.picklist(
   `invalid_value: Expected one of ${TYPES.join(", ")}`,
 );
 
-/** A row to be created, by its type. */
+/** The schema of a new entry, by its type. */
 export const CREATED = {
   text_content: created("text_content", COLLATERAL.text_content),
   cited_content: created("cited_content", COLLATERAL.cited_content),
   award: created("award", COLLATERAL.award),
 };
 
-/** A row to be changed, by its type: the fields that it has are set, the others stay. */
+/** The schema of an entry that changes a row, by its type: absent fields leave the row alone. */
 export const CHANGED = {
   text_content: changed("text_content", COLLATERAL.text_content),
   cited_content: changed("cited_content", COLLATERAL.cited_content),
   award: changed("award", COLLATERAL.award),
 };
 
-/** Nothing is known of an entry but that its type is missing or wrong. */
+/** An entry whose type is missing or wrong: its other fields are not checked. */
 const Untyped = v.object({ collateral_type: Type });
 
 export type CollateralEntry =
   & { id?: string; collateral_type?: CollateralType }
   & Record<string, unknown>;
 
-/** An entry of a product that is created. */
+/** An entry in a body that creates a product. */
 export const NewCollateral = chosen<CollateralEntry>(
   Object.values(CREATED),
   (entry) => {
@@ -82,7 +82,7 @@ export const NewCollateral = chosen<CollateralEntry>(
   },
 );
 
-/** An entry of a product that is updated: with an `id` it changes that row. */
+/** An entry in a body that updates a product: one with an `id` changes that row. */
 export const Collateral = chosen<CollateralEntry>(
   [...Object.values(CREATED), ...Object.values(CHANGED)],
   (entry) => {
@@ -93,18 +93,18 @@ export const Collateral = chosen<CollateralEntry>(
   },
 );
 
-/** The types of the rows that the entry can change: its own, or all that it fits. */
+/** The types of row that an entry can change: its own type, or every type that it fits. */
 export function typesOf(entry: CollateralEntry): CollateralType[] {
   const own = entryType(entry);
   return own ? [own] : TYPES.filter((type) => !issuesAs(type, entry));
 }
 
-/** What is wrong with an entry that changes a row of the type. */
+/** The issues of an entry that changes a row of this type. */
 export function issuesAs(type: CollateralType, entry: CollateralEntry) {
   return v.safeParse(CHANGED[type], entry).issues;
 }
 
-/** The type that has most of the fields; what the row is, only the database knows. */
+/** The type that has most of the fields. The type of the row is known to the database only. */
 function likeliestType(entry: object): CollateralType {
   const known = TYPES.map((type) =>
     Object.keys(entry).filter((field) => Object.hasOwn(COLLATERAL[type], field))

@@ -72,7 +72,7 @@ export const CustomField = fields({
   )),
 }, Object.keys(shownFields("custom_fields")));
 
-/** A price ends no earlier than it begins. */
+/** A price whose `valid_to` is not before its `valid_from`. */
 function price<const E extends v.ObjectEntries>(entries: E) {
   return v.pipe(
     fields({ ...entries, ...AMOUNTS }),

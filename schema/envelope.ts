@@ -1,9 +1,9 @@
 import type { ApiError } from "./errors.ts";
 
-/** The versions of the API that are served, the default first (specification, 9). */
+/** The supported versions of the API, the default first (specification, 9). */
 export const VERSIONS: [string, ...string[]] = ["1.0"];
 
-/** Where a page stands in its list; all are whole numbers. */
+/** The place of a page in its list, in whole numbers. */
 export interface Meta {
   page: number;
   limit: number;
@@ -13,7 +13,7 @@ export interface Meta {
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The envelope of a success (specification, 7.1) around data that is JSON text already. */
+/** The envelope of a success (specification, 7.1). `data` is JSON text. */
 export function success(data: string, meta?: Meta): string {
   const tail = meta ? `,"meta":${JSON.stringify(meta)}` : "";
   return `{"success":true,"data":${data},"error":null${tail}}`;

@@ -11,10 +11,10 @@ export const FILTERS = [
   "format_id",
 ] as const;
 
-/** The columns that one product is looked up by. */
+/** The columns that find one product. */
 export const EXACT = ["isbn13", "isbn10", "product_code"] as const;
 
-/** The parameters that narrow a list down. */
+/** The parameters that narrow a list. */
 export const NARROWING = [
   ...FILTERS,
   ...EXACT,
@@ -22,7 +22,7 @@ export const NARROWING = [
   "updated_since",
 ] as const;
 
-/** The orders of a list; `-` is descending. */
+/** The orders of a list: `-` is descending. */
 export const SORTS = [
   "-created_at",
   "created_at",
@@ -36,7 +36,7 @@ export const SORTS = [
 
 export type Sort = typeof SORTS[number];
 
-/** The order of a list that is asked for no other (specification, 4.2). */
+/** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
 /** The parameters of `GET /products`. */

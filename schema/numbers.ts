@@ -24,14 +24,14 @@ declare global {
   }
 }
 
-/** A number of many digits. PostgreSQL keeps those of a plain decimal number, however many. */
+/** A plain decimal number of up to 100 digits on each side of the point: PostgreSQL keeps them all. */
 export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) &&
   /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON) &&
   !/^-[0.]+$/.test(value.rawJSON)
 );
 
-/** The decimal digits of an amount, or nothing where it is none. */
+/** The decimal digits of a value, or undefined for a value that has none. */
 function decimal(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number") return String(value);
@@ -67,7 +67,7 @@ export const Amount = v.pipe(
   v.metadata(decimalUpTo(999_999_999_999.9999)),
 );
 
-/** A percentage, exact as an amount is. */
+/** A percentage, as exact as an amount. */
 export const Percent = v.pipe(
   Decimal,
   v.check(

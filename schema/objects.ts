@@ -1,12 +1,12 @@
 import * as v from "valibot";
 
-/** Unknown fields named in one object; a body of nothing else stays cheap. */
+/** The most unknown fields that one object reports: a body full of them stays cheap. */
 const MAX_UNKNOWN = 20;
 
 /**
- * An object with these fields and no others. Every unknown field is named;
- * those of `answered`, which only an answer has, are accepted and dropped, so
- * that what was read can be sent back.
+ * An object with these fields and no others. Every unknown field is an error.
+ * The fields of `answered`, which only answers have, are accepted and dropped,
+ * so that clients can send an answer back.
  */
 export function fields<const E extends v.ObjectEntries>(
   entries: E,
@@ -46,9 +46,9 @@ export function fields<const E extends v.ObjectEntries>(
 }
 
 /**
- * One of `options`, chosen by the look of the entry, so that only the errors of
- * that one are told. JSON, where nothing is undefined, never asks without an
- * entry; the conversion to JSON Schema does, and gets all of them.
+ * One of `options`, chosen by the entry, so that errors are those of one option.
+ * The conversion to JSON Schema asks without an entry and gets all options. A
+ * JSON value is never undefined.
  */
 export function chosen<T>(
   options: v.GenericSchema<unknown, T>[],
@@ -60,8 +60,8 @@ export function chosen<T>(
 }
 
 /**
- * An array of at most 500 entries, of which no two have the same values in
- * `keys`. A longer one is refused before its entries are read.
+ * An array of at most 500 entries. No two have the same values in `keys`. A
+ * longer array is refused before its entries are read.
  */
 export function list<const S extends v.GenericSchema>(
   entry: S,
@@ -109,7 +109,7 @@ export function step(
   return { type, origin: "value", input, key, value } as v.IssuePathItem;
 }
 
-/** Whether the value was an object in JSON; a number kept by its digits was none. */
+/** Whether the value is a JSON object, and not a raw number. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null &&
     !Array.isArray(value) && !JSON.isRawJSON(value);

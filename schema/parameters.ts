@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { Moment } from "./date_time.ts";
+import { DateTime } from "./date_time.ts";
 import { codePoints, Uuid } from "./values.ts";
 
 /*
- * What a query parameter may be: text that becomes a value.
+ * The schemas of query parameters: each reads text and gives a value.
  */
 
 const MAX_IDS = 100;
@@ -22,7 +22,7 @@ export function wholeNumber(most = Infinity) {
   );
 }
 
-/** What is searched for, without spaces around it. */
+/** A search term, trimmed. */
 export const Term = v.pipe(
   v.string(),
   v.trim(),
@@ -37,7 +37,7 @@ export const Term = v.pipe(
   v.metadata({ maxLength: 200 }),
 );
 
-/** A comma list of UUIDs, each once in what is read. */
+/** A comma list of UUIDs. Duplicates are removed. */
 export const Uuids = v.pipe(
   v.string(),
   v.metadata({
@@ -51,14 +51,14 @@ export const Uuids = v.pipe(
   v.transform((ids) => [...new Set(ids)]),
 );
 
-/** A time; the `+` of an offset that was not escaped arrives as a space. */
+/** A time. The `+` of an offset arrives as a space if the client did not escape it. */
 export const Since = v.pipe(
   v.string(),
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
-  Moment,
+  DateTime,
 );
 
-/** A comma list of names, each of which stands for an embed; empty for none. */
+/** A comma list of names. Each stands for an embed. */
 export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),

@@ -114,8 +114,8 @@ export const CreateProduct = fields({
 }, ANSWERED);
 
 /**
- * A body of `PUT /products/{id}`: any part of a product. An absent field
- * leaves the product alone; a null clears it.
+ * A body of `PUT /products/{id}`: any part of a product. An absent field stays
+ * as it is, and null clears a field.
  */
 export const UpdateProduct = fields(
   v.partial(v.object({
@@ -129,10 +129,10 @@ export const UpdateProduct = fields(
   ANSWERED,
 );
 
-/** What a client may write of a product; what is absent is not to be touched. */
+/** The fields that a body writes. Absent fields stay as they are. */
 export type ProductBody = v.InferOutput<typeof UpdateProduct>;
 
-/** A row to be changed where the entry has an `id`, else one to be created. */
+/** An entry with an `id` changes a row, one without creates a row. */
 function merged<
   const C extends v.GenericSchema<unknown, object>,
   const N extends v.GenericSchema<unknown, object>,

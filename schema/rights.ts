@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { Day, Uuid } from "./values.ts";
 
 /*
- * Rights and supply in answers (ONIX blocks 3, 4 and 6). A code comes as it
- * stands in its list, with what it means in a label beside it.
+ * Rights and supply in answers (ONIX blocks 3, 4 and 6). Each code has its label
+ * of the ONIX list beside it.
  */
 
 const text = v.nullable(v.string());
@@ -14,7 +14,7 @@ const amount = v.nullable(v.number());
 
 const day = v.nullable(Day);
 
-/** Where a right or a market holds: countries of ONIX List 91, regions of List 49. */
+/** The territory of a right or a market: countries of ONIX List 91, regions of List 49. */
 export const Territory = v.object({
   countries_included: v.array(v.string()),
   countries_excluded: v.array(v.string()),
@@ -22,14 +22,14 @@ export const Territory = v.object({
   regions_excluded: v.array(v.string()),
 });
 
-/** A market of a territory, and where it is. */
+/** A market of a territory. */
 export const Market = v.object({
   id: Uuid,
   name: text,
   territory: Territory,
 });
 
-/** A territory of a product as lists embed it. */
+/** A territory of a product, as lists embed it. */
 export const ShallowTerritory = v.object({
   id: Uuid,
   market_reference: text,
@@ -42,7 +42,7 @@ export const ShallowTerritory = v.object({
   markets: v.array(Market),
 });
 
-/** How a product is published in a market (ONIX block 4). */
+/** Publishing details of a market (ONIX block 4). */
 export const MarketPublishingDetail = v.object({
   market_publishing_status: text,
   market_publishing_status_label: text,
@@ -53,7 +53,7 @@ export const MarketPublishingDetail = v.object({
   })),
 });
 
-/** A price of a supplier, with its taxes (ONIX block 6). */
+/** A price of a supplier (ONIX block 6). */
 export const SupplyPrice = v.object({
   id: Uuid,
   price_type: text,
@@ -73,7 +73,7 @@ export const SupplyPrice = v.object({
   })),
 });
 
-/** A supplier of a territory, with what is supplied and for how much (ONIX block 6). */
+/** A supplier of a territory, with dates and prices (ONIX block 6). */
 export const SupplyDetail = v.object({
   id: Uuid,
   supplier: v.object({
@@ -94,14 +94,14 @@ export const SupplyDetail = v.object({
   prices: v.array(SupplyPrice),
 });
 
-/** A territory with everything in it. */
+/** A territory with all its details. */
 export const ProductTerritory = v.object({
   ...ShallowTerritory.entries,
   market_publishing_detail: MarketPublishingDetail,
   supply_details: v.array(SupplyDetail),
 });
 
-/** A sales right of ONIX List 46; for the rest of the world the territory is null. */
+/** A sales right (ONIX List 46). The territory is null for the rest of the world. */
 export const SalesRights = v.object({
   id: Uuid,
   sales_rights_type: v.string(),

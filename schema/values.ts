@@ -10,7 +10,7 @@ export function codePoints(text: string): number {
     (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
-/** A string that PostgreSQL can hold and that comes back as it was sent. */
+/** A string that PostgreSQL stores unchanged. */
 export function text(max = 2000) {
   return v.pipe(
     v.string("invalid_type: Expected a string"),
@@ -30,7 +30,7 @@ export function text(max = 2000) {
   );
 }
 
-/** The same, with something to read in it. */
+/** A text that is not blank. */
 export function heading(max = 2000) {
   return v.pipe(
     text(max),
@@ -42,7 +42,7 @@ export function heading(max = 2000) {
   );
 }
 
-/** A UUID in either case, taken as lower case (RFC 9562). */
+/** A UUID in either case, read as lower case (RFC 9562). */
 export const Uuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
   v.check(
@@ -53,7 +53,7 @@ export const Uuid = v.pipe(
   v.toLowerCase(),
 );
 
-/** Rows are addressed by the ids that the service gave them: a new one has none yet. */
+/** The absent id of a new row: the service makes it. */
 export const NoId = v.optional(
   v.never(
     "unexpected_id: An id addresses an existing row: leave it out to create one",

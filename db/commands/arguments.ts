@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import * as v from "valibot";
-import { Moment } from "../../schema/date_time.ts";
+import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Operations } from "../database.ts";
 
@@ -101,7 +101,7 @@ export function time(
   value: string | undefined,
 ): string | undefined {
   if (value === undefined) return undefined;
-  const read = v.safeParse(Moment, value);
+  const read = v.safeParse(DateTime, value);
   if (read.success) return read.output;
   throw usage(
     command,

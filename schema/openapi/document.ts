@@ -17,15 +17,15 @@ import { listParameters, sharedParameters } from "./list_parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =
-  `The catalogue of one organization: its books, and what belongs to each of them.
+  `The catalogue of one organization: its books, with prices, contributors, collections, collateral and rights.
 
-Every answer is an envelope: \`data\` where \`success\` is true, \`error\` where it is not. \`HEAD\` works where \`GET\` does; \`OPTIONS\` says in \`Allow\` what a path answers.
+Every answer is an envelope: it has \`data\` if \`success\` is true, and \`error\` if not. \`HEAD\` works wherever \`GET\` does. \`OPTIONS\` lists the methods of a path in \`Allow\`.
 
 An error has one of these codes:
 
 ${tableOfCodes()}`;
 
-/** Describes the service under this prefix, in OpenAPI 3.1, as JSON text. */
+/** The OpenAPI 3.1 document of the service under this prefix, as JSON text. */
 export function openapiDocument(prefix: string): string {
   return JSON.stringify({
     openapi: "3.1.0",
@@ -68,7 +68,7 @@ const SECURITY_SCHEMES = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "The token of a session, together with `x-organization-id`.",
+    description: "The token of a session. It needs `x-organization-id`.",
   },
   organization: {
     type: "apiKey",
@@ -78,7 +78,7 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** The operations by path and method; `common` is what all of the paths have. */
+/** The Path Item Objects of the operations. All have the fields of `common`. */
 function pathsOf(operations: Record<string, Operation>, common = {}) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [key, operation] of Object.entries(operations)) {
@@ -88,12 +88,12 @@ function pathsOf(operations: Record<string, Operation>, common = {}) {
       ...path.includes("{id}") &&
         { parameters: [{ $ref: "#/components/parameters/id" }] },
     };
-    paths[path][method.toLowerCase()] = described(key, operation);
+    paths[path][method.toLowerCase()] = operationObject(key, operation);
   }
   return paths;
 }
 
-function described(key: string, operation: Operation) {
+function operationObject(key: string, operation: Operation) {
   const { operationId, summary, description, tag, body, answer } = operation;
   return {
     operationId,
@@ -125,7 +125,7 @@ function described(key: string, operation: Operation) {
       },
       ...operation.isConditional && {
         304: {
-          description: "What you have is current.",
+          description: "The client's copy is current.",
           headers: responseHeaders("ETag"),
         },
       },

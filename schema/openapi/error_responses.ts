@@ -4,39 +4,41 @@ import { type ResponseHeader, responseHeaders } from "./headers.ts";
 import type { Operation } from "./operations.ts";
 import { failure } from "./schemas.ts";
 
-/** When a code is answered. */
+/** The meaning of each code. */
 const WHEN: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
     "A field, a parameter, a header or a reference is wrong; `details` names each error.",
   INVALID_JSON: "The body is not JSON in UTF-8.",
-  UNSUPPORTED_VERSION: "`Accept-Version` names a version that is not served.",
+  UNSUPPORTED_VERSION: "`Accept-Version` names an unsupported version.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",
   FORBIDDEN:
-    "The credentials may only read, or the token's subject is no member of the organization.",
+    "The credentials may only read, or the subject of the token is not a member of the organization.",
   NOT_FOUND: "The organization has no such product.",
   METHOD_NOT_ALLOWED:
-    "The path does not answer this method; `Allow` has those that it does.",
+    "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
-  CONFLICT: "The product is used in a publishing program.",
+  CONFLICT: "A publishing program uses the product.",
   IDEMPOTENCY_IN_PROGRESS:
-    "Another request with this `Idempotency-Key` is under way.",
-  PRECONDITION_FAILED: "The product is not the one that `If-Match` names.",
-  PAYLOAD_TOO_LARGE: "The body is larger than the service takes.",
+    "Another request with this `Idempotency-Key` is still running.",
+  PRECONDITION_FAILED:
+    "The product has changed: `If-Match` names an earlier state.",
+  PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE: "The body is not sent as `application/json`.",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used with another body.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",
-  SERVICE_UNAVAILABLE: "The database has no time, or the service is stopping.",
+  SERVICE_UNAVAILABLE:
+    "The database is overloaded, or the service is stopping.",
 };
 
-/** What a code is answered with besides its body. */
+/** The header that comes with a code. */
 const HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
   UNAUTHORIZED: "WWW-Authenticate",
   IDEMPOTENCY_IN_PROGRESS: "Retry-After",
   SERVICE_UNAVAILABLE: "Retry-After",
 };
 
-/** All codes with their status, as a table in Markdown. */
+/** All codes and their statuses, as a table in Markdown. */
 export function tableOfCodes(): string {
   const rows = Object.entries(WHEN).map(([code, when]) =>
     `| ${STATUS[code as ErrorCode]} | \`${code}\` | ${when} |`
@@ -44,7 +46,7 @@ export function tableOfCodes(): string {
   return ["| Status | Code | When |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** The answers of an operation that may fail with these codes, by status. */
+/** References to the responses of an operation with these codes, by status. */
 export function failureAnswers(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     byStatus(codes).map(([status, codes]) => [
@@ -54,7 +56,7 @@ export function failureAnswers(codes: readonly ErrorCode[]) {
   );
 }
 
-/** The answers that `failureAnswers` of any of the operations refers to, by name. */
+/** The Response Objects that `failureAnswers` refers to, by name. */
 export function failureResponses(operations: Record<string, Operation>) {
   return Object.fromEntries(
     groupsOf(operations).map((codes) => [
@@ -81,21 +83,21 @@ export function failureResponses(operations: Record<string, Operation>) {
   );
 }
 
-/** The bodies of these answers, under the same names. */
+/** The schemas of their bodies, under the same names. */
 export function failureSchemas(operations: Record<string, Operation>) {
   return Object.fromEntries(
     groupsOf(operations).map((codes) => [nameOf(codes), failure(codes)]),
   );
 }
 
-/** The codes that one operation answers with one status, for all operations and statuses. */
+/** The groups of codes that share a status in an operation, for all operations. */
 function groupsOf(operations: Record<string, Operation>): ErrorCode[][] {
   return Object.values(operations).flatMap(({ errors }) =>
     byStatus(errors).map(([, codes]) => codes)
   );
 }
 
-/** In the order of the table of statuses, so that the same codes have one name. */
+/** Grouped in the order of `STATUS`, so that the same codes always have the same name. */
 function byStatus(codes: readonly ErrorCode[]) {
   const all = (Object.keys(STATUS) as ErrorCode[])
     .filter((code) => codes.includes(code));

@@ -11,28 +11,27 @@ interface Header {
 /** Headers of requests, by name. */
 export const REQUEST_HEADERS = {
   "Accept-Version": {
-    description:
-      "The version of the API; the default is the only one there is.",
+    description: "The version of the API.",
     schema: { type: "string", enum: VERSIONS, default: VERSIONS[0] },
   },
   "X-Request-Id": {
     description:
-      "An id of your own for this request: the answer and the log have it too. Any other value is replaced by a new UUID.",
+      "Your id for this request. The answer and the log repeat it. A new UUID replaces a value of another form.",
     schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
   },
   "If-None-Match": {
     description:
-      "The ETag of what you have: the answer is 304 while that is still current (RFC 9110, 13.1.2).",
+      "The ETag of your copy. The answer is 304 while the copy is current (RFC 9110, 13.1.2).",
     schema: { type: "string" },
   },
   "If-Match": {
     description:
-      "The ETag of the product you read: a product that has changed since is left alone, with 412 (RFC 9110, 13.1.1).",
+      "The ETag of the product that you read. If the product has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
     schema: { type: "string" },
   },
   "Idempotency-Key": {
     description:
-      "A new value for each product, such as a UUID: for a day, the same key with the same body creates nothing more and gets the first answer again.",
+      "A new value for each product, such as a UUID. For a day, a repeated request with the same key and body creates nothing and gets the first answer.",
     schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
   },
 } satisfies Record<string, Header>;
@@ -58,26 +57,27 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string" },
   },
   "Cache-Control": {
-    description: "Answers belong to one caller and are asked for anew.",
+    description:
+      "Only the client caches the answer, and revalidates it each time.",
     required: true,
     schema: { type: "string" },
   },
   "X-Content-Type-Options": {
-    description: "The answer is what its Content-Type says.",
+    description: "Browsers must not guess the content type.",
     required: true,
     schema: { type: "string", enum: ["nosniff"] },
   },
   "Server-Timing": {
-    description: "Where the time of the request went (W3C Server Timing).",
+    description: "Durations of the parts of the request (W3C Server Timing).",
     required: true,
     schema: { type: "string" },
   },
   "Access-Control-Allow-Origin": {
-    description: "The page's origin, where it is one that may read answers.",
+    description: "The origin of the page, if it may read answers.",
     schema: { type: "string" },
   },
   "Access-Control-Expose-Headers": {
-    description: "The headers that such a page may read.",
+    description: "The headers that the page may read.",
     schema: { type: "string" },
   },
   "ETag": {
@@ -92,12 +92,12 @@ export const RESPONSE_HEADERS = {
   },
   "Link": {
     description:
-      "The `first`, `prev`, `next` and `last` page of the list (RFC 8288); absent where it would be very long.",
+      "The `first`, `prev`, `next` and `last` page of the list (RFC 8288). Absent if it would be very long.",
     schema: { type: "string" },
   },
   "Idempotent-Replayed": {
     description:
-      "The request is a repetition: this is the answer to the first one.",
+      "The request repeats an earlier one, and this is the answer to that one.",
     schema: { type: "string", enum: ["true"] },
   },
   "WWW-Authenticate": {
@@ -106,7 +106,7 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string" },
   },
   "Retry-After": {
-    description: "The seconds after which to try again.",
+    description: "Try again after this number of seconds.",
     required: true,
     schema: { type: "integer", minimum: 0 },
   },
@@ -115,7 +115,7 @@ export const RESPONSE_HEADERS = {
 /** The name of a header that an answer may have. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** What every answer may have. */
+/** Headers that every answer may have. */
 const COMMON: ResponseHeader[] = [
   "X-Request-Id",
   "API-Version",
@@ -127,7 +127,7 @@ const COMMON: ResponseHeader[] = [
   "Access-Control-Expose-Headers",
 ];
 
-/** The headers of an answer: those that every answer has, and these. */
+/** The common headers of answers, and these. */
 export function responseHeaders(...own: ResponseHeader[]) {
   return Object.fromEntries(
     [...COMMON, ...own].map((
@@ -136,7 +136,7 @@ export function responseHeaders(...own: ResponseHeader[]) {
   );
 }
 
-/** Parameters for these request headers, and for those that every request may have. */
+/** References to the parameters for the common request headers, and for these. */
 export function requestHeaders(...own: RequestHeader[]) {
   const names: RequestHeader[] = ["Accept-Version", "X-Request-Id", ...own];
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));

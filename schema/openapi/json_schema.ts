@@ -9,7 +9,7 @@ import type * as v from "valibot";
 
 export type { JsonSchema };
 
-/** What only code can check. What JSON Schema can say of it, metadata beside it says. */
+/** Actions that JSON Schema cannot express. Metadata beside them says what it can. */
 const IN_CODE = [
   "check",
   "finite",
@@ -19,20 +19,20 @@ const IN_CODE = [
   "trim",
 ];
 
-/** What a union has of a value that only code knows. */
+/** The schema of a custom value, which unions leave out. */
 const NOTHING: JsonSchema = {};
 
 /**
- * The schemas that bodies are validated by, as JSON Schema (2020-12) under
- * these names; where one holds another of them, it refers to it. Throws for a
- * schema that cannot be converted.
+ * Converts the schemas of bodies to JSON Schema (2020-12), by name. A schema
+ * refers to another named one by `$ref`. Throws for a schema that cannot be
+ * converted.
  */
 export function bodySchemas(
   named: Record<string, v.GenericSchema>,
 ): Record<string, JsonSchema> {
   const converted = toJsonSchemaDefs(named, {
     ...OPTIONS,
-    // An array is checked for its length first, and then for its entries.
+    // Validation checks the length of an array before its entries, which has no equivalent.
     errorMode: "ignore",
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     overrideSchema: (context) =>
@@ -45,7 +45,7 @@ export function bodySchemas(
   );
 }
 
-/** The schema of query parameters as they are sent, before they are read. */
+/** The schema of query parameters as clients send them. */
 export function querySchema(parameters: v.GenericSchema): JsonSchema {
   return toJsonSchema(parameters, { ...OPTIONS, typeMode: "input" });
 }
@@ -84,12 +84,12 @@ function overrideSchema(
   if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
 }
 
-/** A default would make generated types ask for the field. */
+/** Generators of types make fields with a default required. */
 function withoutDefault(schema: JsonSchema): JsonSchema {
   return { ...schema, default: undefined };
 }
 
-/** A field that must not be there is, in a closed object, no field. */
+/** A closed object refuses a `never` field without naming it. */
 function withoutNever(schema: JsonSchema): JsonSchema {
   const properties = Object.entries(schema.properties!).filter((
     [, property],
@@ -97,7 +97,7 @@ function withoutNever(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** `type: ["string", "null"]` where that will do: tools show it better than a choice of two. */
+/** `type: ["string", "null"]` if possible: tools show it better than `anyOf`. */
 function nullable(schema: JsonSchema): JsonSchema {
   if (schema.anyOf) {
     return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
@@ -112,7 +112,7 @@ function nullable(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The known fields, and what is said of all others, as one object. */
+/** One object schema for the known fields and the rule for unknown ones. */
 function merged(parts: JsonSchema[]): JsonSchema {
   const properties = parts.map((part) => part.properties);
   return Object.assign({}, ...parts, {

@@ -2,17 +2,17 @@ import { Parameters } from "../list_query.ts";
 import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, querySchema } from "./json_schema.ts";
 
-/** What the schema of a parameter does not say. */
+/** The descriptions of the parameters. */
 const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   page: "The page, counted from 1.",
-  limit: "Products on a page; more than 100 are taken as 100.",
+  limit: "The size of a page. A higher limit than 100 counts as 100.",
   search:
     "Part of title, ISBN or product code, in either case; ISBNs with or without hyphens.",
   include:
-    "What else the products have: territories with their markets, sales rights.",
-  sort: "The order; `-` is descending.",
+    "Arrays to embed in each product: territories with their markets, sales rights.",
+  sort: "The order: `-` is descending.",
   updated_since:
-    "Products updated then or later: a day, or a time with its offset (ISO 8601).",
+    "Products updated at this time or later: a day, or a time with its offset (ISO 8601).",
   isbn13: "Products with this ISBN-13.",
   isbn10: "Products with this ISBN-10.",
   product_code: "The product with this code.",
@@ -22,7 +22,7 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   format_id: "Products in one of these formats.",
 };
 
-/** The parameters of a list, as they are validated. */
+/** The Parameter Objects of a list, made from the schemas that validate it. */
 export function listParameters() {
   const { properties } = querySchema(Parameters);
   return Object.entries(DESCRIPTIONS).map(([name, description]) => {
@@ -31,14 +31,14 @@ export function listParameters() {
       name,
       in: "query",
       description,
-      // Lists are separated by commas.
+      // A comma separates the values of a list.
       ...schema.type === "array" && { style: "form", explode: false },
       schema: { ...schema, default: typed(schema) },
     };
   });
 }
 
-/** The default, which validation reads from text, as the value that it stands for. */
+/** The default of a parameter as a value: validation reads it from text. */
 function typed({ type, default: text }: JsonSchema): unknown {
   if (text === undefined || text === "") return undefined;
   return type === "integer" ? Number(text) : text;
@@ -55,7 +55,7 @@ export function sharedParameters() {
       name: "id",
       in: "path",
       required: true,
-      description: "The product.",
+      description: "The id of the product.",
       schema: { type: "string", format: "uuid" },
       example: "c0000000-0000-4000-8000-000000000100",
     },

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** What is said of an operation besides its method and path. */
+/** The description of an operation, apart from its method and path. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -17,7 +17,7 @@ export interface Operation {
   answer: {
     status: 200 | 201;
     description: string;
-    /** Absent: any JSON object. */
+    /** The schema of the body. Absent: any JSON object. */
     body?: SchemaName;
     headers?: ResponseHeader[];
   };
@@ -54,12 +54,12 @@ export const API = {
     operationId: "listProducts",
     summary: "List products",
     description:
-      "A page of the organization's products, newest first unless sorted otherwise. Filters combine with AND; a page past the end is empty.",
+      "A page of the organization's products, newest first by default. Filters combine with AND. A page past the end is empty.",
     tag: "Products",
     isList: true,
     answer: {
       status: 200,
-      description: "The page, and in `meta` where it stands.",
+      description: "The page. `meta` has its number and the totals.",
       body: "ProductsAnswer",
       headers: ["Link"],
     },
@@ -69,13 +69,13 @@ export const API = {
     operationId: "createProduct",
     summary: "Create a product",
     description:
-      "Creates a product with everything that belongs to it. Fields that only answers have are ignored, so that a product that was read can be sent again.",
+      "Creates a product with its nested records. Fields that only answers have are ignored, so that clients can send an answer back.",
     tag: "Products",
     requestHeaders: ["Idempotency-Key"],
     body: "CreateProduct",
     answer: {
       status: 201,
-      description: "The product as it is stored.",
+      description: "The stored product.",
       body: "ProductAnswer",
       headers: ["Location", "ETag", "Idempotent-Replayed"],
     },
@@ -88,7 +88,7 @@ export const API = {
     requestHeaders: ["If-None-Match"],
     answer: {
       status: 200,
-      description: "The product with everything that belongs to it.",
+      description: "The product with its nested records.",
       body: "ProductAnswer",
       headers: ["ETag"],
     },
@@ -99,13 +99,13 @@ export const API = {
     operationId: "updateProduct",
     summary: "Update a product",
     description:
-      "Changes what the body has and leaves the rest alone; null clears a field. Prices and packing configurations with an `id` are changed, those without are created, and an empty array deletes all. Collateral that is left out is deleted. Contributors, collections and custom fields become exactly the given ones.",
+      "Changes the fields of the body and no others. Null clears a field. Prices and packing configurations with an `id` change that row, those without create one, and an empty array deletes all rows. Collateral that is left out is deleted. Contributors, collections and custom fields become exactly the given ones.",
     tag: "Products",
     requestHeaders: ["If-Match"],
     body: "UpdateProduct",
     answer: {
       status: 200,
-      description: "The product as it is stored.",
+      description: "The stored product.",
       body: "ProductAnswer",
       headers: ["ETag"],
     },
@@ -115,13 +115,12 @@ export const API = {
     operationId: "deleteProduct",
     summary: "Delete a product",
     description:
-      "Deletes a product with everything that belongs to it. Where there is none, `deleted` is false.",
+      "Deletes a product with its nested records. `deleted` is false if the product does not exist.",
     tag: "Products",
     requestHeaders: ["If-Match"],
     answer: {
       status: 200,
-      description:
-        "The id as it was asked for, and whether a product was deleted.",
+      description: "The requested id, and whether a product was deleted.",
       body: "DeletedAnswer",
     },
     errors: [...GUARDED, "NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
@@ -146,20 +145,24 @@ export const API = {
 export const SERVICE = {
   "GET /health/live": {
     operationId: "getLiveness",
-    summary: "Ask whether the service lives",
-    tag: "Service",
-    isOpen: true,
-    answer: { status: 200, description: "It does.", body: "HealthAnswer" },
-    errors: ANY,
-  },
-  "GET /health/ready": {
-    operationId: "getReadiness",
-    summary: "Ask whether the service takes requests",
+    summary: "Check liveness",
     tag: "Service",
     isOpen: true,
     answer: {
       status: 200,
-      description: "It does, and the database answers.",
+      description: "The service is running.",
+      body: "HealthAnswer",
+    },
+    errors: ANY,
+  },
+  "GET /health/ready": {
+    operationId: "getReadiness",
+    summary: "Check readiness",
+    tag: "Service",
+    isOpen: true,
+    answer: {
+      status: 200,
+      description: "The service takes requests and the database answers.",
       body: "HealthAnswer",
     },
     errors: [...ANY, "DATABASE_ERROR", "SERVICE_UNAVAILABLE"],

@@ -28,7 +28,7 @@ const Meta = v.object({
   total_pages: whole(0),
 });
 
-/** Every schema with a name of its own: bodies of requests, then of answers. */
+/** The named schemas: bodies of requests, then of answers. */
 export const SCHEMAS = {
   CreateProduct: body.CreateProduct,
   UpdateProduct: body.UpdateProduct,
@@ -80,7 +80,7 @@ export const SCHEMAS = {
   SalesRights: rights.SalesRights,
 };
 
-/** The name that a schema is referred to by. */
+/** The name of a schema. */
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** The envelope of a success (specification, 7.1). */

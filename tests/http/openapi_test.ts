@@ -9,7 +9,7 @@ Deno.test("GET /openapi.json", async (t) => {
       new Request("http://catalogue.test/api/openapi.json", { headers }),
     );
 
-  await t.step("describes the API to anyone", async () => {
+  await t.step("answers without credentials", async () => {
     const response = await ask();
     const document = await response.json();
 
@@ -25,7 +25,7 @@ Deno.test("GET /openapi.json", async (t) => {
     ]);
   });
 
-  await t.step("says when nothing has changed", async () => {
+  await t.step("answers 304 for a current ETag", async () => {
     const first = await ask();
     await first.body?.cancel();
     const etag = first.headers.get("etag")!;
@@ -37,7 +37,7 @@ Deno.test("GET /openapi.json", async (t) => {
     assertEquals(await again.text(), "");
   });
 
-  await t.step("names the prefix that it is served under", async () => {
+  await t.step("has the prefix of the service in servers", async () => {
     const handler = app.variant({ apiPrefix: "/v1/catalogue" });
 
     const response = await handler(

@@ -208,7 +208,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     }
   });
 
-  await t.step("have a hundred faults at most in an answer", async () => {
+  await t.step("answer at most a hundred details", async () => {
     const secret = "x".repeat(200);
     const malformed = Array(500).fill({ currency_code: secret });
     const unknown = Array.from({ length: 500 }, () => ({
@@ -231,7 +231,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
       assertEquals(error.details.length, 100);
       assertEquals(
         error.message,
-        `The body has ${count} faults; the first 100 are listed`,
+        `The body has ${count} errors; the first 100 are listed`,
       );
       assert(!text.includes(secret));
     }

@@ -4,12 +4,12 @@ import type { Reply } from "./envelope.ts";
 import { addFormats, Ajv2020 } from "./packages.ts";
 
 // deno-lint-ignore no-explicit-any
-type Described = any;
+type Json = any;
 
-/** The description that the service serves, but closed: a field that it does not name must not be there. */
-const DOCUMENT: Described = JSON.parse(
+/** The OpenAPI document of the service with closed objects: a field that it does not name is an error. */
+const DOCUMENT: Json = JSON.parse(
   openapiDocument("/api"),
-  (_, value: Described) =>
+  (_, value: Json) =>
     value?.properties ? { additionalProperties: false, ...value } : value,
 );
 
@@ -17,7 +17,7 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 ajv.addSchema(DOCUMENT, "openapi.json");
 
-/** Paths as expressions, under whatever prefix. */
+/** The paths as regular expressions, under any prefix. */
 const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
   path,
   expression: new RegExp(
@@ -26,11 +26,11 @@ const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
 }));
 
 /**
- * Holds an answer against the description: its status, its headers, and every
- * field and code of its body. A body that the service took must be one that it
- * describes, too.
+ * Checks an answer against the OpenAPI document: its status, its headers, and
+ * every field and code of its body. A body that the service accepted must match
+ * its schema too.
  */
-export function assertDescribed(
+export function assertOpenApi(
   { method, url }: Request,
   sent: unknown,
   reply: Reply,
@@ -39,14 +39,17 @@ export function assertDescribed(
   const found = PATHS.find(({ expression }) => expression.test(pathname));
   const verb = method === "HEAD" ? "get" : method.toLowerCase();
   const operation = found && DOCUMENT.paths[found.path][verb];
-  if (!operation || isNowhere(reply)) return assertUndescribed(reply);
+  if (!operation || isUnknownPath(reply)) return assertNoOperation(reply);
 
   const at = ["paths", found.path, verb];
   const [response, place] = resolved(
     operation.responses[reply.status],
     [...at, "responses", String(reply.status)],
   );
-  assert(response, `${method} ${pathname} describes no ${reply.status}`);
+  assert(
+    response,
+    `${method} ${pathname} has no response ${reply.status} in OpenAPI`,
+  );
   assertHeaders(response.headers, reply.headers);
   if (reply.body !== undefined) {
     assertValid([...place, "content", JSON_TYPE, "schema"], reply.body);
@@ -61,38 +64,38 @@ export function assertDescribed(
 
 const JSON_TYPE = "application/json";
 
-/** What is answered before there is an operation, or where there is none. */
-function assertUndescribed({ status }: Reply): void {
+/** Checks an answer to a request that matches no operation. */
+function assertNoOperation({ status }: Reply): void {
   assert(
     [204, 400, 404, 405].includes(status),
-    `What is not described answers ${status}`,
+    `A request without an operation answers ${status}`,
   );
 }
 
-function isNowhere({ body }: Reply): boolean {
+function isUnknownPath({ body }: Reply): boolean {
   return body?.error?.message === "Nothing is served at this path";
 }
 
 function resolved(
-  value: Described,
+  value: Json,
   place: string[],
-): [Described, string[]] {
+): [Json, string[]] {
   if (!value?.$ref) return [value, place];
   const steps = value.$ref.slice("#/".length).split("/");
   return [
-    steps.reduce((at: Described, step: string) => at[step], DOCUMENT),
+    steps.reduce((at: Json, step: string) => at[step], DOCUMENT),
     steps,
   ];
 }
 
-function assertHeaders(described: Described, headers: Headers): void {
+function assertHeaders(described: Json, headers: Headers): void {
   const names = new Map(
     Object.keys(described).map((name) => [name.toLowerCase(), name]),
   );
   for (const [name, value] of headers) {
     if (name === "content-type" || name === "content-length") continue;
     const known = names.get(name);
-    assert(known, `The header ${name} is not described`);
+    assert(known, `The header ${name} is not in OpenAPI`);
     const { type } = DOCUMENT.components.headers[known].schema;
     assertValid(
       ["components", "headers", known, "schema"],

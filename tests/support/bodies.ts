@@ -1,6 +1,6 @@
 import { type App, idOfCode, type Organization } from "./harness.ts";
 
-/** Something in every field that a client may write, as answers show it; no null. */
+/** A body with a value in every field, as answers show it, and no null. */
 export async function fullBody(app: App, org: Organization) {
   const author = await idOfCode(app, "contributor_roles", "A01");
   const reader = await idOfCode(app, "contributor_roles", "E07");

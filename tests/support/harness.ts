@@ -10,7 +10,7 @@ import type { Services } from "../../middleware/context.ts";
 import { SILENT } from "../../middleware/telemetry.ts";
 import { createHandler } from "../../routes/mod.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertDescribed } from "./assert_openapi.ts";
+import { assertOpenApi } from "./assert_openapi.ts";
 import { assertEnvelope, type Reply } from "./envelope.ts";
 import { preparedFolder } from "./prepared_folder.ts";
 import { script, type Sql } from "./script.ts";
@@ -112,7 +112,7 @@ export async function send(
     body: text ? JSON.parse(text) : undefined,
   };
   assertEnvelope(reply, request.method);
-  assertDescribed(request, init?.body, reply);
+  assertOpenApi(request, init?.body, reply);
   return reply;
 }
 
