@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { DateTime } from "./date_time.ts";
-import { codePoints, Uuid } from "./values.ts";
+import { codePoints, oneOf, Uuid } from "./values.ts";
 
 /*
  * The schemas of query parameters: each reads text and gives a value.
@@ -45,11 +45,22 @@ export const Uuids = v.pipe(
     items: { type: "string", format: "uuid" },
     maxItems: MAX_IDS,
   }),
-  v.transform((list) => list.split(",").map((id) => id.trim())),
+  v.transform(split),
   v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
   v.array(Uuid),
   v.transform((ids) => [...new Set(ids)]),
 );
+
+/** A comma list of these values. Duplicates are removed. */
+export function choices<const T extends readonly string[]>(values: T) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: "array", items: { enum: [...values] } }),
+    v.transform(split),
+    v.array(oneOf(...values)),
+    v.transform((given) => [...new Set(given)]),
+  );
+}
 
 /** A time. The `+` of an offset arrives as a space if the client did not escape it. */
 export const Since = v.pipe(
@@ -63,9 +74,7 @@ export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),
     v.metadata({ type: "array", items: { enum: Object.keys(names) } }),
-    v.transform((list) =>
-      list === "" ? [] : list.split(",").map((name) => name.trim())
-    ),
+    v.transform((list) => list === "" ? [] : split(list)),
     v.check(
       (given) => given.every((name) => Object.hasOwn(names, name)),
       `invalid_value: Expected a comma list of ${
@@ -74,4 +83,8 @@ export function embeds<E extends string>(names: Record<string, E>) {
     ),
     v.transform((given) => new Set(given.map((name) => names[name]!))),
   );
+}
+
+function split(list: string): string[] {
+  return list.split(",").map((item) => item.trim());
 }

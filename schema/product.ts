@@ -40,6 +40,16 @@ export const IDENTITY = {
   updated_at: Timestamp,
 };
 
+export const PRODUCT_TYPES = [
+  "normal",
+  "kit",
+  "kit_part",
+  "indent",
+  "charge",
+  "special",
+  "trade_only",
+] as const;
+
 /** The scalar fields that a client writes, in the order of the specification (2.1). */
 export const SCALARS = {
   title: heading(500),
@@ -68,15 +78,7 @@ export const SCALARS = {
       "Written to the product's format, and so to every product on that format; without a format it has no effect.",
     ),
   ),
-  product_type: v.nullable(oneOf(
-    "normal",
-    "kit",
-    "kit_part",
-    "indent",
-    "charge",
-    "special",
-    "trade_only",
-  )),
+  product_type: v.nullable(oneOf(...PRODUCT_TYPES)),
   cover_image_url: v.nullable(HttpUrl),
 };
 

@@ -95,6 +95,13 @@ export const Product = v.object({
 /** A product in a list, with the arrays that `include` names. */
 export const ListedProduct = v.object({
   ...SUMMARY,
+  ...v.partial(v.pick(Product, [
+    "product_prices",
+    "packing_configurations",
+    "contributors",
+    "custom_fields",
+    "collateral",
+  ])).entries,
   product_territories: v.optional(v.array(ShallowTerritory)),
   product_sales_rights: v.optional(v.array(SalesRights)),
 });

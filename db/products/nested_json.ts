@@ -12,7 +12,7 @@ import { record } from "./record.ts";
 import { salesRights } from "./sales_rights_json.ts";
 import { territories } from "./territories_json.ts";
 
-const prices = jsonArray(sql`
+export const prices = jsonArray(sql`
   select
     x.id,
     x.currency_code,
@@ -28,14 +28,14 @@ const prices = jsonArray(sql`
   order by x.position, x.id
 `);
 
-const packings = jsonArray(sql`
+export const packings = jsonArray(sql`
   select x.id, x.unit_of_measure
   from packing_configurations x
   where x.organization_id = ${organization} and x.product_id = p.id
   order by x.position, x.id
 `);
 
-const contributors = jsonArray(sql`
+export const contributors = jsonArray(sql`
   select x.contributor_id, x.contributor_role_id${shownColumns("contributors")}
   from product_contributors x
   where x.organization_id = ${organization} and x.product_id = p.id
@@ -49,7 +49,7 @@ const collections = jsonArray(sql`
   order by x.position
 `);
 
-const customFields = jsonArray(sql`
+export const customFields = jsonArray(sql`
   select x.field_id, x.field_value${shownColumns("custom_fields")}
   from custom_field_values x
   where x.organization_id = ${organization} and x.product_id = p.id
@@ -57,7 +57,7 @@ const customFields = jsonArray(sql`
 `);
 
 /** An entry of collateral has the fields of its own type. */
-const collateral = sql`array_to_json(array(
+export const collateral = sql`array_to_json(array(
   select
     case x.collateral_type
       when 'text_content' then ${collateralOf("text_content")}

@@ -7,9 +7,9 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   page: "The page, counted from 1.",
   limit: "The size of a page. A higher limit than 100 counts as 100.",
   search:
-    "Part of title, ISBN or product code, in either case; ISBNs with or without hyphens.",
+    "Words in the title, the ISBNs or the product code, in any order, ignoring case and accents. Double quotes make a phrase. ISBNs match with or without hyphens.",
   include:
-    "Arrays to embed in each product: territories with their markets, sales rights.",
+    "Arrays to embed in each product. `product_territories` has the markets only.",
   sort: "The order: `-` is descending.",
   updated_since:
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601).",
@@ -20,6 +20,16 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   lifecycle_status_id: "Products with one of these lifecycle statuses.",
   product_availability_id: "Products with one of these availabilities.",
   format_id: "Products in one of these formats.",
+  publisher_id: "Products of one of these publishers.",
+  imprint_id: "Products of one of these imprints.",
+  division_id: "Products of one of these divisions.",
+  season_id: "Products of one of these seasons.",
+  license_id: "Products under one of these licenses.",
+  title_id: "Products of one of these parent titles.",
+  series_id: "Products of one of these series.",
+  collection_id: "Products in one of these collections.",
+  contributor_id: "Products with one of these contributors.",
+  product_type: "Products of one of these types.",
 };
 
 /** The Parameter Objects of a list, made from the schemas that validate it. */
