@@ -39,7 +39,7 @@ const collections = jsonArray(sql`
  */
 export const scalarsJson = sql`concat(
   trim(both '{}' from (select row_to_json(scalars)::text from (${scalars}) scalars)),
-  ${referencesOf().filter(({ shows }) => shows).map(shownFields)}
+  ${referencesOf().filter(({ shows }) => shows).map(shownJson)}
   ',"collections":' || nullif(${collections}::text, '[]')
 )`;
 
@@ -58,7 +58,7 @@ function scalar(field: string): Statement {
 }
 
 /** What answers show of a record, as `,"field":value`. */
-function shownFields(
+function shownJson(
   { field, table, shows, isAlwaysShown }: Reference,
 ): Statement {
   const fields = Object.entries(shows!);

@@ -10,7 +10,7 @@ Deno.test("GET /docs", async (t) => {
     app.handler(new Request(`http://catalogue.test${path}`, { headers }));
 
   await t.step(
-    "lets the page do nothing but what the service serves",
+    "restricts the page to the resources of the service",
     async () => {
       const response = await ask("/docs");
 
@@ -29,7 +29,7 @@ Deno.test("GET /docs", async (t) => {
     },
   );
 
-  await t.step("serves everything that the page asks for", async () => {
+  await t.step("serves every asset of the page", async () => {
     const page = await (await ask("/docs")).text();
     const assets = Array.from(
       page.matchAll(/(?:src|href)="(\/.+?)"/g),
@@ -57,7 +57,7 @@ Deno.test("GET /docs", async (t) => {
     }
   });
 
-  await t.step("is not there where it is switched off", async () => {
+  await t.step("answers 404 with DOCS=false", async () => {
     const handler = app.variant({ docs: false });
 
     for (const path of ["/docs", "/docs/start.js"]) {
@@ -71,7 +71,7 @@ Deno.test("GET /docs", async (t) => {
   });
 
   await t.step({
-    name: "lets a person enter a key, create a product and list it",
+    name: "lets a person authorize, create a product and list it in Chromium",
     ignore: !await isFile(CHROMIUM),
     fn: () => browse(app),
   });

@@ -1,0 +1,49 @@
+import { assert, assertEquals } from "@std/assert";
+import { RECORDS } from "../../schema/records.ts";
+import { REFERENCES } from "../../schema/references.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("The references of products", async (t) => {
+  await using app = await openApp();
+
+  await t.step("are the foreign keys to tables of records", async () => {
+    const keys = await app.sql((sql) =>
+      sql<{ constraint: string; table: string }[]>`
+        select c.conname as constraint, c.confrelid::regclass::text as table
+        from pg_constraint c
+        where c.contype = 'f' and c.connamespace = current_schema::regnamespace
+      `
+    );
+    const tables = new Map(keys.map((key) => [key.constraint, key.table]));
+
+    for (const { constraint, table, isOneOf } of REFERENCES) {
+      assertEquals(tables.get(constraint), isOneOf ?? table, constraint);
+    }
+    for (const [constraint, table] of tables) {
+      assert(
+        !Object.hasOwn(RECORDS, table) ||
+          constraint === "publishing_program_products_program" ||
+          REFERENCES.some((reference) => reference.constraint === constraint),
+        `${constraint} is not in REFERENCES of schema/references.ts`,
+      );
+    }
+  });
+
+  await t.step("have the columns of schema/records.ts", async () => {
+    for (const [table, columns] of Object.entries(RECORDS)) {
+      const [row] = await app.sql((sql) =>
+        sql<{ names: string[] }[]>`
+          select json_agg(c.column_name) as names
+          from information_schema.columns c
+          where c.table_schema = current_schema and c.table_name = ${table}
+        `
+      );
+      for (const column of Object.keys(columns)) {
+        assert(
+          row!.names.includes(column),
+          `${table}.${column} does not exist`,
+        );
+      }
+    }
+  });
+});
