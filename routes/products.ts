@@ -21,11 +21,11 @@ import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 export async function create(context: Authenticated): Promise<Answer> {
   const { request, database, organizationId, services } = context;
   const key = idempotencyKeyOf(request.headers);
-  using share = context.room.share();
-  const text = await readText(context, share);
+  using memory = context.memory.bodies.reserve(context.facts);
+  const text = await readText(context, memory);
   const body = await services.telemetry.span(
     "validation",
-    () => validBody(text, CreateProduct),
+    () => validBody(context, text, CreateProduct),
   );
 
   const { id, product, replayed } = await explained(
@@ -88,11 +88,11 @@ export async function get(
 export async function update(context: Authenticated): Promise<Answer> {
   const { request, params, database, organizationId, services } = context;
   const id = params.id!;
-  using share = context.room.share();
-  const text = await readText(context, share);
+  using memory = context.memory.bodies.reserve(context.facts);
+  const text = await readText(context, memory);
   const body = await services.telemetry.span(
     "validation",
-    () => validBody(text, UpdateProduct),
+    () => validBody(context, text, UpdateProduct),
   );
   const check = preconditionOf(request.headers);
 
