@@ -12,7 +12,7 @@ import { type Caller, noting, replicated } from "../db/own_writes.ts";
 import { ApiError } from "../schema/errors.ts";
 import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
-import { described } from "./log.ts";
+import { errorFields } from "./log.ts";
 import { checkReady } from "./ready.ts";
 import { unauthorized } from "./token.ts";
 
@@ -117,7 +117,7 @@ function noteUse(
     services.log("warn", {
       message: "The use of an API key was not noted",
       api_key: id,
-      cause: described(error),
+      cause: errorFields(error),
     })
   );
 }

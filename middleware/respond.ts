@@ -4,7 +4,7 @@ import { failure, JSON_TYPE } from "../schema/envelope.ts";
 import { VERSIONS } from "../schema/version.ts";
 import type { Answer, Facts, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
-import { described } from "./log.ts";
+import { errorFields } from "./log.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 
 const COMMON = {
@@ -50,7 +50,7 @@ export async function responded(
     trace_id: telemetry.traceId(),
     ...facts,
     ...error && { code: error.code },
-    ...error && error.status >= 500 && { cause: described(error.cause) },
+    ...error && error.status >= 500 && { cause: errorFields(error.cause) },
   });
   const isHead = request.method === "HEAD";
   return new Response(isHead ? null : answer.body ?? null, {
