@@ -7,7 +7,7 @@ import {
   SEED,
   type SqlFile,
 } from "./sql_files.ts";
-import { statementsOf } from "./split_statements.ts";
+import { splitStatements } from "./split_statements.ts";
 
 /** The key of the lock under which one process at a time changes the schema. */
 const LOCK = 7_305_219;
@@ -157,5 +157,5 @@ async function runAsKnown(sql: Tx, file: SqlFile): Promise<void> {
 }
 
 async function run(sql: Tx, { text }: SqlFile): Promise<void> {
-  for (const statement of statementsOf(text)) await sql.unsafe(statement);
+  for (const statement of splitStatements(text)) await sql.unsafe(statement);
 }

@@ -1,7 +1,9 @@
+import type { Tx } from "../connections/sql.ts";
 import { createOrganization } from "../organizations.ts";
 import { type Command, read, usage } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { KEY_COMMANDS } from "./key_commands.ts";
+import { format } from "./list_command.ts";
 import { MEMBER_COMMANDS } from "./member_commands.ts";
 import { migrate, seed } from "../migrate.ts";
 import { recount } from "../products/recount.ts";
@@ -40,13 +42,22 @@ export const COMMANDS: Record<string, Command> = {
   "recount": {
     usage: "recount",
     does:
-      "Counts all products anew, as is needed after products were changed by SQL; writers wait for it",
+      "Counts all products anew, which is needed after changes by SQL; writes wait for it",
     parse(args) {
       read(this, args, {});
       return async (database) => {
         await recount(database);
         return "All products are counted";
       };
+    },
+  },
+  "organization list": {
+    usage: "organization list [--json]",
+    does: "Lists the organizations",
+    parse(args) {
+      const { values } = read(this, args, { json: { type: "boolean" } });
+      return async (database) =>
+        format(await database.transaction(listOrganizations), values.json);
     },
   },
   "organization create": {
@@ -63,7 +74,7 @@ export const COMMANDS: Record<string, Command> = {
   ...MEMBER_COMMANDS,
 };
 
-/** How the commands are called: those of one name, or all of them where there is no such name. */
+/** The usage of the commands of one name, or of all commands when there is no such name. */
 export function help(name?: string): string {
   const all = [...Object.values(COMMANDS), DOCTOR];
   const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
@@ -72,7 +83,7 @@ export function help(name?: string): string {
     .join("\n");
 }
 
-/** The same in short, on one line. */
+/** The usage of those commands in short, on one line. */
 export function calls(name: string): string {
   const names = [...Object.keys(COMMANDS), "doctor"];
   const verbs = names.filter((call) => call.startsWith(`${name} `))
@@ -80,4 +91,8 @@ export function calls(name: string): string {
   return verbs.length > 0
     ? `${name} ${verbs.join("|")}`
     : [...new Set(names.map((call) => call.split(" ")[0]))].join("|");
+}
+
+async function listOrganizations(sql: Tx): Promise<Record<string, unknown>[]> {
+  return await sql`select id, name from organizations order by name, id`;
 }
