@@ -12,7 +12,7 @@ import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
-import { described } from "./log.ts";
+import { errorFields } from "./log.ts";
 import { checkReady } from "./ready.ts";
 import { timed } from "./timing.ts";
 import { unauthorized } from "./token.ts";
@@ -129,7 +129,7 @@ function noteUse(
       services.log("warn", {
         message: "The last use of an API key could not be stored",
         api_key: caller.name,
-        cause: described(error),
+        cause: errorFields(error),
       })
     );
 }

@@ -5,7 +5,7 @@ import { VERSIONS } from "../schema/version.ts";
 import { PART, streamed } from "./answer_stream.ts";
 import type { Answer, Facts, Memory, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
-import { described } from "./log.ts";
+import { errorFields } from "./log.ts";
 import type { Reservation } from "./memory_budget.ts";
 import { pathOf } from "./request_path.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
@@ -60,7 +60,7 @@ export async function responded(
     trace_id: telemetry.traceId(),
     ...facts,
     ...error && { code: error.code },
-    ...error && status >= 500 && { cause: described(error.cause) },
+    ...error && status >= 500 && { cause: errorFields(error.cause) },
   });
   const onUnread = () =>
     log("warn", {
