@@ -1,9 +1,21 @@
-import { createLog, described, type Log } from "./middleware/log.ts";
+import { createLog, errorFields, type Log } from "./middleware/log.ts";
+import { openOutput } from "./middleware/output.ts";
 import { openService, type Service } from "./routes/service.ts";
 import { serve } from "./routes/listener.ts";
-import { type Config, ConfigError, readConfig } from "./schema/config.ts";
+import {
+  type Config,
+  ConfigError,
+  findUnknownVariables,
+  readConfig,
+} from "./schema/config.ts";
 
-/** Serves on the configured address, and says where. */
+/** The last lines have this long to be written. */
+const FLUSH_MS = 500;
+
+const stdout = openOutput(Deno.stdout);
+const stderr = openOutput(Deno.stderr);
+
+/** Serves at the configured address. */
 function listen(service: Service, config: Config, log: Log): void {
   const { host: hostname, port, apiPrefix, docs } = config;
   try {
@@ -11,7 +23,7 @@ function listen(service: Service, config: Config, log: Log): void {
       hostname,
       port,
       handler: service.fetch,
-      onListen: (address) => sayWhere(addressOf(address)),
+      onListen: (address) => sayAddress(`http://${addressOf(address)}`),
     }, log);
     stopOnSignals(() => service.stop(close));
   } catch (error) {
@@ -22,32 +34,34 @@ function listen(service: Service, config: Config, log: Log): void {
     );
   }
 
-  function sayWhere(address: string): void {
-    const baseUrl = `http://${address}${apiPrefix}`;
-    console.log(`The product catalogue is served at ${baseUrl}`);
-    if (docs) console.log(`Its reference page is http://${address}/docs`);
+  function sayAddress(origin: string): void {
+    const url = origin + apiPrefix;
+    log("info", { message: "The service is listening", url });
+    if (!service.demoKey && !Deno.stdout.isTerminal()) return;
+    stdout.write(`The product catalogue is served at ${url}\n`);
+    if (docs) stdout.write(`Its reference page is ${origin}/docs\n`);
     if (!service.demoKey) return;
     sayKey(service.demoKey);
-    console.log(
-      `\nTry:\n  curl -H "x-api-key: ${service.demoKey}" ${baseUrl}/products`,
+    stdout.write(
+      `\nTry:\n  curl -H "x-api-key: ${service.demoKey}" ${url}/products\n`,
     );
   }
 }
 
-/** As a client would call it. */
+/** The address under which a client reaches the service. */
 function addressOf({ hostname, port }: Deno.NetAddr): string {
-  const name = ANYWHERE[hostname] ?? hostname;
+  const name = LOOPBACK[hostname] ?? hostname;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-/** One may listen on all addresses, and call only one. */
-const ANYWHERE: Record<string, string> = {
+/** A server can listen on all addresses, but a client needs one. */
+const LOOPBACK: Record<string, string> = {
   "0.0.0.0": "127.0.0.1",
   "::": "::1",
 };
 
 function sayKey(key: string): void {
-  console.log(`The key of the demo organization, shown this once: ${key}`);
+  stdout.write(`The key of the demo organization, shown this once: ${key}\n`);
 }
 
 function stopOnSignals(stop: () => unknown): void {
@@ -56,28 +70,36 @@ function stopOnSignals(stop: () => unknown): void {
   }
 }
 
-/** The last resort: what nobody caught is logged, and the service goes on. */
-function goOnAfterFailures(log: Log): void {
+/** The last resort: logs an error that was not caught, and lets the service go on. */
+function goOnAfterErrors(log: Log): void {
   for (const event of ["error", "unhandledrejection"] as const) {
     globalThis.addEventListener(event, (caught) => {
       caught.preventDefault();
       const cause = caught instanceof ErrorEvent ? caught.error : caught.reason;
       log("error", {
         message: `Nobody caught this ${event}`,
-        cause: described(cause),
+        cause: errorFields(cause),
       });
     });
   }
 }
 
-/** One line for whoever started it, and no service. */
-function giveUp(error: Error): never {
-  console.error(error.message);
+/** Says in one line why the service cannot run, and ends the process. */
+async function giveUp(error: Error): Promise<never> {
+  stderr.write(`${error.message}\n`);
+  await Promise.all([stdout.flush(FLUSH_MS), stderr.flush(FLUSH_MS)]);
   Deno.exit(1);
 }
 
+function warnOfMisspellings(log: Log): void {
+  // Listing names needs `--allow-env` without a list.
+  if (Deno.permissions.querySync({ name: "env" }).state !== "granted") return;
+  const names = Object.keys(Deno.env.toObject());
+  for (const message of findUnknownVariables(names)) log("warn", { message });
+}
+
 async function main() {
-  // The one program that `deno task compile` makes is called with the commands of `deno task`, too.
+  // The executable that `deno task compile` makes also takes the commands of `deno task`.
   const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
   if (command && command !== "start") {
     const { run } = await import("./db/commands/cli.ts");
@@ -85,13 +107,12 @@ async function main() {
     return {};
   }
   const config = readConfig((name) => Deno.env.get(name));
-  const { log, flush } = createLog(
-    config.logLevel,
-    (text) => Deno.stdout.writeSync(new TextEncoder().encode(text)),
-  );
-  goOnAfterFailures(log);
+  const log = createLog(config.logLevel, stdout.write);
+  goOnAfterErrors(log);
+  warnOfMisspellings(log);
+  const { flush } = stdout;
   const service = await openService(config, { log, flush, giveUp });
-  // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves, and take `fetch`.
+  // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves, and call `fetch`.
   if (command === "start") {
     listen(service, config, log);
     return {};

@@ -7,7 +7,7 @@ import {
   SEED,
   type SqlFile,
 } from "./sql_files.ts";
-import { statementsOf } from "./split_statements.ts";
+import { splitStatements } from "./split_statements.ts";
 
 /** The key of the lock under which one process at a time changes the schema. */
 const LOCK = 7_305_219;
@@ -154,5 +154,5 @@ async function runAsKnown(tx: Transaction, file: SqlFile): Promise<void> {
 
 /** Runs the statements of a file, one by one: a distributed database takes no two in a message. */
 export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
-  for (const statement of statementsOf(text)) await tx.send(raw(statement));
+  for (const statement of splitStatements(text)) await tx.send(raw(statement));
 }

@@ -10,6 +10,10 @@ export function createOrganization(name: string): Statement<{ id: string }> {
   `;
 }
 
+/** Every organization, by name. */
+export const listOrganizations: Statement<Record<string, unknown>> =
+  sql`select id, name from organizations order by name, id`;
+
 /** The role of the user in the organization. No row for a user who is not a member. */
 export function roleOf(userId: string): Statement<{ role: Role }> {
   return sql<{ role: Role }>`

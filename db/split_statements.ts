@@ -1,14 +1,14 @@
-/** A semicolon, what may hide one (a comment, a string, a quoted name, a dollar-quoted body), or what lies between. */
+/** A semicolon, a part that may contain one (comment, string, quoted name, dollar-quoted body), or any other text. */
 const PART =
   /;|--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|\s+|[^;'"$/eE\s-]+|[\s\S]/g;
 
 const SAYS_NOTHING = /^(?:\s|--|\/\*)/;
 
 /**
- * The statements of an SQL file, one by one: a distributed database takes no
- * two in a message. Comments within comments are not known here.
+ * The statements of an SQL file, since Citus takes only one in a message. Nested
+ * comments are not supported.
  */
-export function statementsOf(file: string): string[] {
+export function splitStatements(file: string): string[] {
   const statements: string[] = [];
   let statement = "";
   let saysNothing = true;

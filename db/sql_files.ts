@@ -11,6 +11,9 @@ export const SEED = new URL("seed.sql", SQL);
 /** The demo organization: every part of an answer, on the first day. */
 export const DEMO = new URL("demo.sql", SQL);
 
+/** The checks of `deno task doctor`. */
+export const DOCTOR_CHECKS = new URL("doctor.sql", SQL);
+
 /** A file of SQL, and what tells whether it was changed. */
 export interface SqlFile {
   name: string;

@@ -1,50 +1,28 @@
-/** Levels of the log, the most talkative first. */
+/** Levels of the log, from the most to the least verbose. */
 export const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 export type Level = typeof LEVELS[number];
 
-/** Writes one line of the log; fields never hold what a client or an operator keeps secret. */
+/** Writes one line of the log. Its fields never hold a secret of a client or an operator. */
 export type Log = (level: Level, fields: Record<string, unknown>) => void;
 
-/** Lines wait so long for company: one write for many costs less than one each. */
-const FLUSH_MS = 50;
+/** A log of JSON lines, of this level and above. */
+export function createLog(level: Level, write: (line: string) => void): Log {
+  return (of, fields) => {
+    if (LEVELS.indexOf(of) >= LEVELS.indexOf(level)) write(logLine(of, fields));
+  };
+}
 
-/**
- * A log of JSON lines, of this level and above. `flush` writes what still
- * waits, before the process ends.
- */
-export function createLog(
-  level: Level,
-  write: (text: string) => void,
-): { log: Log; flush: () => void } {
-  let lines = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  function flush() {
-    clearTimeout(timer);
-    timer = undefined;
-    if (lines) write(lines);
-    lines = "";
-  }
-
-  function log(of: Level, fields: Record<string, unknown>) {
-    if (LEVELS.indexOf(of) < LEVELS.indexOf(level)) return;
-    lines += JSON.stringify({
-      time: new Date().toISOString(),
-      level: of,
-      ...fields,
-    }) + "\n";
-    timer ??= setTimeout(flush, FLUSH_MS);
-  }
-
-  return { log, flush };
+export function logLine(level: Level, fields: Record<string, unknown>): string {
+  const time = new Date().toISOString();
+  return JSON.stringify({ time, level, ...fields }) + "\n";
 }
 
 /**
- * What has failed, for those who run the service: names, codes and places.
+ * The fields of a log line that describe an error: names, codes and places.
  * Messages may quote what a client sent, so they stay out.
  */
-export function described(thrown: unknown): unknown {
+export function errorFields(thrown: unknown): unknown {
   const cause = thrown as
     | {
       name?: string;

@@ -1,7 +1,7 @@
 import type { Handler } from "../middleware/context.ts";
 import { fixed } from "./static_answer.ts";
 
-/** Nothing but what this service serves; Swagger UI draws its icons as `data:` images. */
+/** Only what this service serves. Swagger UI draws its icons as `data:` images. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +25,7 @@ export function createDescription(prefix: string): Handler {
   });
 }
 
-/** The reference page at `/docs` and what it is made of, by method and path. */
+/** The reference page at `/docs` and its assets, by method and path. */
 export function createDocs(prefix: string): Record<string, Handler> {
   return {
     "GET /docs": fixed(() => PAGE, {
@@ -70,7 +70,7 @@ const PAGE = `<!doctype html>
 <script src="/docs/start.js"></script>
 `;
 
-/** What starts the page; the validator would be another host. */
+/** The script that starts the page, without the validator, which is another host. */
 function start(prefix: string): string {
   return `SwaggerUIBundle({
   url: ${JSON.stringify(`${prefix}/openapi.json`)},

@@ -1,16 +1,16 @@
 import { pause } from "../db/connections/deadline.ts";
-import { described, type Log } from "../middleware/log.ts";
+import { errorFields, type Log } from "../middleware/log.ts";
 
-/** How long clients that leave have to give their file descriptors back. */
+/** The time in which clients that leave give their file descriptors back. */
 const PAUSE_MS = 200;
 
 /**
- * Serves at an address until what it gives is called, which lets the requests
- * under way finish. Throws where the address is not free.
+ * Serves at an address until the returned function is called, which lets the
+ * requests under way finish. Throws when the address is not free.
  *
- * Where no file descriptor is left to accept one more client, `Deno.serve` stops
- * listening for good, and nothing else tells of it. Here the clients that ask
- * for nothing are let go then, and it listens again.
+ * `Deno.serve` stops listening for good, without a word, when no file descriptor
+ * is left for another client. This function then closes idle connections and
+ * listens again.
  */
 export function serve(
   options: Deno.ServeTcpOptions & { handler: Deno.ServeHandler },
@@ -27,7 +27,7 @@ export function serve(
       } catch (cause) {
         log("error", {
           message: "No client can be accepted: listening again",
-          cause: described(cause),
+          cause: errorFields(cause),
         });
         server.shutdown().catch(() => {});
         server = await listenAgain();

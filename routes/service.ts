@@ -1,3 +1,4 @@
+import { connectionAdvice } from "../db/connections/advice.ts";
 import { openDatabase } from "../db/database.ts";
 import { checkMigrated, install, installDemo } from "../db/install.ts";
 import { openReplica } from "../db/replica.ts";
@@ -8,17 +9,23 @@ import { createTokenVerifier } from "../middleware/token.ts";
 import type { Config } from "../schema/config.ts";
 import { createHandler } from "./mod.ts";
 
-/** Deno Deploy gives a process five seconds to end. */
+/** Deno Deploy and most supervisors kill a process that takes five seconds to end. */
 const DRAIN_MS = 4_000;
 
-/** Under `deno task` a Ctrl-C comes twice: from the terminal, and from `deno task`. */
+/** The last lines of the log have this long to be written. */
+const FLUSH_MS = 500;
+
+/** Under `deno task` a Ctrl-C arrives twice: from the terminal, and from `deno task`. */
 const ECHO_MS = 500;
 
 /** A request waits for the database this much longer than a statement may take. */
 const MARGIN_MS = 1_000;
 
-/** A body has so long to arrive. */
+/** The time in which a body has to arrive. */
 const BODY_ARRIVAL_MS = 10_000;
+
+/** Slow connections take tens of seconds for what the kernel has buffered. */
+const ANSWER_PATIENCE_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -26,26 +33,27 @@ const HOUR_MS = 3_600_000;
 export interface Service {
   fetch(request: Request): Promise<Response>;
   /**
-   * Refuses new requests and lets those under way finish, then closes the
-   * server and the database, and so ends the process; asked again, at once.
+   * Refuses new requests, lets those under way finish, and closes the server and
+   * the database. The process ends within five seconds whatever hangs, and at
+   * once when it is called again.
    */
   stop(close?: () => Promise<void>): Promise<void>;
-  /** The key of the demo organization, where this start has made it. */
+  /** The key of the demo organization, if this start has made it. */
   demoKey: string | undefined;
 }
 
-/** What the process lends its service. */
+/** What the service needs of its process. */
 export interface Process {
   log: Log;
-  /** Writes the lines of the log that still wait. */
-  flush(): void;
-  /** Ends the process for what waiting does not mend. */
-  giveUp(error: Error): never;
+  /** Waits until the log is written. Gives false when that takes longer than `ms`. */
+  flush(ms: number): Promise<boolean>;
+  /** Ends the process because of an error that waiting does not mend. */
+  giveUp(error: Error): Promise<never>;
 }
 
 /**
- * Opens the database and brings it up to date. Where it is away, requests are
- * refused until it comes.
+ * Opens the database and brings it up to date. While it cannot be reached,
+ * requests are refused.
  */
 export async function openService(
   config: Config,
@@ -74,6 +82,7 @@ export async function openService(
     docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
+    answerPatienceMs: ANSWER_PATIENCE_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
     isReady,
   });
@@ -93,10 +102,10 @@ export async function openService(
       if (state === "starting") state = "ready";
     } catch (error) {
       if (state === "stopping") return;
-      // Of an embedded one there is nobody else to wait for.
+      // The embedded database has no other process to wait for.
       const isWorthwhile = config.database.url &&
         toApiError(error).code === "SERVICE_UNAVAILABLE";
-      if (!isWorthwhile) throw error;
+      if (!isWorthwhile) throw withAdvice(error as Error);
       log("warn", {
         message: "The database is not ready yet: trying again",
         cause: causeOf(error),
@@ -122,22 +131,33 @@ export async function openService(
       }
       state = "stopping";
       stoppedAt = performance.now();
-      const lastResort = setTimeout(() => {
-        flush();
+      log("info", { message: "The service is stopping" });
+      const lastResort = setTimeout(async () => {
+        log("warn", { message: "The service stops with work unfinished" });
+        await flush(FLUSH_MS);
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
-      // Before the server closes: that would cut off the bodies still arriving.
+      // Closing the server first would cut off the bodies that still arrive.
       await Promise.allSettled(inFlight);
       await close?.();
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
-      // No `Deno.exit`: under `deno serve` the last answers may not be out yet.
-      flush();
+      log("info", { message: "The service has stopped" });
+      // No `Deno.exit` otherwise: under `deno serve` the last answers may be under way.
+      if (!await flush(FLUSH_MS)) Deno.exit(0);
     },
   };
 }
 
-/** Why there is no connection: no request has a part in that, so the message quotes nobody. */
+/** The error, with what to do about it. */
+function withAdvice(error: Error): Error {
+  const advice = connectionAdvice(error);
+  return advice
+    ? new Error(`${error.message}: ${advice}`, { cause: error })
+    : error;
+}
+
+/** Why there is no connection. The message may be logged: it quotes no request. */
 function causeOf(error: unknown) {
   const { code, message } = error as Error & { code?: string };
   return { code, message };

@@ -3,7 +3,7 @@ import { DateTime } from "./date_time.ts";
 import { codePoints, oneOf, Uuid } from "./values.ts";
 
 /*
- * The schemas of query parameters: each reads text and gives a value.
+ * The schemas of query parameters, which turn text into values.
  */
 
 const MAX_IDS = 100;
@@ -22,7 +22,7 @@ export function wholeNumber(most = Infinity) {
   );
 }
 
-/** A search term, trimmed. */
+/** A search term, without surrounding white space. */
 export const Term = v.pipe(
   v.string(),
   v.trim(),
@@ -37,7 +37,7 @@ export const Term = v.pipe(
   v.metadata({ maxLength: 200 }),
 );
 
-/** A comma list of UUIDs. Duplicates are removed. */
+/** A comma list of UUIDs, read without its duplicates. */
 export const Uuids = v.pipe(
   v.string(),
   v.metadata({
@@ -62,14 +62,14 @@ export function choices<const T extends readonly string[]>(values: T) {
   );
 }
 
-/** A time. The `+` of an offset arrives as a space if the client did not escape it. */
+/** A time. An unescaped `+` before its offset arrives as a space. */
 export const Since = v.pipe(
   v.string(),
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
   DateTime,
 );
 
-/** A comma list of names. Each stands for an embed. */
+/** A comma list of names, with optional spaces around them, each for an embed. Empty means none. */
 export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),
@@ -86,5 +86,14 @@ export function embeds<E extends string>(names: Record<string, E>) {
 }
 
 function split(list: string): string[] {
-  return list.split(",").map((item) => item.trim());
+  return list.split(",").map(withoutSpaces);
+}
+
+/** Not `trim`, which would remove line breaks too. */
+function withoutSpaces(text: string): string {
+  let start = 0;
+  while (text[start] === " ") start++;
+  let end = text.length;
+  while (end > start && text[end - 1] === " ") end--;
+  return text.slice(start, end);
 }

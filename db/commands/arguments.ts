@@ -4,22 +4,22 @@ import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Operations } from "../database.ts";
 
-/** A wrong call of a command; the message says what is wrong and what to do. */
+/** A wrong call of a command. The message says what is wrong and what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** How a command is called, and what it does. */
-export interface Described {
+/** Usage of a command, and its purpose. */
+export interface CommandHelp {
   usage: string;
   does: string;
 }
 
 /** One command of the service. */
-export interface Command extends Described {
+export interface Command extends CommandHelp {
   /**
-   * Understands the arguments, before any database is opened for them: gives
-   * what is to be done there, which gives what is printed. Throws `UsageError`.
+   * Checks the arguments before any database is opened. Gives the function that
+   * does the work there and gives the text to print. Throws `UsageError`.
    */
   parse(args: string[]): (connect: Connect) => Promise<string>;
 }
@@ -27,9 +27,9 @@ export interface Command extends Described {
 /** Gives the database for an organization, or for all of it. */
 export type Connect = (organizationId?: string) => Operations;
 
-/** The options and at most so many other arguments. Throws `UsageError`. */
+/** The options and at most `most` other arguments. Throws `UsageError`. */
 export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
-  command: Described,
+  command: CommandHelp,
   args: string[],
   options: O,
   most = 0,
@@ -50,9 +50,9 @@ export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
   }
 }
 
-/** What is wrong, in one line with how it would be right. */
+/** An error of one line: the fault, and the right usage. */
 export function usage(
-  { usage }: Pick<Described, "usage">,
+  { usage }: Pick<CommandHelp, "usage">,
   fault: string,
 ): UsageError {
   return new UsageError(
@@ -60,9 +60,9 @@ export function usage(
   );
 }
 
-/** The value of an option that must be there. Throws `UsageError`. */
+/** The value of a required option. Throws `UsageError`. */
 export function needed(
-  command: Described,
+  command: CommandHelp,
   option: string,
   value: string | undefined,
 ): string {
@@ -70,9 +70,9 @@ export function needed(
   return value;
 }
 
-/** The same, of an option that is a UUID. */
+/** The value of a required option that is a UUID. Throws `UsageError`. */
 export function uuid(
-  command: Described,
+  command: CommandHelp,
   option: string,
   value: string | undefined,
 ): string {
@@ -81,9 +81,9 @@ export function uuid(
   throw usage(command, `--${option} must be a UUID`);
 }
 
-/** The same, of an option that is one of these. */
+/** The value of a required option that allows only these values. Throws `UsageError`. */
 export function oneOf<T extends string>(
-  command: Described,
+  command: CommandHelp,
   option: string,
   value: string | undefined,
   allowed: readonly T[],
@@ -94,9 +94,9 @@ export function oneOf<T extends string>(
   throw usage(command, `--${option} must be ${allowed.join(", ")}`);
 }
 
-/** A day, whose beginning in UTC is meant, or a time with its offset (ISO 8601); nothing if left out. */
+/** A day, which means its start in UTC, or a time with an offset (ISO 8601). Nothing when the option is left out. */
 export function time(
-  command: Described,
+  command: CommandHelp,
   option: string,
   value: string | undefined,
 ): string | undefined {

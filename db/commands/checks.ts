@@ -1,64 +1,97 @@
 import type { Config } from "../../schema/config.ts";
-import type { Operations } from "../database.ts";
-import { checkCodeLists, checkCounters, checkKeys } from "./content_checks.ts";
-import {
-  checkDatabase,
-  checkDistribution,
-  checkExtensions,
-  checkMigrations,
-  checkTimeouts,
-} from "./server_checks.ts";
+import { connectionAdvice } from "../connections/advice.ts";
+import { raw, sql, type Statement } from "../connections/sql.ts";
+import { type Operations, readiness } from "../database.ts";
+import { pendingMigrations } from "../migrate.ts";
+import { miscounted } from "../products/recount.ts";
+import { splitStatements } from "../split_statements.ts";
+import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
 
-/** What was looked at, whether it is in order, and what to do where it is not. */
+/** What a check found, and what to do when it is not in order. */
 export interface Finding {
-  subject: string;
   ok: boolean;
   finding: string;
-  advice?: string;
+  advice?: string | undefined;
 }
 
-type Check = (
-  database: Operations,
-  config: Config,
-) => Promise<Omit<Finding, "subject">>;
+export function ok(finding: string): Finding {
+  return { ok: true, finding };
+}
 
-/** In their order: where one of `FIRST` is not in order, those after it cannot be. */
-const CHECKS: Record<string, Check> = {
-  database: checkDatabase,
-  "time-outs": checkTimeouts,
-  extensions: checkExtensions,
-  migrations: checkMigrations,
-  "code lists": checkCodeLists,
-  counters: checkCounters,
-  keys: checkKeys,
-  distribution: checkDistribution,
+export function wrong(finding: string, advice?: string): Finding {
+  return { ok: false, finding, advice };
+}
+
+type Fact = (database: Operations, config: Config) => unknown;
+
+/** By subject: the fact that sql/doctor.sql asks of the service; nothing where a check does not apply. */
+const FACTS: Record<string, Fact> = {
+  database: async (database) => {
+    const start = performance.now();
+    await database.lookUp(readiness);
+    return Math.ceil(performance.now() - start);
+  },
+  "time-outs": (_, { database }) => database.prepare,
+  migrations: async (database) => {
+    const { length, 0: first } = await pendingMigrations(database);
+    return length > 0 ? `${length} are pending, the first is ${first}` : "";
+  },
+  counters: async (database) => {
+    const [, rows] = await database.transaction((tx) =>
+      tx.commit(sql`set local statement_timeout = 0`, miscounted)
+    );
+    const ids = rows.map(({ organization_id }) => organization_id);
+    const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
+    return ids.slice(0, 3).join(", ") + more;
+  },
+  keys: (_, { token }) => token !== undefined,
+  distribution: async (database, { replica }) => {
+    const [citus] = await database.lookUp(
+      sql<{ shards: string | null }>`
+        select to_regclass('pg_dist_shard') as shards
+      `,
+    );
+    return citus!.shards ? replica !== undefined : undefined;
+  },
 };
 
-const FIRST = ["database", "extensions", "migrations"];
+/** Where one of these is wrong, the checks after it cannot run. */
+const REQUIRED = ["database", "extensions", "migrations"];
 
-const REACH =
-  "Check DATABASE_URL, and that PostgreSQL runs and lets this machine in";
-
-const POOLED = "Set DATABASE_PREPARE=false: this is PgBouncer";
-
-/** Looks at everything in the database that the service depends on. */
-export async function examine(
-  database: Operations,
-  config: Config,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const [subject, check] of Object.entries(CHECKS)) {
-    const finding = await check(database, config).catch((error) => ({
-      ok: false,
-      finding: error.message,
-      ...subject === "database" && { advice: adviceOn(error) },
-    }));
-    findings.push({ subject, ...finding });
-    if (!finding.ok && FIRST.includes(subject)) break;
+/** Runs the checks of sql/doctor.sql in their order, and gives their findings by subject. */
+export async function examine(database: Operations, config: Config) {
+  const findings: Record<string, Finding> = {};
+  const { text } = await readSqlFile(DOCTOR_CHECKS);
+  for (const statement of splitStatements(text)) {
+    const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
+    const fact = FACTS[subject] ?? (() => "");
+    findings[subject] = await check(database, statement, fact(database, config))
+      .catch((error) => wrong(error.message, connectionAdvice(error)));
+    if (!findings[subject].ok && REQUIRED.includes(subject)) break;
   }
   return findings;
 }
 
-function adviceOn({ message }: Error): string {
-  return message.startsWith("unsupported startup parameter") ? POOLED : REACH;
+async function check(
+  database: Operations,
+  statement: string,
+  found: unknown,
+): Promise<Finding> {
+  const fact = await found;
+  if (fact === undefined) return ok("One node");
+  const [, , [row]] = await database.transaction((tx) =>
+    tx.commit(
+      sql`set local statement_timeout = 0`,
+      sql`select set_config('doctor.fact', ${String(fact)}, true)`,
+      raw(statement) as Statement<Answer>,
+    )
+  );
+  return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
+}
+
+/** What a check of sql/doctor.sql answers. */
+interface Answer {
+  wrong: string | null;
+  advice: string;
+  fine: string;
 }

@@ -3,11 +3,15 @@ import { usage } from "./arguments.ts";
 import { calls, COMMANDS, help } from "./commands.ts";
 import { openDatabase } from "../database.ts";
 import { DOCTOR } from "./doctor.ts";
+import { connectionAdvice } from "../connections/advice.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
+
+/** SQLSTATE of PostgreSQL. */
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 const DAY_MS = 86_400_000;
 
-/** Runs one command, says what came of it, and ends with a status that says whether it worked. */
+/** Runs one command, prints its result, and sets the exit status. */
 export async function run(args: string[]): Promise<void> {
   await perform(args).catch((error) => {
     console.error(explain(error));
@@ -50,12 +54,15 @@ async function perform(args: string[]): Promise<void> {
   }
 }
 
-/** What is said to whoever called a command that failed. */
-export function explain(error: Error): string {
+/** The line for the user of a command that failed. */
+export function explain(error: Error & { code?: string }): string {
   if (brokenConstraint(error)?.endsWith("_organization")) {
     return "There is no organization with this id";
   }
-  return error.message;
+  const advice = error.code === INSUFFICIENT_PRIVILEGE
+    ? "deno task doctor says which right the role lacks"
+    : connectionAdvice(error);
+  return advice ? `${error.message}: ${advice}` : error.message;
 }
 
 if (import.meta.main) await run(Deno.args);

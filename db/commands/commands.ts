@@ -1,7 +1,8 @@
-import { createOrganization } from "../organizations.ts";
+import { createOrganization, listOrganizations } from "../organizations.ts";
 import { type Command, read, usage } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { KEY_COMMANDS } from "./key_commands.ts";
+import { format } from "./list_command.ts";
 import { MEMBER_COMMANDS } from "./member_commands.ts";
 import { migrate, seed } from "../migrate.ts";
 import { recount } from "../products/recount.ts";
@@ -48,6 +49,15 @@ export const COMMANDS: Record<string, Command> = {
       };
     },
   },
+  "organization list": {
+    usage: "organization list [--json]",
+    does: "Lists the organizations",
+    parse(args) {
+      const { values } = read(this, args, { json: { type: "boolean" } });
+      return async (connect) =>
+        format(await connect().scan(listOrganizations), values.json);
+    },
+  },
   "organization create": {
     usage: "organization create NAME",
     does: "Makes an organization and prints its id",
@@ -66,7 +76,7 @@ export const COMMANDS: Record<string, Command> = {
   ...MEMBER_COMMANDS,
 };
 
-/** How the commands are called: those of one name, or all of them where there is no such name. */
+/** The usage of the commands of one name, or of all commands when there is no such name. */
 export function help(name?: string): string {
   const all = [...Object.values(COMMANDS), DOCTOR];
   const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
@@ -75,7 +85,7 @@ export function help(name?: string): string {
     .join("\n");
 }
 
-/** The same in short, on one line. */
+/** The usage of those commands in short, on one line. */
 export function calls(name: string): string {
   const names = [...Object.keys(COMMANDS), "doctor"];
   const verbs = names.filter((call) => call.startsWith(`${name} `))

@@ -9,15 +9,14 @@ import {
   UsageError,
   uuid,
 } from "./arguments.ts";
-import { listing } from "./list_command.ts";
+import { listCommand } from "./list_command.ts";
 
-/** `deno task key`: who may come with an API key. */
+/** `deno task key`: API keys. */
 export const KEY_COMMANDS: Record<string, Command> = {
   "key create": {
     usage:
       "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
-    does:
-      "Makes an API key and prints it: this once, for only its hash is kept",
+    does: "Makes an API key and prints it once: only its hash is kept",
     parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
@@ -44,7 +43,7 @@ export const KEY_COMMANDS: Record<string, Command> = {
       };
     },
   },
-  "key list": listing({
+  "key list": listCommand({
     usage: "key list --organization ID [--json]",
     does: "Lists the keys of an organization, without the keys themselves",
   }, listKeys),

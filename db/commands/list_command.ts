@@ -1,15 +1,15 @@
-import { type Command, type Described, read, uuid } from "./arguments.ts";
+import { type Command, type CommandHelp, read, uuid } from "./arguments.ts";
 import type { Statement } from "../connections/sql.ts";
 
 type Row = Record<string, unknown>;
 
-/** A command that lists what an organization has. */
-export function listing(
-  described: Described,
+/** A command that lists rows of an organization. */
+export function listCommand(
+  help: CommandHelp,
   find: Statement<Row>,
 ): Command {
   return {
-    ...described,
+    ...help,
     parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
@@ -17,16 +17,13 @@ export function listing(
       });
       const organizationId = uuid(this, "organization", values.organization);
       return async (connect) =>
-        listed(await connect(organizationId).scan(find), values.json);
+        format(await connect(organizationId).scan(find), values.json);
     },
   };
 }
 
-/** Rows as people read them, in columns, or as JSON for scripts. */
-function listed(
-  rows: Row[],
-  json?: boolean,
-): string {
+/** Formats rows as columns for people, or as JSON for scripts. */
+export function format(rows: Row[], json?: boolean): string {
   if (json) return JSON.stringify(rows, null, 2);
   const [first] = rows;
   if (!first) return "None";

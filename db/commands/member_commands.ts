@@ -7,9 +7,9 @@ import {
   UsageError,
   uuid,
 } from "./arguments.ts";
-import { listing } from "./list_command.ts";
+import { listCommand } from "./list_command.ts";
 
-/** `deno task member`: who may come with a Bearer token. */
+/** `deno task member`: users with a Bearer token. */
 export const MEMBER_COMMANDS: Record<string, Command> = {
   "member add": {
     usage:
@@ -38,7 +38,7 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
       };
     },
   },
-  "member list": listing({
+  "member list": listCommand({
     usage: "member list --organization ID [--json]",
     does: "Lists the members of an organization",
   }, listMembers),
@@ -58,10 +58,10 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
         );
         if (removed.length === 0) {
           throw new UsageError(
-            `"${userId}" is no member of ${organizationId}: see member list`,
+            `"${userId}" is not a member of ${organizationId}: see member list`,
           );
         }
-        return `${userId} is no member of ${organizationId} any more`;
+        return `${userId} is no longer a member of ${organizationId}`;
       };
     },
   },

@@ -1,79 +1,74 @@
-import type { Operations } from "../database.ts";
+import type { Config } from "../../schema/config.ts";
 import { sql } from "../connections/sql.ts";
 import { pause } from "../connections/deadline.ts";
+import { openDatabase, type Operations } from "../database.ts";
+import { type Finding, ok, wrong } from "./checks.ts";
 
-/** A replica that has not replayed within that what the primary had is not just busy. */
-const CATCHES_UP_WITHIN_MS = 5_000;
+const OTHER =
+  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or not at all";
 
-const LOOK_AGAIN_MS = 100;
+const UNREACHABLE =
+  "Check DATABASE_REPLICA_URL, and that it lets this machine in; until then the primary answers";
 
-/** Whether the replica follows the primary, and how far behind it is. Throws where it cannot be reached. */
-export async function checkReplica(primary: Operations, replica: Operations) {
+interface Progress {
+  system: string;
+  is_replica: boolean;
+  is_paused: boolean;
+  behind: number;
+}
+
+/** Whether the replica follows the primary, and how far behind it is. */
+export async function checkReplica(
+  primary: Operations,
+  { replica: settings }: Config,
+): Promise<Finding> {
+  if (!settings) return ok("None is configured");
+  const replica = await openDatabase(settings);
+  const operations = replica.until(performance.now() + 15_000);
+  return await compare(primary, operations)
+    .catch(({ message }: Error) => wrong(message, UNREACHABLE))
+    .finally(() => replica.close());
+}
+
+async function compare(primary: Operations, replica: Operations) {
   const [end] = await primary.lookUp(
     sql<{ system: string; position: string }>`
-      select
-        (select system_identifier::text from pg_control_system()) as system,
-        pg_current_wal_flush_lsn()::text as position
+      select system_identifier::text as system, pg_current_wal_flush_lsn()::text as position
+      from pg_control_system()
     `,
   );
-  const asked = performance.now();
+  const start = performance.now();
   for (;;) {
-    const { system, is_replica, is_paused, behind } = await progress(
-      replica,
-      end!.position,
-    );
-    const ms = Math.ceil(performance.now() - asked);
+    const [row] = await replica.lookUp(sql<Progress>`
+      select system_identifier::text as system, pg_is_in_recovery() as is_replica,
+        pg_is_in_recovery() and pg_get_wal_replay_pause_state() <> 'not paused' as is_paused,
+        pg_wal_lsn_diff(${
+      end!.position
+    }::pg_lsn, pg_last_wal_replay_lsn())::float8 as behind
+      from pg_control_system()
+    `);
+    const { system, is_replica, is_paused, behind } = row!;
+    const ms = Math.ceil(performance.now() - start);
     if (!is_replica) return wrong("It is no replica: it takes writes", OTHER);
     if (system !== end!.system) {
       return wrong("It follows another server than DATABASE_URL", OTHER);
     }
     if (behind <= 0) {
-      return {
-        ok: true,
-        finding: `It had all that the primary has within ${ms} ms`,
-      };
+      return ok(`It had all that the primary has within ${ms} ms`);
     }
-    const distance = `It is ${megabytes(behind)} behind the primary`;
-    if (is_paused) return wrong(`${distance}: its replay is paused`, RESUME);
-    if (ms > CATCHES_UP_WITHIN_MS) {
-      return wrong(`${distance}, and did not catch up in ${ms} ms`, FOLLOW);
+    const lag = `It is ${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
+    if (is_paused) {
+      return wrong(
+        `${lag}: its replay is paused`,
+        "select pg_wal_replay_resume() on the replica",
+      );
     }
-    await pause(LOOK_AGAIN_MS);
+    if (ms > 5_000) {
+      return wrong(
+        `${lag}, and did not catch up in ${ms} ms`,
+        "See the replica's log, and pg_stat_replication on the primary; until then readers see what was",
+      );
+    }
+    await pause(100);
   }
-}
-
-const OTHER =
-  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or not at all";
-
-const RESUME = "select pg_wal_replay_resume() on the replica";
-
-const FOLLOW =
-  "See the replica's log, and pg_stat_replication on the primary; until then readers see what was";
-
-function wrong(finding: string, advice: string) {
-  return { ok: false, finding, advice };
-}
-
-async function progress(replica: Operations, position: string) {
-  const [row] = await replica.lookUp(
-    sql<
-      {
-        system: string;
-        is_replica: boolean;
-        is_paused: boolean;
-        behind: number;
-      }
-    >`
-      select
-        (select system_identifier::text from pg_control_system()) as system,
-        pg_is_in_recovery() as is_replica,
-        pg_is_in_recovery() and pg_get_wal_replay_pause_state() <> 'not paused' as is_paused,
-        pg_wal_lsn_diff(${position}::pg_lsn, pg_last_wal_replay_lsn())::float8 as behind
-    `,
-  );
-  return row!;
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e5) / 10} MB`;
 }

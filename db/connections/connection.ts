@@ -1,4 +1,4 @@
-import { connect } from "node:net";
+import { connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
 import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
@@ -105,6 +105,7 @@ export function openConnection(
     })
     : postgres(settings.url!, {
       ...options,
+      ...tlsOf(settings.url!),
       connection: {
         application_name: "catalogue",
         // PgBouncer in transaction mode refuses them: there they belong to the role.
@@ -175,17 +176,30 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
   };
 }
 
-/** Where the driver would connect to. */
+/** Address that the driver would connect to. */
 interface Address {
   host: string[];
   port: number[];
-  path: string | false;
 }
 
-function openSocket({ host: [host], port: [port], path }: Address): Duplex {
-  const socket = path ? connect(path) : connect(port!, host!);
-  // The name that the server's certificate must bear.
-  return Object.assign(socket, { host });
+function openSocket({ host: [host], port: [port] }: Address): Duplex {
+  // The driver takes the name that the certificate must bear from `host`.
+  return Object.assign(connect(port!, host!), { host });
+}
+
+/** Modes that encrypt and check no certificate. */
+const UNVERIFIED = ["disable", "allow", "prefer", "require"];
+
+/**
+ * The TLS options of an address that is an IP address and asks for a verified
+ * certificate. The driver leaves the name out then, and Deno checks `localhost`.
+ */
+function tlsOf(url: string) {
+  const { hostname, searchParams } = new URL(url);
+  const mode = searchParams.get("sslmode") ?? searchParams.get("ssl");
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (!mode || UNVERIFIED.includes(mode) || !isIP(host)) return {};
+  return { ssl: { host } };
 }
 
 /** Dates and times stay the text that PostgreSQL takes and gives. */

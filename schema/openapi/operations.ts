@@ -77,7 +77,7 @@ export const API = {
       status: 201,
       description: "The stored product.",
       body: "ProductAnswer",
-      headers: ["Location", "ETag", "Idempotent-Replayed"],
+      headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
     },
     errors: [...WITH_BODY, "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
   },
@@ -107,7 +107,7 @@ export const API = {
       status: 200,
       description: "The stored product.",
       body: "ProductAnswer",
-      headers: ["ETag"],
+      headers: ["ETag", "Ignored-Fields"],
     },
     errors: [...WITH_BODY, "NOT_FOUND", "PRECONDITION_FAILED"],
   },
@@ -137,7 +137,7 @@ export const API = {
       headers: ["ETag"],
     },
     isConditional: true,
-    errors: ANY,
+    errors: [...ANY, "SERVICE_UNAVAILABLE"],
   },
 } satisfies Record<string, Operation>;
 

@@ -78,7 +78,8 @@ Deno.test("GET /products by filters", async (t) => {
   await t.step("refuses a filter that is no id", async () => {
     const org = await app.organization();
     const ids = ["", "null", "1", "04", none.replaceAll("-", ""), `{${none}}`]
-      .concat(`urn:uuid:${none}`, `${none}0`)
+      .concat(`urn:uuid:${none}`, `${none}0`, `${none}%0A`, `%20${none}`)
+      .concat(`${none},%0D${none}`, `${none}%C2%A0`, `${none},`)
       .concat("' or ''='", "%00", none.replaceAll("0", "٠"));
     for (const column of ALL) {
       for (const id of ids) {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { statementsOf } from "../../db/split_statements.ts";
+import { splitStatements } from "../../db/split_statements.ts";
 import { openApp } from "../support/harness.ts";
 import { everyStatement } from "./requests.ts";
 import { columnsOf, readMigrations, readShared } from "./schema.ts";
@@ -75,7 +75,7 @@ Deno.test("a database that can be distributed", async (t) => {
       const text = WRONG_MIGRATIONS[rule];
 
       assert(text, "This rule has a counter-example");
-      const added = statementsOf(text)
+      const added = splitStatements(text)
         .map((statement) => ({ file: "9999_wrong.sql", statement }));
       const broken = brokenIn([...migrations, ...added], known);
       assertEquals(broken.map(({ rule }) => rule), [rule]);

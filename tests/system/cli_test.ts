@@ -11,6 +11,7 @@ Deno.test("A wrong command line", async (t) => {
     "toString": "migrate|seed|recount|organization|key|member|doctor",
     "key create --name Web": "key create --organization ID --name NAME",
     "organization create": "organization create NAME",
+    "organization list all": "organization list [--json]",
     "doctor --nonsense": "doctor",
   };
   for (const [line, usage] of Object.entries(wrong)) {

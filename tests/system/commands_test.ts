@@ -44,6 +44,19 @@ Deno.test("deno task", async (t) => {
     assertEquals(row!.name, "Harbour-Press");
   });
 
+  await t.step("organization list shows every organization", async () => {
+    const id = await run("organization create Zebra-Press");
+
+    const list = JSON.parse(await run("organization list --json"));
+
+    assert(
+      (list as { id: string; name: string }[]).some((row) =>
+        row.id === id && row.name === "Zebra-Press"
+      ),
+    );
+    assertMatch(await run("organization list"), /^id +name\n/);
+  });
+
   await t.step("key create prints a key that works", async () => {
     const organization = await run("organization create Harbour");
 
@@ -204,7 +217,7 @@ Deno.test("deno task", async (t) => {
       [`member add --organization ${id} --role owner`]: "--user is missing",
       "member list --organization x": "--organization must be a UUID",
       [`member remove --organization ${id}`]: "--user is missing",
-      [`member remove --organization ${id} --user a`]: '"a" is no member',
+      [`member remove --organization ${id} --user a`]: '"a" is not a member',
     };
     for (const [line, fault] of Object.entries(wrong)) {
       const { message } = await assertRejects(() => run(line), UsageError);

@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ConfigError, POOL_SIZE, readConfig } from "../../schema/config.ts";
+import {
+  ConfigError,
+  findUnknownVariables,
+  readConfig,
+} from "../../schema/config.ts";
+import { POOL_SIZE } from "../../schema/environment.ts";
 
 /** Values that a variable refuses. None of them is a part of a message. */
 const WRONG: Record<string, string[]> = {
@@ -21,6 +26,10 @@ const WRONG: Record<string, string[]> = {
     "ftp://x.example",
   ],
   DATABASE_URL: [
+    "postgres:///db?host=/run/secret0",
+    "postgres://%2Frun%2Fsecret0/db",
+    "postgres://h/d?host=/run/secret0",
+    "postgres:///secret0",
     "localhost",
     "mysql://u:secret0@h/d",
     "postgresql://",
@@ -38,6 +47,7 @@ const WRONG: Record<string, string[]> = {
     " 8",
     "８",
   ],
+  DATA_DIR: ["data,base", ","],
   DATABASE_PREPARE: ["0", "yes", "TRUE", "False", "true;"],
   DATABASE_STATEMENT_TIMEOUT_MS: ["0", "99", "600001", "10s", "-5000", "1e4"],
   DATABASE_REPLICA_URL: [
@@ -168,6 +178,34 @@ Deno.test("readConfig refuses variables that do not go together", () => {
     assert(message.startsWith(`${name} must `), message);
     assert(!message.includes("s3cret"));
   }
+});
+
+Deno.test("findUnknownVariables warns of a likely misspelling and of nothing else", () => {
+  const misspelled = {
+    DATABSE_URL: "DATABASE_URL",
+    DATABASE_URI: "DATABASE_URL",
+    database_url: "DATABASE_URL",
+    DATABASE_POOLSIZE: "DATABASE_POOL_SIZE",
+    JWT_SECRETS: "JWT_SECRET",
+    JWT_ISUER: "JWT_ISSUER",
+    CORS_ORIGIN: "CORS_ORIGINS",
+    LOGLEVEL: "LOG_LEVEL",
+    OTEL_EXPORTER_OTLP_ENDPIONT: "OTEL_EXPORTER_OTLP_ENDPOINT",
+  };
+  const others = ["PATH", "HOSTNAME", "PGHOST", "DATABASE_URL", "JWT_SECRET"]
+    .concat("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "DATABASE_USER", "POST");
+
+  const warnings = findUnknownVariables([
+    ...Object.keys(misspelled),
+    ...others,
+  ]);
+
+  assertEquals(
+    warnings,
+    Object.entries(misspelled).map(([name, meant]) =>
+      `The variable ${name} is unknown: did you mean ${meant}?`
+    ),
+  );
 });
 
 function read(variables: Record<string, string>) {

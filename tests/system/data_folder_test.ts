@@ -30,6 +30,20 @@ Deno.test("the folder of the embedded database", async (t) => {
     folder.release();
   });
 
+  await t.step("is closed to other users, an older one too", async () => {
+    const dataDir = `${parent}/private`;
+    const open = () => openDatabase({ ...SETTINGS, url: undefined, dataDir });
+    await (await open()).close();
+    assertEquals(Array.from(openToOthers(dataDir)), []);
+    await Deno.chmod(dataDir, 0o755);
+    await Deno.chmod(`${dataDir}/postgres`, 0o755);
+    await Deno.chmod(`${dataDir}/postgres/PG_VERSION`, 0o666);
+
+    await (await open()).close();
+
+    assertEquals(Array.from(openToOthers(dataDir)), []);
+  });
+
   await t.step("is refused where it is no folder", async () => {
     await Deno.writeTextFile(`${parent}/file`, "");
 
@@ -80,3 +94,13 @@ Deno.test("the folder of the embedded database", async (t) => {
 
   await Deno.remove(parent, { recursive: true });
 });
+
+/** The files and folders on which other users have a right. */
+function* openToOthers(path: string): Generator<string> {
+  const { mode, isDirectory } = Deno.statSync(path);
+  if (mode! & 0o077) yield path;
+  if (!isDirectory) return;
+  for (const { name } of Deno.readDirSync(path)) {
+    yield* openToOthers(`${path}/${name}`);
+  }
+}

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pause } from "../../db/connections/deadline.ts";
 import { launch, ROOT, start } from "../support/process.ts";
 
 /** How often a service is killed here. */
@@ -19,9 +20,10 @@ Deno.test("the embedded database", async (t) => {
     "says on its first start where it is and how to call it",
     async () => {
       await using service = await start(env);
+      while (!/curl .*\n/.test(service.stdout)) await pause(20);
 
       const [, origin, key, curl] =
-        /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n$/
+        /\nThe product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n/
           .exec(service.stdout) ?? [];
       assertEquals(origin, service.origin);
       const called = await new Deno.Command("sh", { args: ["-c", `${curl}`] })

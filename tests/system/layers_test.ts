@@ -20,7 +20,7 @@ const MOST_FILES = 12;
 
 /** Where each package is imported, and nowhere else. */
 const PACKAGES: Record<string, RegExp> = {
-  "@electric-sql/pglite": /^db\/connections\/embedded\.ts$/,
+  "@electric-sql/pglite": /^db\/connections\/embedded(_files)?\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/(token|jwks)\.ts$/,
   "postgres": /^db\/connections\/(connection|sql)\.ts$/,

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { statementsOf } from "../../db/split_statements.ts";
+import { splitStatements } from "../../db/split_statements.ts";
 
 const CASES: Record<string, string[]> = {
   "select 1; select 2;": ["select 1", "select 2"],
@@ -21,10 +21,10 @@ const CASES: Record<string, string[]> = {
   "select '/*'; select '*/'": ["select '/*'", "select '*/'"],
 };
 
-Deno.test("statementsOf", async (t) => {
+Deno.test("splitStatements", async (t) => {
   for (const [file, statements] of Object.entries(CASES)) {
     await t.step(`splits ${JSON.stringify(file)}`, () => {
-      assertEquals(statementsOf(file), statements);
+      assertEquals(splitStatements(file), statements);
     });
   }
 });

@@ -1,0 +1,22 @@
+/**
+ * The advice for an operator whose DATABASE_URL leads nowhere; nothing where the
+ * error says that the database was reached.
+ */
+export function connectionAdvice(error: unknown): string | undefined {
+  const { code = "", message = "" } = (error ?? {}) as {
+    code?: string;
+    message?: string;
+  };
+  if (message.startsWith("unsupported startup parameter")) {
+    return "Set DATABASE_PREPARE=false: this is PgBouncer";
+  }
+  if (code.startsWith("28")) {
+    return "Check the user and the password in DATABASE_URL, and pg_hba.conf";
+  }
+  if (code === "3D000") {
+    return "Check the name of the database in DATABASE_URL";
+  }
+  if (/^(CONN|CONNECT_|ECONN|E[A-Z]+$|08|57P0)/.test(code)) {
+    return "Check DATABASE_URL, and that PostgreSQL runs and lets this machine in";
+  }
+}

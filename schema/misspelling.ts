@@ -1,0 +1,34 @@
+/**
+ * The variables of the environment that look like a misspelling of a known one,
+ * with the known one: a typo would otherwise leave a setting at its default.
+ */
+export function findMisspellings(
+  names: string[],
+  known: string[],
+): { name: string; meant: string }[] {
+  return names.filter((name) => !known.includes(name)).flatMap((name) => {
+    const meant = known.find((known) => isLikely(name, known));
+    return meant ? [{ name, meant }] : [];
+  });
+}
+
+/** One edit in a short name, two in a longer one; short names such as HOST resemble too many words. */
+function isLikely(name: string, known: string): boolean {
+  const most = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
+  return Math.abs(name.length - known.length) <= most &&
+    editDistance(name.toUpperCase(), known) <= most;
+}
+
+/** The distance of Levenshtein: insertions, deletions and replacements. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const [i, char] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (char === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,128 @@
+-- The checks of `deno task doctor`, one a statement, each named by the comment before it. A check answers with one row:
+-- what is wrong (null: nothing), what to do about it, and what is in order otherwise. doctor.fact is what the service
+-- knows of the subject, and the database does not.
+
+-- database
+select
+  case when current_setting('server_version_num')::int < 150000 then said end as wrong,
+  'Use PostgreSQL 15 or later' as advice,
+  said as fine
+from (
+  select format('PostgreSQL %s answers in %s ms', current_setting('server_version'), current_setting('doctor.fact')) as said
+) s;
+
+-- time-outs
+select
+  'The role does not have ' || string_agg(s.name, ', ' order by s.name) as wrong,
+  string_agg(
+    format('alter role %I set %s = %L', current_user, s.name, case s.name when 'lock_timeout' then '2s' else '10s' end),
+    '; ' order by s.name
+  ) as advice,
+  case current_setting('doctor.fact') when 'true' then 'The service sets them' else 'The role has them' end as fine
+from pg_settings s
+where s.name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')
+  and s.reset_val = '0' and current_setting('doctor.fact') = 'false';
+
+-- extensions
+select
+  case
+    when e.missing is not null then 'Missing: ' || e.missing
+    when not e.has_icu then 'This PostgreSQL was built without ICU'
+    when not e.may_create then format('The role %s may not create %s', current_user, e.pending)
+  end as wrong,
+  case
+    when e.missing is not null then 'Install PostgreSQL''s own additional modules (the package postgresql-contrib)'
+    when not e.has_icu then 'Use one that was built with it, as all packages are'
+    else format('As a superuser or the owner of the database %s, in it: %s', current_database(), e.statements)
+  end as advice,
+  'btree_gin, pg_trgm, ICU' as fine
+from (
+  select
+    string_agg(w.name, ', ') filter (where a.name is null) as missing,
+    string_agg(w.name, ', ') filter (where a.installed_version is null) as pending,
+    string_agg('create extension ' || w.name, '; ') filter (where a.installed_version is null) as statements,
+    bool_and(a.installed_version is not null) or has_database_privilege(current_database(), 'create') as may_create,
+    exists (select from pg_collation where collname = 'und-x-icu') as has_icu
+  from (values ('btree_gin'), ('pg_trgm')) w (name)
+  left join pg_available_extensions a on a.name = w.name
+) e;
+
+-- migrations
+select
+  nullif(current_setting('doctor.fact'), '') as wrong,
+  case
+    when has_schema_privilege(current_schema(), 'create') then 'deno task migrate'
+    else format(
+      'As a superuser or the owner of the database %s, in it: grant create on schema public to %I; then deno task migrate',
+      current_database(), current_user
+    )
+  end as advice,
+  'All are applied' as fine;
+
+-- code lists
+select
+  case when not exists (select from publishing_statuses) then 'They are empty' end as wrong,
+  'deno task seed' as advice,
+  'They are filled' as fine;
+
+-- counters
+select
+  case when c.organizations <> '' then format(
+    'The totals of lists are wrong: did SQL run without triggers? (organization %s)', c.organizations
+  ) end as wrong,
+  'deno task recount' as advice,
+  'They agree with the products' as fine
+from (select current_setting('doctor.fact') as organizations) c;
+
+-- keys
+select
+  case
+    when not exists (select from organizations) then 'There is no organization'
+    when k.number = 0 and current_setting('doctor.fact') = 'false'
+      then 'No API key works, and no Bearer tokens are configured'
+    else 'These expire within 14 days: ' || k.ending
+  end as wrong,
+  case
+    when not exists (select from organizations) then 'deno task organization create NAME'
+    when k.number = 0 then 'deno task key create --organization ID --name NAME'
+    else 'Make their successors: deno task key create'
+  end as advice,
+  format('%s work, none expires within 14 days', k.number) as fine
+from (
+  select
+    count(*) as number,
+    string_agg(a.id, ', ' order by a.expires_at) filter (
+      where a.revoked_at is null and a.expires_at < now() + interval '14 days'
+    ) as ending
+  from api_keys a
+  where coalesce(least(a.expires_at, a.revoked_at), 'infinity') > now()
+) k;
+
+-- distribution
+select
+  case
+    when d.shards > 0 and d.remaining is not null then format('%s, but for %s', d.said, d.remaining)
+    when d.shards > 0 and current_setting('doctor.fact') = 'true' then d.said
+  end as wrong,
+  case
+    when d.remaining is not null then 'Distribute them too: create_distributed_table, as sql/citus.sql says'
+    else 'Unset DATABASE_REPLICA_URL: the coordinator does not know how far the workers'' replicas are'
+  end as advice,
+  case when d.shards = 0 then 'One node: Citus is there, and not used' else d.said end as fine
+from (
+  select
+    s.shards,
+    format('Distributed over %s workers, in %s shards', s.workers, s.shards) as said,
+    (
+      select string_agg(c.relname, ', ' order by c.relname)
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
+      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+        and c.oid not in (select logicalrelid from pg_dist_partition)
+    ) as remaining
+  from (
+    select
+      (select count(*) from citus_get_active_worker_nodes()) as workers,
+      (select count(*) from pg_dist_shard where logicalrelid = 'products'::regclass) as shards
+  ) s
+) d;

@@ -1,0 +1,97 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import postgres from "postgres";
+import { DOCTOR } from "../../db/commands/doctor.ts";
+import { launch } from "../support/process.ts";
+import { ownerOf, startCluster } from "./cluster.ts";
+import { isPossible } from "./scene.ts";
+
+Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
+  const folder = await Deno.makeTempDir();
+  const [certificate, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
+  await certify("IP:127.0.0.1");
+  await using cluster = await startCluster({
+    ssl: "on",
+    ssl_cert_file: certificate,
+    ssl_key_file: key,
+  });
+
+  await t.step("verify-full checks the IP address", async () => {
+    const { code, stderr } = await migrate("verify-full");
+
+    assertEquals([code, stderr], [0, ""]);
+  });
+
+  await t.step("verify-full refuses another name", async () => {
+    await cluster.stop("fast");
+    await certify("DNS:localhost");
+    await cluster.start();
+
+    assertMatch((await migrate("verify-full")).stderr, /certificate/i);
+    assertEquals((await migrate("require")).code, 0);
+  });
+
+  await t.step("is named where the password is wrong", async () => {
+    const url = new URL(cluster.url);
+    url.password = "wrong-password";
+
+    const { code, stderr } = await launch({ DATABASE_URL: url.href }).ended;
+
+    assertEquals(code, 1);
+    assertEquals(
+      stderr,
+      'password authentication failed for user "postgres": Check the user and the password in DATABASE_URL, and pg_hba.conf\n',
+    );
+  });
+
+  await t.step("of a role without rights makes doctor say so", async () => {
+    const url = new URL(cluster.url);
+    url.pathname = "/template1";
+    const superuser = postgres(url.href, { max: 1 });
+    await superuser`create role clerk login password 'clerk-password'`;
+    await superuser`create database books`;
+    await superuser.end();
+    url.pathname = "/books";
+    url.username = "clerk";
+    url.password = "clerk-password";
+
+    const { report } = await DOCTOR.run(
+      (name) => name === "DATABASE_URL" ? url.href : undefined,
+      [],
+    );
+
+    assertStringIncludes(
+      report,
+      "The role clerk may not create btree_gin, pg_trgm",
+    );
+    assertStringIncludes(
+      report,
+      "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
+    );
+  });
+
+  await Deno.remove(folder, { recursive: true });
+
+  function migrate(sslmode: string) {
+    return launch(
+      {
+        DATABASE_URL: `${cluster.url}?sslmode=${sslmode}`,
+        DENO_CERT: certificate,
+      },
+      () => ["run", "--quiet", "-A", "main.ts", "migrate"],
+    ).ended;
+  }
+
+  async function certify(name: string): Promise<void> {
+    const { success } = await new Deno.Command("openssl", {
+      args: [
+        ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"],
+        ...["-subj", "/CN=catalogue", "-addext", `subjectAltName=${name}`],
+        ...["-addext", "basicConstraints=critical,CA:FALSE"],
+        ...["-keyout", key, "-out", certificate],
+      ],
+      stderr: "null",
+    }).output();
+    assertEquals(success, true);
+    await ownerOf(folder, certificate, key);
+  }
+});

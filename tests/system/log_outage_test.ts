@@ -1,0 +1,111 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { preparedFolder } from "../support/prepared_folder.ts";
+import { launch, type Service, start } from "../support/process.ts";
+
+/** A service has this long to end. */
+const MOST_MS = 5_000;
+
+/** More lines than a pipe holds. */
+const REQUESTS = 1_500;
+
+/** What the shell does to stdout before it starts the service. */
+const OUTAGES: Record<string, string> = {
+  "whose stdout is a full device": "exec >/dev/full",
+  "whose reader of stdout is gone": reader("true"),
+  "whose stdout nobody reads": reader("sleep 15"),
+};
+
+/** Makes stdout a pipe to a program that reads nothing. */
+function reader(program: string): string {
+  return `pipe=$(mktemp -u); mkfifo $pipe; ${program} <$pipe >/dev/null 2>&1 & exec >$pipe; rm $pipe`;
+}
+
+Deno.test("A service", async (t) => {
+  const dataDir = await preparedFolder();
+
+  for (const [outage, before] of Object.entries(OUTAGES)) {
+    await t.step(`${outage} answers, and ends when it is stopped`, async () => {
+      await using service = await start(
+        { DATA_DIR: dataDir },
+        (_port) => ["run", "--allow-all", "main.ts", "start"],
+        before,
+      );
+      await ask(service, REQUESTS);
+
+      assertEquals(await stop(service), 0);
+    });
+  }
+
+  await t.step("logs its start and its end as JSON lines", async () => {
+    const service = await start({ DATA_DIR: dataDir });
+    // The first start of a prepared folder makes the demo; the second does not.
+    await stop(service);
+    const again = await start({ DATA_DIR: dataDir, DATABASE_URI: "x" });
+    await stop(again);
+
+    const lines = (await again.ended).stdout.trimEnd().split("\n")
+      .map((line) => JSON.parse(line) as { message?: string; url?: string });
+    assertEquals(lines.flatMap(({ message }) => message ?? []), [
+      "The variable DATABASE_URI is unknown: did you mean DATABASE_URL?",
+      "The service is listening",
+      "The service is stopping",
+      "The service has stopped",
+    ]);
+    assert(lines.some(({ url }) => url === `${again.origin}/api`));
+    for (const line of (await service.ended).stdout.split("\n")) {
+      if (line.startsWith("{")) assert(!line.includes("cat_"), line);
+    }
+  });
+
+  await t.step(
+    "ends though clients ask for much and read nothing",
+    async () => {
+      const service = await start({ DATA_DIR: dataDir });
+      const clients = await Promise.all(
+        Array.from({ length: 200 }, () => askAndStay(service)),
+      );
+
+      assertEquals(await stop(service), 0);
+
+      for (const client of clients) client.close();
+    },
+  );
+
+  await t.step("refuses a DATA_DIR with a comma in one line", async () => {
+    const { code, stderr } = await launch({ DATA_DIR: `${dataDir},b` }).ended;
+
+    assertEquals(code, 1);
+    assertMatch(stderr, /^DATA_DIR must not contain a comma: [^\n]+\n$/);
+  });
+
+  await Deno.remove(dataDir, { recursive: true });
+});
+
+async function ask({ origin }: Service, requests: number): Promise<void> {
+  for (let i = 0; i < requests; i += 50) {
+    const answers = Array.from({ length: 50 }, async () => {
+      const { status, body } = await fetch(`${origin}/api/products`);
+      await body?.cancel();
+      assertEquals(status, 401);
+    });
+    await Promise.all(answers);
+  }
+}
+
+async function askAndStay({ origin }: Service): Promise<Deno.Conn> {
+  const { hostname, port } = new URL(origin);
+  const client = await Deno.connect({ hostname, port: Number(port) });
+  const request =
+    `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`;
+  await client.write(new TextEncoder().encode(request));
+  return client;
+}
+
+/** Stops the service, and gives its exit status. */
+async function stop(service: Service): Promise<number> {
+  const start = performance.now();
+  service.signal("SIGTERM");
+  const { code } = await service.ended;
+  assert(performance.now() - start < MOST_MS, "It takes too long to end");
+  return code;
+}

@@ -1,0 +1,118 @@
+import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import { openOutput } from "../../middleware/output.ts";
+
+Deno.test("An output", async (t) => {
+  await t.step(
+    "writes all lines in their order, a few bytes at a time",
+    async () => {
+      const stream = { text: "", write: take(3) };
+      const output = openOutput(stream);
+
+      for (const line of ["one\n", "two\n", "three\n"]) output.write(line);
+
+      assertEquals(await output.flush(1_000), true);
+      assertEquals(stream.text, "one\ntwo\nthree\n");
+    },
+  );
+
+  await t.step("drops lines that fail, and says how many", async () => {
+    let isFull = true;
+    const write = take(Infinity);
+    const stream = {
+      text: "",
+      write(bytes: Uint8Array) {
+        return isFull
+          ? Promise.reject(new Error("ENOSPC"))
+          : write.call(stream, bytes);
+      },
+    };
+    const output = openOutput(stream);
+
+    output.write("lost\nlost\n");
+    assertEquals(await output.flush(1_000), true);
+    output.write("lost\n");
+    assertEquals(await output.flush(1_000), true);
+    isFull = false;
+    output.write("kept\n");
+    await output.flush(1_000);
+
+    const [warning, kept] = stream.text.split("\n");
+    const { level, message, lines } = parse(warning);
+    assertEquals([level, message, lines, kept], [
+      "warn",
+      "Lines of the log were dropped",
+      3,
+      "kept",
+    ]);
+  });
+
+  await t.step("starts a new line where a failure cut one off", async () => {
+    let calls = 0;
+    const write = take(2);
+    const stream = {
+      text: "",
+      write: (bytes: Uint8Array) =>
+        ++calls === 2
+          ? Promise.reject(new Error("ENOSPC"))
+          : write.call(stream, bytes),
+    };
+    const output = openOutput(stream);
+
+    output.write("torn\n");
+    await output.flush(1_000);
+    output.write("kept\n");
+    await output.flush(1_000);
+
+    const [torn, warning, kept] = stream.text.split("\n");
+    assertEquals([torn, parse(warning).lines, kept], ["to", 1, "kept"]);
+  });
+
+  await t.step(
+    "keeps at most a mebibyte for a reader that stalls",
+    async () => {
+      let calls = 0;
+      let resume = () => {};
+      const stream = {
+        text: "",
+        write(bytes: Uint8Array) {
+          calls++;
+          stream.text += new TextDecoder().decode(bytes);
+          return new Promise<number>((resolve) => {
+            resume = () => resolve(bytes.length);
+          });
+        },
+      };
+      const output = openOutput(stream);
+      output.write("first\n");
+      while (calls === 0) await pause(10);
+
+      for (let i = 0; i < 3_000; i++) output.write("x".repeat(1_023) + "\n");
+
+      assertEquals(await output.flush(100), false);
+      assertEquals(calls, 1);
+      while (calls === 1) {
+        resume();
+        await pause(10);
+      }
+      resume();
+      assertEquals(await output.flush(1_000), true);
+      assert(stream.text.length < 1_100_000);
+      const [, warning] = stream.text.split("\n");
+      assertEquals(parse(warning).lines, 1_976);
+    },
+  );
+});
+
+/** Writes at most so many bytes at a time. */
+function take(most: number) {
+  return function (this: { text: string }, bytes: Uint8Array) {
+    const taken = bytes.subarray(0, most);
+    this.text += new TextDecoder().decode(taken);
+    return Promise.resolve(taken.length);
+  };
+}
+
+function parse(line?: string): Record<string, unknown> {
+  return JSON.parse(line!) as Record<string, unknown>;
+}
