@@ -5,7 +5,7 @@ import {
   Variables,
   withParameters,
 } from "./baseline.ts";
-import { statementsOf } from "../../db/split_statements.ts";
+import { splitStatements } from "../../db/split_statements.ts";
 import { describe } from "./describe.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function writingBaseline(
   let answer = "null";
   // A text without parameters may hold several statements.
   const statements = sent.flatMap((one) =>
-    statementsOf(one.text).map((text) => ({ ...one, text }))
+    splitStatements(one.text).map((text) => ({ ...one, text }))
   );
   for (const { text, parameters } of statements) {
     // The function runs in a transaction already.

@@ -7,7 +7,7 @@ import {
 } from "../../db/connections/sql.ts";
 import type { Operations } from "../../db/database.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
-import { statementsOf } from "../../db/split_statements.ts";
+import { splitStatements } from "../../db/split_statements.ts";
 
 type Rows<T> = T & { readonly count: number };
 
@@ -50,7 +50,7 @@ export function sqlOf(tx: Transaction): Sql {
     json,
     unsafe: (text: string) =>
       lazy(raw(text), async () => {
-        const results = await tx.send(...statementsOf(text).map(raw));
+        const results = await tx.send(...splitStatements(text).map(raw));
         return results.at(-1)!;
       }),
   }) as Sql;
