@@ -66,6 +66,16 @@ export const Percent = v.pipe(
   v.metadata(decimalUpTo(100)),
 );
 
+/** A whole number from 1 that PostgreSQL can hold in an `int`. */
+export const PositiveInteger = v.pipe(
+  v.number("invalid_type: Expected a whole number"),
+  v.check(
+    (count) => Number.isInteger(count) && count >= 1 && count <= 2_147_483_647,
+    "out_of_range: Expected a whole number from 1 to 2147483647",
+  ),
+  v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
+);
+
 /** The JSON Schema of an amount. */
 function decimalUpTo(maximum: number) {
   return {

@@ -11,6 +11,7 @@ import {
   NewPrice,
 } from "./entries.ts";
 import { chosen, fields, isObject, list } from "./objects.ts";
+import { PositiveInteger } from "./numbers.ts";
 import {
   Day,
   heading,
@@ -28,15 +29,7 @@ export const CORE = {
   subtitle: v.nullable(text()),
   isbn13: v.nullable(Isbn13),
   isbn10: v.nullable(Isbn10),
-  page_count: v.nullable(v.pipe(
-    v.number("invalid_type: Expected a whole number"),
-    v.check(
-      (pages) =>
-        Number.isInteger(pages) && pages >= 1 && pages <= 2_147_483_647,
-      "out_of_range: Expected a whole number from 1 to 2147483647",
-    ),
-    v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
-  )),
+  page_count: v.nullable(PositiveInteger),
   publication_date: v.nullable(Day),
   format_id: v.nullable(Uuid),
   title_id: v.nullable(Uuid),

@@ -133,3 +133,16 @@ export function oneOf<const T extends readonly string[]>(...values: T) {
     `invalid_value: Expected one of ${values.join(", ")}`,
   );
 }
+
+/** A code of an ONIX list, as it stands there. */
+export function code(list: number, codes: readonly string[]) {
+  return v.picklist(
+    codes,
+    `invalid_code: Expected a code of ONIX List ${list}`,
+  );
+}
+
+/** A field that may be absent or null. */
+export function optional<const S extends v.GenericSchema>(schema: S) {
+  return v.optional(v.nullable(schema));
+}
