@@ -20,6 +20,7 @@ import { unauthorized } from "./token.ts";
 /** A caller, and what it may do. */
 interface KnownCaller extends Caller {
   mayWrite: boolean;
+  mayAdminister: boolean;
 }
 
 interface KnownKey extends StoredKey {
@@ -40,7 +41,7 @@ export function createGuard() {
   const roles = new Cache<Role>();
 
   return function guarded(
-    need: "read" | "write",
+    need: "read" | "write" | "administer",
     handler: Handler<Authenticated>,
   ): Handler {
     return async (context): Promise<Answer> => {
@@ -61,6 +62,12 @@ export function createGuard() {
         throw new ApiError(
           "FORBIDDEN",
           "These credentials may read and not write",
+        );
+      }
+      if (need === "administer" && !caller.mayAdminister) {
+        throw new ApiError(
+          "FORBIDDEN",
+          "Only the Bearer token of an admin or owner may do this",
         );
       }
       const database = databaseFor(context, caller, caller.mayWrite);
@@ -102,7 +109,7 @@ async function byKey(
   context.facts.api_key = id;
   const caller = { organizationId: key.organization_id, name: id };
   noteUse(context, key, caller);
-  return { ...caller, mayWrite: key.scope === "write" };
+  return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
 }
 
 /** The request does not wait for it, nor fail with it. */
@@ -163,5 +170,9 @@ async function byToken(
       "The subject of the token is no member of this organization",
     );
   }
-  return { ...caller, mayWrite: role !== "viewer" };
+  return {
+    ...caller,
+    mayWrite: role !== "viewer",
+    mayAdminister: role === "admin" || role === "owner",
+  };
 }

@@ -10,10 +10,16 @@ import type {
   ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
+import * as keys from "./api_keys.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
+import * as rights from "./rights.ts";
 
-const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+/** What stands in a path for its parameters. */
+const PARAMETERS: Record<string, string> = {
+  id: "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+  key_id: "[0-9a-z]{12}",
+};
 
 /** A `Host` that is one (RFC 9110, 7.2); any other could change the path of the request's URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
@@ -38,6 +44,14 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "GET /products/{id}": guarded("read", products.get),
     "PUT /products/{id}": guarded("write", products.update),
     "DELETE /products/{id}": guarded("write", products.remove),
+    "GET /products/{id}/territories": guarded("read", rights.getTerritories),
+    "PUT /products/{id}/territories": guarded("write", rights.putTerritories),
+    "GET /products/{id}/sales-rights": guarded("read", rights.getSalesRights),
+    "PUT /products/{id}/sales-rights": guarded("write", rights.putSalesRights),
+    "GET /api-keys": guarded("administer", keys.list),
+    "POST /api-keys": guarded("administer", keys.create),
+    "GET /api-keys/{key_id}": guarded("administer", keys.get),
+    "DELETE /api-keys/{key_id}": guarded("administer", keys.revoke),
     "GET /openapi.json": createDescription(prefix),
   };
   const service: Record<ServiceOperation, Handler> = {
@@ -55,7 +69,8 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
 function routes(prefix: string, handlers: Record<string, Handler>): Route[] {
   return Object.entries(handlers).map(([operation, handler]) => {
     const [method, path] = operation.split(" ") as [string, string];
-    const pathname = prefix + path.replace("{id}", `:id(${UUID})`);
+    const pathname = prefix +
+      path.replace(/\{(\w+)\}/g, (_, name) => `:${name}(${PARAMETERS[name]})`);
     const pattern = new URLPattern({ pathname });
     return { method, path: prefix + path, pattern, handler };
   });

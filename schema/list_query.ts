@@ -73,15 +73,22 @@ export const Parameters = v.object({
 
 export type ListQuery = v.InferOutput<typeof Parameters>;
 
-/**
- * Reads the query of a list. Throws `VALIDATION_ERROR` with a fault for every
- * parameter that is unknown, sent twice or wrong.
- */
+/** Reads the query of a list as `readQuery` does. */
 export function readListQuery(query: URLSearchParams): ListQuery {
+  return readQuery(Parameters, query);
+}
+
+/**
+ * Reads a query. Throws `VALIDATION_ERROR` with an error for every parameter that
+ * is unknown, sent twice or wrong.
+ */
+export function readQuery<
+  const S extends v.GenericSchema & { entries: v.ObjectEntries },
+>(parameters: S, query: URLSearchParams): v.InferOutput<S> {
   const faults: Fault[] = [];
   const given = new Map<string, string>();
   for (const [parameter, value] of query) {
-    const known = Object.hasOwn(Parameters.entries, parameter);
+    const known = Object.hasOwn(parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
     else if (faults.length <= 100) {
       faults.push({
@@ -95,7 +102,7 @@ export function readListQuery(query: URLSearchParams): ListQuery {
       });
     }
   }
-  const read = v.safeParse(Parameters, Object.fromEntries(given));
+  const read = v.safeParse(parameters, Object.fromEntries(given));
   if (read.success && faults.length === 0) return read.output;
   throw invalid("The query", [
     ...faults,

@@ -3,7 +3,10 @@ import { ProductTerritory, SalesRights } from "./rights.ts";
 import { Uuid } from "./values.ts";
 
 /** A time in UTC, to the millisecond (ISO 8601). */
-const Timestamp = v.pipe(v.string(), v.metadata({ format: "date-time" }));
+export const Timestamp = v.pipe(
+  v.string(),
+  v.metadata({ format: "date-time" }),
+);
 
 /** A collection that a product is in, in short. */
 export const CollectionSummary = v.object({

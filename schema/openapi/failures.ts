@@ -1,7 +1,7 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
 import { exampleFailures } from "./examples.ts";
 import { type ResponseHeader, responseHeaders } from "./headers.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation } from "./operation.ts";
 import { failure } from "./schemas.ts";
 
 /** When a code is answered. */

@@ -8,7 +8,7 @@ type Described = any;
 
 /** The description that the service serves, but closed: a field that it does not name must not be there. */
 const DOCUMENT: Described = JSON.parse(
-  openapiDocument("/api"),
+  openapiDocument("http://catalogue.test", "/api"),
   (_, value: Described) =>
     value?.properties ? { additionalProperties: false, ...value } : value,
 );
@@ -21,7 +21,7 @@ ajv.addSchema(DOCUMENT, "openapi.json");
 const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
   path,
   expression: new RegExp(
-    `^(?:/[\\w.~-]+)*?${path.replace("{id}", "[^/]+")}/?$`,
+    `^(?:/[\\w.~-]+)*?${path.replace(/\{\w+\}/g, "[^/]+")}/?$`,
   ),
 }));
 

@@ -177,9 +177,9 @@ export async function insertTree(
       id: market,
       position: 1,
       name: "British Isles",
-      countries_included: "{GB,IE}",
-      regions_included: "{WORLD}",
-      regions_excluded: "{GB-NIR}",
+      countries_included: ["GB", "IE"],
+      regions_included: ["WORLD"],
+      regions_excluded: ["GB-NIR"],
     }],
     ["market_dates", {
       territory_id: territory,
@@ -251,8 +251,23 @@ export async function insertTree(
   ];
   for (const [table, row] of rows) {
     const whole = { ...key, ...row };
+    const columns = ["organization_id", "product_id", ...Object.keys(row)]
+      .join();
     await app.sql((sql) =>
-      sql`insert into ${sql(table)} ${sql(whole, Object.keys(whole))}`
+      sql`
+        insert into ${sql(table)} (${sql(columns)})
+        select ${sql(columns)}
+        from jsonb_populate_record(null::${sql(table)}, ${sql.json(whole)})
+      `
     );
   }
+}
+
+/** A copy without any `id`, as it is sent to create the same. */
+export function withoutIds<T>(tree: T): T {
+  const text = JSON.stringify(
+    tree,
+    (key, value) => key === "id" ? undefined : value,
+  );
+  return JSON.parse(text) as T;
 }
