@@ -1,4 +1,6 @@
-import type { Handler } from "../middleware/context.ts";
+import type { Answer, Handler } from "../middleware/context.ts";
+import { etagOf, isNotModified } from "../middleware/etag.ts";
+import { PAGE, startScript, STYLE } from "./docs_page.ts";
 import { fixed } from "./static_answer.ts";
 
 /** Nothing but what this service serves; Swagger UI draws its icons as `data:` images. */
@@ -17,12 +19,29 @@ const CSS = "text/css; charset=utf-8";
 
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** `GET /openapi.json`: the API in OpenAPI 3.1. */
+/** Stands for the origin in the description until it is known (RFC 2606). */
+const ANY_ORIGIN = "http://catalogue.invalid";
+
+/** `GET /openapi.json`: the API in OpenAPI 3.1, at the address that was asked. */
 export function createDescription(prefix: string): Handler {
-  return fixed(async () => {
-    const { openapiDocument } = await import("../schema/openapi/document.ts");
-    return openapiDocument(prefix);
-  });
+  let description: Promise<string> | undefined;
+  return async ({ request }): Promise<Answer> => {
+    description ??= import("../schema/openapi/document.ts").then(
+      ({ openapiDocument }) => openapiDocument(ANY_ORIGIN, prefix),
+    );
+    const body = (await description).replaceAll(ANY_ORIGIN, originOf(request));
+    const etag = etagOf(body);
+    return isNotModified(request.headers, etag)
+      ? { status: 304, headers: { etag } }
+      : { status: 200, body, headers: { etag } };
+  };
+}
+
+/** The origin of the request. A proxy that ends TLS says so in `X-Forwarded-Proto`. */
+function originOf({ url, headers }: Request): string {
+  const { protocol, host } = new URL(url);
+  const isSecure = headers.get("x-forwarded-proto") === "https";
+  return `${isSecure ? "https:" : protocol}//${host}`;
 }
 
 /** The reference page at `/docs` and what it is made of, by method and path. */
@@ -33,7 +52,8 @@ export function createDocs(prefix: string): Record<string, Handler> {
       "content-security-policy": POLICY,
       "referrer-policy": "no-referrer",
     }),
-    "GET /docs/start.js": asset(JAVASCRIPT, () => start(prefix)),
+    "GET /docs/start.js": asset(JAVASCRIPT, () => startScript(prefix)),
+    "GET /docs/page.css": asset(CSS, () => STYLE),
     "GET /docs/swagger-ui.css": asset(CSS, async () => {
       const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
         with: { type: "text" },
@@ -55,29 +75,4 @@ function asset(type: string, load: () => string | Promise<string>): Handler {
     "content-type": type,
     "cache-control": "public, max-age=3600",
   });
-}
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Product Catalogue</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<div id="reference"></div>
-<noscript>The reference needs JavaScript.</noscript>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-`;
-
-/** What starts the page; the validator would be another host. */
-function start(prefix: string): string {
-  return `SwaggerUIBundle({
-  url: ${JSON.stringify(`${prefix}/openapi.json`)},
-  domNode: document.getElementById("reference"),
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-});
-`;
 }
