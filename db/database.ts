@@ -1,3 +1,4 @@
+import { Backlog } from "./connections/backlog.ts";
 import {
   type ConnectionSettings,
   openConnection,
@@ -5,9 +6,10 @@ import {
 import { openEmbedded } from "./connections/embedded.ts";
 import { type Lease, type Operation, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";
-import { retrying } from "./connections/retry.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
+import { isConflict, isConnectionLoss } from "./connections/sqlstate.ts";
 import { inTransaction, type Transaction } from "./connections/transaction.ts";
+import { pause } from "./connections/deadline.ts";
 
 /** What a request may do with the database. Each operation is one statement or one transaction. */
 export interface Operations {
@@ -23,10 +25,7 @@ export interface Operations {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same for SQL that does not keep counts and stored answers itself: triggers do. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /**
-   * Runs a statement that writes some time later, if there is time for it: it is
-   * dropped while others do so, and its failure is told to nobody.
-   */
+  /** Runs a statement after the answer, if there is time for it. Its failure is not reported. */
   afterwards(statement: Statement): void;
 }
 
@@ -56,8 +55,8 @@ export const readiness = sql`select`;
 /** After how many milliseconds an unused connection is closed. */
 const IDLE_MS = 60_000;
 
-/** How many statements may run afterwards at a time. */
-const MAX_BACKGROUND = 2;
+/** How often an operation is tried. */
+const MAX_ATTEMPTS = 3;
 
 /** The service itself: it looks up credentials, and asks whether the database answers. */
 const SERVICE: Caller = { organizationId: "", name: "" };
@@ -86,14 +85,13 @@ export async function openDatabase(
     // The embedded database does not go silent: it is busy.
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
-  const background = { running: 0 };
+  const backlog = new Backlog();
   const housekeeping = embedded
     ? undefined
     : setInterval(() => pool.closeUnused(), IDLE_MS);
 
   return {
-    until: (deadline, caller) =>
-      operationsOf(pool, background, deadline, caller),
+    until: (deadline, caller) => operationsOf(pool, backlog, deadline, caller),
     get load() {
       return pool.load;
     },
@@ -107,7 +105,7 @@ export async function openDatabase(
 
 function operationsOf(
   pool: Pool,
-  background: { running: number },
+  backlog: Backlog,
   deadline: number,
   caller?: Caller,
 ): Operations {
@@ -134,13 +132,8 @@ function operationsOf(
         (lease) =>
           inTransaction(lease, { writer: "script", organizationId }, work),
       ),
-    afterwards(statement) {
-      if (background.running === MAX_BACKGROUND) return;
-      background.running++;
-      transaction((tx) => tx.commit(statement)).catch(() => {}).finally(() =>
-        background.running--
-      );
-    },
+    afterwards: (statement) =>
+      backlog.add(() => transaction((tx) => tx.commit(statement))),
   };
 }
 
@@ -159,5 +152,22 @@ async function read<S extends Statement>(
   } catch (error) {
     await connection.rollback();
     throw error;
+  }
+}
+
+/**
+ * Runs the operation, and again where PostgreSQL asks for that or the connection
+ * was lost. A transaction that may have been committed fails with neither.
+ */
+async function retrying<T>(operation: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await operation();
+    } catch (error) {
+      const isWorthwhile = isConflict(error) || isConnectionLoss(error);
+      if (attempt === MAX_ATTEMPTS || !isWorthwhile) throw error;
+      // A random pause keeps two operations from meeting again.
+      await pause(Math.random() * 20 * attempt);
+    }
   }
 }

@@ -30,11 +30,14 @@ interface KnownKey extends StoredKey {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** An API key, or its beginning, in `Authorization`. */
+const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
+
 /**
- * Makes the guard of handlers: only a caller with good credentials (`need` says
- * for what) reaches one. An API key decides alone; without one a Bearer token
- * does, for the organization in `x-organization-id` (specification, 5). Throws
- * `UNAUTHORIZED` or `FORBIDDEN`.
+ * Makes the guard of handlers, which lets callers with sufficient credentials
+ * through. An API key decides alone; without one a Bearer token does, for the
+ * organization in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED`
+ * or `FORBIDDEN`.
  */
 export function createGuard() {
   const keys = new Cache<KnownKey>();
@@ -61,7 +64,7 @@ export function createGuard() {
       if (need === "write" && !caller.mayWrite) {
         throw new ApiError(
           "FORBIDDEN",
-          "These credentials may read and not write",
+          "These credentials may only read",
         );
       }
       if (need === "administer" && !caller.mayAdminister) {
@@ -95,7 +98,11 @@ async function byKey(
   apiKey: string,
 ): Promise<KnownCaller> {
   const id = API_KEY.exec(apiKey)?.[1];
-  if (!id) throw unauthorized("The API key is missing or not valid");
+  if (!id) {
+    throw unauthorized(
+      "The header x-api-key is not a whole API key: cat_, 12 characters, _, 43 characters",
+    );
+  }
   const hash = hashOf(apiKey);
   const key = await keys.get(hash.toString("latin1"), async () => {
     const [key] = await databaseFor(context).lookUp(keyById(id));
@@ -103,8 +110,9 @@ async function byKey(
       return { ...key, usedInMinute: 0 };
     }
   });
-  if (!key || key.ends_at !== null && key.ends_at <= Date.now()) {
-    throw unauthorized("The API key is missing or not valid");
+  if (!key) throw unauthorized("The API key is not valid");
+  if (key.ends_at !== null && key.ends_at <= Date.now()) {
+    throw unauthorized("The API key has expired or been revoked");
   }
   context.facts.api_key = id;
   const caller = { organizationId: key.organization_id, name: id };
@@ -112,7 +120,7 @@ async function byKey(
   return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
 }
 
-/** The request does not wait for it, nor fail with it. */
+/** Runs in the background: no request waits for it or fails with it. */
 function noteUse(
   { services, deadline }: Context,
   key: KnownKey,
@@ -126,7 +134,7 @@ function noteUse(
       error,
     ) =>
       services.log("warn", {
-        message: "The use of an API key was not noted",
+        message: "The last use of an API key could not be stored",
         api_key: caller.name,
         cause: described(error),
       })
@@ -138,12 +146,14 @@ async function byToken(
   roles: Cache<Role>,
 ): Promise<KnownCaller> {
   const { request, services } = context;
-  const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(
-    request.headers.get("authorization") ?? "",
-  )?.[1];
+  const authorization = request.headers.get("authorization") ?? "";
+  const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)
+    ?.[1];
   if (!token) {
     throw unauthorized(
-      "Credentials are needed: x-api-key, or Authorization with a Bearer token",
+      MISPLACED_KEY.test(authorization)
+        ? "An API key belongs in the header x-api-key, not in Authorization"
+        : "Credentials are needed: x-api-key, or Authorization with a Bearer token",
     );
   }
   if (!services.verifyToken) {
@@ -151,8 +161,8 @@ async function byToken(
   }
   const subject = await services.verifyToken(token);
 
-  const organizationId = request.headers.get("x-organization-id")?.trim()
-    .toLowerCase();
+  const organizationId = request.headers.get("x-organization-id")
+    ?.toLowerCase();
   if (!organizationId) {
     throw unauthorized("A Bearer token needs x-organization-id");
   }
@@ -167,7 +177,7 @@ async function byToken(
   if (!role) {
     throw new ApiError(
       "FORBIDDEN",
-      "The subject of the token is no member of this organization",
+      "The subject of the token is not a member of this organization",
     );
   }
   return {

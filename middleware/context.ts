@@ -1,7 +1,7 @@
 import type { Database, Operations } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
-import type { Room } from "./memory_budget.ts";
+import type { MemoryBudget } from "./memory_budget.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
@@ -26,6 +26,8 @@ export interface Services {
   bodyArrivalMs: number;
   /** How long a request may wait for the database and use it, all in all. */
   deadlineMs: number;
+  /** How long a client may take for each part of a long answer. */
+  answerPatienceMs: number;
   /** Whether the service still takes work; `/health/ready` says so. */
   isReady: () => boolean;
 }
@@ -38,9 +40,8 @@ export interface Context {
   params: Record<string, string | undefined>;
   /** By when the request is answered, in milliseconds of `performance.now()`. */
   deadline: number;
-  /** The memory for bodies, of which it takes a share for its own. */
-  room: Room;
-  /** What is known of the request by now, for its line in the log. */
+  memory: Memory;
+  /** What is known about the request so far, for its line in the log. */
   facts: Facts;
   timing: Timing;
 }
@@ -48,6 +49,15 @@ export interface Context {
 export interface Facts {
   organization_id?: string;
   api_key?: string;
+  /** The fields of the body that were accepted and ignored; the response names them. */
+  ignored_fields?: string[];
+}
+
+/** The memory that requests share. */
+export interface Memory {
+  bodies: MemoryBudget;
+  /** Long answers that their clients have not taken yet. */
+  answers: MemoryBudget;
 }
 
 /** A request whose caller is known. */
@@ -56,10 +66,10 @@ export interface Authenticated extends Context {
   database: Operations;
 }
 
-/** An answer before it becomes a `Response`; the body is JSON text. */
+/** An answer before it becomes a `Response`: the body is JSON text, or bytes that many answers share. */
 export interface Answer {
   status: number;
-  body?: string | undefined;
+  body?: string | Uint8Array<ArrayBuffer> | undefined;
   headers?: Record<string, string> | undefined;
 }
 

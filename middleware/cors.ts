@@ -1,24 +1,24 @@
-/** What a page may read of an answer besides its body. */
+/** The response headers that a page may read. */
 const EXPOSED =
-  "API-Version, ETag, Idempotent-Replayed, Link, Location, Retry-After, Server-Timing, X-Request-Id";
+  "API-Version, ETag, Idempotent-Replayed, Ignored-Fields, Link, Location, Retry-After, Server-Timing, X-Request-Id";
 
-/** What a page may send. */
+/** The request headers that a page may send. */
 const ALLOWED =
   "Accept-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Api-Key, X-Organization-Id, X-Request-Id";
 
-/** Browsers believe a preflight for so many seconds, two hours at most. */
+/** How long browsers cache a preflight, in seconds; they cap it at two hours. */
 const MAX_AGE = "7200";
 
 /**
- * Makes what lets the pages of these origins read answers (Fetch standard,
- * 3.3). Credentials here are headers that a page sends itself, so cookies are
- * never let in, and an origin is named and never `*`.
+ * Lets pages of these origins read responses (Fetch standard, 3.3). Credentials
+ * are headers that a page sends itself, so cookies are never allowed, and the
+ * origin is named instead of `*`.
  */
 export function createCors(origins: readonly string[]) {
   return function allowOrigin(request: Request, response: Response): Response {
     if (origins.length === 0) return response;
     const { headers } = response;
-    // Without an origin too: what is kept of that answer must not serve a page.
+    // Also without an origin: a cache must not serve that response to a page.
     headers.append("vary", "Origin");
     const origin = request.headers.get("origin");
     if (origin === null || !origins.includes(origin)) return response;

@@ -1,6 +1,6 @@
 import { unavailable } from "../schema/errors.ts";
 
-/** How long a looked-up value is believed: a key that is revoked stops working within 5 seconds. */
+/** How long a looked-up value is trusted: a revoked key stops working within 5 seconds. */
 const FRESH_MS = 4_000;
 
 const MAX_ENTRIES = 10_000;
@@ -9,8 +9,8 @@ const MAX_ENTRIES = 10_000;
 const MAX_STRANGERS = 250;
 
 /**
- * Remembers what was looked up, for a moment. What was not found is not
- * remembered: a key that was just made works at once.
+ * Caches look-ups for a moment. A failed look-up is not cached, so that a new
+ * key works at once.
  */
 export class Cache<T> {
   readonly #entries = new Map<
@@ -20,9 +20,9 @@ export class Cache<T> {
   #strangers = 0;
 
   /**
-   * The value of the key, from memory or by `find`; those who ask together share
-   * one look-up. Throws `SERVICE_UNAVAILABLE` where too many are asked for that
-   * were never found.
+   * The value of the key, from the cache or by `find`. Concurrent callers share
+   * one look-up. Throws `SERVICE_UNAVAILABLE` if too many unknown keys are being
+   * looked up.
    */
   async get(
     key: string,

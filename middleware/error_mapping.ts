@@ -5,10 +5,7 @@ import {
 } from "../db/connections/sqlstate.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 
-/**
- * Finds what to tell the client of whatever was thrown. What is not theirs to
- * know stays behind as the cause.
- */
+/** The error that the client is told. Everything internal stays behind as its cause. */
 export function toApiError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   if (brokenConstraint(cause) === "publishing_program_products_product") {

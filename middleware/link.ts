@@ -1,15 +1,12 @@
 import type { Meta } from "../schema/envelope.ts";
 
-/**
- * Clients and proxies take only so much of headers, and a query may be as long.
- * Beyond it `meta` alone says which pages there are.
- */
+/** Clients and proxies limit the size of headers. A longer one is left out; `meta` says the same. */
 const MAX_LENGTH = 2_048;
 
 /**
- * The `Link` header of a page (RFC 8288): to the first, previous, next and last
- * page of the same list, as far as there are such. From a page past the end the
- * last one is the previous one.
+ * The `Link` header of a page (RFC 8288): the first, previous, next and last
+ * page of the same list, where they exist. The page before one past the end is
+ * the last.
  */
 export function linkHeader(
   { pathname, searchParams }: URL,

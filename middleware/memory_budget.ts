@@ -1,37 +1,70 @@
 import { unavailable } from "../schema/errors.ts";
 
-/**
- * The memory for bodies: a request costs a few times its body until it is
- * answered, and a process with too many of them would die of it.
- */
-export class Room {
-  readonly #bytes: number;
-  #taken = 0;
+/** The organization and the API key that memory is reserved for. Requests without credentials share one holder. */
+export interface Holder {
+  organization_id?: string;
+  api_key?: string;
+}
 
-  constructor(bytes: number) {
+/** The memory that one request holds until it is disposed of. */
+export interface Reservation extends Disposable {
+  /** Reserves more. Throws `SERVICE_UNAVAILABLE` beyond the holder's share. */
+  add(bytes: number): void;
+}
+
+/**
+ * Memory that organizations share. An organization may hold at most half as
+ * much as is free, and one of its keys at most as much as it leaves to its
+ * organization: so each can fill its own share, and some is always left for the
+ * others. The only reservation of an organization may have any size.
+ */
+export class MemoryBudget {
+  readonly #bytes: number;
+  readonly #refusal: string;
+  readonly #held = new Map<string, number>();
+  #used = 0;
+
+  constructor(bytes: number, refusal: string) {
     this.#bytes = bytes;
+    this.#refusal = refusal;
   }
 
-  /** What one request takes of it, and gives back when it is disposed of. */
-  share(): Share {
-    let taken = 0;
+  /** Reserves memory. Throws `SERVICE_UNAVAILABLE` beyond the holder's share. */
+  reserve(
+    { organization_id: organization = "", api_key = "" }: Holder,
+    bytes = 0,
+  ): Reservation {
+    const key = `${organization} ${api_key}`;
+    let own = 0;
+    const add = (bytes: number) => {
+      const heldByAll = this.#heldBy(organization);
+      const left = (this.#bytes - this.#used) / 2 - heldByAll - bytes;
+      if (heldByAll > own && left < this.#heldBy(key)) {
+        throw unavailable(this.#refusal);
+      }
+      own += bytes;
+      this.#change([organization, key], bytes);
+    };
+    add(bytes);
     return {
-      take: (bytes) => {
-        if (this.#taken + bytes > this.#bytes) {
-          throw unavailable("Too much is being written at the moment");
-        }
-        this.#taken += bytes;
-        taken += bytes;
-      },
+      add,
       [Symbol.dispose]: () => {
-        this.#taken -= taken;
+        this.#change([organization, key], -own);
+        own = 0;
       },
     };
   }
-}
 
-/** The part of one request. */
-export interface Share extends Disposable {
-  /** Takes more. Throws `SERVICE_UNAVAILABLE` where there is none. */
-  take(bytes: number): void;
+  #heldBy(holder: string): number {
+    return this.#held.get(holder) ?? 0;
+  }
+
+  #change(holders: string[], bytes: number): void {
+    this.#used += bytes;
+    for (const holder of holders) {
+      const held = this.#heldBy(holder) + bytes;
+      if (held > 0) this.#held.set(holder, held);
+      else this.#held.delete(holder);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { unavailable } from "../schema/errors.ts";
 import type { Services } from "./context.ts";
 
-/** Throws `SERVICE_UNAVAILABLE` where the service does not take work yet, or any more. */
+/** Throws `SERVICE_UNAVAILABLE` while the service starts or stops. */
 export function checkReady({ isReady }: Services): void {
   if (!isReady()) {
     throw unavailable("The service is starting, or being stopped");

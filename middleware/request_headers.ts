@@ -1,8 +1,19 @@
 import { ApiError } from "../schema/errors.ts";
+import { VERSIONS } from "../schema/version.ts";
+
+/** Throws `UNSUPPORTED_VERSION` for an `Accept-Version` that is not served (specification, 9). */
+export function checkVersion(headers: Headers): void {
+  const version = headers.get("accept-version");
+  if (!version || VERSIONS.includes(version)) return;
+  throw new ApiError(
+    "UNSUPPORTED_VERSION",
+    `Accept-Version is not supported; supported: ${VERSIONS.join(", ")}`,
+  );
+}
 
 /**
- * The `Idempotency-Key` of the request, if it has one: 1 to 255 visible ASCII
- * characters. Throws `VALIDATION_ERROR` for any other.
+ * The `Idempotency-Key` of the request, if any: 1 to 255 visible ASCII
+ * characters. Throws `VALIDATION_ERROR` for any other value.
  */
 export function idempotencyKeyOf(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");

@@ -6,19 +6,19 @@ import { keysAt } from "./jwks.ts";
 /** Verifies a Bearer token and gives its subject. Throws `UNAUTHORIZED`. */
 export type TokenVerifier = (token: string) => Promise<string>;
 
-/** Clocks may differ by so many seconds. */
+/** Accepted clock skew, in seconds. */
 const SKEW = 30;
 
-/** A token that is good for longer than this many seconds is refused. */
+/** Tokens that are valid for more seconds than this are refused. */
 const MAX_LIFETIME = 366 * 86_400;
 
-/** A JWT of no special kind, or one for access (RFC 9068): others were not made for this (RFC 8725, 3.11). */
+/** A plain JWT or an access token (RFC 9068). Other kinds have another purpose (RFC 8725, 3.11). */
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
- * Makes the verifier of Bearer tokens (RFC 7519): HS256 by a secret, or RS256,
- * PS256, ES256 and EdDSA by the keys at an address. The algorithm is never
- * taken on the token's own word.
+ * Makes the verifier of Bearer tokens (RFC 7519): HS256 with a secret, or RS256,
+ * PS256, ES256 and EdDSA with the keys at an address. The algorithm in a token
+ * is never trusted.
  */
 export function createTokenVerifier(config: TokenConfig): TokenVerifier {
   const options: jose.JWTVerifyOptions = {
@@ -49,7 +49,7 @@ export function createTokenVerifier(config: TokenConfig): TokenVerifier {
   };
 }
 
-/** What is answered to a request without good credentials (RFC 9110, 11.6.1). */
+/** The error of a request without valid credentials (RFC 9110, 11.6.1). */
 export function unauthorized(message: string, cause?: unknown): ApiError {
   const bearer = cause
     ? 'Bearer realm="catalogue", error="invalid_token"'
@@ -71,7 +71,7 @@ async function verify(
   try {
     return await jose.jwtVerify(token, key, options);
   } catch (error) {
-    // A token without `kid`, and several keys that may have signed it.
+    // Without `kid`, any of several keys may have signed the token.
     if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const candidate of error) {
       try {
@@ -92,13 +92,13 @@ function subjectOf({ sub, exp, iat }: jose.JWTPayload): string {
     typeof sub !== "string" || !sub || sub.length > 255 || sub.includes("\0") ||
     !sub.isWellFormed()
   ) {
-    throw new Error("The claim `sub` names no one");
+    throw new Error("The claim `sub` is not a subject");
   }
   if (exp! > now + MAX_LIFETIME) {
-    throw new Error("The claim `exp` lies too far ahead");
+    throw new Error("The claim `exp` is too far in the future");
   }
   if (iat !== undefined && iat > now + SKEW) {
-    throw new Error("The claim `iat` lies ahead");
+    throw new Error("The claim `iat` is in the future");
   }
   return sub;
 }

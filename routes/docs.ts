@@ -1,9 +1,8 @@
-import type { Answer, Handler } from "../middleware/context.ts";
-import { etagOf, isNotModified } from "../middleware/etag.ts";
+import type { Handler } from "../middleware/context.ts";
 import { PAGE, startScript, STYLE } from "./docs_page.ts";
 import { fixed } from "./static_answer.ts";
 
-/** Nothing but what this service serves; Swagger UI draws its icons as `data:` images. */
+/** Only what this service serves. Swagger UI draws its icons as `data:` images. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,18 +21,25 @@ const JAVASCRIPT = "text/javascript; charset=utf-8";
 /** Stands for the origin in the description until it is known (RFC 2606). */
 const ANY_ORIGIN = "http://catalogue.invalid";
 
+/** Origins whose description is kept. Clients choose them. */
+const MAX_ORIGINS = 16;
+
 /** `GET /openapi.json`: the API in OpenAPI 3.1, at the address that was asked. */
 export function createDescription(prefix: string): Handler {
-  let description: Promise<string> | undefined;
-  return async ({ request }): Promise<Answer> => {
+  let description: Promise<string>;
+  const known = new Map<string, Handler>();
+  async function load(origin: string): Promise<string> {
     description ??= import("../schema/openapi/document.ts").then(
       ({ openapiDocument }) => openapiDocument(ANY_ORIGIN, prefix),
     );
-    const body = (await description).replaceAll(ANY_ORIGIN, originOf(request));
-    const etag = etagOf(body);
-    return isNotModified(request.headers, etag)
-      ? { status: 304, headers: { etag } }
-      : { status: 200, body, headers: { etag } };
+    return (await description).replaceAll(ANY_ORIGIN, origin);
+  }
+  return (context) => {
+    const origin = originOf(context.request);
+    const handler = known.get(origin) ?? fixed(() => load(origin));
+    if (known.size === MAX_ORIGINS) known.clear();
+    known.set(origin, handler);
+    return handler(context);
   };
 }
 
@@ -44,7 +50,7 @@ function originOf({ url, headers }: Request): string {
   return `${isSecure ? "https:" : protocol}//${host}`;
 }
 
-/** The reference page at `/docs` and what it is made of, by method and path. */
+/** The reference page at `/docs` and its assets, by method and path. */
 export function createDocs(prefix: string): Record<string, Handler> {
   return {
     "GET /docs": fixed(() => PAGE, {

@@ -18,9 +18,9 @@ import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 export async function create(context: Authenticated): Promise<Answer> {
   const { request, database, services } = context;
   const key = idempotencyKeyOf(request.headers);
-  using share = context.room.share();
-  const text = await readText(context, share);
-  const body = validBody(text, CreateProduct);
+  using memory = context.memory.bodies.reserve(context.facts);
+  const text = await readText(context, memory);
+  const body = validBody(context, text, CreateProduct);
 
   const { id, product, isReplayed } = await createProduct(
     database,
@@ -70,9 +70,9 @@ export async function get(
 /** `PUT /products/{id}` (specification, 4.4). */
 export async function update(context: Authenticated): Promise<Answer> {
   const { request, params, database } = context;
-  using share = context.room.share();
-  const text = await readText(context, share);
-  const body = validBody(text, UpdateProduct);
+  using memory = context.memory.bodies.reserve(context.facts);
+  const text = await readText(context, memory);
+  const body = validBody(context, text, UpdateProduct);
   const precondition = preconditionOf(request.headers);
 
   const product = await updateProduct(

@@ -20,6 +20,9 @@ const MARGIN_MS = 1_000;
 /** A body has so long to arrive. */
 const BODY_ARRIVAL_MS = 10_000;
 
+/** Slow connections take tens of seconds for what the kernel has buffered. */
+const ANSWER_PATIENCE_MS = 30_000;
+
 const HOUR_MS = 3_600_000;
 
 /** The service of a process, from its start to its end. */
@@ -74,6 +77,7 @@ export async function openService(
     docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
     bodyArrivalMs: BODY_ARRIVAL_MS,
+    answerPatienceMs: ANSWER_PATIENCE_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
     isReady,
   });

@@ -1,21 +1,18 @@
 import type { Answer, Handler } from "../middleware/context.ts";
 import { etagOf, isNotModified } from "../middleware/etag.ts";
 
-/**
- * Answers with a text that stays the same while the service runs, and is had
- * when it is first asked for; 304 to who has it already.
- */
+/** Answers with a constant text, loaded and encoded on the first request. Honours `If-None-Match`. */
 export function fixed(
   load: () => string | Promise<string>,
   headers: Record<string, string> = {},
 ): Handler {
-  let known: { body: string; etag: string } | undefined;
+  let loaded: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
+  async function encoded() {
+    const text = await load();
+    return { body: new TextEncoder().encode(text), etag: etagOf(text) };
+  }
   return async ({ request }): Promise<Answer> => {
-    if (!known) {
-      const body = await load();
-      known = { body, etag: etagOf(body) };
-    }
-    const { body, etag } = known;
+    const { body, etag } = await (loaded ??= encoded());
     if (isNotModified(request.headers, etag)) {
       return { status: 304, headers: { ...headers, etag } };
     }

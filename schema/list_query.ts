@@ -1,10 +1,18 @@
 import * as v from "valibot";
 import { type Fault, invalid } from "./errors.ts";
 import { toParameterFaults } from "./error_details.ts";
-import { embeds, Since, Term, Uuids, wholeNumber } from "./parameters.ts";
+import {
+  choices,
+  embeds,
+  Since,
+  Term,
+  Uuids,
+  wholeNumber,
+} from "./parameters.ts";
+import { PRODUCT_TYPES } from "./product.ts";
 import { heading, Isbn10, Isbn13 } from "./values.ts";
 
-/** The columns a list can be filtered by (specification, 4.2). */
+/** The filters of the specification, 4.2. Their totals are kept. */
 export const FILTERS = [
   "publishing_status_id",
   "lifecycle_status_id",
@@ -12,12 +20,29 @@ export const FILTERS = [
   "format_id",
 ] as const;
 
+/** The other references that are columns of a product. */
+export const REFERENCE_FILTERS = [
+  "publisher_id",
+  "imprint_id",
+  "division_id",
+  "season_id",
+  "license_id",
+  "title_id",
+  "series_id",
+] as const;
+
+/** The references that a product may have many of. */
+export const LINK_FILTERS = ["collection_id", "contributor_id"] as const;
+
 /** The columns that one product is looked up by. */
 export const EXACT = ["isbn13", "isbn10", "product_code"] as const;
 
 /** The parameters that narrow a list down. */
 export const NARROWING = [
   ...FILTERS,
+  ...REFERENCE_FILTERS,
+  ...LINK_FILTERS,
+  "product_type",
   ...EXACT,
   "search",
   "updated_since",
@@ -54,6 +79,11 @@ export const Parameters = v.object({
       product_territories: "product_territories",
       product_sales_rights: "product_sales_rights",
       sales_rights: "product_sales_rights",
+      product_prices: "product_prices",
+      packing_configurations: "packing_configurations",
+      contributors: "contributors",
+      custom_fields: "custom_fields",
+      collateral: "collateral",
     }),
     "",
   ),
@@ -69,6 +99,16 @@ export const Parameters = v.object({
   lifecycle_status_id: v.optional(Uuids),
   product_availability_id: v.optional(Uuids),
   format_id: v.optional(Uuids),
+  publisher_id: v.optional(Uuids),
+  imprint_id: v.optional(Uuids),
+  division_id: v.optional(Uuids),
+  season_id: v.optional(Uuids),
+  license_id: v.optional(Uuids),
+  title_id: v.optional(Uuids),
+  series_id: v.optional(Uuids),
+  collection_id: v.optional(Uuids),
+  contributor_id: v.optional(Uuids),
+  product_type: v.optional(choices(PRODUCT_TYPES)),
 });
 
 export type ListQuery = v.InferOutput<typeof Parameters>;

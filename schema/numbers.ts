@@ -1,44 +1,35 @@
 import * as v from "valibot";
 
 /**
- * A number of a JSON text whose digits a JavaScript number would change, kept
- * as its source: `JSON.stringify` writes it as it was sent.
+ * A JSON number that a JavaScript number would change, kept as its source text:
+ * `JSON.stringify` writes the digits that were sent.
  */
 export interface RawNumber {
   rawJSON: string;
 }
 
-// https://github.com/tc39/proposal-json-parse-with-source, which V8 has and the type libraries have not.
+// https://github.com/tc39/proposal-json-parse-with-source: V8 implements it, TypeScript has no types for it yet.
 declare global {
   interface JSON {
     rawJSON(text: string): RawNumber;
     isRawJSON(value: unknown): value is RawNumber;
-    parse(
-      text: string,
-      reviver?: (
-        key: string,
-        value: unknown,
-        context: { source?: string },
-      ) => unknown,
-    ): unknown;
   }
 }
 
-/** A number of many digits. PostgreSQL keeps those of a plain decimal number, however many. */
+/** A number with many digits. PostgreSQL keeps every digit of a plain decimal number. */
 export const ExactNumber = v.custom<RawNumber>((value) =>
-  JSON.isRawJSON(value) &&
-  /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON) &&
-  !/^-[0.]+$/.test(value.rawJSON)
+  JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
 
-/** The decimal digits of an amount, or nothing where it is none. */
+/** The decimal digits of an amount; undefined for a value of another type. */
 function decimal(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number") return String(value);
   if (JSON.isRawJSON(value)) return value.rawJSON;
 }
 
-const AMOUNT = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?$/;
+/** Negative zero is zero. */
+const AMOUNT = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
 
 /** A JSON number or a decimal string. */
 const Decimal = v.custom<number | string | RawNumber>(
@@ -46,7 +37,7 @@ const Decimal = v.custom<number | string | RawNumber>(
   "invalid_type: Expected a number, or a decimal string",
 );
 
-/** An exact amount, passed on as it was sent. */
+/** An exact amount, passed to the database with the digits that were sent. */
 export const Amount = v.pipe(
   Decimal,
   v.check(
@@ -56,7 +47,7 @@ export const Amount = v.pipe(
   v.metadata(decimalUpTo(999_999_999_999.9999)),
 );
 
-/** A percentage, exact as an amount is. */
+/** A percentage, as exact as an amount. */
 export const Percent = v.pipe(
   Decimal,
   v.check(

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 
-/** Unknown fields named in one object; a body of nothing else stays cheap. */
+/** Unknown fields reported for one object. */
 const MAX_UNKNOWN = 20;
 
 /**
- * An object with these fields and no others. Every unknown field is named;
- * those of `answered`, which only an answer has, are accepted and dropped, so
- * that what was read can be sent back.
+ * An object with these fields and no others. Unknown fields are reported. The
+ * fields in `answered`, which only responses have, are accepted and dropped, so
+ * that a response can be sent back.
  */
 export function fields<const E extends v.ObjectEntries>(
   entries: E,
@@ -46,9 +46,9 @@ export function fields<const E extends v.ObjectEntries>(
 }
 
 /**
- * One of `options`, chosen by the look of the entry, so that only the faults of
- * that one are told. JSON, where nothing is undefined, never asks without an
- * entry; the conversion to JSON Schema does, and gets all of them.
+ * One of `options`, chosen by the entry, so that only the errors of that option
+ * are reported. JSON has no undefined entry: only the conversion to JSON Schema
+ * passes one, and it needs all options.
  */
 export function chosen<T>(
   options: v.GenericSchema<unknown, T>[],
@@ -60,8 +60,8 @@ export function chosen<T>(
 }
 
 /**
- * An array of at most 500 entries, of which no two have the same values in
- * `keys`. A longer one is refused before its entries are read.
+ * An array of at most 500 entries, no two of them with the same values in
+ * `keys`. A longer array is refused before its entries are validated.
  */
 export function list<const S extends v.GenericSchema>(
   entry: S,
@@ -85,7 +85,7 @@ export function list<const S extends v.GenericSchema>(
   );
 }
 
-/** The entries that have the same strings in `keys` as an earlier one. */
+/** The entries with the same strings in `keys` as an earlier entry. */
 function* repeated(entries: unknown, keys: string[]) {
   if (!Array.isArray(entries) || keys.length === 0) return;
   const seen = new Set<string>();
@@ -99,7 +99,7 @@ function* repeated(entries: unknown, keys: string[]) {
   }
 }
 
-/** One step of the path to a fault. */
+/** One step of the path to an error. */
 export function step(
   type: "array" | "object",
   input: object,
@@ -109,7 +109,7 @@ export function step(
   return { type, origin: "value", input, key, value } as v.IssuePathItem;
 }
 
-/** Whether the value was an object in JSON; a number kept by its digits was none. */
+/** Whether the value was an object in JSON. A raw number was not. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null &&
     !Array.isArray(value) && !JSON.isRawJSON(value);

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { Moment } from "./date_time.ts";
-import { codePoints, Uuid } from "./values.ts";
+import { codePoints, oneOf, Uuid } from "./values.ts";
 
 /*
- * What a query parameter may be: text that becomes a value.
+ * The schemas of query parameters, which turn text into values.
  */
 
 const MAX_IDS = 100;
@@ -22,7 +22,7 @@ export function wholeNumber(most = Infinity) {
   );
 }
 
-/** What is searched for, without spaces around it. */
+/** A search term, without surrounding white space. */
 export const Term = v.pipe(
   v.string(),
   v.trim(),
@@ -37,7 +37,7 @@ export const Term = v.pipe(
   v.metadata({ maxLength: 200 }),
 );
 
-/** A comma list of UUIDs, each once in what is read. */
+/** A comma list of UUIDs, read without its duplicates. */
 export const Uuids = v.pipe(
   v.string(),
   v.metadata({
@@ -45,27 +45,36 @@ export const Uuids = v.pipe(
     items: { type: "string", format: "uuid" },
     maxItems: MAX_IDS,
   }),
-  v.transform((list) => list.split(",").map((id) => id.trim())),
+  v.transform(split),
   v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
   v.array(Uuid),
   v.transform((ids) => [...new Set(ids)]),
 );
 
-/** A time; the `+` of an offset that was not escaped arrives as a space. */
+/** A comma list of these values, each once in what is read. */
+export function choices<const T extends readonly string[]>(values: T) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: "array", items: { enum: [...values] } }),
+    v.transform(split),
+    v.array(oneOf(...values)),
+    v.transform((given) => [...new Set(given)]),
+  );
+}
+
+/** A time. An unescaped `+` before its offset arrives as a space. */
 export const Since = v.pipe(
   v.string(),
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
   Moment,
 );
 
-/** A comma list of names, each of which stands for an embed; empty for none. */
+/** A comma list of names, with optional spaces around them, each for an embed. Empty means none. */
 export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),
     v.metadata({ type: "array", items: { enum: Object.keys(names) } }),
-    v.transform((list) =>
-      list === "" ? [] : list.split(",").map((name) => name.trim())
-    ),
+    v.transform((list) => list === "" ? [] : split(list)),
     v.check(
       (given) => given.every((name) => Object.hasOwn(names, name)),
       `invalid_value: Expected a comma list of ${
@@ -74,4 +83,17 @@ export function embeds<E extends string>(names: Record<string, E>) {
     ),
     v.transform((given) => new Set(given.map((name) => names[name]!))),
   );
+}
+
+function split(list: string): string[] {
+  return list.split(",").map(withoutSpaces);
+}
+
+/** Not `trim`, which would remove line breaks too. */
+function withoutSpaces(text: string): string {
+  let start = 0;
+  while (text[start] === " ") start++;
+  let end = text.length;
+  while (end > start && text[end - 1] === " ") end--;
+  return text.slice(start, end);
 }

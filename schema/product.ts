@@ -23,6 +23,16 @@ import {
   Uuid,
 } from "./values.ts";
 
+export const PRODUCT_TYPES = [
+  "normal",
+  "kit",
+  "kit_part",
+  "indent",
+  "charge",
+  "special",
+  "trade_only",
+] as const;
+
 /** The columns of a product that a client may write (specification, 2.1). */
 export const CORE = {
   title: heading(500),
@@ -51,15 +61,7 @@ export const CORE = {
       "Written to the product's format, and so to every product on that format; without a format it has no effect.",
     ),
   ),
-  product_type: v.nullable(oneOf(
-    "normal",
-    "kit",
-    "kit_part",
-    "indent",
-    "charge",
-    "special",
-    "trade_only",
-  )),
+  product_type: v.nullable(oneOf(...PRODUCT_TYPES)),
   cover_image_url: v.nullable(HttpUrl),
 };
 

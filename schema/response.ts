@@ -89,6 +89,13 @@ export const Product = v.object({
 /** A product in a list, with what `include` asked for. */
 export const ListedProduct = v.object({
   ...SCALARS,
+  ...v.partial(v.pick(Product, [
+    "product_prices",
+    "packing_configurations",
+    "contributors",
+    "custom_fields",
+    "collateral",
+  ])).entries,
   product_territories: v.optional(v.array(ShallowTerritory)),
   product_sales_rights: v.optional(v.array(SalesRights)),
 });

@@ -25,13 +25,13 @@ export function text(max = 2000) {
     ),
     v.check(
       (text) => text.isWellFormed(),
-      "invalid_character: A surrogate stands alone (U+D800 to U+DFFF)",
+      "invalid_character: A lone surrogate (U+D800 to U+DFFF) is not a character",
     ),
     v.metadata({ maxLength: max }),
   );
 }
 
-/** The same, with something to read in it. */
+/** The same, but not blank. */
 export function heading(max = 2000) {
   return v.pipe(
     text(max),
@@ -43,7 +43,7 @@ export function heading(max = 2000) {
   );
 }
 
-/** A UUID in either case, taken as lower case (RFC 9562). */
+/** A UUID (RFC 9562) in either case, read as lower case. */
 export const Uuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
   v.check(
@@ -54,7 +54,7 @@ export const Uuid = v.pipe(
   v.toLowerCase(),
 );
 
-/** Rows are addressed by the ids that the service gave them: a new one has none yet. */
+/** The absent id of a new row: the service assigns ids. */
 export const NoId = v.optional(
   v.never(
     "unexpected_id: An id addresses an existing row: leave it out to create one",
@@ -74,14 +74,19 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.valueOf()) && date.toISOString().startsWith(day);
 }
 
-const HTTP_URL = /^[hH][tT][tT][pP][sS]?:\/\/[^\s\\]+$/;
+/** The grammar of RFC 3986 without its percent signs: authority, path, query, fragment. */
+const HTTP_URL =
+  /^[hH][tT][tT][pP][sS]?:\/\/(?:[\w.~!$&'()*+,;=:%-]*@)?(?:\[[\dA-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?(?:\/[\w.~!$&'()*+,;=:@%\/-]*)?(?:\?[\w.~!$&'()*+,;=:@%\/?-]*)?(?:#[\w.~!$&'()*+,;=:@%\/?-]*)?$/;
 
-/** An absolute address with the scheme `http` or `https`. */
+/** A percent sign begins two hexadecimal digits (RFC 3986, 2.1). */
+const BARE_PERCENT = /%(?![\dA-Fa-f]{2})/;
+
+/** An absolute `http` or `https` URL in the characters of RFC 3986. */
 export const HttpUrl = v.pipe(
   text(),
   v.check(
-    (url) => HTTP_URL.test(url) && URL.canParse(url),
-    "invalid_url: Expected an absolute http or https URL",
+    (url) => HTTP_URL.test(url) && !BARE_PERCENT.test(url) && URL.canParse(url),
+    "invalid_url: Expected an absolute http or https URL (RFC 3986), in which every character outside its grammar, such as a space, <, >, % or é, is percent-encoded",
   ),
   v.metadata({ pattern: HTTP_URL.source }),
 );
@@ -126,7 +131,7 @@ export const Isbn10 = v.pipe(
   ),
 );
 
-/** One of the values, in exactly this spelling. */
+/** One of the values, case-sensitive. */
 export function oneOf<const T extends readonly string[]>(...values: T) {
   return v.picklist(
     values,

@@ -1,6 +1,7 @@
 import { DEFAULT_SORT, type ListQuery } from "../../schema/list_query.ts";
 import {
   organization,
+  raw,
   sql,
   type Statement,
   unprepared,
@@ -9,6 +10,13 @@ import type { Operations } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
 import { rightDocument, storeProducts } from "./documents.ts";
 import { conditions } from "./filters.ts";
+import {
+  collateral,
+  contributors,
+  customFields,
+  packings,
+  prices,
+} from "./nested_json.ts";
 import { salesRights } from "./sales_rights_json.ts";
 import { core } from "./scalars_json.ts";
 import { SORTING } from "./sort.ts";
@@ -81,13 +89,19 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   return isPlain ? statement : unprepared(statement);
 }
 
+/** What a product of a list is embedded with. */
+const EMBEDS = {
+  product_prices: prices,
+  packing_configurations: packings,
+  contributors,
+  custom_fields: customFields,
+  collateral,
+  product_territories: shallowTerritories,
+  product_sales_rights: salesRights,
+};
+
 function embeds({ include }: ListQuery): Statement[] {
-  return [
-    ...include.has("product_territories")
-      ? [sql` || ',"product_territories":' || ${shallowTerritories}`]
-      : [],
-    ...include.has("product_sales_rights")
-      ? [sql` || ',"product_sales_rights":' || ${salesRights}`]
-      : [],
-  ];
+  return Object.entries(EMBEDS)
+    .filter(([name]) => include.has(name as keyof typeof EMBEDS))
+    .map(([name, array]) => sql` || ',"${raw(name)}":' || ${array}`);
 }

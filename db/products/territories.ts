@@ -6,7 +6,7 @@ import {
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";
-import { replaceRows } from "./rights.ts";
+import { replaceRows } from "./replaced_rows.ts";
 import type { Precondition } from "./write.ts";
 
 /** Where a market or a right holds. */

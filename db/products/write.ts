@@ -7,13 +7,14 @@ import { type Answer, currentProduct, storeProduct } from "./documents.ts";
 import { claim, type KeyedRequest, rememberAnswer } from "./idempotency.ts";
 import { nestedWrites } from "./nested.ts";
 import { checkFound, type Expected } from "./nested_rows.ts";
-import { knownForm, setProductForm } from "./product_form.ts";
 import { notFound } from "./read.ts";
 import {
   deleteRow,
   insertRow,
+  knownForm,
   lockForDelete,
   lockProduct,
+  setProductForm,
   setSeries,
   updateRow,
 } from "./row.ts";

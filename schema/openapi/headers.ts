@@ -100,6 +100,11 @@ export const RESPONSE_HEADERS = {
       "The request is a repetition: this is the answer to the first one.",
     schema: { type: "string", enum: ["true"] },
   },
+  "Ignored-Fields": {
+    description:
+      "The fields of the body that were accepted and ignored, such as `publisher_name, contributors.contributor_name`; absent if there are none.",
+    schema: { type: "string" },
+  },
   "WWW-Authenticate": {
     description: "How to authenticate (RFC 9110, 11.6.1).",
     required: true,

@@ -31,7 +31,7 @@ export const API = {
       status: 201,
       description: "The product as it is stored.",
       body: "ProductAnswer",
-      headers: ["Location", "ETag", "Idempotent-Replayed"],
+      headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
     },
     errors: [...WITH_BODY, "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
   },
@@ -61,7 +61,7 @@ export const API = {
       status: 200,
       description: "The product as it is stored.",
       body: "ProductAnswer",
-      headers: ["ETag"],
+      headers: ["ETag", "Ignored-Fields"],
     },
     errors: [...WITH_BODY, "NOT_FOUND", "PRECONDITION_FAILED"],
   },
@@ -94,7 +94,7 @@ export const API = {
       headers: ["ETag"],
     },
     isConditional: true,
-    errors: ANY,
+    errors: [...ANY, "SERVICE_UNAVAILABLE"],
   },
 } satisfies Record<string, Operation>;
 

@@ -7,9 +7,9 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   page: "The page, counted from 1.",
   limit: "Products on a page; more than 100 are taken as 100.",
   search:
-    "Part of title, ISBN or product code, in either case; ISBNs with or without hyphens.",
+    "Words that the title, the ISBNs or the product code contain, in any order, whatever their case and accents; ISBNs with or without hyphens. A phrase is put in double quotes.",
   include:
-    "What else the products have: territories with their markets, sales rights.",
+    "What else the products have; `product_territories` are those with their markets only.",
   sort: "The order; `-` is descending.",
   updated_since:
     "Products updated then or later: a day, or a time with its offset (ISO 8601).",
@@ -20,6 +20,16 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   lifecycle_status_id: "Products with one of these lifecycle statuses.",
   product_availability_id: "Products with one of these availabilities.",
   format_id: "Products in one of these formats.",
+  publisher_id: "Products of one of these publishers.",
+  imprint_id: "Products of one of these imprints.",
+  division_id: "Products of one of these divisions.",
+  season_id: "Products of one of these seasons.",
+  license_id: "Products under one of these licenses.",
+  title_id: "Products of one of these parent titles.",
+  series_id: "Products of one of these series.",
+  collection_id: "Products in one of these collections.",
+  contributor_id: "Products with one of these contributors.",
+  product_type: "Products of one of these types.",
 };
 
 /** The parameters of a list, as they are validated. */

@@ -4,7 +4,7 @@ const REPLACED: Operation["answer"] = {
   status: 200,
   description: "The full product as it is stored.",
   body: "ProductAnswer",
-  headers: ["ETag"],
+  headers: ["ETag", "Ignored-Fields"],
 };
 
 /** The operations on rights and supply of a product. */

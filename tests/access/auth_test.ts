@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { API_KEY, hashOf, issueKey } from "../../db/api_keys.ts";
 import { clockAhead } from "../support/clock.ts";
 import { countingReads } from "../support/counting.ts";
@@ -109,9 +114,42 @@ Deno.test("An API key", async (t) => {
       assertEquals(reply.status, 401, key);
       bodies.add(withoutRequestId(reply));
     }
-    bodies.add(withoutRequestId(await withKey("x")));
     assertEquals(bodies.size, 1);
     assertEquals((await withKey(org.key)).status, 200);
+  });
+
+  await t.step("says what is wrong with it, to whom it may", async () => {
+    const org = await app.organization();
+    const key = await org.issueKey("read");
+    const [, id = ""] = API_KEY.exec(key)!;
+    await app.sql((sql) =>
+      sql`update api_keys set expires_at = now() - interval '1 day' where id = ${id}`
+    );
+    const message = async (headers: HeadersInit) => {
+      const { status, body } = await app.send(PRODUCTS, { headers });
+      assertEquals(status, 401);
+      return body.error.message as string;
+    };
+
+    const misplaced = await Promise.all(
+      [`Bearer ${org.key}`, `ApiKey ${org.key}`, org.key, "bearer cat_x"].map((
+        authorization,
+      ) => message({ authorization })),
+    );
+
+    for (const text of misplaced) {
+      assertStringIncludes(text, "x-api-key, not in Authorization");
+    }
+    assertStringIncludes(
+      await message({ "x-api-key": org.key.slice(0, -1) }),
+      "not a whole API key",
+    );
+    assertStringIncludes(await message({ "x-api-key": key }), "has expired");
+    // Only the whole key shows that its holder may know.
+    assertEquals(
+      await message({ "x-api-key": `cat_${id}_${"A".repeat(43)}` }),
+      "The API key is not valid",
+    );
   });
 
   await t.step("is looked up once for many requests", async () => {

@@ -1,37 +1,50 @@
-import type { Baseline } from "./baseline.ts";
-import { worstBeside } from "./beside.ts";
-import { costOfCounting } from "./counting.ts";
-import { measureEmbedded } from "./embedded.ts";
+import type { Rules } from "./contest.ts";
+import { serving } from "./contestants.ts";
+import { startEmbedded } from "./embedded.ts";
 import { peakMemory } from "./processes.ts";
-import { linesOf } from "./report.ts";
-import type { Scenarios } from "./scenarios.ts";
-import type { Service } from "./service.ts";
+import { markdown, rateOver, type Result } from "./report.ts";
+import { BARE } from "./start_bare.ts";
+import type { Subject } from "./subject.ts";
+import { worstBeside } from "./worst.ts";
 
 const CLIENTS = 30;
 
-/** What no rate shows: the worst answers, what keeping totals costs, memory, and the embedded database. */
+/** What no rate shows: the worst answers, memory, disc, and the embedded database. */
 export async function measureAsides(
-  service: Service,
-  { get, heavy, create }: Scenarios,
-  { counting, not }: { counting: Baseline; not: Baseline },
-  how: { url: string; rounds: number; seconds: number; seed: number },
+  { checkout, service, scenarios: { get, common }, disc }: Subject,
+  results: Result[],
+  rules: Rules,
 ): Promise<string> {
   const many = { ...get, clients: CLIENTS };
-  const worst = await worstBeside(service, { many, heavy }, how);
-  const rest = await costOfCounting(create, { counting, not }, how);
+  const worst = await worstBeside(service, { many, heavy: common }, rules);
   const memory = peakMemory(service.pid);
-  const embedded = await measureEmbedded({ ...how, clients: get.clients });
-  return linesOf({
-    [`Worst GET of ${CLIENTS} clients`]: `${worst.alone.toFixed(0)} ms`,
-    [`Worst GET beside "${heavy.name}"`]: `${worst.beside.toFixed(0)} ms`,
-    "CREATE that keeps totals / that does not, by pgbench": rest.toFixed(2),
-    "Memory of the service at most": `${memory.toFixed(0)} MB`,
-    "Embedded, start with a new folder": seconds(embedded.newFolderMs),
-    "Embedded, start with its folder": seconds(embedded.oldFolderMs),
-    [`Embedded, GET of ${get.clients} clients`]: `${
-      embedded.rate.toFixed(0)
-    } per second`,
-  });
+  await using embedded = await startEmbedded(checkout, get.clients);
+  const contestant = serving(embedded.service, embedded.requests);
+  // The WebAssembly gets its optimized code only after a while.
+  await contestant.run(rules);
+  const { rate } = await contestant.run(rules);
+  const overBare = rateOver(results, get.name, [service.name, BARE]);
+  return markdown(["what", "figure"], 1, [
+    [`GET, ${service.name} / ${BARE}`, overBare.toFixed(2)],
+    [`Worst GET of ${CLIENTS} clients`, milliseconds(worst.alone)],
+    [`Worst GET beside "${common.name}"`, milliseconds(worst.beside)],
+    ["Memory of the service at most", megabytes(memory)],
+    ["Disc, all answers stored, before writes", megabytes(disc)],
+    ["Embedded, start with a new folder", seconds(embedded.newFolderMs)],
+    ["Embedded, start with its folder", seconds(embedded.oldFolderMs)],
+    [
+      `Embedded, GET of ${get.clients} clients`,
+      `${rate.toFixed(0)} per second`,
+    ],
+  ]);
+}
+
+function milliseconds(ms: number): string {
+  return `${ms.toFixed(0)} ms`;
+}
+
+function megabytes(mb: number): string {
+  return `${mb.toFixed(0)} MB`;
 }
 
 function seconds(ms: number): string {

@@ -1,29 +1,117 @@
-import { median } from "./load.ts";
-import type { Service } from "./service.ts";
-import { type Requests, runWrk } from "./wrk.ts";
+import type { Checkout } from "./checkout.ts";
+import { createDatabase } from "./cluster.ts";
+import { compete, type Rules } from "./contest.ts";
+import { serving } from "./contestants.ts";
+import { startEmbedded } from "./embedded.ts";
+import { flightsTable, measureFlights } from "./flights.ts";
+import type { Options } from "./options.ts";
+import { peakMemory } from "./processes.ts";
+import { showProgress } from "./progress.ts";
+import { markdown, rateOver, type Result, tableOf } from "./report.ts";
+import { type Scenario, type Scenarios, withOneClient } from "./scenarios.ts";
+import { BARE, startBare } from "./start_bare.ts";
+import { startSubject, type Subject } from "./subject.ts";
 
-/** In milliseconds, by themselves and with others. */
-export interface Worst {
-  alone: number;
-  beside: number;
+/**
+ * Measures two checkouts in turn, each with a database of its own; ratios are
+ * over the second.
+ */
+export async function measureBeside(
+  checkouts: readonly [Checkout, Checkout],
+  rules: Rules,
+  options: Options,
+): Promise<void> {
+  await using started = new AsyncDisposableStack();
+  const subjects: Subject[] = [];
+  for (const [i, checkout] of checkouts.entries()) {
+    const database = `bench_${i}_${checkout.name}`;
+    const url = await createDatabase(rules.cluster, database);
+    subjects.push(started.use(await startSubject(checkout, url, options)));
+  }
+  const bare = started.use(await startBare(subjects[0]!));
+  const measured = subjects.map(({ scenarios }) => chosen(scenarios, options));
+  const results: Result[] = [];
+  for (const [i, scenario] of measured[0]!.entries()) {
+    showProgress(scenario.name, i, measured[0]!.length);
+    const [here, other] = subjects.map(({ service }, k) =>
+      serving(service, measured[k]![i]!)
+    );
+    const isGet = scenario === subjects[0]!.scenarios.get;
+    const contestants = isGet
+      ? [here!, serving(bare, scenario), other!]
+      : [here!, other!];
+    results.push(...await compete(scenario.name, contestants, rules));
+  }
+  showProgress("Measured", 1, 1);
+  if ("GET embedded".includes(options.only)) {
+    results.push(...await competeEmbedded(checkouts, rules, options));
+  }
+  console.log(`${tableOf(results)}\n`);
+  if (options.only !== "") return;
+  const [here] = checkouts;
+  const overBare = rateOver(results, "GET", [here.name, BARE]);
+  console.log(`GET, ${here.name} / ${BARE}: ${overBare.toFixed(2)}\n`);
+  console.log(`${sizesOf(subjects)}\n`);
+  const flights = [];
+  for (const { checkout, url, scenarios } of subjects) {
+    flights.push(await measureFlights(checkout, url, scenarios));
+  }
+  console.log(flightsTable(checkouts, flights));
 }
 
-/** The slowest answer of many clients by themselves, and while another client sends heavy requests: medians. */
-export async function worstBeside(
-  { origin }: Service,
-  { many, heavy }: { many: Requests; heavy: Requests },
-  { rounds, seconds, seed }: { rounds: number; seconds: number; seed: number },
-): Promise<Worst> {
-  const worst = { alone: [] as number[], beside: [] as number[] };
-  for (let round = 0; round < rounds; round++) {
-    const how = { origin, seconds, seed: seed + round };
-    const alone = await runWrk(many, how);
-    const [beside] = await Promise.all([
-      runWrk(many, how),
-      runWrk(heavy, how),
-    ]);
-    worst.alone.push(alone.max);
-    worst.beside.push(beside.max);
+/** Writing comes last, so that both read the same data. */
+function chosen(
+  { get, pages, rare, common, put, create }: Scenarios,
+  { only }: Options,
+): Scenario[] {
+  const both = (scenario: Scenario) => [scenario, withOneClient(scenario)];
+  return [
+    ...both(get),
+    ...both(pages),
+    rare,
+    common,
+    ...both(put),
+    ...both(create),
+  ].filter(({ name }) => name.includes(only));
+}
+
+async function competeEmbedded(
+  checkouts: readonly Checkout[],
+  rules: Rules,
+  { clients }: Options,
+): Promise<Result[]> {
+  await using started = new AsyncDisposableStack();
+  const contestants = [];
+  for (const checkout of checkouts) {
+    const { service, requests } = started.use(
+      await startEmbedded(checkout, clients),
+    );
+    const contestant = serving(service, requests);
+    // The WebAssembly gets its optimized code only after a while.
+    await contestant.run(rules);
+    contestants.push(contestant);
   }
-  return { alone: median(worst.alone), beside: median(worst.beside) };
+  return await compete("GET embedded", contestants, rules);
+}
+
+function sizesOf(subjects: Subject[]): string {
+  const row = (what: string, figures: number[]) => [
+    what,
+    ...figures.map((figure) => figure.toFixed(0)),
+    (figures[0]! / figures[1]!).toFixed(2),
+  ];
+  return markdown(
+    ["MB", ...subjects.map(({ checkout: { name } }) => name), "ratio"],
+    1,
+    [
+      row(
+        "Memory of the service at most",
+        subjects.map(({ service }) => peakMemory(service.pid)),
+      ),
+      row(
+        "Disc, all answers stored, before writes",
+        subjects.map(({ disc }) => disc),
+      ),
+    ],
+  );
 }

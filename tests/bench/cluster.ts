@@ -53,6 +53,20 @@ export async function connectCluster(url: string): Promise<Cluster> {
   };
 }
 
+/** Creates a database in a cluster unless it is there, and returns its address. */
+export async function createDatabase(
+  { url }: Cluster,
+  name: string,
+): Promise<string> {
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  const [there] = await sql`select from pg_database where datname = ${name}`;
+  if (!there) await sql`create database ${sql(name)}`;
+  await sql.end();
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  return address.href;
+}
+
 function parentOfBackend(pid: number): number | undefined {
   try {
     const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);

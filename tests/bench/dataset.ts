@@ -1,8 +1,5 @@
 import postgres from "postgres";
-import { issueKey } from "../../db/api_keys.ts";
-import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../support/script.ts";
-import { install } from "../../db/install.ts";
+import { type Checkout, createKey, runCommand } from "./checkout.ts";
 import { fill } from "./fill.ts";
 import { createRandom } from "./titles.ts";
 
@@ -25,27 +22,20 @@ export interface Dataset {
   small: Client;
 }
 
-const INSTALL_MS = 600_000;
-
 /**
- * Brings the schema up to date as the service does, and loads the data set: an
- * organization with `products`, one with a tenth of it, one with 1,000 and four
- * small ones. The same seed gives the same data. A database that has it already
- * keeps it. Throws where there is other data.
+ * Migrates the database with the checkout's own commands, and loads the data
+ * set: an organization with `products`, one with a tenth of it, one with 1,000
+ * and four small ones. The same seed gives the same data. A database that has
+ * the data set already keeps it. Throws where there is other data.
  */
 export async function loadDataset(
+  checkout: Checkout,
   url: string,
-  products: number,
-  seed: number,
+  { products, seed }: { products: number; seed: number },
 ): Promise<Dataset> {
-  const database = await openDatabase({
-    url,
-    poolSize: 1,
-    statementTimeoutMs: INSTALL_MS,
-    prepare: true,
-  });
-  await install(database.until(performance.now() + INSTALL_MS))
-    .finally(() => database.close());
+  const env = { DATABASE_URL: url };
+  await runCommand(checkout, env, "migrate");
+  await runCommand(checkout, env, "seed");
 
   const sql = postgres(url, {
     max: 1,
@@ -58,16 +48,14 @@ export async function loadDataset(
     const name = `${products} products, seed ${seed}`;
     if (!await hasDataset(sql, name)) {
       await fill(sql, organizations, createRandom(seed));
+      await runCommand(checkout, env, "recount");
       await sql`insert into benchmark.datasets (name) values (${name})`;
     }
     await readIntoMemory(sql);
-    const withKey = async (organization: Organization): Promise<Client> => {
-      const key = { organizationId: organization.id, name: "Benchmark" };
-      return {
-        ...organization,
-        key: await issueKey(sql as unknown as Sql, { ...key, scope: "write" }),
-      };
-    };
+    const withKey = async (organization: Organization): Promise<Client> => ({
+      ...organization,
+      key: await createKey(checkout, env, organization.id),
+    });
     return {
       large: await withKey(organizations[0]!),
       small: await withKey(organizations[2]!),
@@ -77,7 +65,7 @@ export async function loadDataset(
   }
 }
 
-/** What is measured first should not have to wait for the disc, where the others do not. */
+/** The first measurement should not read from disc what later ones find in memory. */
 async function readIntoMemory(sql: postgres.Sql): Promise<void> {
   await sql`create extension if not exists pg_prewarm with schema benchmark`;
   await sql`

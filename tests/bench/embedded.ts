@@ -1,11 +1,15 @@
-import { type Service, startProcess } from "./service.ts";
-import { runWrk } from "./wrk.ts";
+import { type Checkout, createKey } from "./checkout.ts";
+import { type Service, startService } from "./service.ts";
+import type { Requests } from "./wrk.ts";
 
-/** The embedded database: milliseconds until it can serve, and products that it serves in a second. */
-export interface Embedded {
+/** A service on the embedded database, with the demo organization. */
+export interface Embedded extends AsyncDisposable {
+  service: Service;
+  /** Requests for the organization's products. */
+  requests: Requests;
+  /** Milliseconds until the service was ready, with a new folder and with the same folder again. */
   newFolderMs: number;
   oldFolderMs: number;
-  rate: number;
 }
 
 /** The organization of `sql/demo.sql`, and some of its products. */
@@ -13,58 +17,40 @@ const DEMO = "00000000-0000-4000-8000-000000000001";
 const PRODUCT = "c0000000-0000-4000-8000-00000000{n}00";
 const NUMBERS = [10, 26] as const;
 
-/** Starts the service without a database of its own, as one does who tries it, and asks for products. */
-export async function measureEmbedded(
-  { clients, seconds, seed }: {
-    clients: number;
-    seconds: number;
-    seed: number;
-  },
+/** Starts the checkout's service without a DATABASE_URL: once with a new folder, and again with the same. */
+export async function startEmbedded(
+  checkout: Checkout,
+  clients: number,
 ): Promise<Embedded> {
-  const dataDir = await Deno.makeTempDir({ prefix: "catalogue-bench-" });
-  try {
-    const first = await timed(() => start(dataDir));
-    await first.service[Symbol.asyncDispose]();
-    const key = await makeKey(dataDir);
+  await using stack = new AsyncDisposableStack();
+  const folder = await Deno.makeTempDir({ prefix: "catalogue-bench-" });
+  stack.defer(() => Deno.remove(folder, { recursive: true }));
+  const env = { DATA_DIR: folder };
 
-    const second = await timed(() => start(dataDir));
-    await using service = second.service;
-    const { rate } = await runWrk(
-      {
-        clients,
-        method: "GET",
-        path: `/api/products/${PRODUCT}`,
-        numbers: NUMBERS,
-        client: { key },
-      },
-      { origin: service.origin, seconds, seed },
-    );
-    return { newFolderMs: first.ms, oldFolderMs: second.ms, rate };
-  } finally {
-    await Deno.remove(dataDir, { recursive: true });
-  }
-}
+  const first = await timed(() => startService(checkout, "", env));
+  await first.service[Symbol.asyncDispose]();
+  const key = await createKey(checkout, { ...env, DATABASE_URL: "" }, DEMO);
+  const second = await timed(() => startService(checkout, "", env));
 
-async function start(dataDir: string): Promise<Service> {
-  return await startProcess("embedded", ["deno", "task", "-q", "start"], {
-    env: { DATABASE_URL: "", DATA_DIR: dataDir, HOST: "127.0.0.1" },
-    readyPath: "/health/ready",
-  });
+  const started = stack.move();
+  started.use(second.service);
+  return {
+    service: second.service,
+    requests: {
+      clients,
+      method: "GET",
+      path: `/api/products/${PRODUCT}`,
+      numbers: NUMBERS,
+      client: { key },
+    },
+    newFolderMs: first.ms,
+    oldFolderMs: second.ms,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
 }
 
 async function timed(start: () => Promise<Service>) {
   const began = performance.now();
   const service = await start();
   return { service, ms: performance.now() - began };
-}
-
-async function makeKey(dataDir: string): Promise<string> {
-  const { stdout } = await new Deno.Command("deno", {
-    args: ["task", "-q", "key", "create", "--organization", DEMO].concat(
-      "--name",
-      "Benchmark",
-    ),
-    env: { DATABASE_URL: "", DATA_DIR: dataDir },
-  }).output();
-  return /cat_\S+/.exec(new TextDecoder().decode(stdout))![0];
 }

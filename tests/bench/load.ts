@@ -1,6 +1,6 @@
-/** What one run of a load generator showed; times in milliseconds. */
+/** The result of one run of a load generator; times in milliseconds. */
 export interface Load {
-  /** How many were answered, and the rate of those that count. */
+  /** All requests; the rate is that of those after the warm-up. */
   requests: number;
   rate: number;
   p50: number;
@@ -8,7 +8,6 @@ export interface Load {
   max: number;
 }
 
-/** What became of the same measurement in several rounds: of each figure the middle one. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

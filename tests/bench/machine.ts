@@ -1,7 +1,7 @@
-/** With so many connections pgbench and the peers read most: fewer leave cores idle, more are in each other's way. */
+/** The connections with which pgbench and the peers read fastest: fewer leave cores idle, more contend. */
 export const READERS = 2 * navigator.hardwareConcurrency;
 
-/** The machine and what runs on it, for whoever reads the results later. */
+/** The machine and its load, in one line. */
 export function describeMachine(): string {
   const [, model] = /^model name\s*: (.*)$/m.exec(
     Deno.readTextFileSync("/proc/cpuinfo"),

@@ -6,7 +6,7 @@ import type { Watched } from "./watch.ts";
 
 const FOLDER = new URL("peers/", import.meta.url);
 
-/** What people would use in place of the service, and the program that does it with that. */
+/** Alternatives to the service, and the program for each. */
 const PEERS = {
   "Fastify + pg": "fastify_pg.js",
   "Hono + postgres.js": "hono_postgres.js",

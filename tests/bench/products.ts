@@ -4,12 +4,6 @@ import { createTitles, type Random } from "./titles.ts";
 /** The first product of each organization; the number ends its id, in seven digits. */
 export const FIRST_NUMBER = 1_000_001;
 
-/** The columns of a row of `products`, in the order of `productRows`. */
-export const PRODUCT_COLUMNS =
-  `organization_id, id, product_code, title, subtitle, isbn13, isbn10, page_count, publication_date,
-  format_id, title_id, publishing_status_id, product_availability_id, lifecycle_status_id, license_id, season_id,
-  publisher_id, division_id, imprint_id, series_id, product_type, cover_image_url, created_at, updated_at, counted`;
-
 /** The ids of the codes that products have, by list: a code as often as its weight says. */
 export type Codes = Record<
   "publishing_status" | "availability" | "lifecycle_status",
@@ -26,12 +20,12 @@ export function idOf(kind: string, number: number | string): string {
   return `019a0000-00${kind}-7000-8000-b00c0${number}`;
 }
 
-/** The products of an organization, the oldest first, as lines of `copy`. */
+/** The products of an organization by column, the oldest first. */
 export function* productRows(
   organization: { id: string; products: number; references: number },
   codes: Codes,
   random: Random,
-): Generator<string> {
+): Generator<Record<string, string | number | undefined>> {
   const title = createTitles(random);
   const below = (end: number) => Math.floor(random() * end);
   const one = (kind: string, of: number) =>
@@ -47,37 +41,37 @@ export function* productRows(
     // Five years of books, evenly.
     const day = Date.UTC(2021, 0, 1) + Math.floor(i / products * 1826 * DAY_MS);
     const time = new Date(day).toISOString();
-    yield [
-      organization.id,
-      idOf("00", number),
-      codeOf(i),
-      title(),
-      below(3) ? title() : "\\N",
-      isbn.isbn13,
-      isbn.isbn10,
-      80 + below(800),
-      time.slice(0, 10),
-      one("16", 6),
-      one("1a", references),
-      pick(codes.publishing_status),
-      pick(codes.availability),
-      pick(codes.lifecycle_status),
-      one("11", 3),
-      one("12", 8),
-      one("13", 4),
-      one("14", 3),
-      one("15", 10),
+    yield {
+      organization_id: organization.id,
+      id: idOf("00", number),
+      product_code: codeOf(i),
+      title: title(),
+      subtitle: below(3) ? title() : undefined,
+      ...isbn,
+      page_count: 80 + below(800),
+      publication_date: time.slice(0, 10),
+      format_id: one("16", 6),
+      title_id: one("1a", references),
+      publishing_status_id: pick(codes.publishing_status),
+      product_availability_id: pick(codes.availability),
+      lifecycle_status_id: pick(codes.lifecycle_status),
+      license_id: one("11", 3),
+      season_id: one("12", 8),
+      publisher_id: one("13", 4),
+      division_id: one("14", 3),
+      imprint_id: one("15", 10),
       // The first of the collections that `dataset/nested.sql` gives it. The oldest tenth has none, so that
       // their collections can be replaced.
-      i < references || below(3)
-        ? "\\N"
+      series_id: i < references || below(3)
+        ? undefined
         : idOf("18", FIRST_NUMBER + number * 17 % references),
-      "normal",
-      `https://covers.example/${isbn.isbn13}.jpg`,
-      time,
-      time,
-      "t",
-    ].join("\t") + "\n";
+      product_type: "normal",
+      cover_image_url: `https://covers.example/${isbn.isbn13}.jpg`,
+      created_at: time,
+      updated_at: time,
+      // Only older checkouts have this column.
+      counted: "t",
+    };
   }
 }
 

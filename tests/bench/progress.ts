@@ -1,6 +1,6 @@
 const WIDTH = 30;
 
-/** Shows how far something is, in one line that is written over; nothing where nobody watches. */
+/** Draws a progress bar on a terminal; elsewhere prints one line at the end. */
 export function showProgress(what: string, done: number, of: number): void {
   if (!Deno.stderr.isTerminal()) {
     if (done === of) console.error(what);

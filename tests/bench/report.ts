@@ -7,7 +7,7 @@ export interface Run {
   p99: number;
   serverCpu: number | undefined;
   databaseCpu: number | undefined;
-  /** Its rate over that of the same statements without a service, in the same round. */
+  /** Its rate over that of the contestant that it is compared with, in the same round. */
   ratio: number;
 }
 
@@ -27,6 +27,7 @@ const HEAD = [
   "ratio",
   "p50 ms",
   "p99 ms",
+  "p99 / p50",
   "CPU us: service",
   "PostgreSQL",
 ];
@@ -34,34 +35,52 @@ const HEAD = [
 /** The results as a Markdown table: of each figure the median of its rounds. */
 export function tableOf(results: Result[]): string {
   const rows = results.map(({ scenario, clients, contestant, runs }) => {
-    const of = (figure: keyof Run, digits: number, unit = 1) => {
-      const values = runs.map((run) => run[figure]).filter((value) =>
-        value !== undefined
-      );
+    const of = (
+      figure: (run: Run) => number | undefined,
+      digits: number,
+      unit = 1,
+    ) => {
+      const values = runs.map(figure).filter((value) => value !== undefined);
       return values.length > 0 ? (median(values) * unit).toFixed(digits) : "";
     };
     return [
       scenario,
       contestant,
       String(clients),
-      of("rate", 0),
-      of("ratio", 2),
-      of("p50", 1),
-      of("p99", 1),
-      of("serverCpu", 0, 1e6),
-      of("databaseCpu", 0, 1e6),
+      of(({ rate }) => rate, 0),
+      of(({ ratio }) => ratio, 2),
+      of(({ p50 }) => p50, 1),
+      of(({ p99 }) => p99, 1),
+      of(({ p50, p99 }) => p99 / p50, 1),
+      of(({ serverCpu }) => serverCpu, 0, 1e6),
+      of(({ databaseCpu }) => databaseCpu, 0, 1e6),
     ];
   });
   return markdown(HEAD, 2, rows);
 }
 
-/** Single figures as a Markdown table, by what they are of. */
-export function linesOf(figures: Record<string, string>): string {
-  return markdown(["what", "figure"], 1, Object.entries(figures));
+/** The median rate of a contestant over that of another in the same rounds. */
+export function rateOver(
+  results: Result[],
+  scenario: string,
+  [contestant, other]: [string, string],
+): number {
+  const runsOf = (name: string) =>
+    results.find((result) =>
+      result.scenario === scenario && result.contestant === name
+    )!.runs;
+  const others = runsOf(other);
+  return median(
+    runsOf(contestant).map(({ rate }, round) => rate / others[round]!.rate),
+  );
 }
 
-/** A table whose first `named` columns are text, the others figures. */
-function markdown(head: string[], named: number, rows: string[][]): string {
+/** A Markdown table whose first `named` columns are text, the others figures. */
+export function markdown(
+  head: string[],
+  named: number,
+  rows: string[][],
+): string {
   const widths = head.map((head, i) =>
     Math.max(head.length, ...rows.map((row) => row[i]!.length))
   );

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FIRST_NUMBER } from "./products.ts";
-import type { Scenarios } from "./scenarios.ts";
+import type { Scenario, Scenarios } from "./scenarios.ts";
 import { send } from "./send.ts";
 import type { Service } from "./service.ts";
 
@@ -10,14 +10,11 @@ const NUMBERS = [FIRST_NUMBER + 9, FIRST_NUMBER + 10];
 /** What no two products have in common. */
 const IDENTITY = ["id", "product_code", "created_at", "updated_at"];
 
-/**
- * Holds a peer's answers against the service's: whole products, a page, and a
- * product that each creates, which is deleted again. Throws at a difference.
- */
-export async function checkPeer(
+/** Compares a program's products with the service's. Throws at a difference. */
+export async function checkProducts(
   service: Service,
   peer: Service,
-  { get, list, create }: Scenarios,
+  get: Scenario,
 ): Promise<void> {
   for (const number of NUMBERS) {
     assertEquals(
@@ -26,6 +23,18 @@ export async function checkPeer(
       `${peer.name} answers with another product`,
     );
   }
+}
+
+/**
+ * Compares a peer's answers with the service's: whole products, a page, and a
+ * product that each creates, which is deleted again. Throws at a difference.
+ */
+export async function checkPeer(
+  service: Service,
+  peer: Service,
+  { get, list, create }: Scenarios,
+): Promise<void> {
+  await checkProducts(service, peer, get);
   assertEquals(
     await send(list, peer.origin, NUMBERS[0]!),
     await send(list, service.origin, NUMBERS[0]!),

@@ -23,12 +23,13 @@ export interface Scenario {
 export interface Scenarios {
   get: Scenario;
   list: Scenario;
-  /** Lists of which few are the same, so that few share an answer. */
+  /** Lists of which few are the same. */
   pages: Scenario;
   /** Lists of all kinds, with one client. */
   lists: Scenario[];
-  /** The one of them that takes the database long. */
-  heavy: Scenario;
+  /** Those of them that search for a rare word and for a common one. */
+  rare: Scenario;
+  common: Scenario;
   put: Scenario;
   create: Scenario;
 }
@@ -40,6 +41,7 @@ const PAGES = 120;
 
 const WRITERS = 16;
 
+const RARE_WORD = "rare word";
 const COMMON_WORD = "word of 1 title in 3";
 
 /** The scenarios of a data set, the first two with so many clients. */
@@ -75,7 +77,8 @@ export function scenariosOf(
       numbers: [1, PAGES],
     },
     lists,
-    heavy: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
+    rare: lists.find(({ name }) => name.endsWith(RARE_WORD))!,
+    common: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
     put: {
       ...writing,
       name: "PUT",
@@ -91,6 +94,11 @@ export function scenariosOf(
       body: JSON.stringify(newProduct(samples)),
     },
   };
+}
+
+/** The same requests from one client: how long an answer takes. */
+export function withOneClient(scenario: Scenario): Scenario {
+  return { ...scenario, clients: 1, connections: 1 };
 }
 
 function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
@@ -116,7 +124,7 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     list(`page ${deep}`, `&page=${deep}`),
     list(`page ${pages}, the last`, `&page=${pages}`),
     list("status of 60 %", isCommon),
-    search("rare word", samples.rareWord),
+    search(RARE_WORD, samples.rareWord),
     search("ISBN with hyphens", hyphenated),
     search("product code", samples.productCode),
     search(COMMON_WORD, "the"),

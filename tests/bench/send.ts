@@ -1,19 +1,35 @@
-import type { Scenario } from "./scenarios.ts";
+import type { Requests } from "./wrk.ts";
 
 /** What to ask for; `{n}` in path and body stands for a number. */
-type Asked = Pick<Scenario, "path" | "body" | "client"> & { method: string };
+export type Wanted = Pick<Requests, "path" | "body" | "client"> & {
+  method: string;
+  headers?: Record<string, string>;
+};
 
-/** Sends one request with this number, and gives the body of the answer. Throws when it fails. */
+/** Sends one request with this number, and returns the body of the answer. Throws when it fails. */
 export async function send(
-  { method, path, body, client }: Asked,
+  wanted: Wanted,
   origin: string,
   number: number,
 ): Promise<Answer> {
+  return (await sendTagged(wanted, origin, number)).answer;
+}
+
+/** The same, with the answer's ETag. */
+export async function sendTagged(
+  { method, path, body, client, headers }: Wanted,
+  origin: string,
+  number: number,
+): Promise<{ answer: Answer; etag: string }> {
   const response = await fetch(
     origin + path.replaceAll("{n}", String(number)),
     {
       method,
-      headers: { "x-api-key": client.key, "content-type": "application/json" },
+      headers: {
+        "x-api-key": client.key,
+        "content-type": "application/json",
+        ...headers,
+      },
       ...body && { body: body.replaceAll("{n}", String(number)) },
     },
   );
@@ -21,7 +37,8 @@ export async function send(
   if (!response.ok) {
     throw new Error(`${method} ${path}: ${response.status} ${text}`);
   }
-  return JSON.parse(text) as Answer;
+  const answer = JSON.parse(text) as Answer;
+  return { answer, etag: response.headers.get("etag") ?? "" };
 }
 
 /** What the service answers (specification, 7.1). */

@@ -1,4 +1,5 @@
 import { pause } from "../../db/connections/deadline.ts";
+import type { Checkout } from "./checkout.ts";
 import { answers, freePort } from "../support/port.ts";
 
 /** A program that serves the catalogue. */
@@ -11,10 +12,15 @@ export interface Service extends AsyncDisposable {
 
 const START_MS = 30_000;
 
-/** Starts the service as its users do, on the database at `url`. Throws when it does not get ready. */
-export async function startService(url: string): Promise<Service> {
-  return await startProcess("service", ["deno", "task", "-q", "start"], {
-    env: { DATABASE_URL: url, HOST: "127.0.0.1" },
+/** Starts the checkout's service as its users do, on the database at `url`. Throws when it does not get ready. */
+export async function startService(
+  { name, folder }: Checkout,
+  url: string,
+  env: Record<string, string> = {},
+): Promise<Service> {
+  return await startProcess(name, ["deno", "task", "-q", "start"], {
+    folder,
+    env: { DATABASE_URL: url, HOST: "127.0.0.1", ...env },
     readyPath: "/health/ready",
   });
 }
@@ -26,17 +32,27 @@ export async function startService(url: string): Promise<Service> {
 export async function startProcess(
   name: string,
   [command, ...args]: [string, ...string[]],
-  { env, readyPath }: { env: Record<string, string>; readyPath: string },
+  { folder, env, readyPath }: {
+    folder?: string;
+    env: Record<string, string>;
+    readyPath: string;
+  },
 ): Promise<Service> {
   const port = freePort();
   const process = new Deno.Command(command, {
     args,
+    ...folder && { cwd: folder },
     env: { ...env, PORT: String(port) },
     stdin: "null",
     stdout: "null",
   }).spawn();
   let ended = false;
   process.status.then(() => ended = true);
+  function stop(): void {
+    if (!ended) process.kill("SIGTERM");
+  }
+  // A signal may end the benchmark before it disposes what it started.
+  addEventListener("unload", stop);
 
   const origin = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_MS;
@@ -53,7 +69,7 @@ export async function startProcess(
     origin,
     pid: process.pid,
     async [Symbol.asyncDispose]() {
-      if (!ended) process.kill("SIGTERM");
+      stop();
       await process.status;
     },
   };

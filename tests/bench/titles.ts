@@ -94,7 +94,7 @@ export function createTitles(random: Random): () => string {
   };
 }
 
-/** The word of a rank; after the real ones come names nobody has heard of. */
+/** The word of a rank; after the real ones come invented names. */
 function word(rank: number): string {
   if (rank < WORDS.length) return WORDS[rank]!;
   let rest = rank - WORDS.length;

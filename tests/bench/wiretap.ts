@@ -1,3 +1,5 @@
+import { type Proxy, startProxy } from "./proxy.ts";
+
 /** A statement as it was sent, with its parameters as text. */
 export interface Sent {
   text: string;
@@ -6,10 +8,8 @@ export interface Sent {
   prepared: boolean;
 }
 
-/** A way to a PostgreSQL that notes what passes. */
-export interface Wiretap extends Disposable {
-  /** The same database, by way of the tap. */
-  url: string;
+/** A proxy that notes what passes. */
+export interface Wiretap extends Proxy {
   /** What was sent since the last call. */
   take(): Sent[];
 }
@@ -19,33 +19,17 @@ export interface Wiretap extends Disposable {
  * are measured alone are those that the program really sends.
  */
 export function tapWire(url: string): Wiretap {
-  const { hostname, port } = new URL(url);
   let sent: Sent[] = [];
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-
-  async function pass(client: Deno.Conn): Promise<void> {
-    const server = await Deno.connect({ hostname, port: Number(port || 5432) });
-    const noting = client.readable.pipeThrough(noted((one) => sent.push(one)));
-    await Promise.allSettled([
-      noting.pipeTo(server.writable),
-      server.readable.pipeTo(client.writable),
-    ]);
-  }
-  (async () => {
-    for await (const client of listener) pass(client);
-  })();
-
-  const tapped = new URL(url);
-  tapped.hostname = "127.0.0.1";
-  tapped.port = String(listener.addr.port);
+  const proxy = startProxy(url, {
+    listen: () => statementReader((one) => sent.push(one)),
+  });
   return {
-    url: tapped.href,
+    ...proxy,
     take() {
       const taken = sent;
       sent = [];
       return taken;
     },
-    [Symbol.dispose]: () => listener.close(),
   };
 }
 
@@ -53,10 +37,10 @@ const PARSE = "P".charCodeAt(0);
 const BIND = "B".charCodeAt(0);
 const QUERY = "Q".charCodeAt(0);
 
-/** Reads the frontend's messages (PostgreSQL manual, "Message Formats") as they pass unchanged. */
-function noted(
+/** Reads the messages of one frontend (PostgreSQL manual, "Message Formats"), whatever the pieces they come in. */
+function statementReader(
   note: (sent: Sent) => void,
-): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+): (bytes: Uint8Array) => void {
   const texts = new Map<string, string>();
   let unread = new Uint8Array();
   // The first message has no type.
@@ -79,22 +63,19 @@ function noted(
     }
   }
 
-  return new TransformStream({
-    transform(chunk, controller) {
-      controller.enqueue(chunk);
-      unread = new Uint8Array([...unread, ...chunk]);
-      while (true) {
-        const head = started ? 1 : 0;
-        if (unread.length < head + 4) return;
-        const view = new DataView(unread.buffer, unread.byteOffset);
-        const end = head + view.getInt32(head);
-        if (unread.length < end) return;
-        if (started) read(unread[0]!, new Message(unread.subarray(5, end)));
-        started = true;
-        unread = unread.subarray(end);
-      }
-    },
-  });
+  return (bytes) => {
+    unread = new Uint8Array([...unread, ...bytes]);
+    while (true) {
+      const head = started ? 1 : 0;
+      if (unread.length < head + 4) return;
+      const view = new DataView(unread.buffer, unread.byteOffset);
+      const end = head + view.getInt32(head);
+      if (unread.length < end) return;
+      if (started) read(unread[0]!, new Message(unread.subarray(5, end)));
+      started = true;
+      unread = unread.subarray(end);
+    }
+  };
 }
 
 /** The inside of a message, read from its beginning. */

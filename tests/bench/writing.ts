@@ -5,6 +5,7 @@ import {
   Variables,
   withParameters,
 } from "./baseline.ts";
+import { statementsOf } from "../../db/split_statements.ts";
 import { describe } from "./describe.ts";
 
 /**
@@ -20,7 +21,12 @@ export async function writingBaseline(
   const declarations = new Map<string, string>();
   let body = "";
   let answer = "null";
-  for (const { text, parameters } of sent) {
+  // A text without parameters may hold several statements.
+  const statements = sent.flatMap((one) =>
+    statementsOf(one.text).map((text) => ({ ...one, text }))
+  );
+  for (const { text, parameters } of statements) {
+    // The function runs in a transaction already.
     if (/^(begin|commit)\b/.test(text)) continue;
     const { types, columns } = await describe(sql, text);
     const statement = withParameters(text, (n) => {

@@ -50,6 +50,29 @@ Deno.test("The protocol", async (t) => {
     }
   });
 
+  await t.step("says at an unknown path where to look", async () => {
+    for (const path of ["/", "/api", "/api/", "/api/product"]) {
+      const { status, body } = await app.send(path);
+
+      assertEquals(status, 404);
+      assertMatch(body.error.message, /: see \/docs and \/api\/openapi\.json$/);
+    }
+    const isbns = {
+      "9780141439587": "?isbn13=9780141439587",
+      "978-0-14-143958-7": "?isbn13=9780141439587",
+      "0141439580": "?isbn10=0141439580",
+      "0-8044-2957-x": "?isbn10=080442957X",
+    };
+    for (const [isbn, query] of Object.entries(isbns)) {
+      const { status, body } = await org.get(`/api/products/${isbn}`);
+
+      assertEquals(status, 404);
+      assert(body.error.message.endsWith(`/api/products${query}`));
+    }
+    const { body } = await org.get("/api/products/978014143958");
+    assertMatch(body.error.message, /^Nothing is served/);
+  });
+
   await t.step("takes the version 1.0, which is also the default", async () => {
     for (const version of ["1.0", " 1.0 ", ""]) {
       const { status } = await org.get(path, { "accept-version": version });

@@ -96,7 +96,12 @@ Deno.test("HTTP on the wire", async (t) => {
     const paths = ["//api/products", "/api//products", "/api/products/", "/*"]
       .concat("/API/products", "/api/products;x", "/api/%70roducts")
       .concat("/api/products/%00", "/api/products/%ZZ", `${path}/x`)
-      .concat("//elsewhere.test/api/products", `${path}%0A`);
+      .concat("//elsewhere.test/api/products", `${path}%0A`)
+      .concat("/api\\products", "/api/%2e%2e/api/products")
+      .concat("/api/../api/products", "/api/./products", "/api/%2E/products")
+      .concat("/x/..//api/products", "/api/products/..", "/api/products#x")
+      .concat("http://a\\api/products", "http://a?/api/products")
+      .concat("http://a/x/../api/products", "/api/products%3Fpage=1");
     for (const spelling of paths) {
       const { status } = await ask(`GET ${spelling}`, `Host: a\r\n${KEY}`);
 

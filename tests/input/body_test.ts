@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openApp, send } from "../support/harness.ts";
 import { writesOf } from "../support/writing.ts";
 
@@ -136,6 +136,28 @@ Deno.test("The body of a request", async (t) => {
     assertEquals(created.status, 201);
     const [bare] = await writes(packed);
     assertEquals(bare.body.error.code, "INVALID_JSON");
+  });
+
+  await t.step("does not trickle in", async () => {
+    const started = performance.now();
+    let timer: ReturnType<typeof setInterval>;
+
+    const { status, body } = await send(app.handler, "/api/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/json" },
+      body: new ReadableStream({
+        start(stream) {
+          stream.enqueue(new Uint8Array(100_000).fill(0x20));
+          const space = new Uint8Array([0x20]);
+          timer = setInterval(() => stream.enqueue(space), 50);
+        },
+        cancel: () => clearInterval(timer),
+      }),
+    });
+
+    assertEquals(status, 408);
+    assertMatch(body.error.message, /^The body stalled/);
+    assert(performance.now() - started < 9_000, "It waits for the deadline");
   });
 
   await t.step("arrives within its time, or is refused", async () => {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openApp } from "../support/harness.ts";
 import { faultsOf, writesOf } from "../support/writing.ts";
 
@@ -82,6 +82,32 @@ Deno.test("The JSON of a body", async (t) => {
         assertEquals(body.error.code, "INVALID_JSON");
         assert(answer.length < 300);
       }
+    }
+  });
+
+  await t.step("has a bounded number of values", async () => {
+    const array = (value: string, count: number) =>
+      `{"title":"x","product_territories":[${
+        Array(count).fill(value).join(",")
+      }]}`;
+    const members = Array.from({ length: 50_001 }, (_, i) => `"${i}":1`);
+    const texts = {
+      "names and values": [array("1", 100_000), `{${members.join(",")}}`],
+      "more than 15 digits": [array("1e400", 10_001)],
+    };
+    for (const [what, refused] of Object.entries(texts)) {
+      for (
+        const { status, body } of (await Promise.all(refused.map((text) =>
+          writes(text)
+        ))).flat()
+      ) {
+        assertEquals(status, 400);
+        assertEquals(body.error.code, "INVALID_JSON");
+        assertStringIncludes(body.error.message, what);
+      }
+    }
+    for (const text of [array("1", 90_000), array('"1e400,:[{"', 70_000)]) {
+      for (const { status } of await writes(text)) assert(status < 300);
     }
   });
 

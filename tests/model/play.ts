@@ -217,12 +217,16 @@ function inList(product: Entry): Entry {
 const FULL = [...ARRAYS, "product_territories", "product_sales_rights"];
 
 function contains(product: Entry, term: string): boolean {
-  const text = [
-    product.title,
-    product.product_code,
-    product.isbn13,
-    product.isbn10,
-  ].join("\n").toLowerCase();
-  const bare = /^[\d-]+$/.test(term) ? term.replaceAll("-", "") : term;
-  return text.includes(term.toLowerCase()) || text.includes(bare.toLowerCase());
+  const text = keyOf(
+    [product.title, product.product_code, product.isbn13, product.isbn10]
+      .join("\n"),
+  );
+  return term.split(" ").every((word) => {
+    const bare = /^[\d-]+$/.test(word) ? word.replaceAll("-", "") : word;
+    return text.includes(keyOf(word)) || text.includes(keyOf(bare));
+  });
+}
+
+function keyOf(text: string): string {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }

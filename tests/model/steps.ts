@@ -18,7 +18,16 @@ export interface Step {
 const QUERY = some({
   page: fc.constantFrom(1, 2),
   limit: fc.constantFrom(1, 2, 100),
-  search: fc.constantFrom("EMM", "ünï", "030640615", "0-8044", "nothing"),
+  search: fc.constantFrom(
+    "EMM",
+    "ünï",
+    "uni",
+    "e mm",
+    "em 0306",
+    "030640615",
+    "0-8044",
+    "nothing",
+  ),
   format_id: fc.constantFrom("@mine.format", "@mine.format2", "@theirs.format"),
   publishing_status_id: fc.constantFrom("@publishing_statuses.0", "@nobody"),
 });

@@ -1,9 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { FILTERS } from "../../schema/list_query.ts";
+import {
+  FILTERS,
+  LINK_FILTERS,
+  REFERENCE_FILTERS,
+} from "../../schema/list_query.ts";
 import { valuesOf } from "../support/filters.ts";
 import { openApp } from "../support/harness.ts";
 import { idsOf, load } from "../support/loading.ts";
+
+const ALL = [...FILTERS, ...REFERENCE_FILTERS, ...LINK_FILTERS];
 
 Deno.test("GET /products by filters", async (t) => {
   await using app = await openApp();
@@ -46,7 +52,7 @@ Deno.test("GET /products by filters", async (t) => {
     await load(app, org, 2, () => ({ format_id: org.format }));
     await load(app, other, 2, () => ({ format_id: other.format }));
     for (const id of [none, other.format]) {
-      for (const column of FILTERS) {
+      for (const column of ALL) {
         const { status, body } = await org.get(
           `/api/products?${column}=${id}`,
         );
@@ -72,9 +78,10 @@ Deno.test("GET /products by filters", async (t) => {
   await t.step("refuses a filter that is no id", async () => {
     const org = await app.organization();
     const ids = ["", "null", "1", "04", none.replaceAll("-", ""), `{${none}}`]
-      .concat(`urn:uuid:${none}`, `${none}0`)
+      .concat(`urn:uuid:${none}`, `${none}0`, `${none}%0A`, `%20${none}`)
+      .concat(`${none},%0D${none}`, `${none}%C2%A0`, `${none},`)
       .concat("' or ''='", "%00", none.replaceAll("0", "٠"));
-    for (const column of FILTERS) {
+    for (const column of ALL) {
       for (const id of ids) {
         const { status, body } = await org.get(
           `/api/products?${column}=${id}`,

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openApp } from "../support/harness.ts";
+import { fullBody } from "../support/bodies.ts";
 import { idsOf, load } from "../support/loading.ts";
 
 /** How many products come while the list is read, and how many it shows at a time. */
@@ -144,9 +145,35 @@ Deno.test("GET /products", async (t) => {
     }
   });
 
+  await t.step("includes arrays as the full product has them", async () => {
+    const org = await app.organization();
+    const { product } = await org.create(await fullBody(app, org));
+    await org.create({ title: "Bare" });
+    const arrays = ["product_prices", "packing_configurations", "contributors"]
+      .concat("custom_fields", "collateral");
+    for (const include of [...arrays.map((name) => [name]), arrays]) {
+      const { body: { data: [bare, full] } } = await org.get(
+        `/api/products?include=${include}`,
+      );
+
+      for (const name of arrays) {
+        const isAsked = include.includes(name);
+        assertEquals(full[name], isAsked ? product[name] : undefined);
+        assertEquals(bare[name], isAsked ? [] : undefined);
+      }
+    }
+  });
+
   await t.step("refuses to include what there is not", async () => {
     const org = await app.organization();
-    const embeds = ["collateral", "toString", "sales_rights,", ",", "*", "%00"]
+    const embeds = [
+      "product_collections",
+      "toString",
+      "sales_rights,",
+      ",",
+      "*",
+      "%00",
+    ]
       .concat("sales_rights;product_territories", ",".repeat(1000))
       .concat("Product_Territories", "x".repeat(9000));
     for (const include of embeds) {

@@ -77,6 +77,10 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
     const after = await org.put(`${path}/sales-rights`, data);
 
     assertEquals(after.status, 200);
+    assertEquals(
+      after.headers.get("ignored-fields"),
+      "sales_rights_type_label, for_sale, exclusive",
+    );
     assert(after.body.data.updated_at > before.body.data.updated_at);
     const { updated_at } = after.body.data;
     assertEquals(after.body.data, { ...before.body.data, updated_at });

@@ -95,6 +95,9 @@ function queries(org: Organization, product: any): string[] {
     `format_id=${org.format},${org.id}`,
     `publishing_status_id=${product.publishing_status_id}&lifecycle_status_id=${product.lifecycle_status_id}`,
     `product_availability_id=${product.product_availability_id}`,
+    `series_id=${org.series}&product_type=kit,normal`,
+    `contributor_id=${org.contributor}`,
+    `collection_id=${org.collection},${org.series}`,
     "isbn13=9780306406157",
     "isbn10=0306406152",
     "product_code=P-00000000",
@@ -102,6 +105,9 @@ function queries(org: Organization, product: any): string[] {
     "search=emma",
     "search=e",
     "search=978-0",
+    "search=emma 978-0-306",
+    "search=a%1fb",
     "include=product_territories,product_sales_rights",
+    "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
   ];
 }

@@ -70,7 +70,7 @@ function assertUndescribed({ status }: Reply): void {
 }
 
 function isNowhere({ body }: Reply): boolean {
-  return body?.error?.message === "Nothing is served at this path";
+  return body?.error?.message.startsWith("Nothing is served at this path");
 }
 
 function resolved(

@@ -1,7 +1,7 @@
 /** The client's part of the beginning of a connection (RFC 9113, 3.4). */
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-export const HEADERS = 1, RST_STREAM = 3, SETTINGS = 4;
+export const HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, WINDOW_UPDATE = 8;
 
 /** END_STREAM and END_HEADERS: the whole request is in this frame. */
 export const WHOLE = 5;

@@ -71,6 +71,7 @@ export async function openApp(
       docs: true,
       maxBodyBytes: 1_048_576,
       bodyArrivalMs: 10_000,
+      answerPatienceMs: 30_000,
       deadlineMs: 11_000,
       isReady: () => true,
       ...services,

@@ -114,9 +114,11 @@ export const DAY: Values = {
 export const HTTP_URL: Values = {
   takes: same(
     "http://a",
-    "HTTPS://Covers.Example:8443/Ä/%20?q=1#x",
+    "HTTPS://Covers.Example:8443/%C3%84/%20?q=1&r=/?#x/?",
     "http://user:secret@covers.example/",
     "http://169.254.169.254/latest",
+    "http://[::1]:80/!$&'()*+,;=:@~",
+    "http://caf%C3%A9.example",
     "https://covers.example/".padEnd(2000, "x"),
   ),
   refuses: [
@@ -135,6 +137,20 @@ export const HTTP_URL: Values = {
       "http:\\\\covers.example",
       "https://",
       "http://[",
+      "http://a/%",
+      "http://a/%4",
+      "http://a/%zz",
+      "http://a/b c",
+      "http://a/<b>",
+      "http://a/{b}|c^d`e",
+      'http://a/"b"',
+      "http://a/b\\c",
+      "http://a/[b]",
+      "http://a/#b#c",
+      "http://a/ä",
+      "http://a:99999/",
+      "http://a/b\n",
+      " http://a/b",
     ),
   ],
 };
@@ -145,6 +161,10 @@ export const AMOUNT: Values = {
     ...same(0, 0.1, 9.99, 1e3, 0.0001, 999999999999.9999),
     ["0", 0],
     ["12.50", 12.5],
+    ["-0", 0],
+    ["-0.00", 0],
+    [JSON.rawJSON("-0"), 0],
+    [JSON.rawJSON("-0.0e5"), 0],
     ["999999999999.9999", 999999999999.9999],
     [JSON.rawJSON("1.20e1"), 12],
     [JSON.rawJSON("9.9900000000000000000"), 9.99],
@@ -156,7 +176,7 @@ export const AMOUNT: Values = {
       ...[-1, 1e12, 0.00001, 1e21],
       ...["-1", "+1", "01", "1.", ".5", "1e3", "1,5", " 1", "", "1.23456"],
       ...["NaN", "Infinity", "1000000000000", "١"],
-      ...["-0", "1e400", "-1e400", "1e-400", "9.990000000000000001"]
+      ...["1e400", "-1e400", "1e-400", "9.990000000000000001"]
         .map(JSON.rawJSON),
     ),
   ],

@@ -2,8 +2,21 @@ import { assert, assertEquals } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** Each imports from itself and from those before it. */
-const LAYERS = ["schema", "db", "middleware", "routes", "main.ts"];
+/** A file imports from its own room, and from the rooms before it. */
+const ROOMS = [
+  "schema",
+  "schema/openapi",
+  "db/connections",
+  "db",
+  "db/products",
+  "db/commands",
+  "middleware",
+  "routes",
+  "main.ts",
+];
+
+/** How many files may lie side by side in `db/`. */
+const MOST_FILES = 12;
 
 /** Where each package is imported, and nowhere else. */
 const PACKAGES: Record<string, RegExp> = {
@@ -21,7 +34,7 @@ const READS_ENVIRONMENT = ["db/commands/cli.ts", "main.ts"];
 const MOST_LINES = 200;
 
 const SOURCES = new Map<string, string>();
-for (const layer of LAYERS) {
+for (const layer of ["schema", "db", "middleware", "routes", "main.ts"]) {
   for (const path of filesIn(layer)) {
     SOURCES.set(path, Deno.readTextFileSync(new URL(path, ROOT)));
   }
@@ -39,11 +52,25 @@ Deno.test("Imports go one way", () => {
         `${path} imports ${imported}`,
       );
       assert(
-        layerOf(imported) <= layerOf(path),
+        rankOf(imported) <= rankOf(path),
         `${path} imports ${imported}`,
       );
     }
   }
+});
+
+Deno.test("The root of db/ holds what one asks for first", () => {
+  const files = [...SOURCES.keys()].filter((path) => /^db\/[^/]+$/.test(path));
+
+  assert(files.length <= MOST_FILES, files.join(", "));
+});
+
+Deno.test("No two files have the same name", () => {
+  const names = [...SOURCES.keys()].map((path) => path.split("/").at(-1)!);
+
+  const twice = names.filter((name, i) => names.indexOf(name) !== i);
+
+  assertEquals(twice, []);
 });
 
 Deno.test("Each package is imported in one place", () => {
@@ -102,6 +129,11 @@ function importsOf(source: string): string[] {
   return Array.from(specifiers, ([, specifier]) => specifier!);
 }
 
-function layerOf(path: string): number {
-  return LAYERS.indexOf(path.split("/")[0]!);
+/** The place of a file's room among the rooms; a file of `main.ts` is a room of its own. */
+function rankOf(path: string): number {
+  const room = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
+  // The examples of OpenAPI lie in a folder of theirs.
+  const rank = ROOMS.indexOf(room.replace(/\/examples$/, ""));
+  assert(rank >= 0, `${path} lies in no room`);
+  return rank;
 }

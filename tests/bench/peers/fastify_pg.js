@@ -5,7 +5,6 @@
 import Fastify from "fastify";
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { COUNT_PRODUCT } from "./counts.js";
 import { envelope, metaOf } from "./envelope.js";
 import {
   DATABASE_URL,
@@ -57,16 +56,9 @@ async function create(body) {
   const client = await pool.connect();
   try {
     await client.query("begin");
-    for (
-      const { table, rows } of rowsOf(ORGANIZATION_ID, id, {
-        counted: true,
-        ...body,
-      })
-    ) {
+    for (const { table, rows } of rowsOf(ORGANIZATION_ID, id, body)) {
       await client.query(insert(table, rows));
     }
-    const values = [ORGANIZATION_ID, id];
-    await client.query({ name: "count", text: COUNT_PRODUCT, values });
     await client.query("commit");
     return id;
   } catch (error) {

@@ -7,7 +7,6 @@ import { Hono } from "hono";
 import { validator } from "hono/validator";
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { COUNT_PRODUCT } from "./counts.js";
 import { envelope, metaOf } from "./envelope.js";
 import {
   DATABASE_URL,
@@ -55,13 +54,12 @@ async function read(id) {
 /** In an array, the statements of a transaction are sent without waiting between them. */
 async function create(body) {
   const id = randomUUID();
-  const inserts = rowsOf(ORGANIZATION_ID, id, { counted: true, ...body });
-  await sql.begin((sql) => [
-    ...inserts.map(({ table, rows }) =>
+  const inserts = rowsOf(ORGANIZATION_ID, id, body);
+  await sql.begin((sql) =>
+    inserts.map(({ table, rows }) =>
       sql`insert into ${sql(table)} ${sql(rows)}`
-    ),
-    sql.unsafe(COUNT_PRODUCT, [ORGANIZATION_ID, id], { prepare: true }),
-  ]);
+    )
+  );
   return id;
 }
 

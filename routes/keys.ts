@@ -21,9 +21,9 @@ export async function list({ database }: Authenticated): Promise<Answer> {
 /** `POST /api-keys`: the only answer that has the key itself. */
 export async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
-  using share = context.room.share();
-  const text = await readText(context, share);
-  const { expires_at, ...fields } = validBody(text, NewApiKey);
+  using memory = context.memory.bodies.reserve(context.facts);
+  const text = await readText(context, memory);
+  const { expires_at, ...fields } = validBody(context, text, NewApiKey);
   const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });
   const [, [stored]] = await database.transaction((tx) =>
     tx.commit(statement, listedKey(id))

@@ -16,7 +16,7 @@ export const getTerritories = partOf("product_territories");
 
 /** `PUT /products/{id}/territories`. */
 export const putTerritories = replacing(
-  (text) => validBody(text, TerritoriesBody),
+  (context, text) => validBody(context, text, TerritoriesBody),
   replaceTerritories,
 );
 
@@ -25,7 +25,7 @@ export const getSalesRights = partOf("product_sales_rights");
 
 /** `PUT /products/{id}/sales-rights`. */
 export const putSalesRights = replacing(
-  (text) => validBody(text, SalesRightsBody),
+  (context, text) => validBody(context, text, SalesRightsBody),
   replaceSalesRights,
 );
 
@@ -50,7 +50,7 @@ function partOf(name: "product_territories" | "product_sales_rights") {
 
 /** Replaces one array of the product, and answers the full product. */
 function replacing<Body>(
-  read: (text: string) => Body,
+  read: (context: Authenticated, text: string) => Body,
   replace: (
     database: Operations,
     id: string,
@@ -60,9 +60,9 @@ function replacing<Body>(
 ) {
   return async (context: Authenticated): Promise<Answer> => {
     const { request, params, database } = context;
-    using share = context.room.share();
-    const text = await readText(context, share);
-    const body = read(text);
+    using memory = context.memory.bodies.reserve(context.facts);
+    const text = await readText(context, memory);
+    const body = read(context, text);
     const precondition = preconditionOf(request.headers);
     const product = await replace(database, params.id!, body, precondition);
     return {

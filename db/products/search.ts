@@ -1,0 +1,57 @@
+import { sql, type Statement } from "../connections/sql.ts";
+
+/** Separates the parts of `search_text`; of these only a title can hold it too. */
+const SEPARATOR = "\x1f";
+
+/** A phrase in double quotes, or a word. */
+const WORD = /"([^"]*)"|\S+/g;
+
+/** Part of an ISBN, as it is printed. */
+const ISBN_PART = /^[\d -]+[xX]?$/;
+
+/**
+ * The conditions of a search on product `p`: the title, the product code or an
+ * ISBN contains each word of the term. The function `search_key` decides which
+ * letters are the same.
+ */
+export function searchConditions(term: string): Statement[] {
+  const words = Array.from(
+    term.matchAll(WORD),
+    ([word, phrase = word]) => phrase.trim(),
+  );
+  // The longest word excludes most products.
+  return [...new Set(words)]
+    .filter((word) => word !== "")
+    .sort((one, other) => other.length - one.length)
+    .map((word) => sql` and ${contains(word)}`);
+}
+
+function contains(word: string): Statement {
+  const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
+  // A trigram index is read whole for a pattern without a trigram. An expression
+  // keeps the planner from that, and a covering index is read instead.
+  const searchText = hasTrigram(word) && hasTrigram(bare)
+    ? sql`p.search_text`
+    : sql`(p.search_text || '')`;
+  const pattern = sql`'%' || search_key(${literally(word)}) || '%'`;
+  if (word.includes(SEPARATOR)) {
+    return sql`${searchText} like ${pattern} and search_key(p.title) like ${pattern}`;
+  }
+  if (bare === word || bare === "") return sql`${searchText} like ${pattern}`;
+  const isbn = `%${bare.toLowerCase()}%`;
+  return sql`(
+    ${searchText} like ${pattern}
+    or ${searchText} like ${isbn} and (p.isbn13 like ${isbn} or lower(p.isbn10) like ${isbn})
+  )`;
+}
+
+/** Whether the key of the word has three letters or digits in a row. */
+function hasTrigram(word: string): boolean {
+  const key = word.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC");
+  return /[\p{L}\p{N}]{3}/u.test(key);
+}
+
+/** The word without the meaning that `like` gives to some characters. */
+function literally(word: string): string {
+  return word.replace(/[\\%_]/g, "\\$&");
+}

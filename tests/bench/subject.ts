@@ -1,0 +1,87 @@
+import postgres from "postgres";
+import type { Checkout } from "./checkout.ts";
+import {
+  type Client,
+  type Dataset,
+  loadDataset,
+  type Organization,
+} from "./dataset.ts";
+import { showProgress } from "./progress.ts";
+import { readSamples } from "./samples.ts";
+import { type Scenarios, scenariosOf } from "./scenarios.ts";
+import { send } from "./send.ts";
+import { type Service, startService } from "./service.ts";
+
+/** A checkout that serves a database of its own. */
+export interface Subject extends AsyncDisposable {
+  checkout: Checkout;
+  url: string;
+  dataset: Dataset;
+  scenarios: Scenarios;
+  service: Service;
+  /** MB of the database, before anything is written. */
+  disc: number;
+}
+
+/** The most that a page holds. */
+const LIMIT = 100;
+const READERS = 8;
+
+/**
+ * Fills the database at `url`, starts the checkout's service there, and reads
+ * every product once, so that each has the answer that the service stores.
+ */
+export async function startSubject(
+  checkout: Checkout,
+  url: string,
+  options: { products: number; seed: number; clients: number },
+): Promise<Subject> {
+  const dataset = await loadDataset(checkout, url, options);
+  await using stack = new AsyncDisposableStack();
+  const service = stack.use(await startService(checkout, url));
+  for (const client of [dataset.large, dataset.small]) {
+    await readAll(service, client);
+  }
+  const { samples, disc } = await settle(url, dataset.large);
+  const started = stack.move();
+  return {
+    checkout,
+    url,
+    dataset,
+    scenarios: scenariosOf(dataset, samples, options.clients),
+    service,
+    disc,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+/** Leaves the database nothing to do from the load, and looks at what is in it. */
+async function settle(url: string, organization: Organization) {
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  try {
+    await sql`vacuum analyze`;
+    await sql`checkpoint`;
+    const [{ disc }] = await sql<[{ disc: number }]>`
+      select (pg_database_size(current_database()) / 1e6)::float8 as disc
+    `;
+    return { samples: await readSamples(sql, organization), disc };
+  } finally {
+    await sql.end();
+  }
+}
+
+async function readAll(
+  { name, origin }: Service,
+  client: Client,
+): Promise<void> {
+  const pages = Math.ceil(client.products / LIMIT);
+  let page = 0;
+  let read = 0;
+  await Promise.all(Array.from({ length: READERS }, async () => {
+    while (page < pages) {
+      const path = `/api/products?limit=${LIMIT}&page=${++page}`;
+      await send({ method: "GET", path, client }, origin, 0);
+      showProgress(`Reading all, ${name}`, ++read, pages);
+    }
+  }));
+}

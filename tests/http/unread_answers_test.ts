@@ -1,0 +1,103 @@
+import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import {
+  fieldBlock,
+  frame,
+  HEADERS,
+  PREFACE,
+  SETTINGS,
+  WHOLE,
+  WINDOW_UPDATE,
+} from "../support/h2.ts";
+import { openApp } from "../support/harness.ts";
+import { listen } from "../support/wire.ts";
+
+const STREAMS = 200;
+
+const BUNDLE = "/docs/swagger-ui-bundle.js";
+
+Deno.test("Answers that are not read", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const other = await app.organization();
+  const long = await org.create({
+    collateral: Array.from({ length: 3 }, () => ({
+      collateral_type: "text_content",
+      text: "é😀".repeat(49_999) + "é",
+    })),
+  });
+
+  await t.step("are broken off, while others get theirs", async () => {
+    const handler = app.variant({ answerPatienceMs: 1_000 });
+    await using server = listen(handler);
+    const lines = app.logged.length;
+    const unread = () =>
+      app.logged.slice(lines).filter(({ message }) =>
+        message === "A client has stopped reading its answer"
+      );
+
+    using _ = await askWithoutReading(server, BUNDLE, {});
+    while (unread().length < STREAMS) await pause(50);
+    const whole = await (await fetch(server.origin + BUNDLE)).text();
+
+    assert(whole.length > 1_000_000);
+  });
+
+  await t.step("fill their key's share and no other's", async () => {
+    await using server = listen(app.handler);
+    const second = await org.issueKey("read");
+    const get = async (key: string) => {
+      const response = await fetch(server.origin + long.path, {
+        headers: { "x-api-key": key },
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    const expected = await get(org.key);
+    const lines = app.logged.length;
+
+    const connection = await askWithoutReading(server, long.path, {
+      "x-api-key": org.key,
+    });
+    const answered = () => app.logged.slice(lines).map(({ status }) => status);
+    while (answered().length < STREAMS) await pause(50);
+    const statuses = answered();
+    const full = await get(org.key);
+    const bySecond = await get(second);
+    const byOther = await fetch(`${server.origin}/api/products`, {
+      headers: { "x-api-key": other.key },
+    });
+    await byOther.text();
+    connection.close();
+    await pause(200);
+    const after = await get(org.key);
+
+    assert(statuses.includes(200) && statuses.includes(503), `${statuses}`);
+    assertEquals(full.status, 503);
+    assertEquals(bySecond, expected);
+    assertEquals(byOther.status, 200);
+    assertEquals(after, expected);
+  });
+});
+
+/** Sends requests on one HTTP/2 connection with an unlimited window, and reads nothing. */
+async function askWithoutReading(
+  server: { connect(): Promise<Deno.TcpConn> },
+  path: string,
+  headers: Record<string, string>,
+): Promise<Deno.TcpConn> {
+  const connection = await server.connect();
+  const request = fieldBlock(path, headers);
+  const text = new TextEncoder().encode(PREFACE);
+  const frames = [
+    ...frame(SETTINGS, 0, 0, [0, 4, 0x7f, 255, 255, 255]),
+    ...frame(WINDOW_UPDATE, 0, 0, [0x7f, 255, 0, 0]),
+    ...Array.from(
+      { length: STREAMS },
+      (_, i) => frame(HEADERS, WHOLE, 2 * i + 1, request),
+    ).flat(),
+  ];
+  const writer = connection.writable.getWriter();
+  await writer.write(Uint8Array.from([...text, ...frames]));
+  writer.releaseLock();
+  return connection;
+}

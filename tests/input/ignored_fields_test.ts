@@ -1,0 +1,84 @@
+import { assertEquals } from "@std/assert";
+import { idOfCode, openApp } from "../support/harness.ts";
+
+Deno.test("Ignored-Fields", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const roles = [
+    await idOfCode(app, "contributor_roles", "A01"),
+    await idOfCode(app, "contributor_roles", "B01"),
+  ];
+
+  await t.step("is absent where nothing is ignored", async () => {
+    const created = await org.post("/api/products", { title: "Emma" });
+    const refused = await org.post("/api/products", { id: "x", title: 1 });
+
+    assertEquals(created.headers.get("ignored-fields"), null);
+    assertEquals(refused.status, 400);
+    assertEquals(refused.headers.get("ignored-fields"), null);
+  });
+
+  await t.step("names fields of POST that only answers have", async () => {
+    const { status, headers } = await org.post("/api/products", {
+      publisher_name: "Harbour Press",
+      title: "Emma",
+      product_territories: [{ markets: [] }],
+      contributors: roles.map((contributor_role_id) => ({
+        contributor_id: org.contributor,
+        contributor_role_id,
+        contributor_name: "Jane Austen",
+      })),
+      custom_fields: [{
+        field_id: org.customField,
+        field_value: 1,
+        field_name: "Shelf",
+      }],
+    });
+
+    assertEquals(status, 201);
+    assertEquals(
+      headers.get("ignored-fields"),
+      "publisher_name, product_territories, contributors.contributor_name, custom_fields.field_name",
+    );
+  });
+
+  await t.step("names them on PUT of what GET returned", async () => {
+    const { path } = await org.create({ publisher_id: org.publisher });
+    const { body: { data } } = await org.get(path);
+
+    const { status, headers } = await org.put(path, data);
+
+    assertEquals(status, 200);
+    assertEquals(
+      headers.get("ignored-fields")!.split(", ").sort(),
+      [
+        "collections",
+        "created_at",
+        "id",
+        "license_badge_colour",
+        "license_name",
+        "organization_id",
+        "product_code",
+        "product_sales_rights",
+        "product_territories",
+        "publisher_name",
+        "updated_at",
+      ].filter((name) => name in data),
+    );
+  });
+
+  await t.step("is one that a page may read", async () => {
+    const handler = app.variant({ corsOrigins: ["https://a.example"] });
+    const { headers } = await handler(
+      new Request("http://catalogue.test/health/live", {
+        headers: { origin: "https://a.example" },
+      }),
+    );
+
+    assertEquals(
+      headers.get("access-control-expose-headers")?.split(", ")
+        .includes("Ignored-Fields"),
+      true,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import { assertThrows } from "@std/assert";
+import { MemoryBudget } from "../../middleware/memory_budget.ts";
+import { ApiError } from "../../schema/errors.ts";
+
+const A = { organization_id: "a", api_key: "1" };
+const A2 = { organization_id: "a", api_key: "2" };
+const B = { organization_id: "b", api_key: "1" };
+
+Deno.test("A memory budget", async (t) => {
+  const refuses = (work: () => unknown) => assertThrows(work, ApiError, "Full");
+  const budget = () => new MemoryBudget(1_000, "Full");
+  const fill = (memory: MemoryBudget, holder: typeof A) => {
+    try {
+      for (;;) memory.reserve(holder, 1);
+    } catch {
+      // The share is full.
+    }
+  };
+
+  await t.step("leaves something to other keys and organizations", () => {
+    const memory = budget();
+    fill(memory, A);
+    refuses(() => memory.reserve(A, 1));
+    memory.reserve(A2, 50);
+    fill(memory, A2);
+    refuses(() => memory.reserve(A2, 1));
+    memory.reserve(B, 100);
+    memory.reserve(B, 50);
+  });
+
+  await t.step("gives an organization one reservation of any size", () => {
+    const memory = budget();
+    const large = memory.reserve(A);
+    large.add(600);
+    large.add(600);
+    refuses(() => memory.reserve(A, 1));
+    refuses(() => memory.reserve(A2, 1));
+    memory.reserve(B, 600);
+  });
+
+  await t.step("takes back what is disposed of, once", () => {
+    const memory = budget();
+    for (let i = 0; i < 3; i++) {
+      const all = memory.reserve(A, 1_000);
+      refuses(() => memory.reserve(A, 1));
+      all[Symbol.dispose]();
+      all[Symbol.dispose]();
+    }
+    fill(memory, A);
+    refuses(() => memory.reserve(A, 1));
+  });
+});
