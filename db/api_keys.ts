@@ -71,11 +71,10 @@ export function newKey(
 
 /** Ends a key of any organization now, or at a time (ISO 8601). A key that has been revoked stays so. */
 export function revokeKey(id: string, at?: string): Statement {
-  const end = at === undefined ? sql`now()` : sql`${at}::timestamptz`;
   return sql`
     update api_keys k
-    set revoked_at = case when k.revoked_at <= now() then k.revoked_at else ${end} end
-    where k.id = ${id}
+    set revoked_at = ${at === undefined ? sql`now()` : at}
+    where k.id = ${id} and (k.revoked_at is null or k.revoked_at > now())
   `;
 }
 
