@@ -12,8 +12,8 @@ const WHEN: Record<ErrorCode, string> = {
   UNSUPPORTED_VERSION: "`Accept-Version` names a version that is not served.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",
   FORBIDDEN:
-    "The credentials may only read, or the token's subject is no member of the organization.",
-  NOT_FOUND: "The organization has no such product.",
+    "The credentials do not allow this, or the token's subject is not a member of the organization.",
+  NOT_FOUND: "The organization has no such record.",
   METHOD_NOT_ALLOWED:
     "The path does not answer this method; `Allow` has those that it does.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
