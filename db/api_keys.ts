@@ -48,33 +48,39 @@ export function touchKey(id: string): Statement {
 
 /** A new key, with the statement that stores its hash: the key itself is seen this once. */
 export function newKey(
-  { organizationId, name, scope, expiresAt }: {
-    organizationId: string | typeof organization;
+  { organizationId = organization, name, scope, expiresAt = null }: {
+    /** The caller's organization unless it is another. */
+    organizationId?: string | typeof organization;
     name: string;
     scope: Scope;
-    expiresAt?: string | undefined;
+    expiresAt?: string | null | undefined;
   },
-): { key: string; statement: Statement } {
+): { id: string; key: string; statement: Statement } {
   const id = Array.from({ length: 12 }, () => randomInt(36).toString(36)).join(
     "",
   );
   const key = `cat_${id}_${randomBytes(32).toString("base64url")}`;
   const statement = sql`
     insert into api_keys (id, organization_id, name, scope, key_hash, expires_at)
-    values (${id}, ${organizationId}, ${name}, ${scope}, ${hashOf(key)}, ${
-    expiresAt ?? null
-  })
+    values (${id}, ${organizationId}, ${name}, ${scope}, ${
+    hashOf(key)
+  }, ${expiresAt})
   `;
-  return { key, statement };
+  return { id, key, statement };
 }
 
-/** Ends a key now, or at a time (ISO 8601). */
+/** Ends a key of any organization now, or at a time (ISO 8601). A key that has been revoked stays so. */
 export function revokeKey(id: string, at?: string): Statement {
   return sql`
     update api_keys k
     set revoked_at = ${at === undefined ? sql`now()` : at}
-    where k.id = ${id}
+    where k.id = ${id} and (k.revoked_at is null or k.revoked_at > now())
   `;
+}
+
+/** The same for a key of the caller's organization. */
+export function revokeOwnKey(id: string, at?: string): Statement {
+  return sql`${revokeKey(id, at)} and k.organization_id = ${organization}`;
 }
 
 /** When a key ends. Apart from `revokeKey`: a distributed database makes no text of a time in `returning`. */
@@ -86,8 +92,13 @@ export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   `;
 }
 
-/** The keys of the organization, the newest first, without anything secret. */
-export const listKeys: Statement<Record<string, unknown>> = sql`
+/** A key without anything secret. */
+export interface ListedKey {
+  public_id: string;
+  [column: string]: unknown;
+}
+
+const keys = sql<ListedKey>`
   select
     k.id as public_id,
     k.name,
@@ -99,11 +110,20 @@ export const listKeys: Statement<Record<string, unknown>> = sql`
   from api_keys k
   left join api_key_uses u on u.organization_id = ${organization} and u.api_key_id = k.id
   where k.organization_id = ${organization}
-  order by k.created_at desc, k.id
 `;
+
+/** The keys of the organization, the newest first. */
+export const listKeys = sql<
+  ListedKey
+>`${keys} order by k.created_at desc, k.id`;
+
+/** One key of the organization. */
+export function listedKey(id: string): Statement<ListedKey> {
+  return sql<ListedKey>`${keys} and k.id = ${id}`;
+}
 
 function iso(column: string): Statement {
   return raw(
-    `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
+    `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   );
 }

@@ -20,6 +20,7 @@ import { unauthorized } from "./token.ts";
 /** A caller, and what it may do. */
 interface KnownCaller extends Caller {
   mayWrite: boolean;
+  mayAdminister: boolean;
 }
 
 interface KnownKey extends StoredKey {
@@ -43,7 +44,7 @@ export function createGuard() {
   const roles = new Cache<Role>();
 
   return function guarded(
-    need: "read" | "write",
+    need: "read" | "write" | "administer",
     handler: Handler<Authenticated>,
   ): Handler {
     return async (context): Promise<Answer> => {
@@ -64,6 +65,12 @@ export function createGuard() {
         throw new ApiError(
           "FORBIDDEN",
           "These credentials may only read",
+        );
+      }
+      if (need === "administer" && !caller.mayAdminister) {
+        throw new ApiError(
+          "FORBIDDEN",
+          "Only the Bearer token of an admin or owner may do this",
         );
       }
       const database = databaseFor(context, caller, caller.mayWrite);
@@ -110,7 +117,7 @@ async function byKey(
   context.facts.api_key = id;
   const caller = { organizationId: key.organization_id, name: id };
   noteUse(context, key, caller);
-  return { ...caller, mayWrite: key.scope === "write" };
+  return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
 }
 
 /** Runs in the background: no request waits for it or fails with it. */
@@ -173,5 +180,9 @@ async function byToken(
       "The subject of the token is not a member of this organization",
     );
   }
-  return { ...caller, mayWrite: role !== "viewer" };
+  return {
+    ...caller,
+    mayWrite: role !== "viewer",
+    mayAdminister: role === "admin" || role === "owner",
+  };
 }

@@ -1,4 +1,5 @@
 import type { Handler } from "../middleware/context.ts";
+import { PAGE, startScript, STYLE } from "./docs_page.ts";
 import { fixed } from "./static_answer.ts";
 
 /** Only what this service serves. Swagger UI draws its icons as `data:` images. */
@@ -17,12 +18,36 @@ const CSS = "text/css; charset=utf-8";
 
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** `GET /openapi.json`: the API in OpenAPI 3.1. */
+/** Stands for the origin in the description until it is known (RFC 2606). */
+const ANY_ORIGIN = "http://catalogue.invalid";
+
+/** Origins whose description is kept. Clients choose them. */
+const MAX_ORIGINS = 16;
+
+/** `GET /openapi.json`: the API in OpenAPI 3.1, at the address that was asked. */
 export function createDescription(prefix: string): Handler {
-  return fixed(async () => {
-    const { openapiDocument } = await import("../schema/openapi/document.ts");
-    return openapiDocument(prefix);
-  });
+  let description: Promise<string>;
+  const known = new Map<string, Handler>();
+  async function load(origin: string): Promise<string> {
+    description ??= import("../schema/openapi/document.ts").then(
+      ({ openapiDocument }) => openapiDocument(ANY_ORIGIN, prefix),
+    );
+    return (await description).replaceAll(ANY_ORIGIN, origin);
+  }
+  return (context) => {
+    const origin = originOf(context.request);
+    const handler = known.get(origin) ?? fixed(() => load(origin));
+    if (known.size === MAX_ORIGINS) known.clear();
+    known.set(origin, handler);
+    return handler(context);
+  };
+}
+
+/** The origin of the request. A proxy that ends TLS says so in `X-Forwarded-Proto`. */
+function originOf({ url, headers }: Request): string {
+  const { protocol, host } = new URL(url);
+  const isSecure = headers.get("x-forwarded-proto") === "https";
+  return `${isSecure ? "https:" : protocol}//${host}`;
 }
 
 /** The reference page at `/docs` and its assets, by method and path. */
@@ -33,7 +58,8 @@ export function createDocs(prefix: string): Record<string, Handler> {
       "content-security-policy": POLICY,
       "referrer-policy": "no-referrer",
     }),
-    "GET /docs/start.js": asset(JAVASCRIPT, () => start(prefix)),
+    "GET /docs/start.js": asset(JAVASCRIPT, () => startScript(prefix)),
+    "GET /docs/page.css": asset(CSS, () => STYLE),
     "GET /docs/swagger-ui.css": asset(CSS, async () => {
       const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
         with: { type: "text" },
@@ -55,29 +81,4 @@ function asset(type: string, load: () => string | Promise<string>): Handler {
     "content-type": type,
     "cache-control": "public, max-age=3600",
   });
-}
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Product Catalogue</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<div id="reference"></div>
-<noscript>The reference needs JavaScript.</noscript>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-`;
-
-/** The script that starts the page, without the validator, which is another host. */
-function start(prefix: string): string {
-  return `SwaggerUIBundle({
-  url: ${JSON.stringify(`${prefix}/openapi.json`)},
-  domNode: document.getElementById("reference"),
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-});
-`;
 }

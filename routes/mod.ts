@@ -16,8 +16,10 @@ import type {
   ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
+import * as keys from "./keys.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
+import * as rights from "./rights_and_supply.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
 
 /** A valid `Host` (RFC 9110, 7.2). Any other could change the path of the request's URL. */
@@ -34,6 +36,14 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "GET /products/{id}": guarded("read", products.get),
     "PUT /products/{id}": guarded("write", products.update),
     "DELETE /products/{id}": guarded("write", products.remove),
+    "GET /products/{id}/territories": guarded("read", rights.getTerritories),
+    "PUT /products/{id}/territories": guarded("write", rights.putTerritories),
+    "GET /products/{id}/sales-rights": guarded("read", rights.getSalesRights),
+    "PUT /products/{id}/sales-rights": guarded("write", rights.putSalesRights),
+    "GET /api-keys": guarded("administer", keys.list),
+    "POST /api-keys": guarded("administer", keys.create),
+    "GET /api-keys/{key_id}": guarded("administer", keys.get),
+    "DELETE /api-keys/{key_id}": guarded("administer", keys.revoke),
     "GET /openapi.json": createDescription(prefix),
   };
   const service: Record<ServiceOperation, Handler> = {

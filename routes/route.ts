@@ -3,7 +3,11 @@ import { pathOf } from "../middleware/request_path.ts";
 import { ApiError } from "../schema/errors.ts";
 import { bareIsbn } from "../schema/values.ts";
 
-const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+/** The parameters of paths. */
+const PARAMETERS: Record<string, string> = {
+  id: "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+  key_id: "[0-9a-z]{12}",
+};
 
 /** An ISBN in place of a product's id, with or without hyphens. */
 const ISBN = /^\/products\/((?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx]))$/;
@@ -30,8 +34,9 @@ export function routesBelow(
   return Object.entries(handlers).map(([operation, handler]) => {
     const [method, below] = operation.split(" ") as [string, string];
     const path = prefix + below;
-    const pattern = path.split("{id}").map(RegExp.escape)
-      .join(`(?<id>${UUID})`);
+    const pattern = path.split(/\{(\w+)\}/).map((part, i) =>
+      i % 2 === 0 ? RegExp.escape(part) : `(?<${part}>${PARAMETERS[part]})`
+    ).join("");
     return { method, path, pattern: new RegExp(`^${pattern}$`), handler };
   });
 }

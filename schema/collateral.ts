@@ -8,7 +8,16 @@ import {
   TEXT_FORMATS,
   TEXT_TYPES,
 } from "./onix_codes.ts";
-import { Day, heading, HttpUrl, NoId, text, Uuid } from "./values.ts";
+import {
+  code,
+  Day,
+  heading,
+  HttpUrl,
+  NoId,
+  optional,
+  text,
+  Uuid,
+} from "./values.ts";
 
 /** The fields of ONIX block 2, by `collateral_type`. A field that is not nullable cannot be cleared. */
 export const COLLATERAL = {
@@ -135,17 +144,6 @@ function changed<const E extends v.ObjectEntries>(
     collateral_type: v.optional(v.literal(type)),
     ...v.partial(v.object(entries)).entries,
   });
-}
-
-function optional<const S extends v.GenericSchema>(schema: S) {
-  return v.optional(v.nullable(schema));
-}
-
-function code(list: number, codes: readonly string[]) {
-  return v.picklist(
-    codes,
-    `invalid_code: Expected a code of ONIX List ${list}`,
-  );
 }
 
 function audiences() {

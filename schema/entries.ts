@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { fields, step } from "./objects.ts";
+import { fields, isObject, step } from "./objects.ts";
 import { Amount, ExactNumber, Percent } from "./numbers.ts";
 import { CURRENCIES } from "./onix_codes.ts";
 import { shownFields } from "./references.ts";
-import { Day, NoId, oneOf, text, Uuid } from "./values.ts";
+import { Day, NoId, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
  * The entries of a product's arrays (specification, 2.2).
@@ -74,14 +74,19 @@ export const CustomField = fields({
 
 /** A price whose `valid_to` is not before its `valid_from`. */
 function price<const E extends v.ObjectEntries>(entries: E) {
+  return dated({ ...entries, ...AMOUNTS });
+}
+
+/** An object with `valid_from` and `valid_to`: it ends on the day it begins, or later. */
+export function dated<const E extends v.ObjectEntries>(
+  entries: E,
+  answered: readonly string[] = [],
+) {
   return v.pipe(
-    fields({ ...entries, ...AMOUNTS }),
+    fields(entries, answered),
     v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      const input = dataset.value as {
-        valid_from?: unknown;
-        valid_to?: unknown;
-      };
+      const input: unknown = dataset.value;
+      if (!isObject(input)) return;
       const { valid_from, valid_to } = input;
       if (
         !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
@@ -92,8 +97,4 @@ function price<const E extends v.ObjectEntries>(entries: E) {
       });
     }),
   );
-}
-
-function optional<const S extends v.GenericSchema>(schema: S) {
-  return v.optional(v.nullable(schema));
 }

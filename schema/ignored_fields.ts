@@ -5,22 +5,25 @@ import { isObject } from "./objects.ts";
  * `contributors.contributor_name` inside an array.
  */
 export function ignoredFields(input: unknown, output: unknown): string[] {
-  const names = new Set(dropped(input, output));
-  if (isObject(input) && isObject(output)) {
-    for (const [name, entries] of Object.entries(output)) {
-      const sent = input[name];
-      if (!Array.isArray(entries) || !Array.isArray(sent)) continue;
-      for (const [index, entry] of entries.entries()) {
-        for (const field of dropped(sent[index], entry)) {
-          names.add(`${name}.${field}`);
-        }
-      }
-    }
-  }
+  const names = new Set<string>();
+  collect(input, output, "", names);
   return [...names];
 }
 
-function dropped(input: unknown, output: unknown): string[] {
-  if (!isObject(input) || !isObject(output)) return [];
-  return Object.keys(input).filter((name) => !Object.hasOwn(output, name));
+function collect(
+  input: unknown,
+  output: unknown,
+  at: string,
+  names: Set<string>,
+): void {
+  if (Array.isArray(input) && Array.isArray(output)) {
+    input.forEach((entry, i) => collect(entry, output[i], at, names));
+  } else if (isObject(input) && isObject(output)) {
+    for (const [name, value] of Object.entries(input)) {
+      if (!Object.hasOwn(output, name)) names.add(at + name);
+      else if (typeof value === "object") {
+        collect(value, output[name], `${at}${name}.`, names);
+      }
+    }
+  }
 }

@@ -112,15 +112,22 @@ export const Parameters = v.object({
 
 export type ListQuery = v.InferOutput<typeof Parameters>;
 
-/**
- * Reads the query of a list. Throws `VALIDATION_ERROR` with a detail for every
- * parameter that is unknown, sent twice or wrong.
- */
+/** Reads the query of a list as `readQuery` does. */
 export function readListQuery(query: URLSearchParams): ListQuery {
+  return readQuery(Parameters, query);
+}
+
+/**
+ * Reads a query. Throws `VALIDATION_ERROR` with a detail for every parameter that
+ * is unknown, sent twice or wrong.
+ */
+export function readQuery<
+  const S extends v.GenericSchema & { entries: v.ObjectEntries },
+>(parameters: S, query: URLSearchParams): v.InferOutput<S> {
   const details: ErrorDetail[] = [];
   const given = new Map<string, string>();
   for (const [parameter, value] of query) {
-    const known = Object.hasOwn(Parameters.entries, parameter);
+    const known = Object.hasOwn(parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
     else if (details.length <= 100) {
       details.push({
@@ -134,7 +141,7 @@ export function readListQuery(query: URLSearchParams): ListQuery {
       });
     }
   }
-  const read = v.safeParse(Parameters, Object.fromEntries(given));
+  const read = v.safeParse(parameters, Object.fromEntries(given));
   if (read.success && details.length === 0) return read.output;
   throw invalid("The query", [
     ...details,

@@ -9,8 +9,8 @@ import {
   NewPacking,
   NewPrice,
 } from "./entries.ts";
-import { PositiveInteger } from "./numbers.ts";
 import { chosen, fields, isObject, list } from "./objects.ts";
+import { PositiveInteger } from "./numbers.ts";
 import { holderOf, shownFields } from "./references.ts";
 import { RIGHTS } from "./rights.ts";
 import {

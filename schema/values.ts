@@ -163,3 +163,16 @@ export function isbn10CheckDigit(digits: string): string {
   const check = (11 - sum % 11) % 11;
   return check === 10 ? "X" : String(check);
 }
+
+/** A code of an ONIX list, as it stands there. */
+export function code(list: number, codes: readonly string[]) {
+  return v.picklist(
+    codes,
+    `invalid_code: Expected a code of ONIX List ${list}`,
+  );
+}
+
+/** A field that may be absent or null. */
+export function optional<const S extends v.GenericSchema>(schema: S) {
+  return v.optional(v.nullable(schema));
+}

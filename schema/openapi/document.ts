@@ -12,7 +12,8 @@ import {
   responseHeaders,
 } from "./headers.ts";
 import { bodySchemas } from "./json_schema.ts";
-import { API, type Operation, SERVICE } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { API, SERVICE } from "./operations.ts";
 import { listParameters, sharedParameters } from "./list_parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
@@ -25,8 +26,8 @@ An error has one of these codes:
 
 ${tableOfCodes()}`;
 
-/** The OpenAPI 3.1 document of the service under this prefix, as JSON text. */
-export function openapiDocument(prefix: string): string {
+/** The OpenAPI 3.1 document of the service at this origin and under this prefix, as JSON text. */
+export function openapiDocument(origin: string, prefix: string): string {
   return JSON.stringify({
     openapi: "3.1.0",
     info: {
@@ -35,15 +36,24 @@ export function openapiDocument(prefix: string): string {
       description: ABOUT,
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: prefix || "/" }],
-    security: [{ apiKey: [] }, { bearer: [], organization: [] }],
+    servers: [{ url: origin + prefix }],
+    security: [{ apiKey: [] }, BEARER],
     tags: [
       { name: "Products", description: "The books of the organization." },
+      {
+        name: "Rights and supply",
+        description: "Where a product is sold, by whom and for how much.",
+      },
+      {
+        name: "API keys",
+        description:
+          "The keys of the organization, for members with the role `admin` or `owner` and their Bearer tokens.",
+      },
       { name: "Service", description: "The service itself." },
     ],
     paths: {
       ...pathsOf(API),
-      ...pathsOf(SERVICE, { servers: [{ url: "/" }] }),
+      ...pathsOf(SERVICE, { servers: [{ url: origin }] }),
     },
     components: {
       securitySchemes: SECURITY_SCHEMES,
@@ -56,6 +66,8 @@ export function openapiDocument(prefix: string): string {
 }
 
 const OPERATIONS: Record<string, Operation> = { ...API, ...SERVICE };
+
+const BEARER = { bearer: [], organization: [] };
 
 const SECURITY_SCHEMES = {
   apiKey: {
@@ -85,12 +97,22 @@ function pathsOf(operations: Record<string, Operation>, common = {}) {
     const [method, path] = key.split(" ") as [string, string];
     paths[path] ??= {
       ...common,
-      ...path.includes("{id}") &&
-        { parameters: [{ $ref: "#/components/parameters/id" }] },
+      ...path.includes("{") && { parameters: pathParameters(path) },
     };
     paths[path][method.toLowerCase()] = operationObject(key, operation);
   }
   return paths;
+}
+
+function pathParameters(path: string) {
+  return Array.from(
+    path.matchAll(/\{(\w+)\}/g),
+    ([, name]) => reference(name!),
+  );
+}
+
+function reference(parameter: string) {
+  return { $ref: `#/components/parameters/${parameter}` };
 }
 
 function operationObject(key: string, operation: Operation) {
@@ -101,8 +123,10 @@ function operationObject(key: string, operation: Operation) {
     description,
     tags: [tag],
     ...operation.isOpen && { security: [] },
+    ...operation.isAdministration && { security: [BEARER] },
     parameters: [
       ...operation.isList ? listParameters() : [],
+      ...(operation.query ?? []).map(reference),
       ...requestHeaders(...operation.requestHeaders ?? []),
     ],
     requestBody: body && {

@@ -1,7 +1,7 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
 import { exampleFailures } from "./examples.ts";
 import { type ResponseHeader, responseHeaders } from "./headers.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation } from "./operation.ts";
 import { failure } from "./schemas.ts";
 
 /** The meaning of each code. */
@@ -12,8 +12,8 @@ const WHEN: Record<ErrorCode, string> = {
   UNSUPPORTED_VERSION: "`Accept-Version` names an unsupported version.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",
   FORBIDDEN:
-    "The credentials may only read, or the subject of the token is not a member of the organization.",
-  NOT_FOUND: "The organization has no such product.",
+    "The credentials do not allow this, or the token's subject is not a member of the organization.",
+  NOT_FOUND: "The organization has no such record.",
   METHOD_NOT_ALLOWED:
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",

@@ -86,7 +86,7 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string", pattern: '^"[^"]+"$' },
   },
   "Location": {
-    description: "The path of the new product.",
+    description: "The path of what was created.",
     required: true,
     schema: { type: "string", format: "uri-reference" },
   },

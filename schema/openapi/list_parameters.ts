@@ -54,6 +54,9 @@ function typed({ type, default: text }: JsonSchema): unknown {
   return type === "integer" ? Number(text) : text;
 }
 
+/** A parameter of a query that is not a list's. */
+export type QueryParameter = "at";
+
 /** The parameters that paths and operations refer to. */
 export function sharedParameters() {
   const headers = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
@@ -68,6 +71,20 @@ export function sharedParameters() {
       description: "The id of the product.",
       schema: { type: "string", format: "uuid" },
       example: "c0000000-0000-4000-8000-000000000100",
+    },
+    key_id: {
+      name: "key_id",
+      in: "path",
+      required: true,
+      description: "The 12 characters behind `cat_` in the key.",
+      schema: { type: "string", pattern: "^[0-9a-z]{12}$" },
+    },
+    at: {
+      name: "at",
+      in: "query",
+      description:
+        "When the key stops working: a day, or a time with its offset (ISO 8601). Now without it.",
+      schema: { type: "string" },
     },
     ...Object.fromEntries(headers),
   };

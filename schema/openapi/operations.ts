@@ -1,52 +1,6 @@
-import type { ErrorCode } from "../errors.ts";
-import type { RequestHeader, ResponseHeader } from "./headers.ts";
-import type { SchemaName } from "./schemas.ts";
-
-/** The description of an operation, apart from its method and path. */
-export interface Operation {
-  operationId: string;
-  summary: string;
-  description?: string;
-  tag: "Products" | "Service";
-  /** Whether it has the parameters of a list. */
-  isList?: true;
-  /** Whether it answers without a key. */
-  isOpen?: true;
-  requestHeaders?: RequestHeader[];
-  body?: SchemaName;
-  answer: {
-    status: 200 | 201;
-    description: string;
-    /** The schema of the body. Absent: any JSON object. */
-    body?: SchemaName;
-    headers?: ResponseHeader[];
-  };
-  /** Whether `If-None-Match` may be answered with 304. */
-  isConditional?: true;
-  errors: ErrorCode[];
-}
-
-const ANY: ErrorCode[] = [
-  "VALIDATION_ERROR",
-  "UNSUPPORTED_VERSION",
-  "INTERNAL_ERROR",
-];
-
-const GUARDED: ErrorCode[] = [
-  ...ANY,
-  "UNAUTHORIZED",
-  "FORBIDDEN",
-  "DATABASE_ERROR",
-  "SERVICE_UNAVAILABLE",
-];
-
-const WITH_BODY: ErrorCode[] = [
-  ...GUARDED,
-  "INVALID_JSON",
-  "REQUEST_TIMEOUT",
-  "PAYLOAD_TOO_LARGE",
-  "UNSUPPORTED_MEDIA_TYPE",
-];
+import { API_KEYS } from "./key_operations.ts";
+import { ANY, GUARDED, type Operation, WITH_BODY } from "./operation.ts";
+import { RIGHTS } from "./rights_operations.ts";
 
 /** The operations under the API prefix (specification, 4). */
 export const API = {
@@ -125,6 +79,8 @@ export const API = {
     },
     errors: [...GUARDED, "NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
   },
+  ...RIGHTS,
+  ...API_KEYS,
   "GET /openapi.json": {
     operationId: "getDescription",
     summary: "Get this description",

@@ -1,10 +1,13 @@
 import * as v from "valibot";
+import * as key from "../api_key.ts";
 import { CHANGED, CREATED } from "../collateral.ts";
 import type { ErrorCode } from "../errors.ts";
 import * as entries from "../entries.ts";
 import * as body from "../product.ts";
 import * as answer from "../response.ts";
 import * as rights from "../rights.ts";
+import * as sales from "../sales_rights_body.ts";
+import * as territory from "../territory_body.ts";
 import { Uuid } from "../values.ts";
 
 const ErrorDetail = v.object({
@@ -46,12 +49,30 @@ export const SCHEMAS = {
   ChangedCitedContent: CHANGED.cited_content,
   ChangedAward: CHANGED.award,
   CurrencyCode: entries.Currency,
+  ReplaceTerritories: territory.TerritoriesBody,
+  ProductTerritoryBody: territory.ProductTerritoryBody,
+  MarketBody: territory.MarketBody,
+  TerritoryBody: territory.TerritoryBody,
+  PublishingDetailBody: territory.PublishingDetailBody,
+  SupplyDetailBody: territory.SupplyDetailBody,
+  SupplyPriceBody: territory.SupplyPriceBody,
+  TaxBody: territory.TaxBody,
+  CountryCode: territory.CountryCode,
+  RegionCode: territory.RegionCode,
+  ReplaceSalesRights: sales.SalesRightsBody,
+  SalesRightBody: sales.SalesRightBody,
+  NewApiKey: key.NewApiKey,
 
   ProductAnswer: success(answer.Product),
   ProductsAnswer: v.object({
     ...success(v.array(answer.ListedProduct)).entries,
     meta: Meta,
   }),
+  TerritoriesAnswer: success(v.array(rights.ProductTerritory)),
+  SalesRightsAnswer: success(v.array(rights.SalesRights)),
+  ApiKeysAnswer: success(v.array(key.ApiKey)),
+  ApiKeyAnswer: success(key.ApiKey),
+  IssuedApiKeyAnswer: success(key.IssuedApiKey),
   DeletedAnswer: success(v.object({ id: Uuid, deleted: v.boolean() })),
   HealthAnswer: success(
     v.object({ status: v.picklist(["live", "ready"]) }),
@@ -78,6 +99,8 @@ export const SCHEMAS = {
   SupplyDetail: rights.SupplyDetail,
   SupplyPrice: rights.SupplyPrice,
   SalesRights: rights.SalesRights,
+  ApiKey: key.ApiKey,
+  IssuedApiKey: key.IssuedApiKey,
 };
 
 /** The name of a schema. */

@@ -29,6 +29,12 @@ Deno.test("GET /docs", async (t) => {
     },
   );
 
+  await t.step("says where credentials are kept", async () => {
+    const text = await (await ask("/docs")).text();
+
+    assert(text.includes("session storage"));
+  });
+
   await t.step("serves every asset of the page", async () => {
     const page = await (await ask("/docs")).text();
     const assets = Array.from(
@@ -36,7 +42,7 @@ Deno.test("GET /docs", async (t) => {
       ([, path]) => path!,
     );
 
-    assertEquals(assets.length, 3);
+    assertEquals(assets.length, 4);
     for (const path of assets) {
       const response = await ask(path);
       const text = await response.text();
@@ -71,7 +77,8 @@ Deno.test("GET /docs", async (t) => {
   });
 
   await t.step({
-    name: "lets a person authorize, create a product and list it in Chromium",
+    name:
+      "lets a person with a telephone enter a key, reload, create a product and list it",
     ignore: !await isFile(CHROMIUM),
     fn: () => browse(app),
   });
@@ -108,6 +115,7 @@ async function browse(app: App): Promise<void> {
   assertEquals(seen.listed.shown, "200");
   assertEquals(seen.listed.body.meta.total, 1);
   assertEquals(seen.listed.body.data[0].id, seen.created.body.data.id);
+  assertEquals(seen.widths, [390, 390, 390, 390]);
   assertEquals(seen.complaints, []);
   assertEquals(seen.hosts, [origin]);
 }

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { EXAMPLES, makeExamples, openDemo } from "../support/examples.ts";
 import { runTool } from "../support/tools.ts";
 
@@ -15,10 +15,14 @@ Deno.test("GET /openapi.json", async (t) => {
 
     assertEquals(response.status, 200);
     assertEquals(document.openapi, "3.1.0");
-    assertEquals(document.servers, [{ url: "/api" }]);
+    assertEquals(document.servers, [{ url: "http://catalogue.test/api" }]);
     assertEquals(Object.keys(document.paths), [
       "/products",
       "/products/{id}",
+      "/products/{id}/territories",
+      "/products/{id}/sales-rights",
+      "/api-keys",
+      "/api-keys/{key_id}",
       "/openapi.json",
       "/health/live",
       "/health/ready",
@@ -44,7 +48,36 @@ Deno.test("GET /openapi.json", async (t) => {
       new Request("http://catalogue.test/v1/catalogue/openapi.json"),
     );
 
-    assertEquals((await response.json()).servers, [{ url: "/v1/catalogue" }]);
+    assertEquals((await response.json()).servers, [
+      { url: "http://catalogue.test/v1/catalogue" },
+    ]);
+  });
+
+  await t.step("names the address that was asked", async () => {
+    const ask = async (url: string, headers: HeadersInit = {}) => {
+      const response = await app.handler(new Request(url, { headers }));
+      const { servers, paths } = await response.json();
+      assertEquals(paths["/health/live"].servers, [
+        { url: new URL(servers[0].url).origin },
+      ]);
+      return [servers[0].url, response.headers.get("etag")];
+    };
+    const path = "/api/openapi.json";
+
+    const [here, etag] = await ask(`http://catalogue.test${path}`);
+    const [port, otherEtag] = await ask(`http://127.0.0.1:8000${path}`);
+    const [secure] = await ask(`http://catalogue.test${path}`, {
+      "x-forwarded-proto": "https",
+    });
+    const [odd] = await ask(`http://catalogue.test${path}`, {
+      "x-forwarded-proto": "javascript",
+    });
+
+    assertEquals(here, "http://catalogue.test/api");
+    assertEquals(port, "http://127.0.0.1:8000/api");
+    assertEquals(secure, "https://catalogue.test/api");
+    assertEquals(odd, here);
+    assertNotEquals(etag, otherEtag);
   });
 
   await t.step("passes the linter without a warning", async () => {

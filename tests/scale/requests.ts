@@ -10,6 +10,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/bodies.ts";
 import { type App, type Organization, send } from "../support/harness.ts";
+import { TREE, withoutIds } from "../support/rights_tree.ts";
 import { recorded } from "./recording.ts";
 
 /** Every statement of the service's requests and commands, as sent, by asking for all that there is. */
@@ -36,6 +37,15 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   await ask("POST", "/api/products", { title: "Emma", license_id: uuidv7() });
   for (const body of changes(org, data)) await ask("PUT", path, body);
   await ask("PUT", path, { title: "Emma" }, { "if-match": "*" });
+  for (const part of ["territories", "sales-rights"]) {
+    const { body } = await ask("GET", `${path}/${part}`);
+    await ask("PUT", `${path}/${part}`, body.data);
+  }
+  await ask("PUT", `${path}/territories`, TREE, { "if-match": "*" });
+  await ask("PUT", `${path}/territories`, withoutIds(TREE));
+  await ask("PUT", `${path}/sales-rights`, [
+    { sales_rights_type: "01", is_rest_of_world: true },
+  ]);
   const { path: other } = await org.create();
   await Promise.all(
     [path, other].map((path) => ask("PUT", path, { title: "Emma" })),

@@ -8,7 +8,7 @@ type Json = any;
 
 /** The OpenAPI document of the service with closed objects: a field that it does not name is an error. */
 const DOCUMENT: Json = JSON.parse(
-  openapiDocument("/api"),
+  openapiDocument("http://catalogue.test", "/api"),
   (_, value: Json) =>
     value?.properties ? { additionalProperties: false, ...value } : value,
 );
@@ -21,7 +21,7 @@ ajv.addSchema(DOCUMENT, "openapi.json");
 const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
   path,
   expression: new RegExp(
-    `^(?:/[\\w.~-]+)*?${path.replace("{id}", "[^/]+")}/?$`,
+    `^(?:/[\\w.~-]+)*?${path.replace(/\{\w+\}/g, "[^/]+")}/?$`,
   ),
 }));
 

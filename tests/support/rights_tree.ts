@@ -177,9 +177,9 @@ export async function insertTree(
       id: market,
       position: 1,
       name: "British Isles",
-      countries_included: "{GB,IE}",
-      regions_included: "{WORLD}",
-      regions_excluded: "{GB-NIR}",
+      countries_included: ["GB", "IE"],
+      regions_included: ["WORLD"],
+      regions_excluded: ["GB-NIR"],
     }],
     ["market_dates", {
       territory_id: territory,
@@ -260,4 +260,13 @@ export async function insertTree(
       `
     );
   }
+}
+
+/** A copy without any `id`, as it is sent to create the same. */
+export function withoutIds<T>(tree: T): T {
+  const text = JSON.stringify(
+    tree,
+    (key, value) => key === "id" ? undefined : value,
+  );
+  return JSON.parse(text) as T;
 }

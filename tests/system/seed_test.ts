@@ -18,11 +18,22 @@ const NAMES = {
 const LISTS = {
   34: onix.TEXT_FORMATS,
   41: onix.PRIZE_ACHIEVEMENTS,
+  46: onix.SALES_RIGHTS_TYPES,
+  49: onix.REGIONS,
+  57: onix.UNPRICED_ITEM_TYPES,
+  58: onix.PRICE_TYPES,
+  61: onix.PRICE_STATUSES,
+  62: onix.TAX_RATE_CODES,
+  68: onix.MARKET_PUBLISHING_STATUSES,
   91: onix.COUNTRIES,
+  93: onix.SUPPLIER_ROLES,
   96: onix.CURRENCIES,
   153: onix.TEXT_TYPES,
   154: onix.CONTENT_AUDIENCES,
   156: onix.CITED_CONTENT_TYPES,
+  163: onix.PUBLISHING_DATE_ROLES,
+  166: onix.SUPPLY_DATE_ROLES,
+  171: onix.TAX_TYPES,
 };
 
 Deno.test("seed.sql gives each code its version-5 UUID", () => {

@@ -2,8 +2,8 @@
 import { chromium } from "playwright-core";
 
 /*
- * Does in a browser what a person does on the reference page: enters a key,
- * creates a product and lists it. Prints what it saw as JSON.
+ * Does on the reference page what a person with a telephone does: enters a key,
+ * reloads the page, creates a product and lists it. Prints what it saw as JSON.
  *
  *     browse.ts CHROMIUM PAGE KEY TITLE
  */
@@ -15,7 +15,7 @@ const [executablePath, page, key, title] = Deno.args as [
   string,
 ];
 const browser = await chromium.launch({ executablePath, timeout: 60_000 });
-const tab = await browser.newPage();
+const tab = await browser.newPage({ viewport: { width: 390, height: 844 } });
 
 const complaints: string[] = [];
 const hosts = new Set<string>();
@@ -30,12 +30,19 @@ tab.on("request", (request: { url(): string }) => {
 
 await tab.goto(page);
 
+const widths = [await width()];
 await tab.getByRole("button", { name: "Authorize" }).click();
 const form = tab.locator(".auth-container", { hasText: "x-api-key" });
-await form.locator("input").fill(key);
+const field = form.locator("input:focus");
+await field.waitFor();
+await tab.keyboard.type(key);
 await form.getByRole("button", { name: "Apply credentials" }).click();
 await tab.locator(".modal-ux").getByRole("button", { name: "Close" }).last()
   .click();
+widths.push(await width());
+await tab.reload();
+await tab.locator("section.models h4 button").first().click();
+widths.push(await width());
 
 const create = await tryOut("createProduct");
 await create.locator("textarea").fill(JSON.stringify({ title }));
@@ -45,8 +52,17 @@ const list = await tryOut("listProducts");
 await list.locator("tr[data-param-name=search] input").fill(title);
 const listed = await execute(list);
 
+widths.push(await width());
 await browser.close();
-console.log(JSON.stringify({ created, listed, complaints, hosts: [...hosts] }));
+console.log(
+  JSON.stringify({ created, listed, widths, complaints, hosts: [...hosts] }),
+);
+
+/** How wide the page is: more than the screen has to be scrolled. */
+async function width(): Promise<number> {
+  await tab.locator(".opblock").first().waitFor();
+  return await tab.evaluate("document.documentElement.scrollWidth");
+}
 
 async function tryOut(operation: string) {
   const block = tab.locator(`#operations-Products-${operation}`);

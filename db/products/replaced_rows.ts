@@ -1,0 +1,99 @@
+import { invalid, unknownReference } from "../../schema/errors.ts";
+import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Operations } from "../database.ts";
+import { type Answer, currentProduct, storeProduct } from "./documents.ts";
+import { notFound } from "./read.ts";
+import { lockProduct, updateRow } from "./row.ts";
+import { explain } from "./violations.ts";
+import type { Precondition } from "./write.ts";
+
+/** A stored row that the entry at `pointer` names by its `id`. */
+export interface NamedRow {
+  table: string;
+  id: string;
+  pointer: string;
+}
+
+/** What replaces rows of a product: the stored rows that it names, and its statements. */
+export interface Replacement {
+  named: readonly NamedRow[];
+  writes: readonly Statement[];
+}
+
+/**
+ * Replaces rows of the product, moves its `updated_at` and gives the full product.
+ * Throws `NOT_FOUND`, or `VALIDATION_ERROR` with every `id` that is not a row of
+ * this product.
+ */
+export async function replaceRows(
+  database: Operations,
+  id: string,
+  { named, writes }: Replacement,
+  precondition?: Precondition,
+): Promise<string> {
+  try {
+    const results = await database.transaction(async (tx) => {
+      if (precondition || named.length > 0) {
+        await lockAndCheck(tx, id, named, precondition);
+      }
+      return await tx.commit(
+        lockProduct(id),
+        updateRow(id, {}),
+        ...writes,
+        storeProduct(id),
+      );
+    });
+    const [updated] = results.at(-1) as Answer[];
+    if (!updated) throw notFound(id);
+    return updated.product;
+  } catch (error) {
+    throw await explain(database, error, { id, body: {} });
+  }
+}
+
+/** Locks the product and checks it in one flight, before anything is written. */
+async function lockAndCheck(
+  tx: Transaction,
+  id: string,
+  named: readonly NamedRow[],
+  precondition?: Precondition,
+): Promise<void> {
+  const tables = [...Map.groupBy(named, ({ table }) => table)];
+  const [locked, ...results] = await tx.send(
+    lockProduct(id),
+    ...precondition ? [currentProduct(id)] : [],
+    ...tables.map(([table, rows]) => storedIds(table, id, rows)),
+  );
+  if (precondition) {
+    const [current] = results.shift() as Answer[];
+    precondition(current?.product);
+  }
+  if (locked.length === 0) throw notFound(id);
+  const unknown = tables.flatMap(([, rows], i) => {
+    const stored = new Set(
+      (results[i] as { id: string }[]).map(({ id }) => id),
+    );
+    return rows.filter(({ id }) => !stored.has(id));
+  });
+  if (unknown.length === 0) return;
+  throw invalid(
+    "The body",
+    unknown.map(({ pointer }) => unknownReference(pointer)),
+  );
+}
+
+/** The ids of these rows that the product has in the table. */
+function storedIds(
+  table: string,
+  productId: string,
+  rows: readonly NamedRow[],
+): Statement<{ id: string }> {
+  const ids = rows.map(({ id }) => id).join();
+  return sql<{ id: string }>`
+    select x.id
+    from ${raw(table)} x
+    where x.organization_id = ${organization} and x.product_id = ${productId}
+      and x.id = any(string_to_array(${ids}, ',')::uuid[])
+  `;
+}

@@ -1,0 +1,68 @@
+import {
+  type ListedKey,
+  listedKey,
+  listKeys,
+  newKey,
+  revokeOwnKey,
+} from "../db/api_keys.ts";
+import { readText, validBody } from "../middleware/body.ts";
+import type { Answer, Authenticated } from "../middleware/context.ts";
+import { NewApiKey, Revocation } from "../schema/api_key.ts";
+import { success } from "../schema/envelope.ts";
+import { ApiError } from "../schema/errors.ts";
+import { readQuery } from "../schema/list_query.ts";
+
+/** `GET /api-keys`. */
+export async function list({ database }: Authenticated): Promise<Answer> {
+  const keys = await database.scan(listKeys);
+  return { status: 200, body: success(JSON.stringify(keys.map(shown))) };
+}
+
+/** `POST /api-keys`: the only answer that has the key itself. */
+export async function create(context: Authenticated): Promise<Answer> {
+  const { database, services } = context;
+  using memory = context.memory.bodies.reserve(context.facts);
+  const text = await readText(context, memory);
+  const { expires_at, ...fields } = validBody(context, text, NewApiKey);
+  const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });
+  const [, [stored]] = await database.transaction((tx) =>
+    tx.commit(statement, listedKey(id))
+  );
+  return {
+    status: 201,
+    body: success(JSON.stringify({ ...shown(stored!), key })),
+    headers: {
+      "location": `${services.apiPrefix}/api-keys/${id}`,
+      "cache-control": "no-store",
+    },
+  };
+}
+
+/** `GET /api-keys/{key_id}`. */
+export async function get(
+  { params, database }: Authenticated,
+): Promise<Answer> {
+  const [key] = await database.lookUp(listedKey(params.key_id!));
+  return found(params.key_id!, key);
+}
+
+/** `DELETE /api-keys/{key_id}`: revokes the key now, or at the time `at`. */
+export async function revoke(
+  { request, params, database }: Authenticated,
+): Promise<Answer> {
+  const { at } = readQuery(Revocation, new URL(request.url).searchParams);
+  const id = params.key_id!;
+  const [, [key]] = await database.transaction((tx) =>
+    tx.commit(revokeOwnKey(id, at), listedKey(id))
+  );
+  return found(id, key);
+}
+
+function found(id: string, key: ListedKey | undefined): Answer {
+  if (!key) throw new ApiError("NOT_FOUND", `No API key with id "${id}"`);
+  return { status: 200, body: success(JSON.stringify(shown(key))) };
+}
+
+function shown({ public_id: id, ...key }: ListedKey) {
+  return { id, ...key };
+}

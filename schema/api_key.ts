@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import { DateTime } from "./date_time.ts";
+import { fields } from "./objects.ts";
+import { heading, oneOf, optional, Timestamp } from "./values.ts";
+
+const Scope = oneOf("read", "write");
+
+/** The body of `POST /api-keys`. */
+export const NewApiKey = fields({
+  name: heading(200),
+  scope: Scope,
+  expires_at: optional(v.pipe(
+    DateTime,
+    v.check(
+      (time) => Date.parse(time) > Date.now(),
+      "in_the_past: Expected a time in the future",
+    ),
+  )),
+});
+
+/** The query of `DELETE /api-keys/{key_id}`. */
+export const Revocation = v.object({ at: v.optional(DateTime) });
+
+/** A key without its secret. */
+export const ApiKey = v.object({
+  id: v.pipe(
+    v.string(),
+    v.regex(/^[0-9a-z]{12}$/),
+    v.description("The 12 characters behind `cat_` in the key."),
+  ),
+  name: v.string(),
+  scope: Scope,
+  created_at: Timestamp,
+  expires_at: v.nullable(Timestamp),
+  revoked_at: v.pipe(
+    v.nullable(Timestamp),
+    v.description("When the key stops working; it may lie in the future."),
+  ),
+  last_used_at: v.pipe(v.nullable(Timestamp), v.description("To the minute.")),
+});
+
+/** A key that was just made. */
+export const IssuedApiKey = v.object({
+  ...ApiKey.entries,
+  key: v.pipe(v.string(), v.description("Shown this once: store it now.")),
+});

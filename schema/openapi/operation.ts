@@ -1,0 +1,56 @@
+import type { ErrorCode } from "../errors.ts";
+import type { RequestHeader, ResponseHeader } from "./headers.ts";
+import type { QueryParameter } from "./list_parameters.ts";
+import type { SchemaName } from "./schemas.ts";
+
+/** What is said of an operation besides its method and path. */
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tag: "Products" | "Rights and supply" | "API keys" | "Service";
+  /** Whether it has the parameters of a list. */
+  isList?: true;
+  /** Whether it answers without a key. */
+  isOpen?: true;
+  /** Whether it takes nothing but the Bearer token of an admin or owner. */
+  isAdministration?: true;
+  query?: QueryParameter[];
+  requestHeaders?: RequestHeader[];
+  body?: SchemaName;
+  answer: {
+    status: 200 | 201;
+    description: string;
+    /** Absent: any JSON object. */
+    body?: SchemaName;
+    headers?: ResponseHeader[];
+  };
+  /** Whether `If-None-Match` may be answered with 304. */
+  isConditional?: true;
+  errors: ErrorCode[];
+}
+
+/** What any operation may fail with. */
+export const ANY: ErrorCode[] = [
+  "VALIDATION_ERROR",
+  "UNSUPPORTED_VERSION",
+  "INTERNAL_ERROR",
+];
+
+/** What an operation that needs credentials may fail with. */
+export const GUARDED: ErrorCode[] = [
+  ...ANY,
+  "UNAUTHORIZED",
+  "FORBIDDEN",
+  "DATABASE_ERROR",
+  "SERVICE_UNAVAILABLE",
+];
+
+/** What an operation that reads a body may fail with. */
+export const WITH_BODY: ErrorCode[] = [
+  ...GUARDED,
+  "INVALID_JSON",
+  "REQUEST_TIMEOUT",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+];

@@ -1,0 +1,168 @@
+import * as v from "valibot";
+import { Currency, dated } from "./entries.ts";
+import { Amount, Percent, PositiveInteger } from "./numbers.ts";
+import { fields, isObject, list } from "./objects.ts";
+import * as onix from "./onix_codes.ts";
+import { code, Day, oneOf, optional, text, Uuid } from "./values.ts";
+
+/*
+ * The body of `PUT /products/{id}/territories`: the tree of an answer, written
+ * whole. What only an answer has is accepted and ignored.
+ */
+
+/** Entries of all arrays of the tree together. */
+const MAX_ROWS = 20_000;
+
+/** A country of ONIX List 91. */
+export const CountryCode = code(91, onix.COUNTRIES);
+
+/** A region of ONIX List 49. */
+export const RegionCode = code(49, onix.REGIONS);
+
+/** Countries and regions, each included or excluded. */
+export const TerritoryBody = fields({
+  countries_included: v.optional(list(CountryCode), []),
+  countries_excluded: v.optional(list(CountryCode), []),
+  regions_included: v.optional(list(RegionCode), []),
+  regions_excluded: v.optional(list(RegionCode), []),
+});
+
+export const MarketBody = fields({
+  id: v.optional(Uuid),
+  name: optional(text()),
+  territory: v.optional(TerritoryBody, {}),
+});
+
+export const PublishingDetailBody = fields({
+  market_publishing_status: optional(
+    code(68, onix.MARKET_PUBLISHING_STATUSES),
+  ),
+  market_dates: v.optional(
+    list(fields({
+      market_date_role: code(163, onix.PUBLISHING_DATE_ROLES),
+      date: Day,
+    }, ["market_date_role_label"])),
+    [],
+  ),
+}, ["market_publishing_status_label"]);
+
+export const TaxBody = fields({
+  tax_type: optional(code(171, onix.TAX_TYPES)),
+  tax_rate_code: optional(code(62, onix.TAX_RATE_CODES)),
+  tax_rate_percent: optional(Percent),
+  taxable_amount: optional(Amount),
+  tax_amount: optional(Amount),
+});
+
+export const SupplyPriceBody = dated({
+  id: v.optional(Uuid),
+  price_type: optional(code(58, onix.PRICE_TYPES)),
+  price_amount: optional(Amount),
+  currency_code: optional(Currency),
+  price_status: optional(code(61, onix.PRICE_STATUSES)),
+  minimum_order_quantity: optional(PositiveInteger),
+  valid_from: optional(Day),
+  valid_to: optional(Day),
+  taxes: v.optional(list(TaxBody), []),
+}, ["price_type_label"]);
+
+export const SupplyDetailBody = fields({
+  id: v.optional(Uuid),
+  supplier: v.optional(
+    fields({
+      supplier_role: optional(code(93, onix.SUPPLIER_ROLES)),
+      supplier_name: optional(text()),
+    }, ["supplier_role_label"]),
+    {},
+  ),
+  product_availability: optional(code(65, onix.PRODUCT_AVAILABILITIES)),
+  supply_dates: v.optional(
+    list(fields({
+      supply_date_role: code(166, onix.SUPPLY_DATE_ROLES),
+      date: Day,
+    }, ["supply_date_role_label"])),
+    [],
+  ),
+  order_time: optional(PositiveInteger),
+  pack_quantity: optional(PositiveInteger),
+  unpriced_item_type: optional(code(57, onix.UNPRICED_ITEM_TYPES)),
+  prices: v.optional(list(SupplyPriceBody), []),
+}, ["product_availability_label"]);
+
+export const ProductTerritoryBody = fields({
+  id: v.optional(Uuid),
+  market_reference: optional(text()),
+  exclusivity: v.optional(
+    oneOf("exclusive", "non_exclusive", "not_for_sale", "unknown"),
+    "unknown",
+  ),
+  markets: v.optional(list(MarketBody), []),
+  market_publishing_detail: v.optional(PublishingDetailBody, {}),
+  supply_details: v.optional(list(SupplyDetailBody), []),
+});
+
+/** All territories of a product. An id stands once, and names a row of its kind. */
+export const TerritoriesBody = v.pipe(
+  v.unknown(),
+  v.check(
+    (tree) => countRows(tree) <= MAX_ROWS,
+    `too_many: At most ${MAX_ROWS} entries in all arrays together`,
+  ),
+  list(ProductTerritoryBody),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const seen = new Set<string>();
+    for (const { kind, id, path } of rowIds(dataset.value)) {
+      if (seen.has(`${kind} ${id}`)) {
+        addIssue({
+          message: "duplicate: An earlier entry has the same",
+          path: path.map((key) => ({ key }) as v.IssuePathItem) as [
+            v.IssuePathItem,
+          ],
+        });
+      }
+      seen.add(`${kind} ${id}`);
+    }
+  }),
+);
+
+export type TerritoriesBody = v.InferOutput<typeof TerritoriesBody>;
+
+/** A row that an entry names by its `id`. */
+export interface RowId {
+  kind: "territories" | "markets" | "supply_details" | "prices";
+  id: string;
+  path: (string | number)[];
+}
+
+/** Every id of the tree with its path, also of a tree that is not valid. */
+export function* rowIds(
+  entries: unknown,
+  kind: RowId["kind"] = "territories",
+  at: RowId["path"] = [],
+): Generator<RowId> {
+  if (!Array.isArray(entries)) return;
+  for (const [i, entry] of entries.entries()) {
+    if (!isObject(entry)) continue;
+    const path = [...at, i];
+    if (typeof entry.id === "string") {
+      yield { kind, id: entry.id.toLowerCase(), path: [...path, "id"] };
+    }
+    for (const child of ["markets", "supply_details", "prices"] as const) {
+      yield* rowIds(entry[child], child, [...path, child]);
+    }
+  }
+}
+
+function countRows(value: unknown): number {
+  if (Array.isArray(value)) {
+    return value.reduce(
+      (sum, entry) => sum + (isObject(entry) ? 1 : 0) + countRows(entry),
+      0,
+    );
+  }
+  if (!isObject(value)) return 0;
+  return Object.values(value).reduce<number>(
+    (sum, inner) => sum + countRows(inner),
+    0,
+  );
+}

@@ -1,0 +1,253 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { API_KEY } from "../../db/api_keys.ts";
+import { uuidv7 } from "../../db/uuid.ts";
+import { createTokenVerifier } from "../../middleware/token.ts";
+import { clockAhead } from "../support/clock.ts";
+import { assertFaults } from "../support/expect.ts";
+import { openApp, type Organization } from "../support/harness.ts";
+import { claims, hmacToken } from "../support/jwt.ts";
+import { SECRETS } from "../support/secrets.ts";
+
+const SECRET = "a secret that has thirty-two bytes or more";
+const KEYS = "/api/api-keys";
+const DAY_MS = 86_400_000;
+
+/** A revoked key may work so long (in milliseconds). */
+const TOLERATED = 5_000;
+
+Deno.test("/api-keys", async (t) => {
+  await using app = await openApp({
+    verifyToken: createTokenVerifier({ secret: SECRET }),
+  });
+
+  /** A member of the organization with this role, who sends requests with a Bearer token. */
+  async function member(role: string, org: Organization) {
+    const sub = `user-${uuidv7()}`;
+    await app.sql((sql) =>
+      sql`
+        insert into organization_members (organization_id, user_id, role)
+        values (${org.id}, ${sub}, ${role})
+      `
+    );
+    const token = hmacToken(SECRET, claims({ sub }));
+    return (method: string, path: string, body?: unknown) =>
+      app.send(path, {
+        method,
+        headers: {
+          "authorization": `Bearer ${token}`,
+          "x-organization-id": org.id,
+          "content-type": "application/json",
+        },
+        ...body !== undefined && { body: JSON.stringify(body) },
+      });
+  }
+
+  async function issue(ask: Awaited<ReturnType<typeof member>>, body = {}) {
+    const reply = await ask("POST", KEYS, {
+      name: "Web",
+      scope: "write",
+      ...body,
+    });
+    assertEquals(reply.status, 201);
+    SECRETS.addCredential(reply.body.data.key);
+    return { ...reply, ...reply.body.data } as
+      & typeof reply
+      & { id: string; key: string };
+  }
+
+  const statusWith = async (key: string, method = "GET") =>
+    (await app.send("/api/products", {
+      method,
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      ...method === "POST" && { body: '{"title":"Emma"}' },
+    })).status;
+
+  await t.step("POST shows a new key, this once", async () => {
+    const org = await app.organization();
+    const ask = await member("admin", org);
+
+    const reply = await issue(ask, { name: "Web shop", scope: "read" });
+
+    const { key, ...shown } = reply.body.data;
+    assertEquals(shown, {
+      id: API_KEY.exec(key)![1]!,
+      name: "Web shop",
+      scope: "read",
+      created_at: shown.created_at,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+    });
+    assertEquals(reply.headers.get("location"), `${KEYS}/${shown.id}`);
+    assertEquals(reply.headers.get("cache-control"), "no-store");
+    assertEquals(await statusWith(key), 200);
+    assertEquals(await statusWith(key, "POST"), 403);
+    const one = await ask("GET", `${KEYS}/${shown.id}`);
+    const all = await ask("GET", KEYS);
+    for (const { status, text } of [one, all]) {
+      assertEquals(status, 200);
+      assert(text.includes(shown.id));
+      assert(!text.includes(key.slice("cat_".length + 13, -20)));
+    }
+  });
+
+  await t.step("GET lists every key of the organization", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const ask = await member("owner", org);
+    await issue(await member("owner", other));
+    const first = await issue(ask, { name: "First" });
+    const second = await issue(ask, { name: "Second" });
+    await statusWith(second.key);
+
+    const { body: { data } } = await ask("GET", KEYS);
+
+    assertEquals(
+      data.map(({ name }: { name: string }) => name),
+      ["Second", "First", "Test"],
+    );
+    assertEquals(data[1].id, first.id);
+    assertMatch(data[1].created_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+    assertEquals(
+      [...new Set(data.flatMap(Object.keys))],
+      [
+        "id",
+        "name",
+        "scope",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+      ],
+    );
+  });
+
+  await t.step("DELETE revokes a key within five seconds", async () => {
+    const org = await app.organization();
+    const ask = await member("admin", org);
+    const { id, key } = await issue(ask);
+    assertEquals(await statusWith(key), 200);
+
+    const { status, body: { data } } = await ask("DELETE", `${KEYS}/${id}`);
+    const again = await ask("DELETE", `${KEYS}/${id}`);
+    const later = await ask("DELETE", `${KEYS}/${id}?at=2199-01-31`);
+
+    assertEquals(status, 200);
+    assertEquals(data.id, id);
+    assert(Math.abs(Date.parse(data.revoked_at) - Date.now()) < 60_000);
+    // A revoked key stays revoked.
+    assertEquals(again.body.data, data);
+    assertEquals(later.body.data, data);
+    using _ = clockAhead(TOLERATED);
+    assertEquals(await statusWith(key), 401);
+  });
+
+  await t.step("DELETE ?at= revokes a key at a time", async () => {
+    const org = await app.organization();
+    const ask = await member("admin", org);
+    const { id, key } = await issue(ask);
+    const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
+
+    const { body: { data } } = await ask(
+      "DELETE",
+      `${KEYS}/${id}?at=2199-01-31T12:00:00%2B02:00`,
+    );
+    const sooner = await ask("DELETE", `${KEYS}/${id}?at=${tomorrow}`);
+
+    assertEquals(data.revoked_at, "2199-01-31T10:00:00.000Z");
+    assertEquals(sooner.body.data.revoked_at, tomorrow);
+    assertEquals(await statusWith(key), 200);
+    using _ = clockAhead(DAY_MS + TOLERATED);
+    assertEquals(await statusWith(key), 401);
+  });
+
+  await t.step("a key ends when it expires", async () => {
+    const org = await app.organization();
+    const ask = await member("admin", org);
+    const at = new Date(Date.now() + DAY_MS).toISOString();
+
+    const { key, body } = await issue(ask, { expires_at: at });
+
+    assertEquals(body.data.expires_at, at);
+    assertEquals(await statusWith(key), 200);
+    using _ = clockAhead(DAY_MS + TOLERATED);
+    assertEquals(await statusWith(key), 401);
+  });
+
+  await t.step("refuses what is wrong with its place", async () => {
+    const org = await app.organization();
+    const ask = await member("admin", org);
+    const past = new Date(Date.now() - 1000).toISOString();
+
+    assertFaults(
+      await ask("POST", KEYS, {
+        name: " ",
+        scope: "admin",
+        expires_at: past,
+        key: "x",
+      }),
+      ["/name", "blank"],
+      ["/scope", "invalid_value"],
+      ["/expires_at", "in_the_past"],
+      ["/key", "unknown_field"],
+    );
+    assertFaults(
+      await ask("POST", KEYS, { name: "x".repeat(201), expires_at: "soon" }),
+      ["/name", "too_long"],
+      ["/scope", "required"],
+      ["/expires_at", "invalid_time"],
+    );
+    const { id, key } = await issue(ask);
+    for (const query of ["at=soon", "when=2199-01-31", "at=2199&at=2199"]) {
+      const { status } = await ask("DELETE", `${KEYS}/${id}?${query}`);
+
+      assertEquals(status, 400);
+    }
+    assertEquals(await statusWith(key), 200);
+  });
+
+  await t.step("knows no key of another organization", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const ask = await member("owner", org);
+    const { id, key } = await issue(await member("owner", other));
+
+    for (const unknown of [id, "0".repeat(12), id.toUpperCase(), uuidv7()]) {
+      for (const method of ["GET", "DELETE"]) {
+        const { status } = await ask(method, `${KEYS}/${unknown}`);
+
+        assertEquals(status, 404, `${method} ${unknown}`);
+      }
+    }
+    using _ = clockAhead(TOLERATED);
+    assertEquals(await statusWith(key), 200);
+  });
+
+  await t.step("is for admins and owners with a Bearer token", async () => {
+    const org = await app.organization();
+    const { id } = await issue(await member("owner", org));
+    const requests = [
+      ["GET", KEYS],
+      ["POST", KEYS],
+      ["GET", `${KEYS}/${id}`],
+      ["DELETE", `${KEYS}/${id}`],
+    ] as const;
+    const byKey = (key: string) => (method: string, path: string) =>
+      app.send(path, { method, headers: { "x-api-key": key } });
+    const callers = {
+      viewer: await member("viewer", org),
+      editor: await member("editor", org),
+      writingKey: byKey(org.key),
+      readingKey: byKey(await org.issueKey("read")),
+    };
+    for (const [caller, ask] of Object.entries(callers)) {
+      for (const [method, path] of requests) {
+        const { status, body } = await ask(method, path);
+
+        assertEquals(status, 403, `${caller} ${method} ${path}`);
+        assertEquals(body.error.code, "FORBIDDEN");
+      }
+    }
+    for (const [method, path] of requests) {
+      assertEquals((await app.send(path, { method })).status, 401);
+    }
+  });
+});

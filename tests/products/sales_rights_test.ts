@@ -1,0 +1,194 @@
+import { assert, assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { assertFaults, assertHas } from "../support/expect.ts";
+import { openApp } from "../support/harness.ts";
+
+const EVERYWHERE_ELSE = {
+  countries_included: [],
+  countries_excluded: [],
+  regions_included: ["WORLD"],
+  regions_excluded: [],
+};
+
+const RIGHTS = [
+  {
+    sales_rights_type: "01",
+    territory: {
+      countries_included: ["GB", "IE"],
+      regions_excluded: ["GB-NIR"],
+    },
+    publisher_name: "Harbour Press",
+  },
+  { sales_rights_type: "05", territory: EVERYWHERE_ELSE },
+  { sales_rights_type: "03", is_rest_of_world: true, territory: null },
+];
+
+Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
+  await using app = await openApp();
+
+  await t.step("create all rights, in their order", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create();
+
+    const put = await org.put(`${path}/sales-rights`, RIGHTS);
+    const got = await org.get(`${path}/sales-rights`);
+
+    assertEquals(put.status, 200);
+    assert(put.body.data.updated_at > product.updated_at);
+    assertEquals(put.body.data.product_sales_rights, got.body.data);
+    assertEquals(put.headers.get("etag"), got.headers.get("etag"));
+    assertHas(got.body.data, [
+      {
+        sales_rights_type: "01",
+        for_sale: true,
+        exclusive: true,
+        is_rest_of_world: false,
+        territory: {
+          countries_included: ["GB", "IE"],
+          countries_excluded: [],
+          regions_included: [],
+          regions_excluded: ["GB-NIR"],
+        },
+        publisher_name: "Harbour Press",
+      },
+      {
+        sales_rights_type: "05",
+        for_sale: false,
+        exclusive: false,
+        territory: EVERYWHERE_ELSE,
+        publisher_name: null,
+      },
+      {
+        sales_rights_type: "03",
+        for_sale: false,
+        exclusive: null,
+        is_rest_of_world: true,
+        territory: null,
+      },
+    ]);
+  });
+
+  await t.step("change nothing but updated_at by what was read", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const before = await org.put(`${path}/sales-rights`, RIGHTS);
+
+    const { body: { data } } = await org.get(`${path}/sales-rights`);
+    const after = await org.put(`${path}/sales-rights`, data);
+
+    assertEquals(after.status, 200);
+    assertEquals(
+      after.headers.get("ignored-fields"),
+      "sales_rights_type_label, for_sale, exclusive",
+    );
+    assert(after.body.data.updated_at > before.body.data.updated_at);
+    const { updated_at } = after.body.data;
+    assertEquals(after.body.data, { ...before.body.data, updated_at });
+  });
+
+  await t.step("keep the rows that entries name by id", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const { body: { data: { product_sales_rights: [first, , third] } } } =
+      await org.put(`${path}/sales-rights`, RIGHTS);
+
+    const { body: { data } } = await org.put(`${path}/sales-rights`, [
+      { id: third.id, sales_rights_type: "06", is_rest_of_world: true },
+      { sales_rights_type: "02", territory: {} },
+      { ...first, publisher_name: null },
+    ]);
+
+    assertHas(data.product_sales_rights, [
+      { id: third.id, sales_rights_type: "06", territory: null },
+      { sales_rights_type: "02", publisher_name: null },
+      { ...first, publisher_name: null },
+    ]);
+    assertEquals(
+      (await org.put(`${path}/sales-rights`, [])).body.data
+        .product_sales_rights,
+      [],
+    );
+  });
+
+  await t.step("name every error with its pointer", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const { body: { data: { product_sales_rights: [right] } } } = await org
+      .put(`${path}/sales-rights`, RIGHTS);
+
+    const wrong = await org.put(`${path}/sales-rights`, [
+      { territory: {} },
+      { sales_rights_type: "99", territory: { countries_included: ["UK"] } },
+      { sales_rights_type: "01" },
+      { sales_rights_type: "01", territory: null, is_rest_of_world: false },
+      { sales_rights_type: "03", is_rest_of_world: true, territory: {} },
+      { sales_rights_type: "9", is_rest_of_world: true, territory: {} },
+      { sales_rights_type: "01", is_rest_of_world: 1, territory: {}, shelf: 1 },
+      right,
+      right,
+    ]);
+    const unknown = await org.put(`${path}/sales-rights`, [
+      right,
+      { ...right, id: uuidv7() },
+    ]);
+
+    assertFaults(
+      wrong,
+      ["/0/sales_rights_type", "required"],
+      ["/1/sales_rights_type", "invalid_code"],
+      ["/1/territory/countries_included/0", "invalid_code"],
+      ["/2/territory", "required"],
+      ["/3/territory", "required"],
+      ["/4/territory", "unexpected_territory"],
+      ["/5/sales_rights_type", "invalid_code"],
+      ["/5/territory", "unexpected_territory"],
+      ["/6/is_rest_of_world", "invalid_type"],
+      ["/6/shelf", "unknown_field"],
+      ["/8/id", "duplicate"],
+    );
+    assertFaults(unknown, ["/1/id", "unknown_reference"]);
+    assertFaults(await org.put(`${path}/sales-rights`, {}), [
+      "",
+      "invalid_type",
+    ]);
+    assertFaults(
+      await org.put(`${path}/sales-rights`, Array(501).fill(RIGHTS[2])),
+      ["", "too_many"],
+    );
+    assertEquals((await org.get(`${path}/sales-rights`)).body.data.length, 3);
+  });
+
+  await t.step("honour If-Match with the product's ETag", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const at = `${path}/sales-rights`;
+    const etag = (await org.get(path)).headers.get("etag")!;
+
+    const same = await org.put(at, RIGHTS, { "if-match": etag });
+    const again = await org.put(at, [], { "if-match": etag });
+
+    assertEquals(same.status, 200);
+    assertEquals(again.status, 412);
+    assertEquals((await org.get(at)).body.data.length, 3);
+    assertEquals(
+      (await org.get(at, { "if-none-match": same.headers.get("etag")! }))
+        .status,
+      304,
+    );
+  });
+
+  await t.step("are 404 outside the organization", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const { path } = await org.create();
+    const { body: { data } } = await org.put(`${path}/sales-rights`, RIGHTS);
+
+    for (const body of [[], RIGHTS, data.product_sales_rights]) {
+      assertEquals((await other.put(`${path}/sales-rights`, body)).status, 404);
+    }
+    assertEquals((await other.get(`${path}/sales-rights`)).status, 404);
+    assertEquals(
+      (await org.get(`${path}/sales-rights`)).body.data,
+      data.product_sales_rights,
+    );
+  });
+});
