@@ -24,10 +24,10 @@ export interface Operations {
   /** The same for SQL that does not keep counts and stored answers itself: triggers do. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Runs a statement that writes some time later, if there is time for it: it is
-   * dropped while others do so, and its failure is told to nobody.
+   * Runs a transaction of these statements some time later, if there is time for
+   * it: it is dropped while others do so, and its failure is told to nobody.
    */
-  afterwards(statement: Statement): void;
+  afterwards(...statements: Statement[]): void;
 }
 
 /** The only way to a connection. */
@@ -134,11 +134,11 @@ function operationsOf(
         (lease) =>
           inTransaction(lease, { writer: "script", organizationId }, work),
       ),
-    afterwards(statement) {
+    afterwards(...statements) {
       if (background.running === MAX_BACKGROUND) return;
       background.running++;
-      transaction((tx) => tx.commit(statement)).catch(() => {}).finally(() =>
-        background.running--
+      transaction((tx) => tx.commit(...statements)).catch(() => {}).finally(
+        () => background.running--,
       );
     },
   };
