@@ -1,12 +1,14 @@
-import type { Operations } from "../../db/database.ts";
+import type { DatabaseSettings, Operations } from "../../db/database.ts";
 import { openFreshDatabase } from "./fresh_database.ts";
 import { type App, openApp, type Organization, SETTINGS } from "./harness.ts";
 
 /** The service over a database that no other test has: what all organizations share may be changed. */
-export async function openOwnApp(): Promise<App> {
-  if (!SETTINGS.url) return await openApp();
+export async function openOwnApp(
+  settings: Partial<DatabaseSettings> = {},
+): Promise<App> {
+  if (!SETTINGS.url) return await openApp({}, settings);
   const fresh = await openFreshDatabase();
-  const app = await openApp({}, { url: fresh.settings.url });
+  const app = await openApp({}, { ...settings, url: fresh.settings.url });
   return {
     ...app,
     async [Symbol.asyncDispose]() {
