@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createFullProduct } from "../support/full_product.ts";
 import type { App } from "../support/harness.ts";
+import { idsOf, load } from "../support/loading.ts";
 import { openOwnApp } from "../support/own_app.ts";
 import { assertBuilt, assertShows, read, store } from "../support/stored.ts";
 
@@ -191,6 +192,59 @@ Deno.test("A name that SQL changes is in the next answer", async (t) => {
         way,
       ));
   }
+});
+
+Deno.test("A rename", async (t) => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const others = await app.organization();
+  const { rows } = await load(app, org, 300, () => ({ format_id: org.format }));
+  await load(app, others, 3);
+  const versions = () =>
+    app.sql((sql) =>
+      sql<{ version: string }[]>`
+        select c.relname || t.ctid || t.xmin as version
+        from (
+          select tableoid, ctid, xmin from products
+          union all select tableoid, ctid, xmin from product_documents
+          union all select tableoid, ctid, xmin from organizations
+          union all select tableoid, ctid, xmin from formats
+          union all select tableoid, ctid, xmin from product_counts
+        ) t
+        join pg_class c on c.oid = t.tableoid
+      `
+    );
+
+  await t.step(
+    "writes itself and one row more, however many products",
+    async () => {
+      await store(app, org, ...idsOf(rows));
+      const before = new Set((await versions()).map(({ version }) => version));
+
+      await run(
+        app,
+        `update formats set name = 'Another' where id = '${org.format}'`,
+      );
+
+      const written = (await versions()).filter(({ version }) =>
+        !before.has(version)
+      );
+      const tables = written.map(({ version }) => version.split("(")[0]);
+      assertEquals(tables.sort(), ["formats", "organizations"]);
+      await assertBuilt(app, org);
+    },
+  );
+
+  await t.step("to the same name writes nothing else", async () => {
+    const before = new Set((await versions()).map(({ version }) => version));
+
+    await run(app, "update publishing_statuses set name = name");
+
+    const written = (await versions()).filter(({ version }) =>
+      !before.has(version)
+    );
+    assertEquals(written.length, 0);
+  });
 });
 
 async function run(app: App, text: string): Promise<void> {
