@@ -104,16 +104,11 @@ begin
   return null;
 end $$;
 
--- SQL that writes products moves their updated_at too, and never back. A product with a new key is a new one.
-create function move_changed_products() returns trigger
-language plpgsql security definer set catalogue.writer = 'service' as $$
+-- SQL that changes a product moves its updated_at too, and never back.
+create function move_product() returns trigger language plpgsql as $$
 begin
-  update products p set updated_at = next_version(greatest(p.updated_at, o.updated_at))
-  from new_rows n
-  left join old_rows o on o.organization_id = n.organization_id and o.id = n.id
-  where p.organization_id = n.organization_id and p.id = n.id
-    and (o.id is null or n.updated_at < o.updated_at + interval '1 millisecond');
-  return null;
+  new.updated_at := next_version(old.updated_at);
+  return new;
 end $$;
 
 -- The key of a product can change, although its answer refers to it.
@@ -134,14 +129,20 @@ begin
   return null;
 end $$;
 
--- SQL that inserts or deletes products keeps their counts; the argument is 1 or -1. It has slots of its own, so that
+-- SQL that inserts or deletes products keeps their counts; the argument is 1 or -1. SQL has slots of its own, so that
 -- the service does not wait for a long transaction.
 create function count_products() returns trigger
 language plpgsql security definer as $$
 begin
   insert into product_counts as c (organization_id, filter, value, slot, products)
-  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, count(*) * tg_argv[0]::int
-  from rows r
+  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, sum(r.products) * tg_argv[0]::int
+  from (
+    select
+      organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id,
+      count(*) as products
+    from rows
+    group by organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+  ) r
   cross join lateral (values
     ('organization_id', r.organization_id),
     ('publishing_status_id', r.publishing_status_id),
@@ -162,13 +163,20 @@ create function count_changed_products() returns trigger
 language plpgsql security definer as $$
 begin
   insert into product_counts as c (organization_id, filter, value, slot, products)
-  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, sum(r.by)
+  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, sum(r.products)
   from (
-    select 1 as by, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-    from new_rows
-    union all
-    select -1, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-    from old_rows
+    select
+      organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id,
+      sum(by) as products
+    from (
+      select 1 as by, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+      from new_rows
+      union all
+      select -1, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+      from old_rows
+    ) r
+    group by organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+    having sum(by) <> 0
   ) r
   cross join lateral (values
     ('organization_id', r.organization_id),
@@ -179,7 +187,7 @@ begin
   ) f (filter, value)
   where f.value is not null
   group by r.organization_id, f.filter, f.value
-  having sum(r.by) <> 0
+  having sum(r.products) <> 0
   order by r.organization_id, f.filter, f.value
   on conflict (organization_id, filter, value, slot)
   do update set products = c.products + excluded.products;
@@ -243,7 +251,7 @@ declare
 begin
   -- Whatever the search_path of who writes; and no trigger of another table may call them.
   foreach item in array array[
-    'move_products', 'move_changed_products', 'forget_document', 'forget_documents', 'count_products',
+    'move_products', 'move_product', 'forget_document', 'forget_documents', 'count_products',
     'count_changed_products', 'forget_counts', 'move_names', 'move_shared_names'
   ] loop
     execute format('alter function %I() set search_path to %I, pg_temp', item, current_schema());
@@ -296,11 +304,12 @@ begin
     for each statement %s execute function count_changed_products()',
     old_rows, writes_sql
   );
-  execute format(
-    'create trigger moved after update on products %s new table as new_rows
-    for each statement %s execute function move_changed_products()',
-    old_rows, writes_sql
-  );
+  create trigger moved before update on products
+    for each row when (
+      current_setting('catalogue.writer', true) is distinct from 'service'
+      and new.updated_at < old.updated_at + interval '1 millisecond'
+    )
+    execute function move_product();
   execute 'create trigger truncated after truncate on products
     for each statement ' || writes_sql || ' execute function forget_counts()';
 
