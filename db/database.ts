@@ -25,8 +25,8 @@ export interface Operations {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same for SQL that does not keep counts and stored answers itself: triggers do. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs a statement after the answer, if there is time for it. Its failure is not reported. */
-  afterwards(statement: Statement): void;
+  /** Runs a transaction of these statements after the answer, if there is time for it. Its failure is not reported. */
+  afterwards(...statements: Statement[]): void;
 }
 
 /** The only way to a connection. */
@@ -132,8 +132,8 @@ function operationsOf(
         (lease) =>
           inTransaction(lease, { writer: "script", organizationId }, work),
       ),
-    afterwards: (statement) =>
-      backlog.add(() => transaction((tx) => tx.commit(statement))),
+    afterwards: (...statements) =>
+      backlog.add(() => transaction((tx) => tx.commit(...statements))),
   };
 }
 

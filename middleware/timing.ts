@@ -44,7 +44,7 @@ export function timed(
     transaction: (work) =>
       over("transaction", () => operations.transaction(work)),
     script: (work) => over("script", () => operations.script(work)),
-    afterwards: (statement) => operations.afterwards(statement),
+    afterwards: (...statements) => operations.afterwards(...statements),
   };
 }
 

@@ -1,4 +1,9 @@
-import { FILTERS, type ListQuery, NARROWING } from "../../schema/list_query.ts";
+import {
+  DEFAULT_SORT,
+  FILTERS,
+  type ListQuery,
+  NARROWING,
+} from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import {
   json,
@@ -8,6 +13,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { conditions } from "./filters.ts";
+import { SORTING } from "./sort.ts";
 
 /*
  * The numbers of products, kept as products are written: counting a million rows
@@ -31,21 +37,31 @@ export function keptCount(
   return { filter, value };
 }
 
-/** The number of products that a list finds, as an expression. */
+/**
+ * The number of products that a list finds, as an expression. A kept number that
+ * says there is no further page is counted, so that one which is too small hides
+ * no product.
+ */
 export function total(query: ListQuery): Statement {
   const kept = keptCount(query);
-  if (kept) {
-    return sql`(
-      select coalesce(sum(c.products), 0)
+  const found = sql`from products p where p.organization_id = ${organization} ${
+    conditions(query)
+  }`;
+  if (!kept) return sql`(select count(*) ${found})`;
+  const end = BigInt(query.page) * BigInt(query.limit);
+  return sql`(
+    select case when kept.total > ${String(end)} then kept.total else (
+      select count(*)
+      from (select ${found} order by ${SORTING[DEFAULT_SORT]} limit ${
+    String(end + 1n)
+  }) p
+    ) end
+    from (
+      select coalesce(sum(c.products), 0) as total
       from product_counts c
       where c.organization_id = ${organization}
         and c.filter = ${kept.filter} and c.value = ${kept.value}
-    )`;
-  }
-  return sql`(
-    select count(*)
-    from products p
-    where p.organization_id = ${organization} ${conditions(query)}
+    ) kept
   )`;
 }
 

@@ -32,11 +32,14 @@ const built = sql`
 const columns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
 
-/** `names_version` is null in a distributed database, which has no triggers to keep stored answers right. */
+/**
+ * `names_version` is null in a distributed database, which has no triggers to keep
+ * stored answers right. An infinite `updated_at`, which SQL may write, cannot move.
+ */
 const stored = sql`
   select ${organization}::uuid, b.id, b.updated_at, b.names_version, b.summary, b.details
   from built b
-  where b.names_version is not null
+  where b.names_version is not null and isfinite(b.updated_at)
 `;
 
 const replacing = sql`
@@ -116,19 +119,32 @@ export function storeProduct(
   `;
 }
 
-/** Builds and stores the answers to these products, but for those beyond the largest size. */
-export function storeProducts(ids: readonly string[]): Statement {
-  return sql`
-    with built as materialized (
-      select ${built}
-      from products p
-      join organizations o on o.id = ${organization}
-      where p.organization_id = ${organization}
-        and p.id = any(string_to_array(${ids.join()}, ',')::uuid[])
-    )
-    insert into product_documents (${columns})
-    ${stored} and octet_length(b.summary) + octet_length(b.details) <= 4194304
-    order by b.id
-    ${replacing}
+/**
+ * Builds and stores the answers to these products, but for those beyond the
+ * largest size. The rows are locked first, so that none is deleted and inserted
+ * again in between: the answer to the old one would be right for the new one. It
+ * waits for no lock, so that deletions never meet it in a deadlock.
+ */
+export function storeProducts(
+  ids: readonly string[],
+): readonly [Statement, Statement] {
+  const those = sql`
+    p.organization_id = ${organization}
+      and p.id = any(string_to_array(${ids.join()}, ',')::uuid[])
   `;
+  return [
+    sql`select from products p where ${those} order by p.id for key share nowait`,
+    sql`
+      with built as materialized (
+        select ${built}
+        from products p
+        join organizations o on o.id = ${organization}
+        where ${those}
+      )
+      insert into product_documents (${columns})
+      ${stored} and octet_length(b.summary) + octet_length(b.details) <= 4194304
+      order by b.id
+      ${replacing}
+    `,
+  ];
 }

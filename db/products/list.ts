@@ -35,7 +35,7 @@ export async function listProducts(
 ): Promise<Page> {
   let [page] = await database.scan(pageOf(query, sql`d.summary`));
   if (page!.lacking) {
-    database.afterwards(storeProducts(page!.lacking.split(",")));
+    database.afterwards(...storeProducts(page!.lacking.split(",")));
     [page] = await database.scan(
       pageOf(query, sql`coalesce(d.summary, ${scalarsJson})`),
     );

@@ -84,7 +84,10 @@ function merged(table: string, columns: string[]): Sync {
     const { changed, created } = identified(entries);
     return {
       changes: change(productId, changed),
-      writes: append(productId, created),
+      writes: append(
+        productId,
+        created.map((row, position) => ({ ...row, position })),
+      ),
       prunes: entries.length === 0 ? [prune(productId, [])] : [],
     };
   };

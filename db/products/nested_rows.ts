@@ -15,6 +15,9 @@ import {
  * the one node that the statement concerns.
  */
 
+/** How many rows an array may have, as the checks of `position` say. */
+const MAX_ROWS = 500;
+
 /** A row as its entry in a body gives it. */
 export type Entry = Record<string, unknown>;
 
@@ -61,7 +64,11 @@ export function changing(table: string, columns: string[]) {
   };
 }
 
-/** Creates rows behind the stored ones. */
+/**
+ * Creates rows behind the stored ones. The position of a row is its number at
+ * least, so that a constraint refuses what is beyond the largest number, and no
+ * more than that, whatever positions SQL has left.
+ */
 export function appending(table: string, columns: string[]) {
   const columnNames = names(...columns);
   const values = names(...columns.map((column) => `r.${column}`));
@@ -75,13 +82,16 @@ export function appending(table: string, columns: string[]) {
       select
         p.organization_id,
         p.id,
-        r.position + coalesce((
-          select max(x.position) + 1
-          from ${raw(table)} x
-          where x.organization_id = ${organization} and x.product_id = ${productId}
-        ), 0),
+        greatest(least(r.position + stored.next, ${
+      raw(String(MAX_ROWS - 1))
+    }), r.position + stored.rows),
         ${values}
       from products p
+      cross join (
+        select coalesce(max(x.position) + 1, 0) as next, count(*) as rows
+        from ${raw(table)} x
+        where x.organization_id = ${organization} and x.product_id = ${productId}
+      ) stored
       cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
       where p.organization_id = ${organization} and p.id = ${productId}
     `];

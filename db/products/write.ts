@@ -104,7 +104,7 @@ export async function updateProduct(
         ...body.series_id !== undefined ? [setSeries(id, body.series_id)] : [],
         ...nested.prunes,
         ...setProductForm(id, body),
-        storeProduct(id),
+        isEmpty ? currentProduct(id) : storeProduct(id),
       );
     });
     const [updated] = results.at(-1) as Answer[];

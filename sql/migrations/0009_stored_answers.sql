@@ -60,18 +60,24 @@ alter table products drop column counted;
 
 drop table last_writes;
 
+-- The functions below run as their owner: who may write a table need not have rights to what follows from that. Their
+-- own updates of products leave nothing to do for triggers, so `catalogue.writer` keeps these off.
+
 create function next_version(version timestamptz) returns timestamptz
 language sql stable
 return greatest(now(), version + interval '1 millisecond');
 
--- SQL that writes rows below products moves the products' updated_at.
-create function move_products() returns trigger language plpgsql as $$
+-- SQL that writes rows below products moves the products' updated_at. Once in a transaction is enough, since every
+-- write of a product moves it: so products that are inserted with their rows are not written twice.
+create function move_products() returns trigger
+language plpgsql security definer set catalogue.writer = 'service' as $$
 begin
   case tg_op
     when 'INSERT' then
       update products p set updated_at = next_version(p.updated_at)
       from (select distinct organization_id, product_id from new_rows) r
-      where p.organization_id = r.organization_id and p.id = r.product_id;
+      where p.organization_id = r.organization_id and p.id = r.product_id
+        and p.xmin <> pg_current_xact_id()::xid;
     when 'UPDATE' then
       update products p set updated_at = next_version(p.updated_at)
       from (
@@ -79,48 +85,64 @@ begin
         union
         select organization_id, product_id from new_rows
       ) r
-      where p.organization_id = r.organization_id and p.id = r.product_id;
+      where p.organization_id = r.organization_id and p.id = r.product_id
+        and p.xmin <> pg_current_xact_id()::xid;
     when 'DELETE' then
       update products p set updated_at = next_version(p.updated_at)
       from (select distinct organization_id, product_id from old_rows) r
-      where p.organization_id = r.organization_id and p.id = r.product_id;
+      where p.organization_id = r.organization_id and p.id = r.product_id
+        and p.xmin <> pg_current_xact_id()::xid;
     when 'TRUNCATE' then
       execute format(
         'update products p set updated_at = next_version(p.updated_at)
         from (select distinct organization_id, product_id from %I.%I) r
-        where p.organization_id = r.organization_id and p.id = r.product_id',
+        where p.organization_id = r.organization_id and p.id = r.product_id
+          and p.xmin <> pg_current_xact_id()::xid',
         tg_table_schema, tg_table_name
       );
   end case;
   return null;
 end $$;
 
--- SQL that changes products moves their updated_at too, and never back.
-create function move_changed_products() returns trigger language plpgsql as $$
+-- SQL that changes a product moves its updated_at too, and never back.
+create function move_product() returns trigger language plpgsql as $$
 begin
-  -- A statement trigger fires for no rows too: without this it would fire itself for ever.
-  if not exists (
-    select
-    from old_rows o
-    join new_rows n on n.organization_id = o.organization_id and n.id = o.id
-    where n.updated_at <= o.updated_at and n is distinct from o
-  ) then
-    return null;
-  end if;
-  update products p set updated_at = next_version(o.updated_at)
-  from old_rows o
-  join new_rows n on n.organization_id = o.organization_id and n.id = o.id
-  where p.organization_id = n.organization_id and p.id = n.id
-    and n.updated_at <= o.updated_at and n is distinct from o;
+  new.updated_at := next_version(old.updated_at);
+  return new;
+end $$;
+
+-- The key of a product can change, although its answer refers to it.
+create function forget_document() returns trigger
+language plpgsql security definer as $$
+begin
+  delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
+  return new;
+end $$;
+
+-- Where foreign keys are off, an answer would outlast its product and be right for the next one with its id.
+create function forget_documents() returns trigger
+language plpgsql security definer as $$
+begin
+  delete from product_documents d
+  using rows r
+  where d.organization_id = r.organization_id and d.product_id = r.id;
   return null;
 end $$;
 
--- SQL that inserts or deletes products keeps their counts; the argument is 1 or -1.
-create function count_products() returns trigger language plpgsql as $$
+-- SQL that inserts or deletes products keeps their counts; the argument is 1 or -1. SQL has slots of its own, so that
+-- the service does not wait for a long transaction.
+create function count_products() returns trigger
+language plpgsql security definer as $$
 begin
   insert into product_counts as c (organization_id, filter, value, slot, products)
-  select r.organization_id, f.filter, f.value, pg_backend_pid() % 16, count(*) * tg_argv[0]::int
-  from rows r
+  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, sum(r.products) * tg_argv[0]::int
+  from (
+    select
+      organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id,
+      count(*) as products
+    from rows
+    group by organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+  ) r
   cross join lateral (values
     ('organization_id', r.organization_id),
     ('publishing_status_id', r.publishing_status_id),
@@ -137,16 +159,24 @@ begin
 end $$;
 
 -- SQL that moves products to other values keeps their counts.
-create function count_changed_products() returns trigger language plpgsql as $$
+create function count_changed_products() returns trigger
+language plpgsql security definer as $$
 begin
   insert into product_counts as c (organization_id, filter, value, slot, products)
-  select r.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(r.by)
+  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, sum(r.products)
   from (
-    select 1 as by, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-    from new_rows
-    union all
-    select -1, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-    from old_rows
+    select
+      organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id,
+      sum(by) as products
+    from (
+      select 1 as by, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+      from new_rows
+      union all
+      select -1, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+      from old_rows
+    ) r
+    group by organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+    having sum(by) <> 0
   ) r
   cross join lateral (values
     ('organization_id', r.organization_id),
@@ -157,50 +187,77 @@ begin
   ) f (filter, value)
   where f.value is not null
   group by r.organization_id, f.filter, f.value
-  having sum(r.by) <> 0
+  having sum(r.products) <> 0
   order by r.organization_id, f.filter, f.value
   on conflict (organization_id, filter, value, slot)
   do update set products = c.products + excluded.products;
   return null;
 end $$;
 
-create function forget_counts() returns trigger language plpgsql as $$
+create function forget_counts() returns trigger
+language plpgsql security definer as $$
 begin
   delete from product_counts;
   return null;
 end $$;
 
 -- A name that answers show has changed in these organizations.
-create function move_names() returns trigger language plpgsql as $$
+create function move_names() returns trigger
+language plpgsql security definer as $$
 begin
-  update organizations o set names_version = o.names_version + 1
-  from (
-    select distinct organization_id
-    from (select * from new_rows except select * from old_rows) changed
-  ) r
-  where o.id = r.organization_id;
+  case tg_op
+    when 'INSERT' then
+      update organizations o set names_version = o.names_version + 1
+      where o.id in (select organization_id from new_rows);
+    when 'UPDATE' then
+      update organizations o set names_version = o.names_version + 1
+      where o.id in (
+        select organization_id from (select * from new_rows except select * from old_rows) n
+        union
+        select organization_id from (select * from old_rows except select * from new_rows) o
+      );
+    when 'DELETE' then
+      update organizations o set names_version = o.names_version + 1
+      where o.id in (select organization_id from old_rows);
+  end case;
   return null;
 end $$;
 
 -- A name in a list that all organizations share has changed.
-create function move_shared_names() returns trigger language plpgsql as $$
+create function move_shared_names() returns trigger
+language plpgsql security definer as $$
 begin
-  if tg_op = 'UPDATE' then
-    if not exists (select * from new_rows except select * from old_rows) then
-      return null;
-    end if;
-  end if;
+  case tg_op
+    when 'INSERT' then
+      if not exists (select from new_rows) then return null; end if;
+    when 'UPDATE' then
+      if not exists (select * from new_rows except select * from old_rows) then return null; end if;
+    when 'DELETE' then
+      if not exists (select from old_rows) then return null; end if;
+    when 'TRUNCATE' then
+  end case;
   update organizations o set names_version = o.names_version + 1;
   return null;
 end $$;
 
--- `enable always`: also where session_replication_role is replica, as in some restores.
 do $$
 declare
   writes_sql constant text :=
-    'for each statement when (current_setting(''catalogue.writer'', true) is distinct from ''service'')';
+    'when (current_setting(''catalogue.writer'', true) is distinct from ''service'')';
+  is_replica constant text := 'when (current_setting(''session_replication_role'') = ''replica'')';
+  old_rows constant text := 'referencing old table as old_rows';
+  new_rows constant text := 'referencing new table as new_rows';
   item text;
 begin
+  -- Whatever the search_path of who writes; and no trigger of another table may call them.
+  foreach item in array array[
+    'move_products', 'move_product', 'forget_document', 'forget_documents', 'count_products',
+    'count_changed_products', 'forget_counts', 'move_names', 'move_shared_names'
+  ] loop
+    execute format('alter function %I() set search_path to %I, pg_temp', item, current_schema());
+    execute format('revoke execute on function %I() from public', item);
+  end loop;
+
   if to_regclass('pg_dist_partition') is not null then
     if exists (select from pg_dist_partition where logicalrelid = 'products'::regclass) then
       alter table organizations alter names_version drop default;
@@ -215,44 +272,65 @@ begin
     'market_dates', 'supply_details', 'supply_dates', 'supply_prices', 'supply_price_taxes'
   ] loop
     execute format(
-      'create trigger inserted after insert on %I referencing new table as new_rows %s execute function move_products()',
-      item, writes_sql
+      'create trigger inserted after insert on %I %s for each statement %s execute function move_products()',
+      item, new_rows, writes_sql
     );
     execute format(
-      'create trigger updated after update on %I referencing old table as old_rows new table as new_rows
-      %s execute function move_products()',
-      item, writes_sql
+      'create trigger updated after update on %I %s new table as new_rows
+      for each statement %s execute function move_products()',
+      item, old_rows, writes_sql
     );
     execute format(
-      'create trigger deleted after delete on %I referencing old table as old_rows %s execute function move_products()',
+      'create trigger deleted after delete on %I %s for each statement %s execute function move_products()',
+      item, old_rows, writes_sql
+    );
+    execute format(
+      'create trigger truncated before truncate on %I for each statement %s execute function move_products()',
       item, writes_sql
     );
-    execute format('create trigger truncated before truncate on %I %s execute function move_products()', item, writes_sql);
-    execute format('alter table %I enable always trigger inserted, enable always trigger updated, enable always trigger deleted, enable always trigger truncated', item);
   end loop;
 
-  execute 'create trigger inserted after insert on products referencing new table as rows '
-    || writes_sql || ' execute function count_products(''1'')';
-  execute 'create trigger deleted after delete on products referencing old table as rows '
-    || writes_sql || ' execute function count_products(''-1'')';
-  execute 'create trigger counted after update on products referencing old table as old_rows new table as new_rows '
-    || writes_sql || ' execute function count_changed_products()';
-  execute 'create trigger moved after update on products referencing old table as old_rows new table as new_rows '
-    || writes_sql || ' execute function move_changed_products()';
-  execute 'create trigger truncated after truncate on products ' || writes_sql || ' execute function forget_counts()';
-  alter table products enable always trigger inserted, enable always trigger deleted, enable always trigger counted,
-    enable always trigger moved, enable always trigger truncated;
+  execute 'create trigger inserted after insert on products referencing new table as rows
+    for each statement ' || writes_sql || ' execute function count_products(''1'')';
+  execute 'create trigger deleted after delete on products referencing old table as rows
+    for each statement ' || writes_sql || ' execute function count_products(''-1'')';
+  execute 'create trigger forgotten after delete on products referencing old table as rows
+    for each statement ' || is_replica || ' execute function forget_documents()';
+  create trigger renumbered before update of organization_id, id on products
+    for each row when ((old.organization_id, old.id) <> (new.organization_id, new.id))
+    execute function forget_document();
+  execute format(
+    'create trigger counted after update on products %s new table as new_rows
+    for each statement %s execute function count_changed_products()',
+    old_rows, writes_sql
+  );
+  create trigger moved before update on products
+    for each row when (
+      current_setting('catalogue.writer', true) is distinct from 'service'
+      and new.updated_at < old.updated_at + interval '1 millisecond'
+    )
+    execute function move_product();
+  execute 'create trigger truncated after truncate on products
+    for each statement ' || writes_sql || ' execute function forget_counts()';
 
+  -- A key keeps a name in use from being deleted, but for one statement that inserts it again, and where keys are off.
   foreach item in array array[
     'licenses', 'seasons', 'publishers', 'divisions', 'imprints', 'collections', 'formats', 'titles', 'contributors',
     'custom_fields'
   ] loop
     execute format(
-      'create trigger renamed after update on %I referencing old table as old_rows new table as new_rows
+      'create trigger renamed after update on %I %s new table as new_rows
       for each statement execute function move_names()',
-      item
+      item, old_rows
     );
-    execute format('alter table %I enable always trigger renamed', item);
+    execute format(
+      'create trigger deleted after delete on %I %s for each statement %s execute function move_names()',
+      item, old_rows, writes_sql
+    );
+    execute format(
+      'create trigger inserted after insert on %I %s for each statement %s execute function move_names()',
+      item, new_rows, is_replica
+    );
   end loop;
 
   foreach item in array array[
@@ -260,15 +338,31 @@ begin
     'onix_codes'
   ] loop
     execute format(
-      'create trigger renamed after update on %I referencing old table as old_rows new table as new_rows
+      'create trigger renamed after update on %I %s new table as new_rows
       for each statement execute function move_shared_names()',
-      item
+      item, old_rows
     );
-    execute format('alter table %I enable always trigger renamed', item);
+    execute format(
+      'create trigger deleted after delete on %I %s for each statement execute function move_shared_names()',
+      item, old_rows
+    );
+    -- No key refers to the labels of codes, so they may come later.
+    execute format(
+      'create trigger inserted after insert on %I %s for each statement %s execute function move_shared_names()',
+      item, new_rows, case when item <> 'onix_codes' then is_replica end
+    );
   end loop;
 
-  -- The labels of codes are not referred to by a key, so they may come and go.
-  create trigger changed after insert or delete or truncate on onix_codes
+  create trigger truncated after truncate on onix_codes
     for each statement execute function move_shared_names();
-  alter table onix_codes enable always trigger changed;
+
+  -- Also where session_replication_role is replica, as in some restores.
+  for item in
+    select format('alter table %s enable always trigger %I', t.tgrelid::regclass, t.tgname)
+    from pg_trigger t
+    join pg_proc f on f.oid = t.tgfoid
+    where not t.tgisinternal and f.pronamespace = current_schema()::regnamespace
+  loop
+    execute item;
+  end loop;
 end $$;

@@ -1,0 +1,93 @@
+import { assertEquals } from "@std/assert";
+import { createFullProduct } from "../support/full_product.ts";
+import type { App } from "../support/harness.ts";
+import { openOwnApp } from "../support/own_app.ts";
+import {
+  BY_TYPE,
+  type Change,
+  FIXED,
+  TABLES,
+  UNSHOWN,
+} from "../support/shown_columns.ts";
+import { assertShows } from "../support/stored.ts";
+
+interface Column {
+  table: string;
+  name: string;
+  type: string;
+}
+
+Deno.test("A column that SQL changes is in the next answer", async (t) => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const { id } = await createFullProduct(app, org);
+  const columns = await columnsOf(app);
+
+  await t.step("of every table, unless it is listed as unshown", () => {
+    const tables = new Set(columns.map(({ table }) => table));
+
+    assertEquals(
+      [...tables].sort(),
+      [...Object.keys(TABLES), ...UNSHOWN].sort(),
+      "Each table is in TABLES or UNSHOWN of tests/support/shown_columns.ts",
+    );
+  });
+
+  for (const column of columns) {
+    const { table, name } = column;
+    const change = changeOf(column);
+    if (!TABLES[table] || change === FIXED) continue;
+    await t.step(`${table}.${name}`, async () => {
+      const isOwn = hasProduct(table);
+      await assertShows(
+        app,
+        org,
+        id,
+        { isOwn, isShown: !change.isHidden },
+        () => run(table, change),
+        `${table}.${name} needs a case of its own in tests/support/shown_columns.ts`,
+      );
+    });
+  }
+
+  function hasProduct(table: string): boolean {
+    return table === "products" ||
+      columns.some((column) =>
+        column.table === table && column.name === "product_id"
+      );
+  }
+
+  async function run(table: string, { set, where }: Change): Promise<void> {
+    const rows =
+      columns.some((column) =>
+          column.table === table && column.name === "organization_id"
+        )
+        ? `t.organization_id = '${org.id}'`
+        : "true";
+    const { count } = await app.sql((sql) =>
+      sql.unsafe(
+        `update ${table} t set ${set} where ${rows} and ${where ?? "true"}`,
+      )
+    );
+    assertEquals(count > 0, true, `${table}: ${where}`);
+  }
+});
+
+function changeOf({ table, name, type }: Column): Change | typeof FIXED {
+  const change = TABLES[table]?.[name];
+  if (change) return change;
+  const set = BY_TYPE[type]?.(name);
+  return set ? { set } : { set: `${name} = default` };
+}
+
+async function columnsOf(app: App): Promise<Column[]> {
+  return await app.sql((sql) =>
+    sql<Column[]>`
+      select c.table_name as table, c.column_name as name, c.data_type as type
+      from information_schema.columns c
+      join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+      order by c.table_name, c.ordinal_position
+    `
+  );
+}

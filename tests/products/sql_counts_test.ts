@@ -1,0 +1,149 @@
+import { assert, assertEquals } from "@std/assert";
+import { miscounted, recount } from "../../db/products/recount.ts";
+import { createFullProduct } from "../support/full_product.ts";
+import { valuesOf } from "../support/filters.ts";
+import type { App, Organization } from "../support/harness.ts";
+import { idsOf, load } from "../support/loading.ts";
+import { openOwnApp, operationsOf } from "../support/own_app.ts";
+import { read, store } from "../support/stored.ts";
+import { assertTotals } from "../support/totals.ts";
+
+const REPLICA = "set local session_replication_role = replica";
+
+/** What SQL does with the products of an organization that has a dozen. */
+const CHANGES: Record<string, (org: Organization) => string> = {
+  "insert": (org) =>
+    `insert into products (organization_id, title, format_id)
+    select '${org.id}', 'Emma', '${org.format}' from generate_series(1, 5)`,
+  "insert in a transaction that is rolled back in part": (org) =>
+    `savepoint here;
+    insert into products (organization_id, title) values ('${org.id}', 'Gone');
+    rollback to here;
+    insert into products (organization_id, title) values ('${org.id}', 'There')`,
+  "insert by a replica": (org) =>
+    `${REPLICA}; insert into products (organization_id, title, format_id) values ('${org.id}', 'Emma', '${org.format}')`,
+  "insert in conflict": (org) =>
+    `insert into products (organization_id, id, title, format_id)
+    select organization_id, id, title, '${org.format}' from products where organization_id = '${org.id}'
+    on conflict on constraint products_pkey do update set format_id = excluded.format_id`,
+  "update to null": (org) =>
+    `update products set format_id = null, publishing_status_id = null where organization_id = '${org.id}'`,
+  "update with other statements": (org) =>
+    `with there as (insert into products (organization_id, title) values ('${org.id}', 'Emma')),
+    gone as (delete from products where id in (select id from products where organization_id = '${org.id}' limit 1))
+    update products set lifecycle_status_id = (select id from lifecycle_statuses limit 1)
+    where id in (select id from products where organization_id = '${org.id}' offset 5)`,
+  "update of keys": (org) =>
+    `update products set id = gen_random_uuid() where organization_id = '${org.id}'`,
+  "delete": (org) =>
+    `delete from products where id in (select id from products where organization_id = '${org.id}' limit 4)`,
+  "delete by a replica": (org) =>
+    `${REPLICA}; delete from products where id in (select id from products where organization_id = '${org.id}' limit 4)`,
+};
+
+Deno.test("The totals of lists, when SQL writes products", async (t) => {
+  await using app = await openOwnApp();
+
+  for (const [what, change] of Object.entries(CHANGES)) {
+    await t.step(`are exact after: ${what}`, async () => {
+      const org = await app.organization();
+      const values = await valuesOf(app, org);
+      await load(app, org, 12, (i) =>
+        Object.fromEntries(
+          Object.entries(values).map(([column, [one, two]]) => [
+            column,
+            [one!, two!, null][i % 3]!,
+          ]),
+        ));
+
+      await run(app, change(org));
+
+      await assertTotals(app, org, values, what);
+      assertEquals(await wrongCounts(app), []);
+    });
+  }
+
+  await t.step("are exact for both when a product changes hands", async () => {
+    const [one, two] = [await app.organization(), await app.organization()];
+    await load(app, one, 3);
+
+    await run(
+      app,
+      `update products set organization_id = '${two.id}' where organization_id = '${one.id}'`,
+    );
+
+    assertEquals(await wrongCounts(app), []);
+    assertEquals((await two.get("/api/products")).body.meta.total, 3);
+  });
+
+  await t.step("are exact after a truncation of everything", async () => {
+    const org = await app.organization();
+    await createFullProduct(app, org);
+
+    await run(app, "truncate products cascade");
+
+    const [{ count }] = await app.sql((sql) =>
+      sql<[{ count: number }]>`select count(*)::int from product_counts`
+    );
+    assertEquals(count, 0);
+    await org.create();
+    assertEquals((await org.get("/api/products")).body.meta.total, 1);
+  });
+});
+
+Deno.test("A total that is wrong all the same", async (t) => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const { rows } = await load(app, org, 5);
+  const triggers = (what: "disable" | "enable always") =>
+    app.sql(async (sql) => {
+      for (const name of ["inserted", "deleted", "counted", "moved"]) {
+        await sql.unsafe(`alter table products ${what} trigger ${name}`);
+      }
+    });
+
+  for (const by of [-100, -3, 100]) {
+    await t.step(`hides no product from a page: ${by}`, async () => {
+      await run(
+        app,
+        `update product_counts set products = products + ${by} where organization_id = '${org.id}'`,
+      );
+
+      const found = new Set<string>();
+      for (const page of [1, 2, 3, 4, 5]) {
+        const path = `/api/products?limit=1&page=${page}`;
+        const { body, headers } = await org.get(path);
+        for (const id of idsOf(body.data)) found.add(id);
+        assert(body.meta.total >= page, `${body.meta.total} of page ${page}`);
+        if (page < 5) assert(headers.get("link")!.includes('rel="next"'));
+      }
+      assertEquals(found, new Set(idsOf(rows)));
+      await recount(operationsOf(app, org));
+      assertEquals(await wrongCounts(app), []);
+    });
+  }
+
+  await t.step("is put right by a recount, like stored answers", async () => {
+    const [{ id } = { id: "" }] = rows;
+    const path = `/api/products/${id}`;
+    await store(app, org, id);
+    await triggers("disable");
+    await load(app, org, 2);
+    await run(app, `update products set title = 'Changed' where id = '${id}'`);
+    await triggers("enable always");
+
+    await recount(operationsOf(app, org));
+
+    assertEquals((await org.get("/api/products")).body.meta.total, 7);
+    assertEquals((await read(app, org, path)).data.title, "Changed");
+    assertEquals(await wrongCounts(app), []);
+  });
+});
+
+async function wrongCounts(app: App): Promise<unknown[]> {
+  return [...await app.sql((sql) => sql`${miscounted}`)];
+}
+
+async function run(app: App, text: string): Promise<void> {
+  await app.sql((sql) => sql.unsafe(text));
+}

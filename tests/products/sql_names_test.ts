@@ -1,0 +1,109 @@
+import { assertEquals } from "@std/assert";
+import { createFullProduct } from "../support/full_product.ts";
+import type { App } from "../support/harness.ts";
+import { idsOf, load } from "../support/loading.ts";
+import { openOwnApp } from "../support/own_app.ts";
+import { assertBuilt, assertShows, store } from "../support/stored.ts";
+
+const REPLICA = "set local session_replication_role = replica";
+
+/** Names that change without an update, and those of all organizations. */
+const OF_NAMES: Record<string, string> = {
+  "is in conflict with an inserted one":
+    `insert into publishers (organization_id, id, name)
+    select organization_id, id, name || '!' from publishers
+    on conflict on constraint publishers_pkey do update set name = excluded.name`,
+  "is deleted and inserted in one statement":
+    `with gone as (delete from publishers returning *)
+    insert into publishers (organization_id, id, name)
+    select organization_id, id, name || '?' from gone`,
+  "of everyone is deleted and inserted in one statement":
+    `with gone as (delete from publishing_statuses returning *)
+    insert into publishing_statuses select id, code, name || '?' from gone`,
+  "of everyone is deleted by a replica":
+    `${REPLICA}; delete from contributor_roles`,
+  "is deleted by a replica": `${REPLICA}; delete from imprints`,
+  "changes its key in a replica":
+    `${REPLICA}; update divisions set id = gen_random_uuid()`,
+  "of a code is deleted": "delete from onix_codes where list = 58",
+  "of a code is inserted":
+    "insert into onix_codes values (58, '02', 'Another label')",
+  "of all codes is truncated": "truncate onix_codes",
+};
+
+Deno.test("A name that SQL changes is in the next answer", async (t) => {
+  for (const [way, change] of Object.entries(OF_NAMES)) {
+    await using app = await openOwnApp();
+    const org = await app.organization();
+    const { id } = await createFullProduct(app, org);
+    if (way.endsWith("inserted") && way.includes("code")) {
+      await run(app, "delete from onix_codes where list = 58");
+    }
+    await t.step(`where it ${way}`, () =>
+      assertShows(
+        app,
+        org,
+        id,
+        { isOwn: false, isShown: true },
+        () => run(app, change),
+        way,
+      ));
+  }
+});
+
+Deno.test("A rename", async (t) => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const others = await app.organization();
+  const { rows } = await load(app, org, 300, () => ({ format_id: org.format }));
+  await load(app, others, 3);
+  const versions = () =>
+    app.sql((sql) =>
+      sql<{ version: string }[]>`
+        select c.relname || t.ctid || t.xmin as version
+        from (
+          select tableoid, ctid, xmin from products
+          union all select tableoid, ctid, xmin from product_documents
+          union all select tableoid, ctid, xmin from organizations
+          union all select tableoid, ctid, xmin from formats
+          union all select tableoid, ctid, xmin from product_counts
+        ) t
+        join pg_class c on c.oid = t.tableoid
+      `
+    );
+
+  await t.step(
+    "writes itself and one row more, however many products",
+    async () => {
+      await store(app, org, ...idsOf(rows));
+      const before = new Set((await versions()).map(({ version }) => version));
+
+      await run(
+        app,
+        `update formats set name = 'Another' where id = '${org.format}'`,
+      );
+
+      const written = (await versions()).filter(({ version }) =>
+        !before.has(version)
+      );
+      const tables = written.map(({ version }) => version.split("(")[0]);
+      assertEquals(tables.sort(), ["formats", "organizations"]);
+      await assertBuilt(app, org);
+    },
+  );
+
+  await t.step("to the same name writes nothing else", async () => {
+    const before = new Set((await versions()).map(({ version }) => version));
+
+    await run(app, "update publishing_statuses set name = name");
+
+    const written = (await versions()).filter(({ version }) =>
+      !before.has(version)
+    );
+    assertEquals(written.length, 0);
+  });
+});
+
+async function run(app: App, text: string): Promise<void> {
+  await app.sql((sql) => sql.unsafe(text));
+}

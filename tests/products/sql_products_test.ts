@@ -1,0 +1,154 @@
+import { assert, assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { createFullProduct } from "../support/full_product.ts";
+import type { App } from "../support/harness.ts";
+import { openOwnApp } from "../support/own_app.ts";
+import { assertBuilt, assertShows, read, store } from "../support/stored.ts";
+
+const REPLICA = "set local session_replication_role = replica";
+
+/** Writes of the row `p.id = '…'`, which keep its `updated_at` where nothing else moves it. */
+const OF_PRODUCTS: Record<string, (id: string) => string> = {
+  "is updated twice in a transaction": (id) =>
+    `update products set title = 'First' where id = '${id}';
+    update products set title = 'Second' where id = '${id}'`,
+  "is updated to the value it had, with a row below it": (id) =>
+    `update products set title = title where id = '${id}';
+    delete from product_prices where product_id = '${id}'`,
+  "is updated with an older time": (id) =>
+    `update products set title = 'Older', updated_at = '2020-01-01' where id = '${id}'`,
+  "is updated to a time that is no later for a client": (id) =>
+    `update products set title = 'Micro', updated_at = updated_at + interval '1 microsecond' where id = '${id}'`,
+  "is updated with a row below it in one statement": (id) =>
+    `with gone as (delete from packing_configurations where product_id = '${id}')
+    update products set title = 'Both' where id = '${id}'`,
+  "is in conflict with an inserted one": (id) =>
+    `insert into products (organization_id, id, title)
+    select organization_id, id, title from products where id = '${id}'
+    on conflict on constraint products_pkey do update set title = 'Conflict'`,
+  "is updated by a replica": (id) =>
+    `${REPLICA}; update products set title = 'Replica' where id = '${id}'`,
+  "goes to another key and back": (id) =>
+    `${REPLICA};
+    update products set id = '00000000-0000-0000-0000-000000000001' where id = '${id}';
+    update products set id = '${id}', title = 'Back' where id = '00000000-0000-0000-0000-000000000001'`,
+};
+
+Deno.test("A product that SQL writes is in the next answer", async (t) => {
+  await using app = await openOwnApp();
+
+  for (const [way, change] of Object.entries(OF_PRODUCTS)) {
+    await t.step(`where it ${way}`, async () => {
+      const org = await app.organization();
+      const { id } = await createFullProduct(app, org);
+      const changing = () => run(app, change(id));
+
+      await assertShows(
+        app,
+        org,
+        id,
+        { isOwn: true, isShown: true },
+        changing,
+        way,
+      );
+    });
+  }
+
+  for (
+    const [who, text] of Object.entries({
+      "in a transaction": "",
+      "by a replica": `${REPLICA}; `,
+    })
+  ) {
+    await t.step(`where it is deleted and inserted ${who}`, async () => {
+      const org = await app.organization();
+      const { id, path } = await org.create();
+      await store(app, org, id);
+
+      await run(
+        app,
+        `${text}create temp table saved on commit drop as select * from products where id = '${id}';
+        delete from products where id = '${id}';
+        insert into products (organization_id, id, title, product_code, created_at, updated_at)
+        select organization_id, id, 'Other', product_code, created_at, updated_at from saved`,
+      );
+
+      assertEquals((await org.get(path)).body.data.title, "Other");
+      await assertBuilt(app, org);
+    });
+  }
+
+  await t.step(
+    "where it is deleted and inserted in one statement",
+    async () => {
+      const org = await app.organization();
+      const { id, path } = await org.create();
+      await store(app, org, id);
+
+      await run(
+        app,
+        `with gone as (delete from products where id = '${id}' returning *)
+      insert into products (organization_id, id, title, created_at, updated_at)
+      select organization_id, id, 'Other', created_at, updated_at from gone`,
+      );
+
+      assertEquals((await org.get(path)).body.data.title, "Other");
+    },
+  );
+
+  await t.step("where it gets another key", async () => {
+    const org = await app.organization();
+    const { id, product } = await org.create();
+    const other = uuidv7();
+    await store(app, org, id);
+
+    await run(app, `update products set id = '${other}' where id = '${id}'`);
+
+    assertEquals((await org.get(`/api/products/${id}`)).status, 404);
+    const { body } = await org.get(`/api/products/${other}`);
+    assert(body.data.updated_at > product.updated_at);
+    await assertBuilt(app, org);
+  });
+
+  await t.step("where its time is infinite", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    await run(
+      app,
+      `update products set updated_at = 'infinity' where id = '${id}'`,
+    );
+
+    for (const title of ["First", "Second"]) {
+      await store(app, org, id);
+      await run(
+        app,
+        `update products set title = '${title}' where id = '${id}'`,
+      );
+
+      assertEquals((await read(app, org, path)).data.title, title);
+    }
+  });
+
+  await t.step(
+    "where it was loaded with its rows, which write it once",
+    async () => {
+      const org = await app.organization();
+      const id = uuidv7();
+
+      await run(
+        app,
+        `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '2020-01-01');
+      insert into product_prices (organization_id, product_id, id, position, currency_code)
+      values ('${org.id}', '${id}', '${uuidv7()}', 0, 'GBP')`,
+      );
+
+      const { body } = await org.get(`/api/products/${id}`);
+      assertEquals(body.data.updated_at, "2020-01-01T00:00:00.000Z");
+      assertEquals(body.data.product_prices.length, 1);
+    },
+  );
+});
+
+async function run(app: App, text: string): Promise<void> {
+  await app.sql((sql) => sql.unsafe(text));
+}

@@ -1,0 +1,194 @@
+import { assert, assertEquals } from "@std/assert";
+import { createFullProduct } from "../support/full_product.ts";
+import type { App, Organization } from "../support/harness.ts";
+import { openOwnApp } from "../support/own_app.ts";
+import { assertBuilt, assertShows, store } from "../support/stored.ts";
+
+const REPLICA = "set local session_replication_role = replica";
+
+/** What SQL does with the rows of a table that are `these`, and what it has saved of them as `saved`. */
+const WAYS: Record<string, (table: string, these: string) => string> = {
+  "are deleted": (table, these) => `delete from ${table} where ${these}`,
+  "are inserted": (table) => insertSaved(table),
+  "are in conflict with inserted ones": (table) =>
+    `${insertSaved(table)}
+    on conflict on constraint ${table}_pkey do update set position = -excluded.position - 1`,
+  "are deleted and inserted in one statement": (table, these) =>
+    `with gone as (delete from ${table} where ${these} returning *)
+    insert into ${table}
+    select changed.*
+    from gone
+    cross join jsonb_populate_record(null::${table}, to_jsonb(gone) || jsonb_build_object('position', -gone.position - 1)) changed`,
+  "are merged": (table, these) =>
+    `merge into ${table} t
+    using (select ctid as place from ${table} where ${these}) s
+    on t.ctid = s.place
+    when matched then update set position = -t.position - 1`,
+  "are changed between other statements": (table, these) =>
+    `update ${table} set position = position where ${these};
+    savepoint here;
+    delete from ${table} where ${these};
+    rollback to here;
+    update ${table} set position = -position - 1 where ${these};
+    update products set subtitle = subtitle where ${
+      these.replace("product_id", "id")
+    }`,
+  "are deleted by a replica": (table, these) =>
+    `${REPLICA}; delete from ${table} where ${these}`,
+  "are inserted by a replica": (table) => `${REPLICA}; ${insertSaved(table)}`,
+  "are changed by a replica": (table, these) =>
+    `${REPLICA}; update ${table} set position = -position - 1 where ${these}`,
+};
+
+Deno.test("Rows below a product that SQL writes are in the next answer", async (t) => {
+  await using app = await openOwnApp();
+  const tables = await tablesBelowProducts(app);
+
+  for (const table of tables) {
+    const org = await app.organization();
+    const { id, path } = await createFullProduct(app, org);
+    await org.put(path, { series_id: null });
+    const these = `product_id = '${id}'`;
+    await run(app, saving(table, these));
+
+    for (const [way, change] of Object.entries(WAYS)) {
+      await t.step(`${table}: they ${way}`, () =>
+        assertShows(
+          app,
+          org,
+          id,
+          { isOwn: true, isShown: true },
+          () => run(app, change(table, these)),
+          `${table}: ${way}`,
+        ));
+    }
+
+    await t.step(`${table}: they move to another product`, async () => {
+      const other = await org.create();
+      await store(app, org, id, other.id);
+      const before = await timesOf(org, path, other.path);
+
+      await run(
+        app,
+        `${REPLICA}; update ${table} set product_id = '${other.id}' where ${these}`,
+      );
+
+      const after = await timesOf(org, path, other.path);
+      assert(after.every((time, i) => time > before[i]!), `${after}`);
+      await assertBuilt(app, org);
+    });
+  }
+
+  for (const table of tables) {
+    // Products refer to their series, so they would be truncated too.
+    if (table === "product_collections") continue;
+    const org = await app.organization();
+    const { id } = await createFullProduct(app, org);
+
+    await t.step(`${table}: they are truncated`, () =>
+      assertShows(
+        app,
+        org,
+        id,
+        { isOwn: true, isShown: true },
+        () => run(app, `truncate ${table} cascade`),
+        `${table}: truncated`,
+      ));
+  }
+});
+
+Deno.test("SQL in odd circumstances", async (t) => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const { id } = await createFullProduct(app, org);
+  const [{ schema, role } = { schema: "", role: "" }] = await app.sql((sql) =>
+    sql<{ schema: string; role: string }[]>`
+      select current_schema() as schema, 'loader_' || to_char(now(), 'SSSSUS') as role
+    `
+  );
+
+  for (
+    const [what, change] of Object.entries({
+      "needs no search_path": `
+        set local search_path = '';
+        update ${schema}.product_prices set list_price = 1;
+        update ${schema}.products set title = 'Persuasion';
+        update ${schema}.publishers set name = 'Another';
+        update ${schema}.onix_codes set label = label || '!';
+        delete from ${schema}.packing_configurations`,
+      "is not misled by temporary tables": `
+        create temp table products (like ${schema}.products) on commit drop;
+        create temp table organizations (like ${schema}.organizations) on commit drop;
+        update product_prices set list_price = 2`,
+      "needs no right to other tables": `
+        create role ${role};
+        grant usage on schema ${schema} to ${role};
+        grant select, insert, update, delete on product_prices to ${role};
+        set local role ${role};
+        update product_prices set list_price = 3`,
+    })
+  ) {
+    await t.step(what, () =>
+      assertShows(
+        app,
+        org,
+        id,
+        { isOwn: true, isShown: true },
+        () => run(app, change),
+        what,
+      ));
+  }
+
+  await t.step("makes none of its functions callable for others", async () => {
+    const open = await app.sql((sql) =>
+      sql`
+        select p.oid::regprocedure::text as name
+        from pg_proc p
+        where p.pronamespace = current_schema()::regnamespace and p.prosecdef
+          and has_function_privilege('public', p.oid, 'execute')
+      `
+    );
+
+    assertEquals([...open], []);
+  });
+
+  await run(app, `drop owned by ${role}; drop role ${role}`);
+});
+
+function insertSaved(table: string): string {
+  return `insert into ${table}
+    select r.* from saved s cross join jsonb_populate_recordset(null::${table}, s.rows) r`;
+}
+
+/** Keeps the rows until the next ones are saved. */
+function saving(table: string, these: string): string {
+  return `drop table if exists saved;
+    create table saved as select jsonb_agg(to_jsonb(t)) as rows from ${table} t where ${these}`;
+}
+
+async function timesOf(
+  org: Organization,
+  ...paths: string[]
+): Promise<string[]> {
+  const replies = await Promise.all(paths.map((path) => org.get(path)));
+  return replies.map(({ body }) => body.data.updated_at);
+}
+
+async function run(app: App, text: string): Promise<void> {
+  await app.sql((sql) => sql.unsafe(text));
+}
+
+async function tablesBelowProducts(app: App): Promise<string[]> {
+  const rows = await app.sql((sql) =>
+    sql<{ name: string }[]>`
+      select table_name as name
+      from information_schema.columns
+      where table_schema = current_schema() and column_name = 'product_id'
+        and table_name not in (
+          'product_documents', 'idempotency_keys', 'publishing_program_products'
+        )
+      order by table_name
+    `
+  );
+  return rows.map(({ name }) => name);
+}
