@@ -10,8 +10,6 @@ export interface Caller {
 /** Short operations find a few rows by their keys; lists, searches and writes are long. */
 export type Kind = "short" | "long";
 
-const KINDS: readonly Kind[] = ["short", "long"];
-
 /** How many slots are in use, and how many operations wait for one. */
 export interface Load {
   used: number;
@@ -42,14 +40,16 @@ class Party<Slot> {
 
 /**
  * Gives each slot to one operation at a time. Organizations take turns, and so do
- * the callers of one organization. Long operations leave a third of the slots to
- * short ones. An organization leaves at least one slot of each kind to others,
+ * the callers of one organization, and the kinds of operations. Long operations
+ * leave a third of the slots to short ones. An organization leaves at least one slot of each kind to others,
  * and a caller one more, so that another one is served at once.
  */
 export class Queue<Slot extends { readonly isOpen: boolean }> {
   readonly #free: Slot[];
   readonly #slots: Record<"all" | "long", number>;
   readonly #everyone = new Party<Slot>();
+  /** The first one's turn is next. */
+  readonly #kinds: Kind[] = ["short", "long"];
 
   constructor(slots: readonly Slot[]) {
     this.#free = [...slots];
@@ -101,7 +101,13 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     for (const party of this.#pathOf(caller)) party.running[kind]--;
     this.#forgetIdle(caller);
     this.#free.push(slot);
-    while (this.#free.length > 0 && KINDS.some((kind) => this.#giveTo(kind)));
+    while (this.#free.length > 0 && this.#giveNext());
+  }
+
+  #giveNext(): boolean {
+    const served = this.#kinds.find((kind) => this.#giveTo(kind));
+    if (served === this.#kinds[0]) this.#kinds.reverse();
+    return served !== undefined;
   }
 
   #giveTo(kind: Kind): boolean {
