@@ -33,6 +33,7 @@ export async function inTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let hasBegun = false;
+  let hasEnded = false;
   let isCommitted = false;
 
   async function fly<const S extends readonly Statement[]>(
@@ -40,6 +41,9 @@ export async function inTransaction<T>(
     isLast: boolean,
   ): Promise<Results<S>> {
     check();
+    // It would be a transaction of its own.
+    if (hasEnded) throw new Error("The transaction has ended");
+    hasEnded = isLast;
     const begin = hasBegun ? [] : [connection.begin(writer)];
     hasBegun = true;
     if (!connection.isWarm) await begin[0];
