@@ -22,6 +22,7 @@ export const rightDocument = sql`
 
 /** What is stored for product `p` of organization `o`. */
 const built = sql`
+  p.organization_id,
   p.id,
   p.updated_at,
   o.names_version,
@@ -31,13 +32,6 @@ const built = sql`
 
 const columns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
-
-/** `names_version` is null in a distributed database, which has no triggers to keep stored answers right. */
-const stored = sql`
-  select ${organization}::uuid, b.id, b.updated_at, b.names_version, b.summary, b.details
-  from built b
-  where b.names_version is not null
-`;
 
 const replacing = sql`
   on conflict (organization_id, product_id) do update set
@@ -91,43 +85,39 @@ export function builtProduct(id: string): Statement<Answer> {
 
 /**
  * Builds the answer, stores it and gives it: the last statement of a write. An
- * answer beyond the largest size breaks `product_documents_size`. `remembering`
- * is another statement `name as (insert … from built)`.
+ * answer beyond the largest size breaks `product_documents_size`. In a distributed
+ * database, where `names_version` is null, what it stores is never right.
  */
-export function storeProduct(
-  id: string,
-  remembering: Statement = sql``,
-): Statement<Answer> {
+export function storeProduct(id: string): Statement<Answer> {
   return sql<Answer>`
-    with built as materialized (
+    insert into product_documents as d (${columns})
+    select b.organization_id, b.id, b.updated_at, coalesce(b.names_version, 0), b.summary, b.details
+    from (
       select ${built}
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization} and p.id = ${id}
-    ),
-    stored as (
-      insert into product_documents (${columns})
-      ${stored}
-      ${replacing}
-    )
-    ${remembering}
-    select ${whole} as product
-    from built b
+    ) b
+    ${replacing}
+    returning '{' || d.summary || ',' || d.details || '}' as product
   `;
 }
 
 /** Builds and stores the answers to these products, but for those beyond the largest size. */
 export function storeProducts(ids: readonly string[]): Statement {
   return sql`
+    insert into product_documents (${columns})
     with built as materialized (
       select ${built}
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization}
         and p.id = any(string_to_array(${ids.join()}, ',')::uuid[])
+        and o.names_version is not null
     )
-    insert into product_documents (${columns})
-    ${stored} and octet_length(b.summary) + octet_length(b.details) <= 4194304
+    select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
+    from built b
+    where octet_length(b.summary) + octet_length(b.details) <= 4194304
     order by b.id
     ${replacing}
   `;
