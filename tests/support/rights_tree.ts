@@ -251,8 +251,6 @@ export async function insertTree(
   ];
   for (const [table, row] of rows) {
     const whole = { ...key, ...row };
-    await app.sql((sql) =>
-      sql`insert into ${sql(table)} ${sql(whole, Object.keys(whole))}`
-    );
+    await app.sql((sql) => sql`insert into ${sql(table)} ${sql(whole)}`);
   }
 }

@@ -23,6 +23,8 @@ export interface Sql {
     ...values: readonly unknown[]
   ): Query<T>;
   (name: string): Statement;
+  /** The columns and the values of a row, as they stand in an `insert`. */
+  (row: Readonly<Record<string, unknown>>): Statement;
   json(value: unknown): unknown;
   unsafe(text: string): Query<object[]>;
 }
@@ -41,8 +43,12 @@ export async function script<T>(
 
 /** The tag for a transaction. */
 export function sqlOf(tx: Transaction): Sql {
-  function tag(first: TemplateStringsArray | string, ...values: unknown[]) {
+  function tag(
+    first: TemplateStringsArray | string | Readonly<Record<string, unknown>>,
+    ...values: unknown[]
+  ) {
     if (typeof first === "string") return names(first);
+    if (!isTemplate(first)) return rowOf(first);
     const statement = sql(first, ...values);
     return lazy(statement, async () => (await tx.send(statement))[0]);
   }
@@ -53,7 +59,18 @@ export function sqlOf(tx: Transaction): Sql {
         const results = await tx.send(...statementsOf(text).map(raw));
         return results.at(-1)!;
       }),
-  }) as Sql;
+  }) as unknown as Sql;
+}
+
+function isTemplate(given: object): given is TemplateStringsArray {
+  return "raw" in given;
+}
+
+function rowOf(row: Readonly<Record<string, unknown>>): Statement {
+  const values = Object.values(row).map((value, i) =>
+    i === 0 ? sql`${value}` : sql`, ${value}`
+  );
+  return sql`(${names(...Object.keys(row))}) values (${values})`;
 }
 
 function lazy(statement: Statement, send: () => Promise<unknown>) {
