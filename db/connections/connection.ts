@@ -1,6 +1,7 @@
-import { connect } from "node:net";
+import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
+import { type Address, endsSession, openSocket } from "./socket.ts";
 import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 
 export interface ConnectionSettings {
@@ -26,6 +27,11 @@ export type Writer = "service" | "script";
 export interface Connection {
   /** Whether nothing sent on it is answered any more. */
   readonly isLost: boolean;
+  /**
+   * Whether the server has said that it ends the session: then nothing has come of
+   * a statement without an answer. Not known through TLS.
+   */
+  readonly isEnded: boolean;
   /** Whether BEGIN and the statements after it may be sent together. */
   readonly isWarm: boolean;
   /** Sends a statement, whose `organization` is this one. */
@@ -66,6 +72,7 @@ export function openConnection(
   embedded?: () => Duplex,
 ): Connection {
   let socket: Duplex | undefined;
+  let lastBytes: Buffer | undefined;
   let isLost = false;
   let isWarm = false;
 
@@ -91,6 +98,8 @@ export function openConnection(
         });
       }
       socket = embedded ? embedded() : openSocket(address);
+      // postgres.js 3.4.9 keeps no error that is not followed by ReadyForQuery.
+      socket.on("data", (bytes) => lastBytes = bytes);
       return socket;
     },
   } as postgres.Options<Record<string, postgres.PostgresType>>;
@@ -117,6 +126,9 @@ export function openConnection(
   const connection: Connection = {
     get isLost() {
       return isLost;
+    },
+    get isEnded() {
+      return lastBytes !== undefined && endsSession(lastBytes);
     },
     get isWarm() {
       return isWarm;
@@ -173,19 +185,6 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
     idle_in_transaction_session_timeout: 10_000,
     random_page_cost: RANDOM_PAGE_COST,
   };
-}
-
-/** Where the driver would connect to. */
-interface Address {
-  host: string[];
-  port: number[];
-  path: string | false;
-}
-
-function openSocket({ host: [host], port: [port], path }: Address): Duplex {
-  const socket = path ? connect(path) : connect(port!, host!);
-  // The name that the server's certificate must bear.
-  return Object.assign(socket, { host });
 }
 
 /** Dates and times stay the text that PostgreSQL takes and gives. */
