@@ -24,7 +24,7 @@ type Give<Slot> = (slot: Slot) => void;
 /** All callers, an organization or a caller, by its depth in the tree. */
 class Party<Slot> {
   readonly running = { short: 0, long: 0 };
-  waiting = 0;
+  readonly waiting = { short: 0, long: 0 };
   /** The operations of a caller that wait, in the order in which they came. */
   readonly queues = {
     short: new Set<Give<Slot>>(),
@@ -34,7 +34,7 @@ class Party<Slot> {
   readonly members = new Map<string, Party<Slot>>();
 
   get isIdle(): boolean {
-    return this.waiting + this.running.short + this.running.long === 0;
+    return sum(this.waiting) + sum(this.running) === 0;
   }
 }
 
@@ -65,7 +65,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   get load(): Load {
     return {
       used: this.#slots.all - this.#free.length,
-      waiting: this.#everyone.waiting,
+      waiting: sum(this.#everyone.waiting),
     };
   }
 
@@ -81,16 +81,18 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
       this.#hasRoom(party, depth, kind)
     );
     if (this.#free.length > 0 && hasRoom) return this.#take(path, kind);
-    if (path.some(({ waiting }, depth) => waiting >= MAX_WAITING[depth]!)) {
+    if (
+      path.some(({ waiting }, depth) => sum(waiting) >= MAX_WAITING[depth]!)
+    ) {
       this.#forgetIdle(caller);
       throw unavailable("Too many requests wait for the database");
     }
     const { promise, resolve } = Promise.withResolvers<Slot>();
     path.at(-1)!.queues[kind].add(resolve);
-    for (const party of path) party.waiting++;
+    for (const party of path) party.waiting[kind]++;
     return await before(deadline, promise, () => {
       path.at(-1)!.queues[kind].delete(resolve);
-      for (const party of path) party.waiting--;
+      for (const party of path) party.waiting[kind]--;
       this.#forgetIdle(caller);
       return tooLate();
     });
@@ -115,7 +117,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     const [give] = path?.at(-1)?.queues[kind] ?? [];
     if (!path || !give) return false;
     path.at(-1)!.queues[kind].delete(give);
-    for (const party of path) party.waiting--;
+    for (const party of path) party.waiting[kind]--;
     give(this.#take(path, kind));
     return true;
   }
@@ -124,7 +126,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   #next(path: Party<Slot>[], kind: Kind): Party<Slot>[] | undefined {
     const depth = path.length - 1;
     const party = path[depth]!;
-    if (party.waiting === 0 || !this.#hasRoom(party, depth, kind)) return;
+    if (party.waiting[kind] === 0 || !this.#hasRoom(party, depth, kind)) return;
     if (party.queues[kind].size > 0) return path;
     for (const [name, member] of party.members) {
       const found = this.#next([...path, member], kind);
@@ -137,7 +139,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
 
   #hasRoom({ running }: Party<Slot>, depth: number, kind: Kind): boolean {
     const most = (slots: number) => Math.max(1, slots - depth);
-    return running.short + running.long < most(this.#slots.all) &&
+    return sum(running) < most(this.#slots.all) &&
       (kind === "short" || running.long < most(this.#slots.long));
   }
 
@@ -161,6 +163,10 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     if (caller!.isIdle) organization!.members.delete(name);
     if (organization!.isIdle) everyone!.members.delete(organizationId);
   }
+}
+
+function sum({ short, long }: Record<Kind, number>): number {
+  return short + long;
 }
 
 function memberOf<Slot>(party: Party<Slot>, name: string): Party<Slot> {
