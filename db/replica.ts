@@ -98,7 +98,7 @@ export async function openReplica(
           if (answer) return answer;
           const rows = await primary[kind](statement);
           const [end] = await primary.lookUp(endOfLog);
-          positions.remember(caller, end!.position);
+          positions.remember(caller, BigInt(end!.position));
           return rows;
         };
       }
@@ -119,27 +119,34 @@ export async function openReplica(
 
 /** How far the primary's log was when it last answered each caller. */
 class Positions {
-  readonly #positions = new Map<string, string>();
+  readonly #positions = new Map<string, bigint>();
   /** That of the callers that are not remembered one by one. */
-  #others: string | undefined;
+  #others: bigint | undefined;
 
-  of(caller: Caller): string | undefined {
+  of(caller: Caller): bigint | undefined {
     return this.#positions.get(keyOf(caller)) ?? this.#others;
   }
 
-  remember(caller: Caller, position: string): void {
-    if (this.#positions.size === MAX_CALLERS) {
+  /** Of several answers to a caller the last counts, in whichever order they come here. */
+  remember(caller: Caller, position: bigint): void {
+    const key = keyOf(caller);
+    if (this.#positions.size === MAX_CALLERS && !this.#positions.has(key)) {
+      const all = [...this.#positions.values(), this.#others ?? 0n];
+      this.#others = all.reduce(later);
       this.#positions.clear();
-      this.#others = position;
     }
-    this.#positions.set(keyOf(caller), position);
+    this.#positions.set(key, later(position, this.of(caller) ?? 0n));
   }
 
-  forget(caller: Caller, position: string): void {
+  forget(caller: Caller, position: bigint): void {
     const key = keyOf(caller);
     if (this.#positions.get(key) === position) this.#positions.delete(key);
     if (this.#others === position) this.#others = undefined;
   }
+}
+
+function later(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }
 
 function keyOf({ organizationId, name }: Caller): string {
@@ -147,12 +154,12 @@ function keyOf({ organizationId, name }: Caller): string {
 }
 
 const endOfLog = sql<{ position: string }>`
-  select pg_current_wal_insert_lsn()::text as position
+  select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text as position
 `;
 
 /** A server that never was a replica has replayed nothing. */
-function hasReplayed(position: string): Statement<{ has_replayed: boolean }> {
+function hasReplayed(position: bigint): Statement<{ has_replayed: boolean }> {
   return sql<{ has_replayed: boolean }>`
-    select coalesce(pg_last_wal_replay_lsn() >= ${position}::pg_lsn, false) as has_replayed
+    select coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn >= ${`${position}`}::numeric, false) as has_replayed
   `;
 }

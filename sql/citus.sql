@@ -4,7 +4,9 @@
 --   psql "$DATABASE_URL" -f sql/citus.sql
 --
 -- Every table with an organization_id is split by it, so that all of an organization's rows are on one
--- node. The tables in `shared` are copied to every node.
+-- node. The tables in `shared` are copied to every node. There are no triggers in a distributed database: the
+-- service answers with nothing stored, and after SQL that inserts, deletes or refiles products the counts are
+-- repaired by `deno task recount`.
 --
 -- A migration that makes a table does the same in its own file, before it adds the table's foreign keys;
 -- to a database that is not distributed this does nothing:
@@ -54,6 +56,19 @@ begin
   perform pg_advisory_xact_lock(7305219);
   set local citus.multi_shard_modify_mode = 'sequential';
   set local client_min_messages = 'warning';
+
+  for item in
+    select format('drop trigger %I on %s', t.tgname, t.tgrelid::regclass)
+    from pg_trigger t
+    join pg_class c on c.oid = t.tgrelid
+    where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal
+  loop
+    execute item;
+  end loop;
+  -- Without triggers nothing keeps stored answers right: with null none of them ever is.
+  alter table organizations alter names_version drop default;
+  update organizations set names_version = null;
+  truncate product_documents;
 
   -- A key stops either of its tables from being distributed before the other.
   select

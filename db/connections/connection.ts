@@ -1,6 +1,7 @@
-import { connect, isIP } from "node:net";
+import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
+import { type Address, endsSession, openSocket, tlsOf } from "./socket.ts";
 import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 
 export interface ConnectionSettings {
@@ -26,6 +27,11 @@ export type Writer = "service" | "script";
 export interface Connection {
   /** Whether nothing sent on it is answered any more. */
   readonly isLost: boolean;
+  /**
+   * Whether the server has said that it ends the session: then nothing has come of
+   * a statement without an answer. Not known through TLS.
+   */
+  readonly isEnded: boolean;
   /** Whether BEGIN and the statements after it may be sent together. */
   readonly isWarm: boolean;
   /** Sends a statement, whose `organization` is this one. */
@@ -66,6 +72,7 @@ export function openConnection(
   embedded?: () => Duplex,
 ): Connection {
   let socket: Duplex | undefined;
+  let lastBytes: Buffer | undefined;
   let isLost = false;
   let isWarm = false;
 
@@ -91,6 +98,8 @@ export function openConnection(
         });
       }
       socket = embedded ? embedded() : openSocket(address);
+      // postgres.js 3.4.9 keeps no error that is not followed by ReadyForQuery.
+      socket.on("data", (bytes) => lastBytes = bytes);
       return socket;
     },
   } as postgres.Options<Record<string, postgres.PostgresType>>;
@@ -118,6 +127,9 @@ export function openConnection(
   const connection: Connection = {
     get isLost() {
       return isLost;
+    },
+    get isEnded() {
+      return lastBytes !== undefined && endsSession(lastBytes);
     },
     get isWarm() {
       return isWarm;
@@ -174,32 +186,6 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
     idle_in_transaction_session_timeout: 10_000,
     random_page_cost: RANDOM_PAGE_COST,
   };
-}
-
-/** Address that the driver would connect to. */
-interface Address {
-  host: string[];
-  port: number[];
-}
-
-function openSocket({ host: [host], port: [port] }: Address): Duplex {
-  // The driver takes the name that the certificate must bear from `host`.
-  return Object.assign(connect(port!, host!), { host });
-}
-
-/** Modes that encrypt and check no certificate. */
-const UNVERIFIED = ["disable", "allow", "prefer", "require"];
-
-/**
- * The TLS options of an address that is an IP address and asks for a verified
- * certificate. The driver leaves the name out then, and Deno checks `localhost`.
- */
-function tlsOf(url: string) {
-  const { hostname, searchParams } = new URL(url);
-  const mode = searchParams.get("sslmode") ?? searchParams.get("ssl");
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  if (!mode || UNVERIFIED.includes(mode) || !isIP(host)) return {};
-  return { ssl: { host } };
 }
 
 /** Dates and times stay the text that PostgreSQL takes and gives. */

@@ -10,8 +10,6 @@ export interface Caller {
 /** Short operations find a few rows by their keys; lists, searches and writes are long. */
 export type Kind = "short" | "long";
 
-const KINDS: readonly Kind[] = ["short", "long"];
-
 /** How many slots are in use, and how many operations wait for one. */
 export interface Load {
   used: number;
@@ -26,7 +24,7 @@ type Give<Slot> = (slot: Slot) => void;
 /** All callers, an organization or a caller, by its depth in the tree. */
 class Party<Slot> {
   readonly running = { short: 0, long: 0 };
-  waiting = 0;
+  readonly waiting = { short: 0, long: 0 };
   /** The operations of a caller that wait, in the order in which they came. */
   readonly queues = {
     short: new Set<Give<Slot>>(),
@@ -36,20 +34,22 @@ class Party<Slot> {
   readonly members = new Map<string, Party<Slot>>();
 
   get isIdle(): boolean {
-    return this.waiting + this.running.short + this.running.long === 0;
+    return sum(this.waiting) + sum(this.running) === 0;
   }
 }
 
 /**
  * Gives each slot to one operation at a time. Organizations take turns, and so do
- * the callers of one organization. Long operations leave a third of the slots to
- * short ones. An organization leaves at least one slot of each kind to others,
+ * the callers of one organization, and the kinds of operations. Long operations
+ * leave a third of the slots to short ones. An organization leaves at least one slot of each kind to others,
  * and a caller one more, so that another one is served at once.
  */
 export class Queue<Slot extends { readonly isOpen: boolean }> {
   readonly #free: Slot[];
   readonly #slots: Record<"all" | "long", number>;
   readonly #everyone = new Party<Slot>();
+  /** The first one's turn is next. */
+  readonly #kinds: Kind[] = ["short", "long"];
 
   constructor(slots: readonly Slot[]) {
     this.#free = [...slots];
@@ -65,7 +65,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   get load(): Load {
     return {
       used: this.#slots.all - this.#free.length,
-      waiting: this.#everyone.waiting,
+      waiting: sum(this.#everyone.waiting),
     };
   }
 
@@ -81,16 +81,18 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
       this.#hasRoom(party, depth, kind)
     );
     if (this.#free.length > 0 && hasRoom) return this.#take(path, kind);
-    if (path.some(({ waiting }, depth) => waiting >= MAX_WAITING[depth]!)) {
+    if (
+      path.some(({ waiting }, depth) => sum(waiting) >= MAX_WAITING[depth]!)
+    ) {
       this.#forgetIdle(caller);
       throw unavailable("Too many requests wait for the database");
     }
     const { promise, resolve } = Promise.withResolvers<Slot>();
     path.at(-1)!.queues[kind].add(resolve);
-    for (const party of path) party.waiting++;
+    for (const party of path) party.waiting[kind]++;
     return await before(deadline, promise, () => {
       path.at(-1)!.queues[kind].delete(resolve);
-      for (const party of path) party.waiting--;
+      for (const party of path) party.waiting[kind]--;
       this.#forgetIdle(caller);
       return tooLate();
     });
@@ -101,7 +103,13 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     for (const party of this.#pathOf(caller)) party.running[kind]--;
     this.#forgetIdle(caller);
     this.#free.push(slot);
-    while (this.#free.length > 0 && KINDS.some((kind) => this.#giveTo(kind)));
+    while (this.#free.length > 0 && this.#giveNext());
+  }
+
+  #giveNext(): boolean {
+    const served = this.#kinds.find((kind) => this.#giveTo(kind));
+    if (served === this.#kinds[0]) this.#kinds.reverse();
+    return served !== undefined;
   }
 
   #giveTo(kind: Kind): boolean {
@@ -109,7 +117,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     const [give] = path?.at(-1)?.queues[kind] ?? [];
     if (!path || !give) return false;
     path.at(-1)!.queues[kind].delete(give);
-    for (const party of path) party.waiting--;
+    for (const party of path) party.waiting[kind]--;
     give(this.#take(path, kind));
     return true;
   }
@@ -118,7 +126,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   #next(path: Party<Slot>[], kind: Kind): Party<Slot>[] | undefined {
     const depth = path.length - 1;
     const party = path[depth]!;
-    if (party.waiting === 0 || !this.#hasRoom(party, depth, kind)) return;
+    if (party.waiting[kind] === 0 || !this.#hasRoom(party, depth, kind)) return;
     if (party.queues[kind].size > 0) return path;
     for (const [name, member] of party.members) {
       const found = this.#next([...path, member], kind);
@@ -131,7 +139,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
 
   #hasRoom({ running }: Party<Slot>, depth: number, kind: Kind): boolean {
     const most = (slots: number) => Math.max(1, slots - depth);
-    return running.short + running.long < most(this.#slots.all) &&
+    return sum(running) < most(this.#slots.all) &&
       (kind === "short" || running.long < most(this.#slots.long));
   }
 
@@ -155,6 +163,10 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     if (caller!.isIdle) organization!.members.delete(name);
     if (organization!.isIdle) everyone!.members.delete(organizationId);
   }
+}
+
+function sum({ short, long }: Record<Kind, number>): number {
+  return short + long;
 }
 
 function memberOf<Slot>(party: Party<Slot>, name: string): Party<Slot> {

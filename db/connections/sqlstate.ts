@@ -4,6 +4,8 @@ interface DatabaseError {
   message?: string;
   constraint_name?: string;
   severity?: string;
+  /** The function of the server that failed. */
+  routine?: string;
 }
 
 /**
@@ -44,18 +46,24 @@ export function isFatal(error: unknown): boolean {
  * standby, while the name may lead to another server by now.
  */
 export function endsSession(error: unknown): boolean {
-  return isConnectionLoss(error) || isFatal(error) ||
-    sqlState(error) === "25006";
+  return isConnectionLoss(error) || isFatal(error) || isOfStandby(error);
+}
+
+/** Whether a standby refuses to write: a statement (25006), or the setting that BEGIN READ WRITE is (0A000). */
+function isOfStandby(error: unknown): boolean {
+  const { routine } = (error ?? {}) as DatabaseError;
+  return sqlState(error) === "25006" ||
+    sqlState(error) === "0A000" && routine === "call_bool_check_hook";
 }
 
 /**
  * Whether trying again later may well help: the connection was lost, there are
  * too many (53300), a lock or the statement took too long (55P03, 57014), the
- * server is a standby for now (25006), or retries did not settle a conflict.
+ * server is a standby for now, or retries did not settle a conflict.
  */
 export function isTransient(error: unknown): boolean {
-  return isConnectionLoss(error) || isConflict(error) ||
-    ["53300", "55P03", "57014", "25006", "25P03"].includes(sqlState(error));
+  return isConnectionLoss(error) || isConflict(error) || isOfStandby(error) ||
+    ["53300", "55P03", "57014", "25P03"].includes(sqlState(error));
 }
 
 /** Whether the error came from the database or the way to it. */

@@ -1,8 +1,8 @@
 import { unavailable } from "../../schema/errors.ts";
-import type { Reply, Writer } from "./connection.ts";
+import type { Connection, Reply, Writer } from "./connection.ts";
 import type { Lease } from "./pool.ts";
 import type { Results, Statement } from "./sql.ts";
-import { isConflict, isConnectionLoss, isFatal } from "./sqlstate.ts";
+import { isConflict, isConnectionLoss } from "./sqlstate.ts";
 
 /** A transaction, which goes to the server in flights: several statements at a time. */
 export interface Transaction {
@@ -33,6 +33,7 @@ export async function inTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let hasBegun = false;
+  let hasEnded = false;
   let isCommitted = false;
 
   async function fly<const S extends readonly Statement[]>(
@@ -40,6 +41,9 @@ export async function inTransaction<T>(
     isLast: boolean,
   ): Promise<Results<S>> {
     check();
+    // It would be a transaction of its own.
+    if (hasEnded) throw new Error("The transaction has ended");
+    hasEnded = isLast;
     const begin = hasBegun ? [] : [connection.begin(writer)];
     hasBegun = true;
     if (!connection.isWarm) await begin[0];
@@ -54,7 +58,7 @@ export async function inTransaction<T>(
     if (failed >= 0) {
       const { reason } = outcomes[failed] as PromiseRejectedResult;
       const isCommit = isLast && failed === outcomes.length - 1;
-      throw isLast && isInDoubt(reason, isCommit)
+      throw isLast && isInDoubt(reason, isCommit, connection)
         ? unavailable("The database did not confirm the write", reason)
         : reason;
     }
@@ -91,8 +95,10 @@ export async function inTransaction<T>(
  * no answer that says otherwise, or the connection was lost with COMMIT on its
  * way. A session that the server has ended before COMMIT has not committed.
  */
-function isInDoubt(error: unknown, isCommit: boolean): boolean {
-  return isCommit
-    ? !isConflict(error)
-    : isConnectionLoss(error) && !isFatal(error);
+function isInDoubt(
+  error: unknown,
+  isCommit: boolean,
+  { isEnded }: Connection,
+): boolean {
+  return isCommit ? !isConflict(error) : isConnectionLoss(error) && !isEnded;
 }

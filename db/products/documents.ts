@@ -22,6 +22,7 @@ export const rightDocument = sql`
 
 /** What is stored for product `p` of organization `o`. */
 const built = sql`
+  p.organization_id,
   p.id,
   p.updated_at,
   o.names_version,
@@ -31,16 +32,6 @@ const built = sql`
 
 const columns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
-
-/**
- * `names_version` is null in a distributed database, which has no triggers to keep
- * stored answers right. An infinite `updated_at`, which SQL may write, cannot move.
- */
-const stored = sql`
-  select ${organization}::uuid, b.id, b.updated_at, b.names_version, b.summary, b.details
-  from built b
-  where b.names_version is not null and isfinite(b.updated_at)
-`;
 
 const replacing = sql`
   on conflict (organization_id, product_id) do update set
@@ -94,28 +85,28 @@ export function builtProduct(id: string): Statement<Answer> {
 
 /**
  * Builds the answer, stores it and gives it: the last statement of a write. An
- * answer beyond the largest size breaks `product_documents_size`. `remembering`
- * is another statement `name as (insert … from built)`.
+ * answer beyond the largest size breaks `product_documents_size`. It is never right
+ * (-1) in a distributed database, which has no triggers, nor where `updated_at` is
+ * infinite and cannot move.
  */
-export function storeProduct(
-  id: string,
-  remembering: Statement = sql``,
-): Statement<Answer> {
+export function storeProduct(id: string): Statement<Answer> {
   return sql<Answer>`
-    with built as materialized (
+    insert into product_documents as d (${columns})
+    select
+      b.organization_id,
+      b.id,
+      b.updated_at,
+      coalesce(case when isfinite(b.updated_at) then b.names_version end, -1),
+      b.summary,
+      b.details
+    from (
       select ${built}
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization} and p.id = ${id}
-    ),
-    stored as (
-      insert into product_documents (${columns})
-      ${stored}
-      ${replacing}
-    )
-    ${remembering}
-    select ${whole} as product
-    from built b
+    ) b
+    ${replacing}
+    returning '{' || d.summary || ',' || d.details || '}' as product
   `;
 }
 
@@ -135,14 +126,16 @@ export function storeProducts(
   return [
     sql`select from products p where ${those} order by p.id for key share nowait`,
     sql`
+      insert into product_documents (${columns})
       with built as materialized (
         select ${built}
         from products p
         join organizations o on o.id = ${organization}
-        where ${those}
+        where ${those} and isfinite(p.updated_at) and o.names_version is not null
       )
-      insert into product_documents (${columns})
-      ${stored} and octet_length(b.summary) + octet_length(b.details) <= 4194304
+      select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
+      from built b
+      where octet_length(b.summary) + octet_length(b.details) <= 4194304
       order by b.id
       ${replacing}
     `,

@@ -63,10 +63,13 @@ function find({ key }: KeyedRequest) {
   `;
 }
 
-/** Remembers the product that is `built` in the same statement, and forgets a few keys that are older than a day. */
-export function rememberAnswer(request: KeyedRequest): Statement {
-  return sql`,
-    forgotten as (
+/** Remembers the product that was just stored as the answer, and forgets a few keys that are older than a day. */
+export function rememberAnswer(
+  request: KeyedRequest,
+  id: string,
+): Statement[] {
+  return [
+    sql`
       delete from idempotency_keys k
       where k.organization_id = ${organization} and k.key in (
         select old.key
@@ -78,20 +81,21 @@ export function rememberAnswer(request: KeyedRequest): Statement {
         limit 10
         for update skip locked
       )
-    ),
-    remembered as (
+    `,
+    sql`
       insert into idempotency_keys (organization_id, key, request_hash, product_id, product)
       select
-        ${organization}::uuid, ${request.key}, ${hashOf(request)}, b.id,
-        '{' || b.summary || ',' || b.details || '}'
-      from built b
+        d.organization_id, ${request.key}, ${hashOf(request)}, d.product_id,
+        '{' || d.summary || ',' || d.details || '}'
+      from product_documents d
+      where d.organization_id = ${organization} and d.product_id = ${id}
       on conflict (organization_id, key) do update set
         request_hash = excluded.request_hash,
         product_id = excluded.product_id,
         product = excluded.product,
         created_at = excluded.created_at
-    )
-  `;
+    `,
+  ];
 }
 
 function hashOf({ text }: KeyedRequest): Buffer {

@@ -57,15 +57,17 @@ export async function createProduct(
       const expected = knownForm(body);
       const found = expected.map(({ statement }) => statement);
       if (found.length > 0) checkFound(expected, await tx.send(...found));
+      const remembering = request ? rememberAnswer(request, id) : [];
       const results = await tx.commit(
         insertRow(id, body),
         countProduct(id, 1),
         ...nested.writes,
         ...body.series_id ? [setSeries(id, body.series_id)] : [],
         ...setProductForm(id, body),
-        storeProduct(id, request && rememberAnswer(request)),
+        storeProduct(id),
+        ...remembering,
       );
-      const [created] = results.at(-1) as Answer[];
+      const [created] = results.at(-1 - remembering.length) as Answer[];
       return { id, product: created!.product, isReplayed: false };
     });
   } catch (error) {

@@ -74,7 +74,10 @@ export async function startFollower(
       send(elsewhere, path, { headers: { "x-api-key": key } }),
     async asEditor(organizationId) {
       const user = crypto.randomUUID();
-      await app.sql((sql) => addMember(sql, organizationId, user, "editor"));
+      await app.database.until(performance.now() + DEADLINE_MS, {
+        organizationId,
+        name: "command",
+      }).transaction((tx) => tx.commit(addMember(user, "editor")));
       return (path, init) =>
         sendHere(path, {
           ...init,

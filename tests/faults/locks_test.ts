@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_WAITING } from "../../db/connections/queue.ts";
-import { MAX_TOGETHER } from "../../db/connections/gathering.ts";
+import { raw } from "../../db/connections/sql.ts";
 import { toApiError } from "../../middleware/error_mapping.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
 import { script } from "../support/script.ts";
@@ -36,7 +36,7 @@ Deno.test(
         assertEquals([status, body.error?.code], [503, "SERVICE_UNAVAILABLE"]);
         assertEquals(headers.get("retry-after"), "1");
       }
-      for (const { status } of after) assertEquals(status, 201);
+      for (const { status, text } of after) assertEquals(status, 201, text);
       const stored = await observer`
       select title from products where organization_id = ${org.id}
     `;
@@ -61,9 +61,9 @@ Deno.test(
           body.error.message,
           "Too many requests wait for the database",
         );
-        const operations = MAX_WAITING / MAX_TOGETHER;
+        const [, , ofCaller] = MAX_WAITING;
         await eventually(
-          { used: 2, waiting: operations - 2 },
+          { used: 2, waiting: ofCaller },
           () => app.database.load,
         );
         return waiting;
@@ -93,7 +93,7 @@ Deno.test(
         const error = await observer.begin(async (sql) => {
           await sql`lock table seasons`;
           return await assertRejects(() =>
-            database.transaction((sql) => sql.unsafe(wait))
+            database.transaction((tx) => tx.commit(raw(wait)))
           );
         });
 

@@ -17,7 +17,7 @@ Deno.test(
   { name: "A database that goes away", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
-    const { app, cluster, observer } = scene;
+    const { app, cluster } = scene;
 
     await t.step("is found again after each restart", async () => {
       const load = await startLoad(app);
@@ -78,37 +78,6 @@ Deno.test(
       await eventually(200, async () => (await org.get(path)).status);
       await scene.assertSound();
     });
-
-    await t.step("refuses writes as a standby, and is asked anew", async () => {
-      const org = await app.organization();
-      const { path } = await org.create();
-
-      await observer`alter database postgres set default_transaction_read_only = on`;
-      await cutSessions();
-      const read = await org.get(path);
-      const written = await org.put(path, { title: "Persuasion" });
-      await observer.begin(
-        "read write",
-        (sql) =>
-          sql`alter database postgres reset default_transaction_read_only`,
-      );
-      const again = await org.put(path, { title: "Persuasion" });
-
-      assertEquals([read.status, written.status, again.status], [
-        200,
-        503,
-        200,
-      ]);
-      await scene.assertSound();
-    });
-
-    /** Ends the service's sessions, so that the next ones have the new settings. */
-    async function cutSessions() {
-      await observer`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'catalogue'
-    `;
-    }
   },
 );
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { sql } from "../../db/connections/sql.ts";
 import { install } from "../../db/install.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { openDatabase } from "../../db/database.ts";
@@ -85,7 +86,7 @@ Deno.test({
 
     const error = await assertRejects(() =>
       app.database.until(performance.now() + DEADLINE_MS)
-        .RUN((sql) => sql`select pg_sleep(60)`)
+        .scan(sql`select pg_sleep(60)`)
     );
 
     assertEquals((error as { code?: string }).code, "57014");

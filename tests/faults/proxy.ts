@@ -76,10 +76,10 @@ export function startProxy(target: number): Proxy {
     }
   }
 
-  async function serve(client: Deno.Conn): Promise<void> {
+  async function serve(client: Deno.TcpConn): Promise<void> {
     proxy.opened.push(performance.now());
     connections.add(client);
-    let server: Deno.Conn | undefined;
+    let server: Deno.TcpConn | undefined;
     try {
       if (proxy.behaviour === "hang up") {
         await client.read(new Uint8Array(1));
@@ -90,6 +90,8 @@ export function startProxy(target: number): Proxy {
         port: proxy.target,
       });
       connections.add(server);
+      // Several messages follow each other without an answer between them.
+      for (const end of [client, server]) end.setNoDelay();
       await Promise.race([pump(client, server), pump(server, client)]);
     } catch {
       // Either end broke off, or the test did: both ends go.

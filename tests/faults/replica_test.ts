@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { shared } from "../../db/connections/gathering.ts";
-import { replicated } from "../../db/own_writes.ts";
+import { organization, sql } from "../../db/connections/sql.ts";
+import type { Operations } from "../../db/database.ts";
+import type { Organization } from "../support/harness.ts";
 import { type Follower, startFollower } from "./follower.ts";
 import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
 
@@ -10,9 +11,10 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   await using follower = await startFollower(scene);
 
-  await t.step("keeps from nobody what they wrote themselves", async (t) => {
+  await t.step("keeps from no writer what was written", async (t) => {
     const org = await follower.organization();
-    const others = [await org.issueKey("read"), await org.issueKey("write")];
+    const writers = [org.key, await org.issueKey("write")];
+    const reader = await org.issueKey("read");
     const { path } = await org.create();
     const { path: gone } = await org.create();
     await follower.caughtUp();
@@ -24,21 +26,21 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
 
     const own = [["Persuasion", 404, 200, 2]];
     const old = [["Emma", 200, 404, 2]];
-    await t.step("through the process that wrote", async () => {
-      assertEquals([await seen(follower.get, org.key)], own);
-    });
-    await t.step("through another process", async () => {
-      assertEquals([await seen(follower.getElsewhere, org.key)], own);
-    });
-    await t.step("while others read what it has", async () => {
-      for (const key of others) {
-        assertEquals([await seen(follower.get, key)], old);
-      }
+    for (const key of writers) {
+      await t.step("through the process that wrote", async () => {
+        assertEquals([await seen(follower.get, key)], own);
+      });
+      await t.step("through another process", async () => {
+        assertEquals([await seen(follower.getElsewhere, key)], own);
+      });
+    }
+    await t.step("while readers see what it has", async () => {
+      assertEquals([await seen(follower.get, reader)], old);
     });
     await t.step("and lets all read it once it has that", async () => {
       await follower.resume();
       await follower.caughtUp();
-      for (const key of [org.key, ...others]) {
+      for (const key of [...writers, reader]) {
         assertEquals([await seen(follower.get, key)], own);
       }
     });
@@ -55,55 +57,96 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     }
   });
 
-  await t.step("knows of no write where nothing was written", async () => {
-    const org = await follower.organization();
-    const notes = async () =>
-      (await scene.observer`
-        select from last_writes where organization_id = ${org.id}
-      `).count;
-
-    const { status } = await org.put(`${LIST}/${org.id}`, { title: "Emma" });
-
-    assertEquals([status, await notes()], [404, 0]);
-    await org.create();
-    assertEquals(await notes(), 1);
-  });
-
-  await t.step("that is busy with lists, is not away", async () => {
+  await t.step("that is busy, is not away", async () => {
     const { replica, changes } = follower;
     const before = [...changes];
-    const reads = replica.until(performance.now() + DEADLINE_MS);
+    const deadline = performance.now() + 2 * DEADLINE_MS;
 
-    const found = await Promise.all(Array.from(
-      { length: 4 },
-      (_, i) =>
-        reads.read(
-          shared(`sleep ${i}`, (sql) => sql.unsafe("select pg_sleep(2.5)")),
-        ),
-    ));
+    const found = await Promise.all(["a", "b"].map((organizationId) => {
+      const caller = { organizationId, name: "reader" };
+      return replica.until(
+        deadline,
+        caller,
+        scene.app.database.until(deadline, caller),
+      ).scan(sql`select pg_sleep(2.5)`);
+    }));
 
-    assertEquals(found, [undefined, undefined, undefined, undefined]);
+    assertEquals(found.map(({ length }) => length), [1, 1]);
     assertEquals(changes, before);
-    const lookUp = () =>
-      replica.until(performance.now() + DEADLINE_MS)
-        .lookUp(shared("one", (sql) => sql`select 1 as one`));
-    await eventually(1, async () => (await lookUp())?.length);
   });
 
-  await t.step("serves a writer again once it has caught up", async () => {
+  await t.step("takes no reader back in time", async () => {
     const org = await follower.organization();
-    const { id, path } = await org.create();
+    const { path } = await org.create({ page_count: 1 });
+    const [reader, other] = [
+      await org.issueKey("read"),
+      await org.issueKey("read"),
+    ];
+    const pagesFor = async (key: string) =>
+      (await follower.get(key, path)).body.data.page_count;
     await follower.caughtUp();
     await follower.pause();
-    await follower.retitle(id, "Sanditon");
+    await org.put(path, { page_count: 2 });
+    assertEquals(await pagesFor(other), 1);
 
-    const reply = await org.get(path);
+    await away();
+    assertEquals(await pagesFor(reader), 2);
+    await back();
+
+    // It answers again, and has not heard of the change.
+    assertEquals(await pagesFor(other), 1);
+    for (let i = 0; i < 5; i++) assertEquals(await pagesFor(reader), 2);
     await follower.resume();
-
-    assertEquals(reply.body.data.title, "Emma");
+    await follower.caughtUp();
+    assertEquals([await pagesFor(reader), await pagesFor(other)], [2, 2]);
+    await eventually(true, () => isUsed(org, reader));
   });
 
-  await t.step("knows the writes of a Bearer token's user", async () => {
+  await t.step(
+    "remembers the last of several answers to a reader",
+    async () => {
+      const org = await follower.organization();
+      const { id } = await org.create();
+      const deadline = () => performance.now() + DEADLINE_MS;
+      const caller = { organizationId: org.id, name: "reader" };
+      const primary = () => scene.app.database.until(deadline(), caller);
+      const titleFrom = async (operations: Operations) => {
+        const [row] = await follower.replica
+          .until(deadline(), caller, operations)
+          .lookUp(sql<{ title: string }>`
+          select p.title from products p
+          where p.organization_id = ${organization} and p.id = ${id}
+        `);
+        return row!.title;
+      };
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      // It says late where the end of its log was.
+      const late: Operations = {
+        ...primary(),
+        async lookUp(statement) {
+          const rows = await primary().lookUp(statement);
+          if (statement.strings.join().includes("pg_current_wal")) await gate;
+          return rows;
+        },
+      };
+      await follower.caughtUp();
+
+      await away();
+      const first = titleFrom(late);
+      await follower.caughtUp();
+      await follower.pause();
+      await follower.retitle(id, "Persuasion");
+      const second = await titleFrom(primary());
+      open();
+      await back();
+
+      assertEquals([await first, second], ["Emma", "Persuasion"]);
+      assertEquals(await titleFrom(primary()), "Persuasion");
+      await follower.resume();
+    },
+  );
+
+  await t.step("does not serve a Bearer token that may write", async () => {
     const org = await follower.organization();
     const { path } = await org.create();
     const [writer, other] = [
@@ -119,7 +162,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
 
     assertEquals(replies.map(({ body }) => body.data.title), [
       "Persuasion",
-      "Emma",
+      "Persuasion",
     ]);
   });
 
@@ -143,17 +186,15 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     await follower.observer`select pg_reload_conf()`;
     await follower.caughtUp();
     const deadline = performance.now() + DEADLINE_MS;
-    const { read } = replicated(
-      scene.app.database.until(deadline),
-      follower.replica.until(deadline),
-      { organizationId: org.id, name: "reader", mayWrite: false },
-    );
+    const caller = { organizationId: org.id, name: "reader" };
+    const primary = scene.app.database.until(deadline, caller);
 
-    const reading = read(shared("Emma", (sql) =>
-      sql<{ title: string }[]>`
+    const reading = follower.replica.until(deadline, caller, primary).scan(
+      sql<{ title: string }>`
         select p.title, pg_sleep(1)::text from products p
-        where p.organization_id = ${org.id} and p.id = ${id}
-      `));
+        where p.organization_id = ${organization} and p.id = ${id}
+      `,
+    );
     await eventually([{ reading: 1 }], async () => [
       ...await follower.observer`
         select count(*)::int as reading from pg_stat_activity
@@ -170,4 +211,49 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
       `,
     ]);
   });
+
+  /** Lets the replica go silent, and waits until the service has noticed. */
+  async function away(): Promise<void> {
+    const { proxy, changes } = follower;
+    changes.length = 0;
+    proxy.behaviour = "hold";
+    proxy.cut();
+    await eventually([true], async () => {
+      await ask();
+      return changes;
+    });
+  }
+
+  /** Lets it speak again, and waits until the service has noticed. */
+  async function back(): Promise<void> {
+    const { proxy, changes } = follower;
+    proxy.behaviour = "forward";
+    proxy.cut();
+    await eventually([true, false], async () => {
+      await ask();
+      return changes;
+    });
+  }
+
+  /** A request that finds out how the replica is. */
+  async function ask(): Promise<void> {
+    const deadline = performance.now() + DEADLINE_MS;
+    const caller = { organizationId: "nobody", name: crypto.randomUUID() };
+    await follower.replica.until(
+      deadline,
+      caller,
+      scene.app.database.until(deadline, caller),
+    ).lookUp(sql`select`);
+  }
+
+  /** Whether a reader is answered by the replica: it does not hear of a change while it is paused. */
+  async function isUsed(org: Organization, key: string): Promise<boolean> {
+    const { id, path } = await org.create({ title: "Emma" });
+    await follower.caughtUp();
+    await follower.pause();
+    await follower.retitle(id, "Sanditon");
+    const { body } = await follower.get(key, path);
+    await follower.resume();
+    return body.data.title === "Emma";
+  }
 });

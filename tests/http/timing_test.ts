@@ -28,9 +28,9 @@ Deno.test("Server-Timing", async (t) => {
   await t.step("has what a write takes", async () => {
     const database = withOperations(app.database, (operations) => ({
       ...operations,
-      async write(question) {
+      async transaction(work) {
         await pause(50);
-        return await operations.write(question);
+        return await operations.transaction(work);
       },
     }));
     const handler = app.variant({ database });

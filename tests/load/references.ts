@@ -11,7 +11,7 @@ export interface References {
 
 /** Makes a contributor of every author and a collection of every series. */
 export async function fillReferences(
-  sql: Tx,
+  sql: Sql,
   organizationId: string,
   books: Book[],
 ): Promise<References> {

@@ -1,5 +1,6 @@
-import { issueKey, revokeKey } from "../../db/api_keys.ts";
+import { newKey, revokeKey } from "../../db/api_keys.ts";
 import { createOrganization } from "../../db/organizations.ts";
+import postgres from "postgres";
 import { openDatabase } from "../../db/database.ts";
 import { script, type Sql } from "../support/script.ts";
 import { SETTINGS } from "../support/harness.ts";
@@ -9,7 +10,7 @@ import { type Service, startService } from "./service.ts";
 export interface Cluster extends AsyncDisposable {
   services: Service[];
   /** SQL behind the services' back. */
-  sql<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
   /** A new organization with a key that may write. */
   organization(): Promise<{ id: string; key: string }>;
   issueKey(organizationId: string): Promise<string>;
@@ -19,10 +20,7 @@ export interface Cluster extends AsyncDisposable {
 /** Makes a database next to the one of the tests, and starts so many processes on it at once. */
 export async function startCluster(size: number): Promise<Cluster> {
   const name = `processes_${crypto.randomUUID().replaceAll("-", "")}`;
-  const server = await openDatabase(SETTINGS);
-  const on = (database: typeof server) =>
-    database.until(performance.now() + 60_000);
-  await script(on(server), (sql) => sql.unsafe(`create database ${name}`));
+  await administer(`create database ${name}`);
 
   const url = new URL(SETTINGS.url!);
   url.pathname = name;
@@ -32,29 +30,40 @@ export async function startCluster(size: number): Promise<Cluster> {
   const database = await openDatabase({ ...SETTINGS, url: url.href });
   const cluster: Cluster = {
     services,
-    sql: (work) => on(database).run(work),
+    sql: (work) => script(database.until(performance.now() + 60_000), work),
     async organization() {
-      const id = await cluster.sql((sql) => createOrganization(sql, "Test"));
+      const [organization] = await cluster.sql((sql) =>
+        sql<{ id: string }[]>`${createOrganization("Test")}`
+      );
+      const { id } = organization!;
       return { id, key: await cluster.issueKey(id) };
     },
-    issueKey: (organizationId) =>
-      cluster.sql((sql) =>
-        issueKey(sql, { organizationId, name: "Test", scope: "write" })
-      ),
+    async issueKey(organizationId) {
+      const { key, statement } = newKey({
+        organizationId,
+        name: "Test",
+        scope: "write",
+      });
+      await cluster.sql((sql) => sql`${statement}`);
+      return key;
+    },
     async revokeKey(key) {
-      await cluster.sql((sql) => revokeKey(sql, key.slice(4, 16)));
+      await cluster.sql((sql) => sql`${revokeKey(key.slice(4, 16))}`);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(
         services.map((service) => service[Symbol.asyncDispose]()),
       );
       await database.close();
-      await script(
-        on(server),
-        (sql) => sql.unsafe(`drop database ${name} with (force)`),
-      );
-      await server.close();
+      await administer(`drop database ${name} with (force)`);
     },
   };
   return cluster;
+}
+
+/** Databases come and go outside of transactions. */
+async function administer(statement: string): Promise<void> {
+  const server = postgres(SETTINGS.url!, { max: 1 });
+  await server.unsafe(statement);
+  await server.end();
 }

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/sqlstate.ts";
 import { assertHas } from "../support/expect.ts";
 import { type App, openApp, type Organization } from "../support/harness.ts";
+import { script } from "../support/script.ts";
 import { addToProgram } from "../support/program.ts";
 
 const ROUNDS = 12;
@@ -84,7 +85,7 @@ Deno.test("Requests at the same time", async (t) => {
     }));
 
     const operations = app.database.until(performance.now() + 10_000);
-    const replies = await operations.transaction(async (sql) => {
+    const replies = await script(operations, async (sql) => {
       await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
       const replies = bodies.map((body) => org.put(path, body));
       // As long as the others may take to come and wait for the product.

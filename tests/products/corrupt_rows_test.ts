@@ -5,7 +5,7 @@ import { openApp } from "../support/harness.ts";
 /** What an operator may write by hand that the service never would. */
 const CORRUPTIONS: Record<
   string,
-  (sql: Sql, id: string) => Promise<unknown>
+  (sql: Sql, id: string) => PromiseLike<unknown>
 > = {
   "a day without end": (sql, id) =>
     sql`update products set publication_date = 'infinity' where id = ${id}`,

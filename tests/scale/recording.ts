@@ -1,54 +1,43 @@
+import { parametersOf, type Statement } from "../../db/connections/sql.ts";
+import type { Transaction } from "../../db/connections/transaction.ts";
 import type { Database } from "../../db/database.ts";
-import type { Question } from "../../db/connections/gathering.ts";
-import { script, type Sql } from "../support/script.ts";
 import { withOperations } from "../support/operations.ts";
 
 /** A database that remembers the text of every statement it is asked to run. */
 export interface Recording extends Database {
   /** The statements until now, each once. */
-  statements(): Set<string>;
-}
-
-/** What postgres.js writes onto a statement that it sends; a fragment of one has no text of its own. */
-interface Sent {
-  string?: string;
+  statements: Set<string>;
 }
 
 /** Remembers what goes through the database; everything else is its own. */
 export function recorded(database: Database): Recording {
-  const made: Sent[] = [];
+  const statements = new Set<string>();
 
-  function remembering<S extends Sql>(sql: S): S {
-    const tag = (...call: Parameters<Sql>) => {
-      const query = sql(...call);
-      made.push(query as unknown as Sent);
-      return query;
-    };
-    return Object.assign(tag, {
-      json: sql.json,
-      unsafe: sql.unsafe,
-    }) as unknown as S;
+  function remembered<S extends Statement>(statement: S): S {
+    statements.add(parametersOf(statement, "").text);
+    return statement;
   }
 
-  function remembered<Ask, Answer, S extends Sql>(
-    { answer, ...question }: Question<Ask, Answer, S>,
-  ): Question<Ask, Answer, S> {
+  function remembering(tx: Transaction): Transaction {
     return {
-      ...question,
-      answer: (sql, asks) => answer(remembering(sql), asks),
+      send(...flight) {
+        flight.forEach(remembered);
+        return tx.send(...flight);
+      },
+      commit(...flight) {
+        flight.forEach(remembered);
+        return tx.commit(...flight);
+      },
     };
   }
 
   const changed = withOperations(database, (operations) => ({
-    lookUp: (question) => operations.lookUp(remembered(question)),
-    read: (question) => operations.read(remembered(question)),
-    run: (work) => script(operations, (sql) => work(remembering(sql))),
-    write: (question) => operations.write(remembered(question)),
+    lookUp: (statement) => operations.lookUp(remembered(statement)),
+    scan: (statement) => operations.scan(remembered(statement)),
     transaction: (work) =>
-      operations.transaction((sql) => work(remembering<Tx>(sql))),
+      operations.transaction((tx) => work(remembering(tx))),
+    script: (work) => operations.script((tx) => work(remembering(tx))),
+    afterwards: (statement) => operations.afterwards(remembered(statement)),
   }));
-  return Object.assign(changed, {
-    statements: () =>
-      new Set(made.flatMap(({ string }) => string === undefined ? [] : string)),
-  });
+  return Object.assign(changed, { statements });
 }

@@ -87,8 +87,14 @@ const RULES = {
     file > LAST_BEFORE_CITUS + "_~" && /^create table /.test(text) &&
     /\breferences\b/.test(text),
 
-  "has no triggers": (text) =>
-    /^create (or replace )?(constraint )?trigger /.test(text),
+  "makes triggers only after a look at pg_dist_partition": (
+    text,
+    _schema,
+    { statement },
+  ) =>
+    /\bcreate (or replace )?(constraint )?trigger\b/i.test(statement) &&
+    !(text.startsWith("do ") &&
+      /\bpg_dist_partition\b[^]*\btrigger\b/.test(statement)),
 
   "has no identity columns": (text) =>
     /\bas identity\b|\b(small|big)?serial\b/.test(text),

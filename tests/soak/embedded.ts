@@ -1,5 +1,5 @@
 import { openDatabase } from "../../db/database.ts";
-import type { Sql } from "../support/script.ts";
+import { script, type Sql } from "../support/script.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
@@ -26,7 +26,9 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
       send(() => ask(`${service!.origin}${path}`, init), path, init),
     organization: () => createOrganization(app),
     // The folder is one process's at a time: between two lives of the service.
-    async sql<T>(work: (sql: Sql) => Promise<T>) {
+    async sql<T>(
+      work: (sql: Sql) => T | PromiseLike<T>,
+    ): Promise<Awaited<T>> {
       service?.signal("SIGTERM");
       await service?.ended;
       const database = await openDatabase({
@@ -34,8 +36,10 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
         url: undefined,
         dataDir,
       });
-      const result = await database.until(performance.now() + 60_000)
-        .run(work);
+      const result = await script(
+        database.until(performance.now() + 60_000),
+        work,
+      );
       await database.close();
       service = await life();
       return result;

@@ -23,8 +23,12 @@ Deno.test("deno task", async (t) => {
     const words = line.split(" ").filter(Boolean);
     const verbs = COMMANDS[words[0]!] ? 1 : 2;
     const command = COMMANDS[words.slice(0, verbs).join(" ")]!;
-    const database = app.database.until(performance.now() + 60_000);
-    return await command.parse(words.slice(verbs))(database);
+    return await command.parse(words.slice(verbs))((organizationId) =>
+      app.database.until(
+        performance.now() + 60_000,
+        organizationId ? { organizationId, name: "command" } : undefined,
+      )
+    );
   }
 
   const statusWith = async (key: string, method = "GET") =>

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { takeFolder } from "../../db/connections/data_folder.ts";
+import { sql } from "../../db/connections/sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { script } from "../support/script.ts";
@@ -74,15 +75,15 @@ Deno.test("the folder of the embedded database", async (t) => {
     const { promise: never, resolve } = Promise.withResolvers<void>();
 
     await assertRejects(() =>
-      within(200).transaction(async (sql) => {
-        await sql`insert into notes values ('given up')`;
+      within(200).transaction(async (tx) => {
+        await tx.send(sql`insert into notes values ('given up')`);
         await never;
       })
     );
     resolve();
 
-    await within(60_000).transaction((sql) =>
-      sql`insert into notes values ('kept')`
+    await within(60_000).transaction((tx) =>
+      tx.commit(sql`insert into notes values ('kept')`)
     );
     const notes = await script(
       within(60_000),

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Database, openDatabase } from "../../db/database.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { shared } from "../../db/connections/gathering.ts";
-import { pipelined, type Sql, type Tx } from "../../db/connections/sql.ts";
+import { organization, raw, sql } from "../../db/connections/sql.ts";
+import type { Transaction } from "../../db/connections/transaction.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { script } from "../support/script.ts";
@@ -15,38 +15,45 @@ function soon(database: Database) {
 }
 
 /** Throws the SQLSTATE as PostgreSQL does. */
-function raise(sql: Sql, state: string) {
-  return sql.unsafe(`do $$ begin raise sqlstate '${state}'; end $$`);
+function raise(state: string) {
+  return raw(`do $$ begin raise sqlstate '${state}'; end $$`);
 }
 
 Deno.test("openDatabase", async (t) => {
   const database = await openDatabase(SETTINGS);
-  const table = `notes_${crypto.randomUUID().replaceAll("-", "")}`;
+  const table = raw(`notes_${crypto.randomUUID().replaceAll("-", "")}`);
   await script(
     soon(database),
-    (sql) => sql`create table ${sql(table)} (note text not null)`,
+    (sql) => sql`create table ${table} (note text not null)`,
   );
-  const write = (sql: Sql, note: string) =>
-    sql`insert into ${sql(table)} (note) values (${note})`;
+  const write = (note: string) =>
+    sql`insert into ${table} (note) values (${note})`;
   const isStored = async (note: string) => {
-    const rows = await script(
-      soon(database),
-      (sql) => sql`select from ${sql(table)} where note = ${note}`,
+    const rows = await soon(database).lookUp(
+      sql`select from ${table} where note = ${note}`,
     );
     return rows.length > 0;
   };
 
   await t.step("stores what a transaction has written", async () => {
-    await soon(database).transaction((sql) => write(sql, "committed"));
+    const results = await soon(database).transaction(async (tx) => {
+      await tx.send(write("first flight"));
+      return await tx.commit(
+        write("second flight"),
+        sql<{ notes: number }>`select count(*)::int as notes from ${table}`,
+      );
+    });
 
-    assert(await isStored("committed"));
+    assertEquals(results[0].count, 1);
+    assertEquals([...results[1]], [{ notes: 2 }]);
+    assert(await isStored("first flight") && await isStored("second flight"));
   });
 
   await t.step("stores nothing of a transaction that throws", async () => {
     await assertRejects(
       () =>
-        soon(database).transaction(async (sql) => {
-          await write(sql, "thrown");
+        soon(database).transaction(async (tx) => {
+          await tx.send(write("thrown"));
           throw new TypeError("On purpose");
         }),
       TypeError,
@@ -55,13 +62,46 @@ Deno.test("openDatabase", async (t) => {
     assert(!await isStored("thrown"));
   });
 
+  await t.step("stores nothing of one that does not commit", async () => {
+    const error = await assertRejects(() =>
+      soon(database).transaction((tx) => tx.send(write("left open")))
+    );
+
+    assertEquals(
+      (error as Error).message,
+      "The transaction was not committed",
+    );
+    assert(!await isStored("left open"));
+  });
+
+  await t.step("stores nothing of a flight that fails", async () => {
+    for (const isLast of [true, false]) {
+      const error = await assertRejects(() =>
+        soon(database).transaction((tx) => {
+          const flight = [
+            write("before"),
+            sql`select 1 / ${0}::int`,
+            raise("23514"),
+            write("after"),
+          ];
+          return isLast ? tx.commit(...flight) : tx.send(...flight);
+        })
+      );
+
+      // The first failure, not one that follows from it.
+      assertEquals((error as { code?: string }).code, "22012");
+      assert(!await isStored("before") && !await isStored("after"));
+    }
+  });
+
   await t.step(
     "does not call a transaction stored whose failure was overlooked",
     async () => {
       await assertRejects(() =>
-        soon(database).transaction(async (sql) => {
-          await write(sql, "overlooked");
-          await raise(sql, "22012").catch(() => {});
+        soon(database).transaction(async (tx) => {
+          await tx.send(write("overlooked"));
+          await tx.send(raise("22012")).catch(() => {});
+          return await tx.commit();
         })
       );
 
@@ -69,55 +109,45 @@ Deno.test("openDatabase", async (t) => {
     },
   );
 
-  await t.step(
-    "throws the first failure of what is sent in one go",
-    async () => {
-      const error = await assertRejects(() =>
-        soon(database).transaction((sql) =>
-          pipelined([
-            sql`select`,
-            { statement: sql`select 1 / ${0}::int`, rows: 1 },
-            sql`select`,
-          ])
-        )
-      );
+  await t.step("sends nothing after a commit", async () => {
+    await assertRejects(() =>
+      soon(database).transaction(async (tx) => {
+        await tx.commit(write("in time"));
+        await tx.send(write("behind"));
+      })
+    );
 
-      assertEquals((error as { code?: string }).code, "22012");
-    },
-  );
+    assert(await isStored("in time"));
+    assert(!await isStored("behind"));
+  });
 
-  for (
-    const [what, kind, expected] of [
-      ["reads", "read", 2],
-      ["look-ups", "lookUp", 2],
-    ] as const
-  ) {
-    await t.step(`asks as many ${what} as it has connections`, async () => {
-      let [running, most] = [0, 0];
-
-      await Promise.all(
-        Array.from(
-          { length: 50 },
-          (_, i) =>
-            soon(database)[kind](shared(`${i}`, async (sql) => {
-              most = Math.max(most, ++running);
-              await sql`select`;
-              running--;
-            })),
-        ),
-      );
-
-      assertEquals(most, SETTINGS.url ? expected : 1);
+  await t.step("gives a statement its organization", async () => {
+    const operations = database.until(performance.now() + MINUTE_MS, {
+      organizationId: "own",
+      name: "key",
     });
-  }
+    const own = sql<{ own: string }>`select ${organization}::text as own`;
 
-  await t.step("looks up beside reads that take long", async () => {
+    const [row] = await operations.lookUp(own);
+    const [[inTransaction]] = await operations.transaction((tx) =>
+      tx.commit(own)
+    );
+
+    assertEquals([row, inTransaction], [{ own: "own" }, { own: "own" }]);
+    await assertRejects(async () => await soon(database).lookUp(own));
+  });
+
+  await t.step("looks up beside operations that take long", async () => {
     let slept = false;
     const sleeping = Promise.all(Array.from(
-      { length: 2 },
-      () => script(soon(database), (sql) => sql.unsafe("select pg_sleep(0.2)")),
+      { length: 4 },
+      (_, i) =>
+        database.until(performance.now() + MINUTE_MS, {
+          organizationId: `${i}`,
+          name: "key",
+        }).scan(sql`select pg_sleep(0.2)`),
     )).then(() => slept = true);
-    await soon(database).lookUp(shared("nothing", (sql) => sql`select`));
+    await soon(database).lookUp(sql`select`);
 
     // An embedded database does one thing after another.
     if (SETTINGS.url) assert(!slept);
@@ -127,25 +157,21 @@ Deno.test("openDatabase", async (t) => {
   await t.step("keeps rows before a failure from the next one", async () => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(() =>
-        script(
-          soon(database),
-          (sql) => sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
+        soon(database).scan(
+          sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
         )
       );
-      const rows = await script(
-        soon(database),
-        (sql) => sql`select ${i}::int as i`,
-      );
+      const rows = await soon(database).scan(sql`select ${i}::int as i`);
 
       assertEquals([...rows], [{ i }]);
     }
   });
 
-  await t.step("gives back the place of work that throws at once", async () => {
+  await t.step("gives back the slot of work that throws at once", async () => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(
         () =>
-          database.until(performance.now() + 1_000).run(() => {
+          database.until(performance.now() + 1_000).transaction(() => {
             throw new TypeError("On purpose");
           }),
         TypeError,
@@ -160,9 +186,9 @@ Deno.test("openDatabase", async (t) => {
       let runs = 0;
 
       await assertRejects(() =>
-        soon(database).transaction(async (sql) => {
+        soon(database).transaction((tx) => {
           runs++;
-          await raise(sql, state);
+          return tx.commit(raise(state));
         })
       );
 
@@ -173,9 +199,9 @@ Deno.test("openDatabase", async (t) => {
   await t.step("stores the run that succeeds, and no other", async () => {
     let runs = 0;
 
-    await soon(database).transaction(async (sql) => {
-      await write(sql, `run ${++runs}`);
-      if (runs < 3) await raise(sql, "40001");
+    await soon(database).transaction(async (tx) => {
+      await tx.send(write(`run ${++runs}`));
+      return await tx.commit(...runs < 3 ? [raise("40001")] : []);
     });
 
     assertEquals(
@@ -192,30 +218,24 @@ Deno.test("openDatabase", async (t) => {
     let runs = 0;
 
     await assertRejects(() =>
-      soon(database).transaction(async (sql) => {
+      soon(database).transaction((tx) => {
         runs++;
-        await raise(sql, "23514");
+        return tx.commit(raise("23514"));
       })
     );
 
     assertEquals(runs, 1);
   });
 
-  await t.step("lends its handle for the time of the operation", async () => {
-    let [ofRead, ofTransaction]: [Sql?, Tx?] = [];
-    await script(soon(database), (sql) => {
-      ofRead = sql;
-      return sql`select`;
-    });
-    await soon(database).transaction((sql) => {
-      ofTransaction = sql;
-      return sql`select`;
+  await t.step("ends a transaction with its operation", async () => {
+    let left: Transaction;
+    await soon(database).transaction((tx) => {
+      left = tx;
+      return tx.commit();
     });
 
-    for (const sql of [ofRead!, ofTransaction!]) {
-      await assertRejects(async () => await write(sql, "late"));
-      await assertRejects(async () => await sql.unsafe("select"));
-    }
+    await assertRejects(() => left.send(write("late")));
+    await assertRejects(() => left.commit(write("late")));
 
     assert(!await isStored("late"));
   });
@@ -225,9 +245,10 @@ Deno.test("openDatabase", async (t) => {
     async () => {
       const error = await assertRejects(
         () =>
-          database.until(performance.now() + 50).transaction(async (sql) => {
-            await write(sql, "too late");
+          database.until(performance.now() + 50).transaction(async (tx) => {
+            await tx.send(write("too late"));
             await pause(100);
+            return await tx.commit();
           }),
         ApiError,
       );
@@ -244,9 +265,9 @@ Deno.test("openDatabase", async (t) => {
 
     const error = await assertRejects(
       () =>
-        database.until(performance.now() - 1).transaction((sql) => {
+        database.until(performance.now() - 1).transaction((tx) => {
           started = true;
-          return sql`select`;
+          return tx.commit();
         }),
       ApiError,
     );
@@ -255,61 +276,34 @@ Deno.test("openDatabase", async (t) => {
     assertEquals(started, false);
   });
 
-  await script(soon(database), (sql) => sql`drop table ${sql(table)}`);
+  await t.step("writes afterwards, and tells nobody of a failure", async () => {
+    const operations = soon(database);
+
+    operations.afterwards(write("afterwards"));
+    operations.afterwards(raise("23514"));
+    operations.afterwards(write("dropped"));
+    while (!await isStored("afterwards")) await pause(10);
+    while (database.load.used > 0) await pause(10);
+
+    assert(!await isStored("dropped"));
+  });
+
+  await script(soon(database), (sql) => sql`drop table ${table}`);
 
   await t.step("lets what runs finish when it is closed", async () => {
-    const running = soon(database).transaction(async (sql) => {
-      await sql`select`;
+    const running = soon(database).transaction(async (tx) => {
+      await tx.send(sql`select`);
       await pause(50);
-      return await sql<{ done: boolean }[]>`select true as done`;
+      return await tx.commit(sql<{ done: boolean }>`select true as done`);
     });
     await pause(10);
 
     await database.close();
 
-    assertEquals([...await running], [{ done: true }]);
+    assertEquals([...(await running)[0]], [{ done: true }]);
   });
 
   await t.step("refuses everything once it is closed", async () => {
-    await assertRejects(() => script(soon(database), (sql) => sql`select`));
+    await assertRejects(async () => await soon(database).lookUp(sql`select`));
   });
-});
-
-Deno.test({
-  name: "A commit that is cancelled leaves nothing behind",
-  // It takes two sessions of a server.
-  ignore: !SETTINGS.url || !SETTINGS.prepare,
-  async fn() {
-    const database = await openDatabase({ ...SETTINGS, poolSize: 2 });
-    const canceller = await openDatabase({ ...SETTINGS, poolSize: 1 });
-    const commit = () =>
-      soon(database).transaction(async (sql) => {
-        const [row] = await sql<
-          { pid: number }[]
-        >`select pg_backend_pid() as pid`;
-        return row!.pid;
-      });
-    const pid = await commit();
-    const end = performance.now() + 3_000;
-    let failed = 0;
-    const isOver = () => failed > 1 || performance.now() > end;
-    const cancel = async () => {
-      while (!isOver()) {
-        await script(soon(canceller), (sql) =>
-          sql`
-            select pg_cancel_backend(pid)
-            from pg_stat_activity
-            where pid = ${pid} and query = 'commit' and state = 'active'
-          `);
-      }
-    };
-
-    const cancelling = cancel();
-    while (!isOver()) await commit().catch(() => failed++);
-    await cancelling;
-
-    for (let i = 0; i < 10; i++) await commit();
-    await database.close();
-    await canceller.close();
-  },
 });

@@ -40,7 +40,7 @@ Deno.test("The start of the service", async (t) => {
   );
 
   await t.step("counts the products that were loaded by SQL", async () => {
-    await database.transaction(async (sql) => {
+    await script(database, async (sql) => {
       const [organization] = await sql`
         insert into organizations (name) values ('Loaded') returning id
       `;
@@ -50,8 +50,6 @@ Deno.test("The start of the service", async (t) => {
       }, 'Emma')
       `;
     });
-
-    await install(database);
 
     const counts = await script(
       database,

@@ -1,5 +1,11 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import { Admission } from "../../db/connections/queue.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import {
+  type Caller,
+  type Kind,
+  MAX_WAITING,
+  Queue,
+} from "../../db/connections/queue.ts";
 import { ApiError } from "../../schema/errors.ts";
 
 const MINUTE_MS = 60_000;
@@ -8,8 +14,12 @@ function soon(): number {
   return performance.now() + MINUTE_MS;
 }
 
-function places(...names: string[]) {
-  return names.map((name) => ({ name, isOpen: false }));
+function slots(count: number) {
+  return Array.from({ length: count }, (_, i) => ({ i, isOpen: false }));
+}
+
+function caller(organizationId: string, name = "key"): Caller {
+  return { organizationId, name };
 }
 
 async function assertRefused(operation: Promise<unknown>): Promise<void> {
@@ -18,78 +28,230 @@ async function assertRefused(operation: Promise<unknown>): Promise<void> {
   assertEquals(error.headers, { "retry-after": "1" });
 }
 
-Deno.test("Admission gives each place once", async () => {
-  const admission = new Admission(places("a", "b"));
+/** A queue of so many slots, and ways to keep it busy. */
+function busyQueue(count: number) {
+  const queue = new Queue(slots(count));
+  const running: (() => void)[] = [];
+  const waiting: Promise<unknown>[] = [];
+
+  return {
+    queue,
+    /** Sends so many operations, and gives the list of those that have a slot by now. */
+    send(count: number, who: Caller, kind: Kind): Caller[] {
+      const started: Caller[] = [];
+      for (let i = 0; i < count; i++) {
+        waiting.push(
+          queue.acquire(soon(), who, kind).then((slot) => {
+            started.push(who);
+            running.push(() => queue.release(slot, who, kind));
+          }),
+        );
+      }
+      return started;
+    },
+    /** Ends so many operations, the one that has run longest first. */
+    async finish(count: number): Promise<void> {
+      for (let i = 0; i < count; i++) {
+        await pause(1);
+        running.shift()!();
+      }
+      await pause(1);
+    },
+  };
+}
+
+Deno.test("The queue gives each slot once", async () => {
+  const queue = new Queue(slots(2));
 
   const [one, two] = [
-    await admission.enter(soon()),
-    await admission.enter(soon()),
+    await queue.acquire(soon(), caller("a"), "short"),
+    await queue.acquire(soon(), caller("b"), "short"),
   ];
-  const third = admission.enter(soon());
+  const third = queue.acquire(soon(), caller("a"), "short");
 
-  assertEquals([one.name, two.name].sort(), ["a", "b"]);
-  assertEquals(admission.load, { used: 2, waiting: 1 });
-  admission.leave(one);
+  assertEquals([one.i, two.i].sort(), [0, 1]);
+  assertEquals(queue.load, { used: 2, waiting: 1 });
+  queue.release(one, caller("a"), "short");
   assertEquals(await third, one);
-  assertEquals(admission.load, { used: 2, waiting: 0 });
+  assertEquals(queue.load, { used: 2, waiting: 0 });
 });
 
-Deno.test("Admission lets those who wait in as they came", async () => {
-  const admission = new Admission(places("a"));
+Deno.test("The queue serves the operations of a caller as they came", async () => {
+  const queue = new Queue(slots(1));
   const entered: number[] = [];
-  const first = await admission.enter(soon());
+  const who = caller("a");
+  const first = await queue.acquire(soon(), who, "long");
   const waiting = [1, 2, 3].map(async (n) => {
-    const place = await admission.enter(soon());
+    const slot = await queue.acquire(soon(), who, "long");
     entered.push(n);
-    admission.leave(place);
+    queue.release(slot, who, "long");
   });
 
-  admission.leave(first);
+  queue.release(first, who, "long");
   await Promise.all(waiting);
 
   assertEquals(entered, [1, 2, 3]);
-  assertEquals(admission.load, { used: 0, waiting: 0 });
+  assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("Admission prefers a place that is open", async () => {
-  const admission = new Admission([
+Deno.test("The queue prefers a slot that is open", async () => {
+  const queue = new Queue([
     { name: "a", isOpen: false },
     { name: "b", isOpen: true },
     { name: "c", isOpen: false },
   ]);
 
-  const { name } = await admission.enter(soon());
+  const { name } = await queue.acquire(soon(), caller("a"), "short");
 
   assertEquals(name, "b");
 });
 
-Deno.test("Admission refuses who has waited until the deadline", async () => {
-  const admission = new Admission(places("a"));
-  const place = await admission.enter(soon());
+Deno.test("The queue refuses an operation that has waited until its deadline", async () => {
+  const queue = new Queue(slots(1));
+  const slot = await queue.acquire(soon(), caller("a"), "short");
 
-  await assertRefused(admission.enter(performance.now() + 10));
+  await assertRefused(
+    queue.acquire(performance.now() + 10, caller("b"), "short"),
+  );
 
-  assertEquals(admission.load, { used: 1, waiting: 0 });
-  admission.leave(place);
-  assertEquals(admission.load, { used: 0, waiting: 0 });
+  assertEquals(queue.load, { used: 1, waiting: 0 });
+  queue.release(slot, caller("a"), "short");
+  assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("Admission refuses whose deadline is over, though a place is free", async () => {
-  const admission = new Admission(places("a"));
+Deno.test("The queue refuses an operation whose deadline is over, though a slot is free", async () => {
+  const queue = new Queue(slots(1));
 
-  await assertRefused(admission.enter(performance.now()));
+  await assertRefused(queue.acquire(performance.now(), caller("a"), "short"));
 
-  assertEquals(admission.load, { used: 0, waiting: 0 });
+  assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("Admission refuses at once where a thousand wait", async () => {
-  const admission = new Admission(places("a"));
-  const first = await admission.enter(soon());
-  const waiting = Array.from({ length: 1000 }, () => admission.enter(soon()));
+for (
+  const [who, other] of [
+    [caller("a"), caller("b")],
+    [caller("a", "1"), caller("a", "2")],
+  ] as const
+) {
+  const what = who.organizationId === other.organizationId
+    ? "the callers of an organization"
+    : "organizations";
 
-  await assertRefused(admission.enter(soon()));
+  Deno.test(`The queue lets ${what} take turns`, async () => {
+    const { send, finish } = busyQueue(1);
+    const many = send(100, who, "long");
+    const few = send(3, other, "long");
 
-  admission.leave(first);
-  for (const place of waiting) admission.leave(await place);
-  assertEquals(admission.load, { used: 0, waiting: 0 });
+    await finish(6);
+
+    assertEquals([many.length, few.length], [4, 3]);
+  });
+}
+
+Deno.test("The queue keeps slots for other organizations and callers", async () => {
+  const { queue, send } = busyQueue(9);
+  const one = send(20, caller("a", "1"), "long");
+  const two = send(20, caller("a", "2"), "long");
+  const three = send(20, caller("a", "3"), "short");
+  await pause(1);
+
+  // Of six slots for long operations one is others', and one more other callers'.
+  assertEquals([one.length, two.length, three.length], [4, 1, 3]);
+  const other = await Promise.all([
+    queue.acquire(performance.now() + 10, caller("b"), "long"),
+  ]);
+
+  assertEquals(other.length, 1);
+  assertEquals(queue.load, { used: 9, waiting: 52 });
 });
+
+Deno.test("The queue keeps a third of the slots for short operations", async () => {
+  const { queue, send } = busyQueue(9);
+  const lists = ["a", "b", "c"].map((name) => send(20, caller(name), "long"));
+  await pause(1);
+
+  assertEquals(lists.flat().length, 6);
+  for (const name of ["a", "b", "c"]) {
+    await queue.acquire(performance.now() + 10, caller(name), "short");
+  }
+  assertEquals(queue.load, { used: 9, waiting: 54 });
+});
+
+Deno.test("The queue lets long operations in among short ones", async () => {
+  const { send, finish } = busyQueue(3);
+  for (const name of ["a", "b", "c"]) send(20, caller(name), "short");
+  const long = send(2, caller("writer"), "long");
+
+  await finish(8);
+
+  assertEquals(long.length, 2);
+});
+
+for (
+  const [what, most, who] of [
+    ["a caller", 500, () => caller("a")],
+    ["an organization", 1_000, (i: number) => caller("a", `${i}`)],
+    ["all", 10_000, (i: number) => caller(`${i}`)],
+  ] as const
+) {
+  Deno.test(`The queue refuses more than ${most} operations of ${what}`, async () => {
+    assert((MAX_WAITING as readonly number[]).includes(most));
+    const queue = new Queue(slots(1));
+    const first = await queue.acquire(soon(), caller("first"), "short");
+    const waiting = Array.from({ length: most }, async (_, i) => {
+      const slot = await queue.acquire(soon(), who(i), "short");
+      queue.release(slot, who(i), "short");
+    });
+
+    await assertRefused(queue.acquire(soon(), who(most), "short"));
+
+    if (what !== "all") {
+      const other = queue.acquire(performance.now() + 10, caller("b"), "short");
+      assertEquals(queue.load.waiting, most + 1);
+      await assertRefused(other);
+    }
+    queue.release(first, caller("first"), "short");
+    await Promise.all(waiting);
+    assertEquals(queue.load, { used: 0, waiting: 0 });
+  });
+}
+
+Deno.test("The queue loses no operation, and no slot", async () => {
+  const queue = new Queue(slots(6));
+  const running = { long: 0, a: 0, b: 0, a1: 0, a2: 0, b1: 0, b2: 0 };
+  const most = { long: 4, a: 5, b: 5, a1: 4, a2: 4, b1: 4, b2: 4 };
+  let [served, refused] = [0, 0];
+
+  await Promise.all(Array.from({ length: 3_000 }, async () => {
+    const [org, name] = [anyOf("a", "b"), anyOf("1", "2")];
+    const who = caller(org, name);
+    const kind = anyOf("short", "long");
+    const parties = [org, `${org}${name}` as const];
+    const counted = kind === "long" ? ["long" as const, ...parties] : parties;
+    await pause(Math.random() * 200);
+    try {
+      const deadline = performance.now() + Math.random() * 300;
+      const slot = await queue.acquire(deadline, who, kind);
+      for (const party of counted) {
+        running[party]++;
+        assert(running[party] <= most[party], party);
+      }
+      await pause(Math.random() * 2);
+      for (const party of counted) running[party]--;
+      queue.release(slot, who, kind);
+      served++;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refused++;
+    }
+  }));
+
+  assertEquals(served + refused, 3_000);
+  assert(served > 0 && refused > 0, `${served} served, ${refused} refused`);
+  assertEquals(queue.load, { used: 0, waiting: 0 });
+  assertEquals(queue.free.length, 6);
+});
+
+function anyOf<const T>(...values: T[]): T {
+  return values[Math.floor(Math.random() * values.length)]!;
+}

@@ -1,38 +1,39 @@
 import { assertEquals } from "@std/assert";
 import { openConnection } from "../../db/connections/connection.ts";
-import { Place } from "../../db/connections/slot.ts";
+import { Slot } from "../../db/connections/slot.ts";
+import { sql } from "../../db/connections/sql.ts";
 import { SETTINGS } from "../support/harness.ts";
 
 Deno.test({
-  name: "Place",
+  name: "A slot",
   ignore: !SETTINGS.url,
   async fn(t) {
-    const place = new Place(() => openConnection(SETTINGS));
+    const slot = new Slot(() => openConnection(SETTINGS));
     const use = async () => {
-      const { sql } = await place.connection();
-      await sql`select 1`;
+      const connection = await slot.connection();
+      await connection.send(sql`select 1`);
     };
 
     await t.step("keeps a connection that is used", async () => {
       await use();
-      place.closeUnused();
+      slot.closeUnused();
       await use();
-      place.closeUnused();
+      slot.closeUnused();
 
-      assertEquals(place.isOpen, true);
+      assertEquals(slot.isOpen, true);
     });
 
     await t.step("closes one that nobody has used for a while", () => {
-      place.closeUnused();
+      slot.closeUnused();
 
-      assertEquals(place.isOpen, false);
+      assertEquals(slot.isOpen, false);
     });
 
     await t.step("opens another when it is used again", async () => {
       await use();
 
-      assertEquals(place.isOpen, true);
-      await place.close(1);
+      assertEquals(slot.isOpen, true);
+      await slot.close(1);
     });
   },
 });

@@ -1,0 +1,75 @@
+import { assert, assertEquals } from "@std/assert";
+import { fullBody } from "../support/bodies.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+import { openApp } from "../support/harness.ts";
+
+/** What `sql/citus.sql` calls of Citus, without an effect but the note that a table is distributed. */
+const STUBS = `
+  create table pg_dist_partition (logicalrelid regclass);
+  create function citus_get_active_worker_nodes() returns setof int language sql as $$ select 1 $$;
+  create function create_reference_table(name text) returns void language sql as $$ select $$;
+  create function create_distributed_table(name text, key text, colocate_with text default 'default') returns void
+    language sql as $$ insert into pg_dist_partition values (name::regclass) $$;
+  create function truncate_local_data_after_distributing_table(name regclass) returns void
+    language sql as $$ select $$;
+`;
+
+Deno.test("A database that sql/citus.sql has distributed", async (t) => {
+  await using fresh = await openFreshDatabase();
+  await using app = await openApp({}, fresh.settings);
+  const org = await app.organization();
+  const { path: earlier } = await org.create();
+  const script = await Deno.readTextFile(
+    new URL("../../sql/citus.sql", import.meta.url),
+  );
+  await app.sql((sql) => sql.unsafe(STUBS));
+  await app.sql((sql) => sql.unsafe(script));
+
+  await t.step("has no triggers", async () => {
+    const triggers = await app.sql((sql) =>
+      sql`select tgname from pg_trigger where not tgisinternal`
+    );
+
+    assertEquals([...triggers], []);
+  });
+
+  await t.step("answers with what the tables have", async () => {
+    const newcomer = await app.organization();
+    for (
+      const { path, owner } of [
+        { path: earlier, owner: org },
+        { path: (await newcomer.create()).path, owner: newcomer },
+      ]
+    ) {
+      await app.sql((sql) =>
+        sql`update products set title = 'Sanditon' where organization_id = ${owner.id}`
+      );
+
+      const { body: { data } } = await owner.get(path);
+      const list = await owner.get("/api/products");
+
+      assertEquals(data.title, "Sanditon");
+      assertEquals(list.body.data[0].title, "Sanditon");
+    }
+  });
+
+  await t.step("takes writes of every kind", async () => {
+    const headers = { "idempotency-key": "order-1" };
+    const body = await fullBody(app, org);
+
+    const created = await org.post("/api/products", body, headers);
+    const again = await org.post("/api/products", body, headers);
+    const path = `/api/products/${created.body.data.id}`;
+    const updated = await org.put(path, { title: "Persuasion" });
+
+    assertEquals([created.status, again.status, updated.status], [
+      201,
+      201,
+      200,
+    ]);
+    assertEquals(again.body.data, created.body.data);
+    assertEquals((await org.get(path)).body.data, updated.body.data);
+    const deleted = await org.delete(path);
+    assert(deleted.body.data.deleted);
+  });
+});
