@@ -6,6 +6,7 @@
 import { statfs } from "node:fs/promises";
 import { openDatabase } from "../../db/database.ts";
 import { pause } from "../../db/connections/deadline.ts";
+import { script } from "./script.ts";
 
 const [dataDir = ""] = Deno.args;
 const database = await openDatabase({
@@ -15,15 +16,15 @@ const database = await openDatabase({
   prepare: true,
 });
 const operations = database.until(performance.now() + 60_000);
-await operations.run((sql) => sql`create table notes (text text)`);
+await script(operations, (sql) => sql`create table notes (text text)`);
 const { bavail, bsize } = await statfs(dataDir);
 await Deno.writeFile(
   `${dataDir}/ballast`,
   new Uint8Array(bavail * bsize - 1_000_000),
 );
 for (let i = 1; i <= 3; i++) {
-  await operations.run((sql) => sql`insert into notes values (${i})`);
+  await script(operations, (sql) => sql`insert into notes values (${i})`);
   console.log(i);
   await pause(100);
-  await operations.run((sql) => sql`select pg_switch_wal()`);
+  await script(operations, (sql) => sql`select pg_switch_wal()`);
 }

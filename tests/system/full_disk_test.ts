@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { ROOT } from "../support/process.ts";
+import { sql } from "../../db/connections/sql.ts";
 
 /** Room for a database with one segment of its write-ahead log, and for one more. */
 const SIZE = "96m";
@@ -47,8 +48,9 @@ Deno.test("An embedded database on a full disk", async (t) => {
         url: undefined,
         dataDir,
       });
-      const notes = await database.until(performance.now() + 60_000)
-        .run((sql) => sql`select text from notes order by text`);
+      const notes = await database.until(performance.now() + 60_000).lookUp(
+        sql<{ text: string }>`select text from notes order by text`,
+      );
       await database.close();
 
       assertEquals(notes.map(({ text }) => text), acknowledged);
