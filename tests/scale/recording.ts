@@ -37,7 +37,8 @@ export function recorded(database: Database): Recording {
     transaction: (work) =>
       operations.transaction((tx) => work(remembering(tx))),
     script: (work) => operations.script((tx) => work(remembering(tx))),
-    afterwards: (statement) => operations.afterwards(remembered(statement)),
+    afterwards: (...statements) =>
+      operations.afterwards(...statements.map(remembered)),
   }));
   return Object.assign(changed, { statements });
 }

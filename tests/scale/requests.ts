@@ -3,6 +3,7 @@ import {
   addMember,
   createOrganization,
   listMembers,
+  listOrganizations,
   removeMember,
   roleOf,
 } from "../../db/organizations.ts";
@@ -68,6 +69,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   await operations.transaction((tx) =>
     tx.commit(
       createOrganization("Test"),
+      listOrganizations,
       statement,
       listKeys,
       revokeKey(id),
@@ -102,6 +104,7 @@ function changes(
     {},
     product,
     { publishing_status_id: null, product_form_id: null },
+    { product_form_id: uuidv7() },
     { product_prices: [{ currency_code: "USD" }], collateral: [] },
     { product_prices: [{ id: uuidv7() }], license_id: uuidv7() },
     { packing_configurations: [], product_prices: [] },

@@ -251,7 +251,14 @@ export async function insertTree(
   ];
   for (const [table, row] of rows) {
     const whole = { ...key, ...row };
-    await app.sql((sql) => sql`insert into ${sql(table)} ${sql(whole)}`);
+    const columns = Object.keys(whole).join();
+    await app.sql((sql) =>
+      sql`
+        insert into ${sql(table)} (${sql(columns)})
+        select ${sql(columns)}
+        from jsonb_populate_record(null::${sql(table)}, ${sql.json(whole)})
+      `
+    );
   }
 }
 
