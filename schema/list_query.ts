@@ -40,6 +40,16 @@ export type Sort = typeof SORTS[number];
 /** The order of a list that is asked for no other (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
+/** What a list embeds in its products when it is asked to. */
+export const Include = v.optional(
+  embeds({
+    product_territories: "product_territories",
+    product_sales_rights: "product_sales_rights",
+    sales_rights: "product_sales_rights",
+  }),
+  "",
+);
+
 /** The parameters of `GET /products`. */
 export const Parameters = v.object({
   page: v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
@@ -49,14 +59,7 @@ export const Parameters = v.object({
     "50",
   ),
   search: v.optional(Term, ""),
-  include: v.optional(
-    embeds({
-      product_territories: "product_territories",
-      product_sales_rights: "product_sales_rights",
-      sales_rights: "product_sales_rights",
-    }),
-    "",
-  ),
+  include: Include,
   sort: v.optional(
     v.picklist(SORTS, `invalid_value: Expected one of ${SORTS.join(", ")}`),
     DEFAULT_SORT,
@@ -74,14 +77,17 @@ export const Parameters = v.object({
 export type ListQuery = v.InferOutput<typeof Parameters>;
 
 /**
- * Reads the query of a list. Throws `VALIDATION_ERROR` with a fault for every
- * parameter that is unknown, sent twice or wrong.
+ * Reads a query by its parameters. Throws `VALIDATION_ERROR` with every parameter
+ * that is unknown, sent twice or wrong.
  */
-export function readListQuery(query: URLSearchParams): ListQuery {
+export function readQuery<const E extends v.ObjectEntries>(
+  parameters: v.ObjectSchema<E, undefined>,
+  query: URLSearchParams,
+): v.InferOutput<v.ObjectSchema<E, undefined>> {
   const faults: Fault[] = [];
   const given = new Map<string, string>();
   for (const [parameter, value] of query) {
-    const known = Object.hasOwn(Parameters.entries, parameter);
+    const known = Object.hasOwn(parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
     else if (faults.length <= 100) {
       faults.push({
@@ -95,7 +101,7 @@ export function readListQuery(query: URLSearchParams): ListQuery {
       });
     }
   }
-  const read = v.safeParse(Parameters, Object.fromEntries(given));
+  const read = v.safeParse(parameters, Object.fromEntries(given));
   if (read.success && faults.length === 0) return read.output;
   throw invalid("The query", [
     ...faults,

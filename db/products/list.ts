@@ -81,7 +81,8 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   return isPlain ? statement : unprepared(statement);
 }
 
-function embeds({ include }: ListQuery): Statement[] {
+/** What `include` adds to the summary of product `p`. */
+export function embeds({ include }: Pick<ListQuery, "include">): Statement[] {
   return [
     ...include.has("product_territories")
       ? [sql` || ',"product_territories":' || ${shallowTerritories}`]

@@ -81,6 +81,20 @@ export const API = {
     },
     errors: [...WITH_BODY, "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
   },
+  "GET /products/changes": {
+    operationId: "listChanges",
+    summary: "Follow the changes of products",
+    description:
+      "Every change of a product since a cursor, deletions too: without `after` it begins with every product there is. Go on with `meta.cursor` while `meta.more` is true, then ask again later. A change reaches the follower at least once, and a product that changed twice may come once, with its last state. A renamed reference is not a change of its products.",
+    tag: "Products",
+    parameters: "changes",
+    answer: {
+      status: 200,
+      description: "The changes, and in `meta` the cursor to go on with.",
+      body: "ChangesAnswer",
+    },
+    errors: [...GUARDED, "CURSOR_EXPIRED"],
+  },
   "GET /products/{id}": {
     operationId: "getProduct",
     summary: "Get a product",
