@@ -19,7 +19,7 @@ export interface Cursor {
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 const CURSOR = new RegExp(
-  `^(${UUID}) (\\d{1,19}) (${UUID}) (\\d{1,19}) (\\d{13})$`,
+  `^(${UUID}) (\\d{1,18}) (${UUID}) (\\d{1,18}) (\\d{13})$`,
 );
 
 /** The cursor as clients keep it. */

@@ -13,7 +13,11 @@ import {
 } from "./headers.ts";
 import { bodySchemas } from "./json_schema.ts";
 import { API, type Operation, SERVICE } from "./operations.ts";
-import { listParameters, sharedParameters } from "./parameters.ts";
+import {
+  feedParameters,
+  listParameters,
+  sharedParameters,
+} from "./parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =
@@ -103,6 +107,7 @@ function described(key: string, operation: Operation) {
     ...operation.isOpen && { security: [] },
     parameters: [
       ...operation.isList ? listParameters() : [],
+      ...operation.isFeed ? feedParameters() : [],
       ...requestHeaders(...operation.requestHeaders ?? []),
     ],
     requestBody: body && {

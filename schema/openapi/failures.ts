@@ -20,6 +20,8 @@ const WHEN: Record<ErrorCode, string> = {
   CONFLICT: "The product is used in a publishing program.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is under way.",
+  CURSOR_EXPIRED:
+    "The cursor is older than 30 days, or from before the database was restored: begin again with an empty copy.",
   PRECONDITION_FAILED: "The product is not the one that `If-Match` names.",
   PAYLOAD_TOO_LARGE: "The body is larger than the service takes.",
   UNSUPPORTED_MEDIA_TYPE: "The body is not sent as `application/json`.",

@@ -10,6 +10,8 @@ export interface Operation {
   tag: "Products" | "Service";
   /** Whether it has the parameters of a list. */
   isList?: true;
+  /** Whether it has those of a feed of changes. */
+  isFeed?: true;
   /** Whether it answers without a key. */
   isOpen?: true;
   requestHeaders?: RequestHeader[];
@@ -54,7 +56,7 @@ export const API = {
     operationId: "listProducts",
     summary: "List products",
     description:
-      "A page of the organization's products, newest first unless sorted otherwise. Filters combine with AND; a page past the end is empty.",
+      "A page of the organization's products, newest first unless sorted otherwise. Filters combine with AND; a page past the end is empty. A walk over pages may miss or repeat products that are written meanwhile; `GET /products/changes` misses none.",
     tag: "Products",
     isList: true,
     answer: {
@@ -85,9 +87,9 @@ export const API = {
     operationId: "listChanges",
     summary: "Follow the changes of products",
     description:
-      "Every change of a product since a cursor, deletions too: without `after` it begins with every product there is. Go on with `meta.cursor` while `meta.more` is true, then ask again later. A change reaches the follower at least once, and a product that changed twice may come once, with its last state. A renamed reference is not a change of its products.",
+      "Keeps a copy of the products complete. Without `after` it begins with every product there is; go on with `meta.cursor` while `meta.more` is true, then ask again later: every change since arrives at least once, deletions too. A product that changed twice may come once, with its last state. All that moves `updated_at` is a change; a renamed reference is not. A change arrives once no older transaction is under way, so a long one holds the feed up. A page may have fewer changes than `limit`, even none, while `meta.more` is true.",
     tag: "Products",
-    parameters: "changes",
+    isFeed: true,
     answer: {
       status: 200,
       description: "The changes, and in `meta` the cursor to go on with.",

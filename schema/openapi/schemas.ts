@@ -29,6 +29,17 @@ const Meta = v.object({
   total_pages: whole(0),
 });
 
+const Change = v.object({
+  id: Uuid,
+  deleted: v.boolean(),
+  updated_at: v.pipe(
+    v.string(),
+    v.metadata({ format: "date-time" }),
+    v.description("When the product was updated last, or deleted."),
+  ),
+  product: v.optional(answer.ListedProduct),
+});
+
 /** Every schema with a name of its own: bodies of requests, then of answers. */
 export const SCHEMAS = {
   CreateProduct: body.CreateProduct,
@@ -53,12 +64,23 @@ export const SCHEMAS = {
     ...success(v.array(answer.ListedProduct)).entries,
     meta: Meta,
   }),
+  ChangesAnswer: v.object({
+    ...success(v.array(Change)).entries,
+    meta: v.object({
+      cursor: v.pipe(
+        v.string(),
+        v.description("Where to go on. It is good for 30 days."),
+      ),
+      more: v.boolean(),
+    }),
+  }),
   DeletedAnswer: success(v.object({ id: Uuid, deleted: v.boolean() })),
   HealthAnswer: success(
     v.object({ status: v.picklist(["live", "ready"]) }),
   ),
   Meta,
   Fault,
+  Change,
 
   Product: answer.Product,
   ListedProduct: answer.ListedProduct,
