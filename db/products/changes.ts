@@ -189,9 +189,13 @@ function pageOf(
         case when c.deleted_at is null and d.summary is null then p.id end as lacking,
         shown.entry,
         sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
-      from positions c
+      -- No page is larger: a constant limit keeps the generic plan.
+      from (select * from positions limit 1001) c
       join organizations o on o.id = ${organization}
-      left join products p on p.organization_id = ${organization} and p.id = c.id
+      -- Looked up by its key whatever statistics say.
+      left join lateral (
+        select p.* from products p where p.organization_id = ${organization} and p.id = c.id limit 1
+      ) p on true
       ${rightDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
