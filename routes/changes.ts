@@ -1,4 +1,4 @@
-import { listChanges } from "../db/products/changes.ts";
+import { listChanges } from "../db/products/feed.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
 import { success } from "../schema/envelope.ts";

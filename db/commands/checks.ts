@@ -1,5 +1,6 @@
 import type { Config } from "../../schema/config.ts";
 import type { Operations } from "../database.ts";
+import { checkChanges } from "./changes_check.ts";
 import { checkCodeLists, checkCounters, checkKeys } from "./content_checks.ts";
 import {
   checkDatabase,
@@ -30,6 +31,7 @@ const CHECKS: Record<string, Check> = {
   migrations: checkMigrations,
   "code lists": checkCodeLists,
   counters: checkCounters,
+  changes: checkChanges,
   keys: checkKeys,
   distribution: checkDistribution,
 };

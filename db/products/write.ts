@@ -2,7 +2,7 @@ import type { ProductBody } from "../../schema/product.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
-import { rememberDeletion } from "./changes.ts";
+import { rememberDeletion } from "./deletions.ts";
 import { countProduct, moveCounts } from "./counts.ts";
 import { type Answer, currentProduct, storeProduct } from "./documents.ts";
 import { claim, type KeyedRequest, rememberAnswer } from "./idempotency.ts";
