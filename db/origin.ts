@@ -34,12 +34,11 @@ export async function settle(tx: Transaction): Promise<void> {
     // Every writer of products locks a row of them first, or the table as updates do.
     sql`lock table products in exclusive mode`,
     sql`
-      update change_origins o
-      set id = gen_random_uuid(), place = catalogue_place(), base = greatest(
+      select begin_origin(greatest(
         (select max(p.change_version) from products p),
         (select max(x.change_version) from product_deletions x),
         0
-      )
+      ))
     `,
   );
 }

@@ -26,9 +26,10 @@ Deno.test("the changes of a database that was copied", async (t) => {
   const { org, copy, goesOn } = await followed(app);
   // As a dump of another server would have it, where far more was written.
   await app.sql(async (sql) => {
-    await sql`update change_origins set place = 'elsewhere', base = 1000000000`;
+    await sql`select begin_origin(1000000000)`;
     await sql`update products set title = 'Before the dump'`;
-    await sql`update change_origins set base = 0`;
+    await sql`select begin_origin(0)`;
+    await sql`update change_origins set place = 'elsewhere'`;
   });
 
   await t.step("are not given out before a migration", async () => {

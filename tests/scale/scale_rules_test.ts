@@ -87,6 +87,7 @@ Deno.test("a database that can be distributed", async (t) => {
 const OF_OPERATORS = [
   "install.ts",
   "migrate.ts",
+  "origin.ts",
   "recount.ts",
   "transaction.ts",
 ];
