@@ -1,6 +1,7 @@
 import type { Operations } from "./database.ts";
 import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
+import { isAtOrigin, settle } from "./origin.ts";
 import {
   readMigrations,
   readSqlFile,
@@ -14,7 +15,7 @@ const LOCK = 7_305_219;
 
 /**
  * Applies what is pending in `sql/migrations/`, each file once and all of them in
- * one transaction. Returns the names applied. Throws when a number is missing, or
+ * one transaction, and settles a database that was copied. Returns the names applied. Throws when a number is missing, or
  * when a file that was applied is gone or has been edited.
  */
 export async function migrate(
@@ -37,6 +38,7 @@ export async function migrate(
     const [known] = await tx.send(knownFiles);
     const pending = pendingOf(known, files);
     for (const file of pending) await runAsKnown(tx, file);
+    await settle(tx);
     await tx.commit();
     return pending.map(({ name }) => name);
   });
@@ -73,18 +75,20 @@ export async function seed(
 export async function isCurrent(database: Operations): Promise<boolean> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
   const known = await installedFiles(database);
-  return known?.length === files.length &&
+  const isSame = known?.length === files.length &&
     files.every(({ name, sha256 }, i) =>
       known[i]!.name === name && known[i]!.sha256 === sha256
     );
+  return isSame && await isAtOrigin(database);
 }
 
-/** Whether all migrations of this release are applied; there may be more, of a later release. */
+/** Whether all migrations of this release are applied where the database is now; there may be more, of a later release. */
 export async function isMigrated(database: Operations): Promise<boolean> {
   const files = await readMigrations();
   const known = await installedFiles(database);
   const names = new Set(known?.map(({ name }) => name));
-  return files.every(({ name }) => names.has(name));
+  return files.every(({ name }) => names.has(name)) &&
+    await isAtOrigin(database);
 }
 
 async function installedFiles(

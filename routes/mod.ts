@@ -16,6 +16,7 @@ import type {
   ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
+import * as changes from "./changes.ts";
 import * as keys from "./keys.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
@@ -33,6 +34,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
   const api: Record<ApiOperation, Handler> = {
     "GET /products": guarded("read", products.list),
     "POST /products": guarded("write", products.create),
+    "GET /products/changes": guarded("read", changes.list),
     "GET /products/{id}": guarded("read", products.get),
     "PUT /products/{id}": guarded("write", products.update),
     "DELETE /products/{id}": guarded("write", products.remove),

@@ -11,7 +11,7 @@ import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
 import { linkHeader } from "../middleware/link.ts";
 import { idempotencyKeyOf } from "../middleware/request_headers.ts";
 import { success } from "../schema/envelope.ts";
-import { readListQuery } from "../schema/list_query.ts";
+import { Parameters, readQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 
 /** `POST /products` (specification, 4.1). */
@@ -44,7 +44,7 @@ export async function list(
   { request, database }: Authenticated,
 ): Promise<Answer> {
   const url = new URL(request.url);
-  const query = readListQuery(url.searchParams);
+  const query = readQuery(Parameters, url.searchParams);
   const { products, total } = await listProducts(database, query);
   const { page, limit } = query;
   const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };

@@ -14,7 +14,7 @@ export interface Meta {
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** The envelope of a success (specification, 7.1). `data` is JSON text. */
-export function success(data: string, meta?: Meta): string {
+export function success(data: string, meta?: object): string {
   const tail = meta ? `,"meta":${JSON.stringify(meta)}` : "";
   return `{"success":true,"data":${data},"error":null${tail}}`;
 }

@@ -64,6 +64,21 @@ export type Sort = typeof SORTS[number];
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
+/** The arrays that a list embeds in its products. */
+export const Include = v.optional(
+  embeds({
+    product_territories: "product_territories",
+    product_sales_rights: "product_sales_rights",
+    sales_rights: "product_sales_rights",
+    product_prices: "product_prices",
+    packing_configurations: "packing_configurations",
+    contributors: "contributors",
+    custom_fields: "custom_fields",
+    collateral: "collateral",
+  }),
+  "",
+);
+
 /** The parameters of `GET /products`. */
 export const Parameters = v.object({
   page: v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
@@ -73,19 +88,7 @@ export const Parameters = v.object({
     "50",
   ),
   search: v.optional(Term, ""),
-  include: v.optional(
-    embeds({
-      product_territories: "product_territories",
-      product_sales_rights: "product_sales_rights",
-      sales_rights: "product_sales_rights",
-      product_prices: "product_prices",
-      packing_configurations: "packing_configurations",
-      contributors: "contributors",
-      custom_fields: "custom_fields",
-      collateral: "collateral",
-    }),
-    "",
-  ),
+  include: Include,
   sort: v.optional(
     v.picklist(SORTS, `invalid_value: Expected one of ${SORTS.join(", ")}`),
     DEFAULT_SORT,

@@ -27,6 +27,7 @@ declare
     'contributor_roles',
     'lifecycle_statuses',
     'onix_codes',
+    'change_origins',
     'api_keys',
     'organization_members'
   ];

@@ -74,6 +74,41 @@ select
   'They agree with the products' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
+-- changes
+select
+  case
+    when current_setting('doctor.fact') = 'false' then 'The database was copied'
+    when w.name is not null
+      then format('%s has been writing for %s s: the feed of changes waits for it', w.name, w.seconds)
+  end as wrong,
+  case
+    when current_setting('doctor.fact') = 'false' then 'deno task migrate'
+    else 'End it: ' || w.remedy
+  end as advice,
+  'The feed waits for no transaction' as fine
+from (select) one
+left join (
+  select writing.name, writing.seconds, writing.remedy
+  from (
+    -- The transactions of other roles are visible to members of pg_read_all_stats only.
+    select
+      format('Session %s of the database %s', a.pid, a.datname) as name,
+      extract(epoch from now() - a.xact_start)::int as seconds,
+      format('select pg_terminate_backend(%s)', a.pid) as remedy
+    from pg_stat_activity a
+    where a.backend_xid is not null
+    union all
+    select
+      format('The prepared transaction %s of the database %s', x.gid, x.database),
+      extract(epoch from now() - x.prepared)::int,
+      format('rollback prepared %L in %s', x.gid, x.database)
+    from pg_prepared_xacts x
+  ) writing
+  where writing.seconds >= 10
+  order by writing.seconds desc
+  limit 1
+) w on true;
+
 -- keys
 select
   case

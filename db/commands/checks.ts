@@ -3,6 +3,7 @@ import { connectionAdvice } from "../connections/advice.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import { type Operations, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
+import { isAtOrigin } from "../origin.ts";
 import { miscounted } from "../products/recount.ts";
 import { splitStatements } from "../split_statements.ts";
 import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
@@ -44,6 +45,7 @@ const FACTS: Record<string, Fact> = {
     const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
     return ids.slice(0, 3).join(", ") + more;
   },
+  changes: (database) => isAtOrigin(database),
   keys: (_, { token }) => token !== undefined,
   distribution: async (database, { replica }) => {
     const [citus] = await database.lookUp(

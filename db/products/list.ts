@@ -89,7 +89,7 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   return isPlain ? statement : unprepared(statement);
 }
 
-/** What a product of a list is embedded with. */
+/** The arrays that `include` adds to a product of a list. */
 const EMBEDS = {
   product_prices: prices,
   packing_configurations: packings,
@@ -100,7 +100,8 @@ const EMBEDS = {
   product_sales_rights: salesRights,
 };
 
-function embeds({ include }: ListQuery): Statement[] {
+/** What `include` adds to the summary of product `p`. */
+export function embeds({ include }: Pick<ListQuery, "include">): Statement[] {
   return Object.entries(EMBEDS)
     .filter(([name]) => include.has(name as keyof typeof EMBEDS))
     .map(([name, array]) => sql` || ',"${raw(name)}":' || ${array}`);

@@ -26,14 +26,15 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
 `;
 
 /**
- * Counts all products again and has every answer built again: the repair after
- * SQL that ran without triggers. Writers wait for it, readers do not.
+ * Counts all products again, has every answer built again, and lets those who
+ * follow the changes begin again: the repair after SQL that ran without triggers.
+ * Writers wait for it, readers do not.
  */
 export async function recount(database: Operations): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.send(...alone);
     await tx.commit(
-      sql`lock table products in share row exclusive mode`,
+      sql`lock table products in exclusive mode`,
       sql`delete from product_counts`,
       sql`
         insert into product_counts (organization_id, filter, value, slot, products)
@@ -41,6 +42,8 @@ export async function recount(database: Operations): Promise<void> {
         from (${counted}) actual
       `,
       sql`update organizations set names_version = names_version + 1`,
+      sql`update products set change_version = default where change_version > change_version()`,
+      sql`update change_origins set id = gen_random_uuid()`,
     );
   });
 }

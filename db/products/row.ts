@@ -58,6 +58,7 @@ export function updateRow(id: string, body: ProductBody): Statement {
         now(),
         (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
       ),
+      change_version = change_version(),
       (${columns}) = (
         select ${columns}
         from jsonb_populate_record(p, ${json(fields)})

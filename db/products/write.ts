@@ -2,6 +2,7 @@ import type { ProductBody } from "../../schema/product.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
+import { rememberDeletion } from "./deletions.ts";
 import { countProduct, moveCounts } from "./counts.ts";
 import { type Answer, currentProduct, storeProduct } from "./documents.ts";
 import { claim, type KeyedRequest, rememberAnswer } from "./idempotency.ts";
@@ -132,10 +133,12 @@ export async function deleteProduct(
     return await tx.commit(
       lockForDelete(id),
       countProduct(id, -1),
+      ...rememberDeletion(id),
       deleteRow(id),
     );
   });
-  return results[2].length > 0;
+  const deleted = results.at(-1)!;
+  return deleted.length > 0;
 }
 
 /** Locks the product and checks it in one flight, before the rest is written. */

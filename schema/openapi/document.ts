@@ -14,7 +14,11 @@ import {
 import { bodySchemas } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
 import { API, SERVICE } from "./operations.ts";
-import { listParameters, sharedParameters } from "./list_parameters.ts";
+import {
+  feedParameters,
+  listParameters,
+  sharedParameters,
+} from "./list_parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =
@@ -127,6 +131,7 @@ function operationObject(key: string, operation: Operation) {
     parameters: [
       ...operation.isList ? listParameters() : [],
       ...(operation.query ?? []).map(reference),
+      ...operation.isFeed ? feedParameters() : [],
       ...requestHeaders(...operation.requestHeaders ?? []),
     ],
     requestBody: body && {

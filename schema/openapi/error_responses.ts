@@ -20,6 +20,8 @@ const WHEN: Record<ErrorCode, string> = {
   CONFLICT: "A publishing program uses the product.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
+  CURSOR_EXPIRED:
+    "The cursor is older than 30 days, or from before the database was restored: begin again with an empty copy.",
   PRECONDITION_FAILED:
     "The product has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",

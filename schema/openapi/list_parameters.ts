@@ -1,9 +1,11 @@
+import type * as v from "valibot";
+import { ChangesParameters } from "../changes_query.ts";
 import { Parameters } from "../list_query.ts";
 import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, querySchema } from "./json_schema.ts";
 
-/** The descriptions of the parameters. */
-const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
+/** The descriptions of the parameters of a list. */
+const OF_LISTS: Record<keyof typeof Parameters.entries, string> = {
   page: "The page, counted from 1.",
   limit: "The size of a page. A higher limit than 100 counts as 100.",
   search:
@@ -12,7 +14,7 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
     "Arrays to embed in each product. `product_territories` has the markets only.",
   sort: "The order: `-` is descending.",
   updated_since:
-    "Products updated at this time or later: a day, or a time with its offset (ISO 8601).",
+    "Products updated at this time or later: a day, or a time with its offset (ISO 8601). It shows no deletions, and misses a product whose transaction ends after a later one: `GET /products/changes` misses none.",
   isbn13: "Products with this ISBN-13.",
   isbn10: "Products with this ISBN-10.",
   product_code: "The product with this code.",
@@ -32,10 +34,30 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   product_type: "Products of one of these types.",
 };
 
-/** The Parameter Objects of a list, made from the schemas that validate it. */
+const OF_FEEDS: Record<keyof typeof ChangesParameters.entries, string> = {
+  after:
+    "The `meta.cursor` of the last answer. Without it, every product comes.",
+  limit: "The size of a page. A higher limit than 1000 counts as 1000.",
+  include: OF_LISTS.include,
+};
+
+/** The Parameter Objects of a list. */
 export function listParameters() {
-  const { properties } = querySchema(Parameters);
-  return Object.entries(DESCRIPTIONS).map(([name, description]) => {
+  return parameterObjects(Parameters, OF_LISTS);
+}
+
+/** The Parameter Objects of the feed of changes. */
+export function feedParameters() {
+  return parameterObjects(ChangesParameters, OF_FEEDS);
+}
+
+/** Made from the schemas that validate the parameters. */
+function parameterObjects(
+  parameters: v.GenericSchema,
+  descriptions: Record<string, string>,
+) {
+  const { properties } = querySchema(parameters);
+  return Object.entries(descriptions).map(([name, description]) => {
     const schema = properties![name] as JsonSchema;
     return {
       name,

@@ -11,6 +11,8 @@ export interface Operation {
   tag: "Products" | "Rights and supply" | "API keys" | "Service";
   /** Whether it has the parameters of a list. */
   isList?: true;
+  /** Whether it has the parameters of the feed of changes. */
+  isFeed?: true;
   /** Whether it answers without a key. */
   isOpen?: true;
   /** Whether it takes nothing but the Bearer token of an admin or owner. */

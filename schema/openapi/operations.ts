@@ -8,7 +8,7 @@ export const API = {
     operationId: "listProducts",
     summary: "List products",
     description:
-      "A page of the organization's products, newest first by default. Filters combine with AND. A page past the end is empty.",
+      "A page of the organization's products, newest first by default. Filters combine with AND. A page past the end is empty. A walk over pages may miss or repeat products that are written meanwhile; `GET /products/changes` misses none.",
     tag: "Products",
     isList: true,
     answer: {
@@ -34,6 +34,20 @@ export const API = {
       headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
     },
     errors: [...WITH_BODY, "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
+  },
+  "GET /products/changes": {
+    operationId: "listChanges",
+    summary: "Follow the changes of products",
+    description:
+      "Keeps a copy of the products complete. Without `after` it begins with every product there is; go on with `meta.cursor` while `meta.more` is true, then ask again later: every change since arrives at least once, deletions too. A product that changed twice may come once, with its last state. All that moves `updated_at` is a change; a renamed reference is not. A change arrives once no older transaction is under way, so a long one holds the feed up. A page may have fewer changes than `limit`, even none, while `meta.more` is true.",
+    tag: "Products",
+    isFeed: true,
+    answer: {
+      status: 200,
+      description: "The changes, and in `meta` the cursor to go on with.",
+      body: "ChangesAnswer",
+    },
+    errors: [...GUARDED, "CURSOR_EXPIRED"],
   },
   "GET /products/{id}": {
     operationId: "getProduct",

@@ -8,7 +8,7 @@ import * as answer from "../response.ts";
 import * as rights from "../rights.ts";
 import * as sales from "../sales_rights_body.ts";
 import * as territory from "../territory_body.ts";
-import { Uuid } from "../values.ts";
+import { Timestamp, Uuid } from "../values.ts";
 
 const ErrorDetail = v.object({
   pointer: v.optional(
@@ -29,6 +29,16 @@ const Meta = v.object({
   limit: whole(1),
   total: whole(0),
   total_pages: whole(0),
+});
+
+const Change = v.object({
+  id: Uuid,
+  deleted: v.boolean(),
+  updated_at: v.pipe(
+    Timestamp,
+    v.description("When the product was last updated, or deleted."),
+  ),
+  product: v.optional(answer.ListedProduct),
 });
 
 /** The named schemas: bodies of requests, then of answers. */
@@ -73,12 +83,23 @@ export const SCHEMAS = {
   ApiKeysAnswer: success(v.array(key.ApiKey)),
   ApiKeyAnswer: success(key.ApiKey),
   IssuedApiKeyAnswer: success(key.IssuedApiKey),
+  ChangesAnswer: v.object({
+    ...success(v.array(Change)).entries,
+    meta: v.object({
+      cursor: v.pipe(
+        v.string(),
+        v.description("Where to go on. It is good for 30 days."),
+      ),
+      more: v.boolean(),
+    }),
+  }),
   DeletedAnswer: success(v.object({ id: Uuid, deleted: v.boolean() })),
   HealthAnswer: success(
     v.object({ status: v.picklist(["live", "ready"]) }),
   ),
   Meta,
   ErrorDetail,
+  Change,
 
   Product: answer.Product,
   ListedProduct: answer.ListedProduct,

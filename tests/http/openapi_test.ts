@@ -18,6 +18,7 @@ Deno.test("GET /openapi.json", async (t) => {
     assertEquals(document.servers, [{ url: "http://catalogue.test/api" }]);
     assertEquals(Object.keys(document.paths), [
       "/products",
+      "/products/changes",
       "/products/{id}",
       "/products/{id}/territories",
       "/products/{id}/sales-rights",

@@ -99,6 +99,7 @@ async function rowsOf(
     const tables = await sql<{ name: string }[]>`
       select table_name as name from information_schema.columns
       where table_schema = 'public' and column_name = 'product_id'
+        and table_name <> 'product_deletions'
     `;
     const counts: [string, number][] = [];
     for (const { name } of tables) {

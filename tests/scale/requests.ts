@@ -54,6 +54,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     await ask("GET", `/api/products?${query}`);
   }
   await ask("DELETE", path, undefined, { "if-match": "*" });
+  for (const include of ["", "product_territories,sales_rights"]) {
+    await ask("GET", `/api/products/changes?include=${include}`);
+  }
   await ask("GET", "/health/ready");
 
   const operations = database.until(performance.now() + 10_000, {

@@ -80,7 +80,13 @@ Deno.test("a database that can be distributed", async (t) => {
 });
 
 /** Modules whose statements no request sends, or that name no table. */
-const OF_OPERATORS = ["install.ts", "migrate.ts", "recount.ts", "replica.ts"];
+const OF_OPERATORS = [
+  "install.ts",
+  "migrate.ts",
+  "origin.ts",
+  "recount.ts",
+  "replica.ts",
+];
 
 /** They may say `sql` too. */
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;

@@ -71,6 +71,7 @@ export const TABLES: Record<
   products: {
     ...RECORD,
     search_text: FIXED,
+    change_version: FIXED,
     updated_at: {
       set: "updated_at = t.updated_at + interval '1 day'",
       isHidden: true,
@@ -199,10 +200,12 @@ export const TABLES: Record<
 export const UNSHOWN = [
   "api_key_uses",
   "api_keys",
+  "change_origins",
   "idempotency_keys",
   "organization_members",
   "organizations",
   "product_counts",
+  "product_deletions",
   "product_documents",
   "product_forms",
   "publishing_program_products",

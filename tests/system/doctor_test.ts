@@ -76,6 +76,7 @@ Deno.test("deno task doctor", async (t) => {
         ["migrations", true],
         ["code lists", true],
         ["counters", true],
+        ["changes", true],
         ["keys", true],
         ["distribution", true],
       ],

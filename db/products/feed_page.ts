@@ -1,0 +1,107 @@
+import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
+import { rightDocument } from "./documents.ts";
+import { embeds } from "./list.ts";
+
+/** From where to where the changes are. */
+interface Range extends Pick<ChangesQuery, "limit" | "include"> {
+  from: Cursor;
+  safe: string;
+}
+
+interface Page {
+  changes: string;
+  /** The last change of the page, if there is one. */
+  version: string | null;
+  id: string | null;
+  /** Whether there are changes behind it by now. */
+  more: boolean;
+  /** The products whose answers are not stored, with commas between them. */
+  lacking: string | null;
+}
+
+/** The largest page in bytes, unless its first product alone is larger. */
+const MAX_BYTES = 16 * 2 ** 20;
+
+/**
+ * A page of changes, with this summary of product `p`. Products and deletions are
+ * each an index range, of which the page takes the
+ * first. The deletion of a product that is there again is left out: the one
+ * transaction may have the lower id and yet be the later one.
+ */
+export function pageOf(
+  { from, safe, limit, include }: Range,
+  summary: Statement,
+): Statement<Page> {
+  const next = String(limit + 1);
+  return sql<Page>`
+    with positions as materialized (
+      select
+        changed.version, changed.id, changed.deleted_at,
+        row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
+      from (
+        (
+          select p.change_version as version, p.id, null::timestamptz as deleted_at
+          from products p
+          where p.organization_id = ${organization}
+            and (p.change_version, p.id) > (${from.version}::bigint, ${from.id}::uuid)
+            and p.change_version < ${safe}::bigint
+          order by p.change_version, p.id
+          limit ${next}
+        )
+        union all
+        (
+          select x.change_version, x.product_id, x.deleted_at
+          from product_deletions x
+          where x.organization_id = ${organization}
+            and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+            and x.change_version > ${from.start}::bigint
+            and x.change_version < ${safe}::bigint
+          order by x.change_version, x.product_id
+          limit ${next}
+        )
+      ) changed
+      order by changed.version, changed.id, changed.deleted_at nulls first
+      limit ${next}
+    ),
+    entries as (
+      select
+        c.place, c.version, c.id,
+        c.deleted_at is null or p.id is null as is_shown,
+        case when c.deleted_at is null and d.summary is null then p.id end as lacking,
+        shown.entry,
+        sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
+      -- No page is larger: a constant limit keeps the generic plan.
+      from (select * from positions limit 1001) c
+      join organizations o on o.id = ${organization}
+      -- Looked up by its key whatever statistics say.
+      left join lateral (
+        select p.* from products p where p.organization_id = ${organization} and p.id = c.id limit 1
+      ) p on true
+      ${rightDocument}
+      cross join lateral (
+        select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
+          || to_json(to_char(
+            coalesce(c.deleted_at, p.updated_at) at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ))
+          || case when c.deleted_at is null
+            then ',"product":{' || ${summary}${embeds({ include })} || '}'
+            else ''
+          end
+          || '}' as entry
+        -- Built once, although it is read three times.
+        offset 0
+      ) shown
+      where c.place <= ${limit}
+    )
+    select
+      '[' || coalesce(string_agg(e.entry, ',' order by e.place) filter (where e.is_shown), '') || ']' as changes,
+      (array_agg(e.version::text order by e.place desc))[1] as version,
+      (array_agg(e.id order by e.place desc))[1] as id,
+      coalesce(max(e.place), 0) < (select count(*) from positions) as more,
+      string_agg(e.lacking::text, ',') as lacking
+    from entries e
+    where coalesce(e.bytes_before, 0) < ${MAX_BYTES}
+  `;
+}

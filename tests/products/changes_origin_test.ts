@@ -1,0 +1,127 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { checkMigrated, install } from "../../db/install.ts";
+import { recount } from "../../db/products/recount.ts";
+import { Copy } from "../support/copy.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+import { type App, openApp } from "../support/harness.ts";
+
+/*
+ * What is done to the whole database, so each has one of its own.
+ */
+
+/** An organization with a product, and a follower that has come to the end. */
+async function followed(app: App) {
+  const org = await app.organization();
+  const product = await org.create();
+  const copy = new Copy(org, app);
+  await copy.catchUp();
+  const goesOn = () => org.get(`/api/products/changes?after=${copy.cursor}`);
+  return { org, product, copy, goesOn };
+}
+
+Deno.test("the changes of a database that was copied", async (t) => {
+  await using fresh = await openFreshDatabase();
+  await using app = await openApp({}, { url: fresh.settings.url });
+  const operations = app.database.until(performance.now() + 60_000);
+  const { org, copy, goesOn } = await followed(app);
+  // As a dump of another server would have it, where far more was written.
+  await app.sql(async (sql) => {
+    await sql`select begin_origin(1000000000)`;
+    await sql`update products set title = 'Before the dump'`;
+    await sql`select begin_origin(0)`;
+    await sql`update change_origins set place = 'elsewhere'`;
+  });
+
+  await t.step("are not given out before a migration", async () => {
+    assertEquals((await goesOn()).status, 503);
+    await assertRejects(() => checkMigrated(operations), Error, "migrate");
+  });
+
+  await t.step("begin anew with it", async () => {
+    await install(operations);
+    await checkMigrated(operations);
+
+    const { status, body } = await goesOn();
+
+    assertEquals([status, body.error.code], [410, "CURSOR_EXPIRED"]);
+  });
+
+  await t.step("come behind those that were there", async () => {
+    const copy = new Copy(org, app);
+    await copy.catchUp();
+    const { path } = await org.create();
+    await org.put(path, { title: "Persuasion" });
+    await org.delete(`/api/products/${[...copy.products.keys()][0]}`);
+
+    const changes = await copy.catchUp();
+
+    assertEquals(changes.length, 2);
+    await copy.assertComplete();
+  });
+
+  await t.step("begin anew once", async () => {
+    const { cursor } = copy;
+    copy.cursor = undefined;
+    await copy.catchUp();
+    await install(operations);
+
+    assertEquals(copy.cursor !== cursor, true);
+    assertEquals((await goesOn()).status, 200);
+  });
+});
+
+Deno.test("the changes that no trigger saw", async (t) => {
+  await using fresh = await openFreshDatabase();
+  await using app = await openApp({}, { url: fresh.settings.url });
+  const operations = app.database.until(performance.now() + 60_000);
+  const { org, goesOn } = await followed(app);
+  await app.sql(async (sql) => {
+    await sql`alter table products disable trigger user`;
+    await sql`update products set title = 'Unseen', change_version = 900000000000`;
+    await sql`insert into products (organization_id, title) values (${org.id}, 'Unseen too')`;
+    await sql`alter table products enable trigger user`;
+  });
+
+  await t.step("are repaired by a recount", async () => {
+    await recount(operations);
+
+    assertEquals((await goesOn()).status, 410);
+    const copy = new Copy(org, app);
+    await copy.catchUp();
+    await copy.assertComplete();
+  });
+});
+
+Deno.test("the changes where SQL truncates all products", async () => {
+  await using fresh = await openFreshDatabase();
+  await using app = await openApp({}, { url: fresh.settings.url });
+  const { org, product, copy } = await followed(app);
+
+  await app.sql((sql) => sql`truncate products cascade`);
+
+  const changes = await copy.catchUp();
+  assertEquals(changes.map(({ id, deleted }) => [id, deleted]), [[
+    product.id,
+    true,
+  ]]);
+  await org.create();
+  await copy.catchUp();
+  await copy.assertComplete();
+});
+
+Deno.test("the changes that were deletions, after 37 days", async () => {
+  await using fresh = await openFreshDatabase();
+  await using app = await openApp({}, { url: fresh.settings.url });
+  const { org } = await followed(app);
+  for (let i = 0; i < 3; i++) await org.delete((await org.create()).path);
+  await app.sql((sql) =>
+    sql`update product_deletions set deleted_at = deleted_at - interval '38 days'`
+  );
+
+  await org.delete((await org.create()).path);
+
+  const [left] = await app.sql((sql) =>
+    sql<{ count: number }[]>`select count(*)::int from product_deletions`
+  );
+  assertEquals(left!.count, 1);
+});

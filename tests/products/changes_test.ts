@@ -1,0 +1,337 @@
+import { assert, assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { Copy } from "../support/copy.ts";
+import { type App, openApp, type Organization } from "../support/harness.ts";
+
+const PATH = "/api/products/changes";
+
+Deno.test("GET /products/changes", async (t) => {
+  await using app = await openApp();
+
+  await t.step("begins with every product", (t) => beginning(t, app));
+  await t.step("goes on from a cursor", (t) => following(t, app));
+  await t.step("sees what SQL does", (t) => scripts(t, app));
+  await t.step("refuses a cursor", (t) => refusals(t, app));
+});
+
+/** A product, as the feed and a follower at its end see it. */
+async function followed(app: App) {
+  const org = await app.organization();
+  const { id, path } = await org.create();
+  const copy = new Copy(org, app);
+  await copy.catchUp();
+  return { org, id, path, copy };
+}
+
+async function beginning(t: Deno.TestContext, app: App) {
+  await t.step("of which there may be none", async () => {
+    const org = await app.organization();
+
+    const { body } = await org.get(PATH);
+
+    assertEquals(body.data, []);
+    assertEquals(body.meta.more, false);
+  });
+
+  await t.step("as lists show them", async () => {
+    const { org, id, copy } = await followed(app);
+
+    const { body } = await org.get(`${PATH}?include=sales_rights`);
+
+    await copy.assertComplete();
+    const [change] = body.data;
+    assertEquals([change.id, change.deleted], [id, false]);
+    assertEquals(change.updated_at, change.product.updated_at);
+    assertEquals(change.product.product_sales_rights, []);
+  });
+
+  await t.step("page after page, each once", async () => {
+    const org = await app.organization();
+    for (let i = 0; i < 7; i++) await org.create({ title: `Emma ${i}` });
+    const copy = new Copy(org, app);
+
+    const changes = await copy.catchUp("limit=3");
+
+    assertEquals(changes.length, 7);
+    await copy.assertComplete();
+  });
+
+  await t.step("of one transaction too", async () => {
+    const org = await app.organization();
+    await app.sql((sql) =>
+      sql`
+        insert into products (organization_id, title)
+        select ${org.id}, 'Emma ' || n from generate_series(1, 25) n
+      `
+    );
+    const copy = new Copy(org, app);
+
+    const changes = await copy.catchUp("limit=10");
+
+    assertEquals(changes.length, 25);
+    await copy.assertComplete();
+  });
+
+  await t.step("without those deleted before", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    await org.delete(path);
+
+    assertEquals(await new Copy(org, app).catchUp(), []);
+  });
+
+  await t.step("of this organization alone", async () => {
+    const { org, path } = await followed(app);
+    const other = await followed(app);
+    await org.put(path, { title: "Persuasion" });
+    await org.delete(path);
+
+    assertEquals(await other.copy.catchUp(), []);
+    const late = await new Copy(other.org, app).catchUp();
+    assertEquals(late.map((change) => change.id), [other.id]);
+  });
+}
+
+async function following(t: Deno.TestContext, app: App) {
+  await t.step("to nothing, where nothing has changed", async () => {
+    const { copy } = await followed(app);
+
+    assertEquals(await copy.catchUp(), []);
+    assertEquals(await copy.catchUp(), []);
+  });
+
+  await t.step("to what was created, updated and deleted since", async () => {
+    const { org, id, path, copy } = await followed(app);
+    const kept = await org.create();
+    await org.put(kept.path, { title: "Persuasion" });
+    await org.delete(path);
+
+    const changes = await copy.catchUp();
+
+    assertEquals(
+      changes.map(({ id, deleted, product }) => [id, deleted, product?.title]),
+      [[kept.id, false, "Persuasion"], [id, true, undefined]],
+    );
+    await copy.assertComplete();
+  });
+
+  await t.step("to a change of nested rows alone", async () => {
+    const { org, id, path, copy } = await followed(app);
+    await org.put(path, { product_prices: [{ currency_code: "USD" }] });
+
+    assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
+  });
+
+  await t.step("but not to an empty update, or a refused one", async () => {
+    const { org, path, copy } = await followed(app);
+    await org.put(path, {});
+    await org.put(path, { title: "Persuasion", license_id: uuidv7() });
+
+    assertEquals(await copy.catchUp(), []);
+  });
+
+  await t.step(
+    "to a deletion between the first page and the next",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+      for (let i = 0; i < 3; i++) await org.create();
+      const copy = new Copy(org, app);
+      await copy.read("limit=2");
+      await org.delete(path);
+
+      await copy.catchUp("limit=2");
+
+      await copy.assertComplete();
+    },
+  );
+
+  await t.step("to more deletions than a page has", async () => {
+    const org = await app.organization();
+    await app.sql((sql) =>
+      sql`
+        insert into products (organization_id, title)
+        select ${org.id}, 'Emma' from generate_series(1, 1500)
+      `
+    );
+    const copy = new Copy(org, app);
+    await copy.catchUp("limit=1000");
+    await app.sql((sql) =>
+      sql`delete from products where organization_id = ${org.id}`
+    );
+
+    const changes = await copy.catchUp("limit=1000");
+
+    assertEquals(changes.length, 1500);
+    assertEquals(copy.products.size, 0);
+  });
+}
+
+async function scripts(t: Deno.TestContext, app: App) {
+  type Script = (org: Organization, id: string) => Promise<unknown>;
+  const changes: Record<string, Script> = {
+    "an update": (org, id) =>
+      app.sql((sql) =>
+        sql`update products set title = 'By SQL' where organization_id = ${org.id} and id = ${id}`
+      ),
+    "an update that sets the version": (org, id) =>
+      app.sql((sql) =>
+        sql`update products set title = 'By SQL', change_version = 1 where organization_id = ${org.id} and id = ${id}`
+      ),
+    "an update that sets only the version": (org, id) =>
+      app.sql((sql) =>
+        sql`update products set change_version = 999999999999 where organization_id = ${org.id} and id = ${id}`
+      ),
+    "an insertion that sets the version": (org) =>
+      app.sql((sql) =>
+        sql`insert into products (organization_id, title, change_version) values (${org.id}, 'By SQL', 1)`
+      ),
+    "an upsert": (org, id) =>
+      app.sql((sql) =>
+        sql`
+          insert into products (organization_id, id, title) values (${org.id}, ${id}, 'By SQL')
+          on conflict (organization_id, id) do update set title = excluded.title
+        `
+      ),
+    "a nested row": (org, id) =>
+      app.sql((sql) =>
+        sql`
+          insert into product_prices (organization_id, product_id, id, position, currency_code)
+          values (${org.id}, ${id}, gen_random_uuid(), 0, 'USD')
+        `
+      ),
+    "sales rights": (org, id) =>
+      app.sql((sql) =>
+        sql`
+          insert into product_sales_rights (organization_id, product_id, id, position, sales_rights_type)
+          values (${org.id}, ${id}, gen_random_uuid(), 0, '01')
+        `
+      ),
+    "a deletion": (org, id) =>
+      app.sql((sql) =>
+        sql`delete from products where organization_id = ${org.id} and id = ${id}`
+      ),
+    "another id": (org, id) =>
+      app.sql(async (sql) => {
+        await sql`delete from product_documents where organization_id = ${org.id} and product_id = ${id}`;
+        await sql`update products set id = gen_random_uuid() where organization_id = ${org.id} and id = ${id}`;
+      }),
+    "a deletion, and the same product again": (org, id) =>
+      app.sql(async (sql) => {
+        await sql`delete from products where organization_id = ${org.id} and id = ${id}`;
+        await sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Again')`;
+      }),
+    "a product that came and went": (org, id) =>
+      app.sql(async (sql) => {
+        await sql`insert into products (organization_id, id, title) values (${org.id}, ${org.id}, 'Brief')`;
+        await sql`delete from products where organization_id = ${org.id} and id in (${id}, ${org.id})`;
+      }),
+    "two savepoints": (org, id) =>
+      app.sql(async (sql) => {
+        await sql`savepoint a`;
+        await sql`update products set title = 'Lost' where organization_id = ${org.id} and id = ${id}`;
+        await sql`rollback to a`;
+        await sql`savepoint b`;
+        await sql`update products set title = 'Kept' where organization_id = ${org.id} and id = ${id}`;
+        await sql`release b`;
+      }),
+    "a deletion before an upsert over the API": async (org, id) => {
+      await app.sql((sql) =>
+        sql`delete from products where organization_id = ${org.id} and id = ${id}`
+      );
+      await app.sql((sql) =>
+        sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Again')`
+      );
+      await org.put(`/api/products/${id}`, { title: "And again" });
+    },
+  };
+  for (const [what, change] of Object.entries(changes)) {
+    await t.step(what, async () => {
+      const { org, id, copy } = await followed(app);
+
+      await change(org, id);
+
+      assert((await copy.catchUp("limit=1")).length > 0);
+      await copy.assertComplete();
+      const late = new Copy(org, app);
+      await late.catchUp("limit=1");
+      await late.assertComplete();
+    });
+  }
+}
+
+async function refusals(t: Deno.TestContext, app: App) {
+  const { org, copy } = await followed(app);
+  const fields = decoded(copy.cursor!);
+
+  for (
+    const after of [
+      "",
+      "x",
+      "%00",
+      encoded(["x", ...fields.slice(1)]),
+      `${copy.cursor}AAAA`,
+    ]
+  ) {
+    await t.step(`"${after.slice(0, 20)}", which it never gave`, async () => {
+      const { status, body } = await org.get(`${PATH}?after=${after}`);
+
+      assertEquals(status, 400);
+      assertEquals(body.error.details[0].parameter, "after");
+      assertEquals(body.error.details[0].code, "invalid_cursor");
+    });
+  }
+
+  const [origin, version, id, start, issuedAt] = fields;
+  const month = 31 * 86_400_000;
+  const expired = {
+    "of another database": [uuidv7(), version, id, start, issuedAt],
+    "older than 30 days": [
+      origin,
+      version,
+      id,
+      start,
+      String(Number(issuedAt) - month),
+    ],
+    "ahead of all transactions": [origin, "9".repeat(15), id, start, issuedAt],
+  };
+  for (const [what, fields] of Object.entries(expired)) {
+    await t.step(`${what}, which is expired`, async () => {
+      const { status, body } = await org.get(
+        `${PATH}?after=${encoded(fields)}`,
+      );
+
+      assertEquals([status, body.error.code], [410, "CURSOR_EXPIRED"]);
+    });
+  }
+
+  await t.step("but not one that is almost 30 days old", async () => {
+    const fields = [
+      origin,
+      version,
+      id,
+      start,
+      String(Number(issuedAt) - month + 2 * 86_400_000),
+    ];
+
+    const { status } = await org.get(`${PATH}?after=${encoded(fields)}`);
+
+    assertEquals(status, 200);
+  });
+
+  await t.step("and any other parameter", async () => {
+    const { status, body } = await org.get(`${PATH}?limit=0&page=2`);
+
+    assertEquals(status, 400);
+    assertEquals(body.error.details.length, 2);
+  });
+}
+
+function decoded(cursor: string): string[] {
+  return atob(cursor.replaceAll("-", "+").replaceAll("_", "/")).split(" ");
+}
+
+function encoded(fields: (string | undefined)[]): string {
+  return btoa(fields.join(" ")).replaceAll("=", "").replaceAll("+", "-")
+    .replaceAll("/", "_");
+}

@@ -1,0 +1,49 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import postgres from "postgres";
+import { examine } from "../../db/commands/checks.ts";
+import { readConfig } from "../../schema/config.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+import { openApp } from "../support/harness.ts";
+
+Deno.test("deno task doctor looks at the feed of changes", async (t) => {
+  await using fresh = await openFreshDatabase();
+  const { url } = fresh.settings;
+  await using app = await openApp({}, { url });
+  const check = async () => {
+    const database = app.database.until(performance.now() + 90_000);
+    const { changes } = await examine(database, readConfig(() => undefined));
+    return changes!;
+  };
+
+  await t.step({
+    name: "which waits for a transaction that stays open",
+    ignore: !url,
+    async fn() {
+      const sql = postgres(url!, { max: 1, fetch_types: false });
+      await sql`begin`;
+      // As old as the check asks for, without waiting for it.
+      const [row] = await sql`
+        select pg_current_xact_id(), pg_backend_pid() as pid, pg_sleep(10.5)
+      `;
+
+      const { ok, finding, advice } = await check();
+
+      await sql`rollback`;
+      await sql.end();
+      assert(!ok);
+      assertStringIncludes(finding, "has been writing for 1");
+      assertStringIncludes(advice!, "pg_terminate_backend(");
+      assert(row!.pid > 0);
+    },
+  });
+
+  await t.step("which waits for a migration of a copy", async () => {
+    await app.sql((sql) => sql`update change_origins set place = 'elsewhere'`);
+
+    assertEquals(await check(), {
+      ok: false,
+      finding: "The database was copied",
+      advice: "deno task migrate",
+    });
+  });
+});
