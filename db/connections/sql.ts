@@ -72,6 +72,11 @@ export function names(...columns: readonly string[]): Statement {
   return raw(columns.join(", "));
 }
 
+/** A list of UUIDs as one parameter, so that the text does not depend on how many there are. */
+export function uuids(ids: readonly string[]): Statement {
+  return sql`string_to_array(${ids.join()}, ',')::uuid[]`;
+}
+
 /** The same statement, planned for its own values at each execution. */
 export function unprepared<Row extends object>(
   statement: Statement<Row>,

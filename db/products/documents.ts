@@ -1,4 +1,9 @@
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  organization,
+  sql,
+  type Statement,
+  uuids,
+} from "../connections/sql.ts";
 import { arrays } from "./nested_json.ts";
 import { core } from "./scalars_json.ts";
 
@@ -9,8 +14,9 @@ import { core } from "./scalars_json.ts";
  * statement that reads one compares both, so no write has to remove an old one.
  */
 
-/** A full product as JSON text. */
+/** A product as JSON text. */
 export interface Answer {
+  id: string;
   product: string;
 }
 
@@ -47,7 +53,8 @@ const replacing = sql`
     details = excluded.details
 `;
 
-const whole = sql`'{' || b.summary || ',' || b.details || '}'`;
+/** The full product. */
+export const full = sql`'{' || b.summary || ',' || b.details || '}'`;
 
 /** The stored answer, or null where none is right. No row where there is no product. */
 export function storedProduct(
@@ -62,24 +69,26 @@ export function storedProduct(
   `;
 }
 
-/** The answer, stored or built. No row where there is no product. */
-export function currentProduct(id: string): Statement<Answer> {
+/** The answers, stored or built. No row where there is no product. */
+export function currentProducts(...ids: string[]): Statement<Answer> {
   return sql<Answer>`
-    select coalesce(
-      '{' || d.summary || ',' || d.details || '}',
-      (select ${whole} from (select ${built}) b)
-    ) as product
+    select
+      p.id,
+      coalesce(
+        '{' || d.summary || ',' || d.details || '}',
+        (select ${full} from (select ${built}) b)
+      ) as product
     from products p
     join organizations o on o.id = ${organization}
     ${rightDocument}
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
   `;
 }
 
 /** The answer, built from the tables. No row where there is no product. */
 export function builtProduct(id: string): Statement<Answer> {
   return sql<Answer>`
-    select ${whole} as product
+    select b.id, ${full} as product
     from (
       select ${built}
       from products p
@@ -89,29 +98,34 @@ export function builtProduct(id: string): Statement<Answer> {
   `;
 }
 
+/** Its id alone. */
+export const minimal = sql`'{"id":"' || b.id || '"}'`;
+
 /**
- * Builds the answer, stores it and gives it: the last statement of a write. An
- * answer beyond the largest size breaks `product_documents_size`. `remembering`
- * is another statement `name as (insert … from built)`.
+ * Builds the answers, stores them and gives them, or what `shown` makes of them:
+ * the last statement of a write. An answer beyond the largest size breaks
+ * `product_documents_size`. `remembering` is another statement
+ * `name as (insert … from built)`.
  */
-export function storeProduct(
-  id: string,
-  remembering: Statement = sql``,
+export function answerProducts(
+  ids: readonly string[],
+  { shown = full, remembering = sql`` } = {},
 ): Statement<Answer> {
   return sql<Answer>`
     with built as materialized (
       select ${built}
       from products p
       join organizations o on o.id = ${organization}
-      where p.organization_id = ${organization} and p.id = ${id}
+      where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
     ),
     stored as (
       insert into product_documents (${columns})
       ${stored}
+      order by b.id
       ${replacing}
     )
     ${remembering}
-    select ${whole} as product
+    select b.id, ${shown} as product
     from built b
   `;
 }
@@ -124,7 +138,7 @@ export function storeProducts(ids: readonly string[]): Statement {
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization}
-        and p.id = any(string_to_array(${ids.join()}, ',')::uuid[])
+        and p.id = any(${uuids(ids)})
     )
     insert into product_documents (${columns})
     ${stored} and octet_length(b.summary) + octet_length(b.details) <= 4194304

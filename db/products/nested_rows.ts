@@ -5,17 +5,18 @@ import {
   raw,
   sql,
   type Statement,
+  uuids,
 } from "../connections/sql.ts";
 
 /*
- * Makers of the statements that write the rows below a product, one for each
- * table. Rows travel as one JSON parameter, so the text of a statement does not
- * depend on how many there are. Rows are inserted by `select … from products`:
- * where the product is gone nothing is written, and a distributed database finds
- * the one node that the statement concerns.
+ * Makers of the statements that write the rows below products, one for each
+ * table. The rows of several products travel as one JSON parameter, so the text
+ * of a statement does not depend on how many there are. Rows are inserted by
+ * `select … from products`: where a product is gone nothing is written for it,
+ * and a distributed database finds the one node that the statement concerns.
  */
 
-/** A row as its entry in a body gives it. */
+/** A row as its entry in a body gives it, with its `product_id`. */
 export type Entry = Record<string, unknown>;
 
 /** A statement that must find so many rows. */
@@ -45,7 +46,7 @@ export function changing(table: string, columns: string[]) {
     ? sql`and e.entry -> 'types' ? x.collateral_type`
     : sql``;
 
-  return (productId: string, rows: Entry[]): Expected[] => {
+  return (productIds: string[], rows: Entry[]): Expected[] => {
     if (rows.length === 0) return [];
     const statement = sql`
       update ${raw(table)} x
@@ -54,7 +55,9 @@ export function changing(table: string, columns: string[]) {
         from jsonb_populate_record(x, e.entry)
       )
       from jsonb_array_elements(${json(rows)}) e (entry)
-      where x.organization_id = ${organization} and x.product_id = ${productId}
+      where x.organization_id = ${organization}
+        and x.product_id = any(${uuids(productIds)})
+        and x.product_id = (e.entry ->> 'product_id')::uuid
         and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
     `;
     return [{ statement, rows: rows.length }];
@@ -66,24 +69,23 @@ export function appending(table: string, columns: string[]) {
   const columnNames = names(...columns);
   const values = names(...columns.map((column) => `r.${column}`));
 
-  return (productId: string, rows: Entry[]): Statement[] => {
+  return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
       insert into ${
       raw(table)
     } (organization_id, product_id, position, ${columnNames})
-      select
-        p.organization_id,
-        p.id,
-        r.position + coalesce((
-          select max(x.position) + 1
-          from ${raw(table)} x
-          where x.organization_id = ${organization} and x.product_id = ${productId}
-        ), 0),
-        ${values}
+      select p.organization_id, p.id, stored.rows + r.position, ${values}
       from products p
-      cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
-      where p.organization_id = ${organization} and p.id = ${productId}
+      cross join lateral (
+        select coalesce(max(x.position) + 1, 0) as rows
+        from ${raw(table)} x
+        where x.organization_id = ${organization} and x.product_id = p.id
+      ) stored
+      join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+        on r.product_id = p.id
+      where p.organization_id = ${organization}
+        and p.id = any(${uuids(productIds)})
     `];
   };
 }
@@ -97,7 +99,7 @@ export function upserting(table: string, keys: string[], values: string[]) {
     ...["position", ...values].map((name) => `${name} = excluded.${name}`),
   );
 
-  return (productId: string, rows: Entry[]): Statement[] => {
+  return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
       insert into ${
@@ -105,25 +107,31 @@ export function upserting(table: string, keys: string[], values: string[]) {
     } (organization_id, product_id, position, ${columnNames})
       select p.organization_id, p.id, r.position, ${given}
       from products p
-      cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
-      where p.organization_id = ${organization} and p.id = ${productId}
+      join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+        on r.product_id = p.id
+      where p.organization_id = ${organization}
+        and p.id = any(${uuids(productIds)})
       on conflict (organization_id, product_id, ${names(...keys)})
       do update set ${changes}
     `];
   };
 }
 
-/** Deletes the rows of the product that are not among these. */
+/** Deletes the rows of the products that are not among these. */
 export function pruning(table: string, keys: string[]) {
   const keyNames = names(...keys);
   const stored = names(...keys.map((key) => `x.${key}`));
 
-  return (productId: string, rows: Entry[]): Statement => (sql`
-    delete from ${raw(table)} x
-    where x.organization_id = ${organization} and x.product_id = ${productId}
-      and (${stored}) not in (
-        select ${keyNames}
-        from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
-      )
-  `);
+  return (productIds: string[], rows: Entry[]): Statement[] => {
+    if (productIds.length === 0) return [];
+    return [sql`
+      delete from ${raw(table)} x
+      where x.organization_id = ${organization}
+        and x.product_id = any(${uuids(productIds)})
+        and (x.product_id, ${stored}) not in (
+          select product_id, ${keyNames}
+          from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
+        )
+    `];
+  };
 }

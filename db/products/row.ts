@@ -5,12 +5,20 @@ import {
   organization,
   sql,
   type Statement,
+  uuids,
 } from "../connections/sql.ts";
 import type { Expected } from "./nested_rows.ts";
 
 /*
- * The statements that write the row of a product.
+ * The statements that write the rows of products.
  */
+
+/** What is written of a product, which is not stored yet or is. */
+export interface Change {
+  id: string;
+  body: ProductBody;
+  isNew: boolean;
+}
 
 /** The columns of `products` that a body writes as they are. */
 export const COLUMNS = [
@@ -37,7 +45,7 @@ export const COLUMNS = [
 const columns = names(...COLUMNS);
 
 /** Creates the row with the columns that the body has; the others are empty. */
-export function insertRow(id: string, body: ProductBody): Statement {
+export function insertRow({ id, body }: Change): Statement {
   const values = COLUMNS.map((column) => sql`, ${body[column] ?? null}`);
   return sql`
     insert into products (organization_id, id, ${columns})
@@ -45,34 +53,39 @@ export function insertRow(id: string, body: ProductBody): Statement {
   `;
 }
 
-/** Locks the row until the transaction ends: the first lock of a change, so that changes of one product take turns. */
-export function lockProduct(id: string): Statement {
+/** Locks the rows until the transaction ends: the first lock of a change, so that changes of one product take turns. */
+export function lockProducts(...ids: string[]): Statement {
   return sql`
     select
     from products p
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+    order by p.id
     for no key update
   `;
 }
 
-/** Locks the row for its deletion, before its counts are locked. */
-export function lockForDelete(id: string): Statement {
+/** Locks the rows for their deletion, before their counts are locked. Gives a row for each. */
+export function lockForDelete(...ids: string[]): Statement {
   return sql`
     select
     from products p
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+    order by p.id
     for update
   `;
 }
 
 /**
- * Writes the columns that the body has, and moves `updated_at` by at least a
+ * Writes the columns that the bodies have, and moves `updated_at` by at least a
  * millisecond, so that answers show every change. The sum is made in UTC: a
  * distributed database refuses one that depends on the session's time zone.
  */
-export function updateRow(id: string, body: ProductBody): Statement {
-  const given = COLUMNS.filter((column) => column in body);
-  const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+export function updateRows(changes: readonly Change[]): Statement {
+  const rows = changes.map(({ id, body }) => {
+    const given = COLUMNS.filter((column) => column in body);
+    const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+    return { id, fields };
+  });
   return sql`
     update products p
     set
@@ -82,55 +95,80 @@ export function updateRow(id: string, body: ProductBody): Statement {
       ),
       (${columns}) = (
         select ${columns}
-        from jsonb_populate_record(p, ${json(fields)})
+        from jsonb_populate_record(p, r.fields)
       )
-    where p.organization_id = ${organization} and p.id = ${id}
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)
+    where p.organization_id = ${organization} and p.id = any(${idsOf(changes)})
+      and p.id = r.id
   `;
 }
 
 /** Sets the series apart from the other columns: its link must be there by then, or not be gone yet. */
-export function setSeries(id: string, seriesId: string | null): Statement {
-  return sql`
+export function setSeries(changes: readonly Change[]): Statement[] {
+  const given = changes.filter(({ body, isNew }) =>
+    isNew ? body.series_id : body.series_id !== undefined
+  );
+  if (given.length === 0) return [];
+  const rows = given.map(({ id, body: { series_id } }) => ({ id, series_id }));
+  return [sql`
     update products p
-    set series_id = ${seriesId}
-    where p.organization_id = ${organization} and p.id = ${id}
-  `;
+    set series_id = r.series_id
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, series_id uuid)
+    where p.organization_id = ${organization} and p.id = any(${idsOf(given)})
+      and p.id = r.id
+  `];
 }
 
-/** Deletes the row, with everything that belongs to the product. Gives a row where there was one. */
-export function deleteRow(id: string): Statement<{ id: string }> {
-  return sql<{ id: string }>`
+/** Deletes the rows, with everything that belongs to the products. */
+export function deleteRows(...ids: string[]): Statement {
+  return sql`
     delete from products p
-    where p.organization_id = ${organization} and p.id = ${id}
-    returning p.id
+    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
   `;
 }
 
-/** The form must exist even where it has no effect; with a format, a foreign key checks that. */
-export function knownForm(
-  { format_id, product_form_id }: ProductBody,
-): Expected[] {
-  if (!product_form_id || format_id) return [];
-  const statement =
-    sql`select from product_forms x where x.id = ${product_form_id}`;
-  return [{ statement, rows: 1 }];
+/** Every form must exist even where it has no effect; with a format, a foreign key checks that. */
+export function knownForms(changes: readonly Change[]): Expected[] {
+  const forms = changes.flatMap(({ body: { format_id, product_form_id } }) =>
+    product_form_id && !format_id ? [product_form_id] : []
+  );
+  if (forms.length === 0) return [];
+  const statement = sql`
+    select from product_forms x where x.id = any(${uuids(forms)})
+  `;
+  return [{ statement, rows: new Set(forms).size }];
 }
 
 /**
- * Sets the form of the product's format, and so of every product on that format.
- * Without a format it writes nothing.
+ * Sets the forms of the products' formats, and so of every product on these
+ * formats; the last change of a format wins. Without a format it writes nothing.
  */
-export function setProductForm(
-  id: string,
-  { product_form_id }: ProductBody,
-): Statement[] {
-  if (product_form_id === undefined) return [];
+export function setProductForms(changes: readonly Change[]): Statement[] {
+  const given = changes.filter(({ body }) =>
+    body.product_form_id !== undefined
+  );
+  if (given.length === 0) return [];
+  const rows = given.map(({ id, body: { product_form_id } }, position) => ({
+    id,
+    position,
+    product_form_id,
+  }));
   return [sql`
     update formats f
-    set product_form_id = ${product_form_id}
-    from products p
-    where p.organization_id = ${organization} and p.id = ${id}
-      and f.organization_id = ${organization} and f.id = p.format_id
-      and f.product_form_id is distinct from ${product_form_id}
+    set product_form_id = last.product_form_id
+    from (
+      select distinct on (p.format_id) p.format_id, r.product_form_id
+      from products p
+      join jsonb_to_recordset(${json(rows)})
+        r (id uuid, position int, product_form_id uuid) on r.id = p.id
+      where p.organization_id = ${organization} and p.id = any(${idsOf(given)})
+      order by p.format_id, r.position desc
+    ) last
+    where f.organization_id = ${organization} and f.id = last.format_id
+      and f.product_form_id is distinct from last.product_form_id
   `];
+}
+
+function idsOf(changes: readonly Change[]): Statement {
+  return uuids(changes.map(({ id }) => id));
 }

@@ -1,34 +1,23 @@
 import type { ProductBody } from "../../schema/product.ts";
+import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
+import { claim, type KeyedRequest, rememberingFrom } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
-import { countProduct, moveCounts } from "./counts.ts";
-import { type Answer, currentProduct, storeProduct } from "./documents.ts";
-import { claim, type KeyedRequest, rememberAnswer } from "./idempotency.ts";
-import { nestedWrites } from "./nested.ts";
+import {
+  type Answer,
+  answerProducts,
+  currentProducts,
+  full,
+} from "./documents.ts";
 import { checkFound, type Expected } from "./nested_rows.ts";
 import { notFound } from "./read.ts";
-import {
-  deleteRow,
-  insertRow,
-  knownForm,
-  lockForDelete,
-  lockProduct,
-  setProductForm,
-  setSeries,
-  updateRow,
-} from "./row.ts";
-import { explain } from "./violations.ts";
-
-/*
- * Every write locks in one order, so that no two of them wait for each other: the
- * product, its counts, what belongs to it, and last the format it shares with
- * other products.
- */
+import { lockProducts } from "./row.ts";
+import { writing } from "./statements.ts";
+import { type Ask, explain } from "./violations.ts";
 
 /** A product that was created, now or by an earlier request with the same key. */
 export interface Created extends Answer {
-  id: string;
   /** Whether an earlier request has created it. */
   isReplayed: boolean;
 }
@@ -45,32 +34,35 @@ export async function createProduct(
   body: ProductBody,
   request?: KeyedRequest,
 ): Promise<Created> {
-  const id = uuidv7();
-  const nested = nestedWrites(id, body);
+  const change = { id: uuidv7(), body, isNew: true };
+  const { expected, writes } = writing({ changes: [change], deleted: [] });
   try {
     return await database.transaction(async (tx) => {
       const earlier = request && await claim(tx, request);
       if (earlier) {
         await tx.commit();
-        return { ...earlier, isReplayed: true };
+        const { record_id, answer } = earlier;
+        return { id: record_id!, product: answer, isReplayed: true };
       }
-      const expected = knownForm(body);
       const found = expected.map(({ statement }) => statement);
       if (found.length > 0) checkFound(expected, await tx.send(...found));
       const results = await tx.commit(
-        insertRow(id, body),
-        countProduct(id, 1),
-        ...nested.writes,
-        ...body.series_id ? [setSeries(id, body.series_id)] : [],
-        ...setProductForm(id, body),
-        storeProduct(id, request && rememberAnswer(request)),
+        ...writes,
+        answerProducts([change.id], request && remembering(request)),
       );
       const [created] = results.at(-1) as Answer[];
-      return { id, product: created!.product, isReplayed: false };
+      return { ...created!, isReplayed: false };
     });
   } catch (error) {
-    throw await explain(database, error, { body });
+    throw await explain(lookingUp(database), error, change);
   }
+}
+
+function remembering(request: KeyedRequest) {
+  const columns = { record_id: sql`b.id`, answer: full };
+  return {
+    remembering: sql`, ${rememberingFrom(request, columns, sql`from built b`)}`,
+  };
 }
 
 /**
@@ -83,9 +75,8 @@ export async function updateProduct(
   body: ProductBody,
   precondition?: Precondition,
 ): Promise<string> {
-  const nested = nestedWrites(id, body);
-  const expected = [...nested.changes, ...knownForm(body)];
-  const isEmpty = Object.keys(body).length === 0;
+  const change = { id, body, isNew: false };
+  const { expected, writes } = writing({ changes: [change], deleted: [] });
   const check = precondition && ((product: string | undefined) => {
     if (product === undefined) throw notFound(id);
     precondition(product);
@@ -96,44 +87,39 @@ export async function updateProduct(
         await lockAndCheck(tx, id, expected, check);
       }
       return await tx.commit(
-        lockProduct(id),
-        ...moveCounts(id, body),
-        ...isEmpty ? [] : [updateRow(id, body)],
-        ...nested.writes,
-        // The link of a series comes before it, and goes after it.
-        ...body.series_id !== undefined ? [setSeries(id, body.series_id)] : [],
-        ...nested.prunes,
-        ...setProductForm(id, body),
-        storeProduct(id),
+        lockProducts(id),
+        ...writes,
+        answerProducts([id]),
       );
     });
     const [updated] = results.at(-1) as Answer[];
     if (!updated) throw notFound(id);
     return updated.product;
   } catch (error) {
-    throw await explain(database, error, { id, body });
+    throw await explain(lookingUp(database), error, change);
   }
 }
 
 /**
  * Deletes the product with everything that belongs to it, and says whether there
- * was one. A product in a publishing programme breaks
- * `publishing_program_products_product`.
+ * was one. Throws `CONFLICT` for a product in a publishing programme.
  */
 export async function deleteProduct(
   database: Operations,
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  const results = await database.transaction(async (tx) => {
-    if (precondition) await lockAndCheck(tx, id, [], precondition);
-    return await tx.commit(
-      lockForDelete(id),
-      countProduct(id, -1),
-      deleteRow(id),
-    );
-  });
-  return results[2].length > 0;
+  const { writes } = writing({ changes: [], deleted: [id] });
+  try {
+    const [locked] = await database.transaction(async (tx) => {
+      if (precondition) await lockAndCheck(tx, id, [], precondition);
+      return await tx.commit(...writes);
+    });
+    return locked!.length > 0;
+  } catch (error) {
+    const change = { id, body: {}, isNew: false };
+    throw await explain(lookingUp(database), error, change);
+  }
 }
 
 /** Locks the product and checks it in one flight, before the rest is written. */
@@ -144,8 +130,8 @@ async function lockAndCheck(
   precondition?: Precondition,
 ): Promise<void> {
   const [, ...results] = await tx.send(
-    lockProduct(id),
-    ...precondition ? [currentProduct(id)] : [],
+    lockProducts(id),
+    ...precondition ? [currentProducts(id)] : [],
     ...expected.map(({ statement }) => statement),
   );
   if (precondition) {
@@ -153,4 +139,10 @@ async function lockAndCheck(
     precondition(current?.product);
   }
   checkFound(expected, results);
+}
+
+/** Asks after the transaction that failed. */
+function lookingUp(database: Operations): Ask {
+  return (statements) =>
+    Promise.all(statements.map((statement) => database.lookUp(statement)));
 }
