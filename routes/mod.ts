@@ -16,6 +16,7 @@ import type {
   ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
+import { batch } from "./batch.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
@@ -31,6 +32,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
   const api: Record<ApiOperation, Handler> = {
     "GET /products": guarded("read", products.list),
     "POST /products": guarded("write", products.create),
+    "POST /products/batch": guarded("write", batch),
     "GET /products/{id}": guarded("read", products.get),
     "PUT /products/{id}": guarded("write", products.update),
     "DELETE /products/{id}": guarded("write", products.remove),

@@ -54,7 +54,7 @@ const replacing = sql`
 `;
 
 /** The full product. */
-export const full = sql`'{' || b.summary || ',' || b.details || '}'`;
+export const fullAnswer = sql`'{' || b.summary || ',' || b.details || '}'`;
 
 /** The stored answer, or null where none is right. No row where there is no product. */
 export function storedProduct(
@@ -76,7 +76,7 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
       p.id,
       coalesce(
         '{' || d.summary || ',' || d.details || '}',
-        (select ${full} from (select ${built}) b)
+        (select ${fullAnswer} from (select ${built}) b)
       ) as product
     from products p
     join organizations o on o.id = ${organization}
@@ -88,7 +88,7 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
 /** The answer, built from the tables. No row where there is no product. */
 export function builtProduct(id: string): Statement<Answer> {
   return sql<Answer>`
-    select b.id, ${full} as product
+    select b.id, ${fullAnswer} as product
     from (
       select ${built}
       from products p
@@ -99,7 +99,7 @@ export function builtProduct(id: string): Statement<Answer> {
 }
 
 /** Its id alone. */
-export const minimal = sql`'{"id":"' || b.id || '"}'`;
+export const minimalAnswer = sql`'{"id":"' || b.id || '"}'`;
 
 /**
  * Builds the answers, stores them and gives them, or what `shown` makes of them:
@@ -109,7 +109,7 @@ export const minimal = sql`'{"id":"' || b.id || '"}'`;
  */
 export function answerProducts(
   ids: readonly string[],
-  { shown = full, remembering = sql`` } = {},
+  { shown = fullAnswer, remembering = sql`` } = {},
 ): Statement<Answer> {
   return sql<Answer>`
     with built as materialized (

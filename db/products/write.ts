@@ -8,9 +8,10 @@ import {
   type Answer,
   answerProducts,
   currentProducts,
-  full,
+  fullAnswer,
 } from "./documents.ts";
 import { checkFound, type Expected } from "./nested_rows.ts";
+import type { Precondition } from "./precondition.ts";
 import { notFound } from "./read.ts";
 import { lockProducts } from "./row.ts";
 import { writing } from "./statements.ts";
@@ -21,9 +22,6 @@ export interface Created extends Answer {
   /** Whether an earlier request has created it. */
   isReplayed: boolean;
 }
-
-/** Throws unless the product, as it is before the write, is the one that the client means. */
-export type Precondition = (product: string | undefined) => void;
 
 /**
  * Creates the product with everything in its body. Requests with the same
@@ -59,7 +57,7 @@ export async function createProduct(
 }
 
 function remembering(request: KeyedRequest) {
-  const columns = { record_id: sql`b.id`, answer: full };
+  const columns = { record_id: sql`b.id`, answer: fullAnswer };
   return {
     remembering: sql`, ${rememberingFrom(request, columns, sql`from built b`)}`,
   };

@@ -18,6 +18,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The path does not answer this method; `Allow` has those that it does.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT: "The product is used in a publishing program.",
+  AMBIGUOUS: "Several products have the value that an upsert matches.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is under way.",
   PRECONDITION_FAILED: "The product is not the one that `If-Match` names.",

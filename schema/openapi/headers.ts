@@ -32,7 +32,7 @@ export const REQUEST_HEADERS = {
   },
   "Idempotency-Key": {
     description:
-      "A new value for each product, such as a UUID: for a day, the same key with the same body creates nothing more and gets the first answer again.",
+      "A new value for each request, such as a UUID: for a day, the same key with the same body writes nothing more and gets the first answer again.",
     schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
   },
 } satisfies Record<string, Header>;

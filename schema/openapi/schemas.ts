@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { DescribedBatch } from "../batch.ts";
 import { CHANGED, CREATED } from "../collateral.ts";
 import { CollectionSummary } from "../response_fields.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -29,10 +30,37 @@ const Meta = v.object({
   total_pages: whole(0),
 });
 
+const Deletion = v.object({ id: Uuid, deleted: v.boolean() });
+
+/** The answers to the operations of a batch. */
+const Written = v.object({
+  status: v.picklist([200, 201]),
+  data: v.union([answer.Product, v.object({ id: Uuid })]),
+});
+
+const Deleted = v.object({ status: v.literal(200), data: Deletion });
+
+const Unwritten = v.object({
+  status: v.picklist([400, 404, 409, 412, 503]),
+  error: v.object({
+    code: v.picklist([
+      "VALIDATION_ERROR",
+      "NOT_FOUND",
+      "CONFLICT",
+      "AMBIGUOUS",
+      "PRECONDITION_FAILED",
+      "SERVICE_UNAVAILABLE",
+    ]),
+    message: v.string(),
+    details: v.array(Fault),
+  }),
+});
+
 /** Every schema with a name of its own: bodies of requests, then of answers. */
 export const SCHEMAS = {
   CreateProduct: body.CreateProduct,
   UpdateProduct: body.UpdateProduct,
+  Batch: DescribedBatch,
   NewPrice: entries.NewPrice,
   ChangedPrice: entries.ChangedPrice,
   NewPackingConfiguration: entries.NewPacking,
@@ -53,7 +81,10 @@ export const SCHEMAS = {
     ...success(v.array(answer.ListedProduct)).entries,
     meta: Meta,
   }),
-  DeletedAnswer: success(v.object({ id: Uuid, deleted: v.boolean() })),
+  DeletedAnswer: success(Deletion),
+  BatchAnswer: success(
+    v.array(v.union([Written, Deleted, Unwritten])),
+  ),
   HealthAnswer: success(
     v.object({ status: v.picklist(["live", "ready"]) }),
   ),
