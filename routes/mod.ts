@@ -16,7 +16,7 @@ import type {
   ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
-import { batch } from "./batch.ts";
+import { batch } from "./batches.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";

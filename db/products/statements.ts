@@ -1,14 +1,13 @@
-import { type Statement } from "../connections/sql.ts";
+import type { Statement } from "../connections/sql.ts";
 import { countProducts } from "./counts.ts";
 import { nestedWrites } from "./nested.ts";
 import type { Expected } from "./nested_rows.ts";
+import { knownForms, setProductForms } from "./product_form.ts";
 import {
   type Change,
   deleteRows,
   insertRow,
-  knownForms,
   lockForDelete,
-  setProductForms,
   setSeries,
   updateRows,
 } from "./row.ts";

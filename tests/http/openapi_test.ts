@@ -24,6 +24,7 @@ Deno.test("GET /openapi.json", async (t) => {
     assertEquals(document.servers, [{ url: "/api" }]);
     assertEquals(Object.keys(document.paths), [
       "/products",
+      "/products/batch",
       "/products/{id}",
       "/openapi.json",
       "/health/live",

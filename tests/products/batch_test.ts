@@ -197,7 +197,10 @@ Deno.test("POST /products/batch", async (t) => {
         currency_code: "GBP",
       })),
     });
-    const titles = Array.from({ length: 20 }, (_, i) => create(`Book ${i}`));
+    const titles: object[] = Array.from(
+      { length: 20 },
+      (_, i) => create(`Book ${i}`),
+    );
     const tooMany = {
       method: "update",
       id,

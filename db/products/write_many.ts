@@ -1,21 +1,11 @@
 import { ApiError } from "../../schema/errors.ts";
-import { sql } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
 import { claim, type KeyedRequest, remember } from "../idempotency.ts";
-import {
-  answerProducts,
-  currentProducts,
-  fullAnswer,
-  minimalAnswer,
-} from "./documents.ts";
+import { currentProducts } from "./documents.ts";
 import { lockFound, lockKeys } from "./matching.ts";
-import { checkFound } from "./nested_rows.ts";
 import { type Item, namedBy, nextRound, type Operation } from "./rounds.ts";
-import { writing } from "./statements.ts";
-import { deleted, type Done, type Task, taskOf, unmet } from "./tasks.ts";
-import { type Ask, explain, faultsOf, isRefusal } from "./violations.ts";
-import { invalid } from "../../schema/errors.ts";
+import { type Done, type Task, taskOf, unmet } from "./tasks.ts";
+import { type Run, writeTasks } from "./write_tasks.ts";
 
 /** How a batch is carried out. */
 export interface BatchOptions {
@@ -24,14 +14,6 @@ export interface BatchOptions {
   /** Makes the failure of one operation that of the batch; without it, it is that operation's answer. */
   failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
   request?: KeyedRequest | undefined;
-}
-
-/** A batch on its way. */
-interface Run {
-  tx: Transaction;
-  isMinimal: boolean;
-  /** Notes the answer to an operation. */
-  settle(index: number, answer: Done | ApiError): void;
 }
 
 /**
@@ -87,13 +69,13 @@ async function runAll(run: Run, items: Item[]): Promise<void> {
       run.settle(matched.index, task);
       return [];
     });
-    await write(run, await expected(run, tasks));
+    await writeTasks(run, await meantOf(run, tasks));
     rest = later;
   }
 }
 
 /** The tasks whose products are those that the client means. */
-async function expected(run: Run, tasks: Task[]): Promise<Task[]> {
+async function meantOf(run: Run, tasks: Task[]): Promise<Task[]> {
   const conditional = tasks.filter(({ precondition }) => precondition);
   if (conditional.length === 0) return tasks;
   const [rows] = await run.tx.send(
@@ -105,73 +87,6 @@ async function expected(run: Run, tasks: Task[]): Promise<Task[]> {
     if (error) run.settle(index, error);
     return !error;
   });
-}
-
-const SAVEPOINT = sql`savepoint tasks`;
-const RELEASE = sql`release savepoint tasks`;
-const ROLLBACK = sql`rollback to savepoint tasks`;
-
-/**
- * Writes the tasks together, or without those that the database refuses, which
- * are looked for: by their faults first, then by halves.
- */
-async function write(run: Run, tasks: Task[]): Promise<void> {
-  if (tasks.length === 0) return;
-  try {
-    await writeTogether(run, tasks);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    await run.tx.send(ROLLBACK, RELEASE);
-    const ask: Ask = (statements) => run.tx.send(...statements);
-    if (tasks.length === 1) {
-      const [task] = tasks as [Task];
-      const reason = await explain(ask, error, task);
-      if (!(reason instanceof ApiError)) throw reason;
-      return run.settle(task.index, reason);
-    }
-    const faults = await faultsOf(ask, tasks);
-    const innocent = tasks.filter(({ index }, i) => {
-      if (!faults[i]?.length) return true;
-      run.settle(index, invalid("The body", faults[i]));
-      return false;
-    });
-    const isFound = innocent.length < tasks.length;
-    const half = isFound ? innocent.length : Math.ceil(innocent.length / 2);
-    await write(run, innocent.slice(0, half));
-    await write(run, innocent.slice(half));
-  }
-}
-
-async function writeTogether(
-  { tx, isMinimal, settle }: Run,
-  tasks: readonly Task[],
-): Promise<void> {
-  const kept = tasks.filter(({ deletedAs }) => deletedAs === undefined);
-  const gone = tasks.filter(({ deletedAs }) => deletedAs !== undefined);
-  const { expected, writes } = writing({
-    changes: kept,
-    deleted: gone.map(({ id }) => id),
-  });
-  const [, ...results] = await tx.send(
-    SAVEPOINT,
-    ...expected.map(({ statement }) => statement),
-  );
-  checkFound(expected, results);
-  const answers = answerProducts(
-    kept.map(({ id }) => id),
-    { shown: isMinimal ? minimalAnswer : fullAnswer },
-  );
-  const [rows] = (await tx.send(...writes, answers, RELEASE)).slice(-2);
-  const products = new Map(
-    (rows as { id: string; product: string }[])
-      .map(({ id, product }) => [id, product]),
-  );
-  for (const { index, id, isNew } of kept) {
-    settle(index, { status: isNew ? 201 : 200, data: products.get(id)! });
-  }
-  for (const { index, deletedAs } of gone) {
-    settle(index, deleted(deletedAs!, true));
-  }
 }
 
 function doneText({ status, data }: Done): string {

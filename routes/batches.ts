@@ -1,4 +1,4 @@
-import { writeBatch } from "../db/products/batch.ts";
+import { writeBatch } from "../db/products/write_many.ts";
 import type { Operation } from "../db/products/rounds.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
