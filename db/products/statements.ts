@@ -12,6 +12,9 @@ import {
   updateRows,
 } from "./row.ts";
 
+/** Throws unless the product, as it is before the write, is the one that the client means. */
+export type Precondition = (product: string | undefined) => void;
+
 /** What one write does: products with no two ids alike. */
 export interface Plan {
   changes: readonly Change[];

@@ -1,9 +1,9 @@
 import { ApiError } from "../../schema/errors.ts";
 import { uuidv7 } from "../uuid.ts";
-import type { Precondition } from "./precondition.ts";
 import { notFound } from "./read.ts";
 import type { Matched } from "./rounds.ts";
 import type { Change } from "./row.ts";
+import type { Precondition } from "./statements.ts";
 
 /** The answer to an operation that succeeded. */
 export interface Done {

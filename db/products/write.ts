@@ -11,10 +11,9 @@ import {
   fullAnswer,
 } from "./documents.ts";
 import { checkFound, type Expected } from "./nested_rows.ts";
-import type { Precondition } from "./precondition.ts";
 import { notFound } from "./read.ts";
 import { lockProducts } from "./row.ts";
-import { writing } from "./statements.ts";
+import { type Precondition, writing } from "./statements.ts";
 import { type Ask, explain } from "./violations.ts";
 
 /** A product that was created, now or by an earlier request with the same key. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
-import { openApp, type Organization } from "../support/harness.ts";
+import { openApp, type Organization, SETTINGS } from "../support/harness.ts";
 
 const PATH = "/api/products/batch";
 
@@ -347,6 +347,31 @@ Deno.test("POST /products/batch", async (t) => {
     ) => format_id !== null).length;
     assertEquals(await total(org), 22);
     assertEquals(await total(org, `&format_id=${org.format}`), formatted);
+  });
+
+  await t.step({
+    name: "lets another organization write while its batches wait",
+    // The embedded database has one connection for all.
+    ignore: !SETTINGS.url,
+    async fn() {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const { id } = await org.create();
+      const update = { method: "update", id, body: { title: "Emma" } };
+      let waiting: ReturnType<typeof send>[] = [];
+      await using holder = await openApp();
+
+      await holder.sql(async (sql) => {
+        await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
+        waiting = Array.from({ length: 10 }, () => send(org, [update]));
+        const answers = await send(other, [create("Persuasion")]);
+
+        assertEquals(statusesOf(answers), [201]);
+      });
+
+      for (const answers of await Promise.all(waiting)) {
+        assertEquals(statusesOf(answers), [200]);
+      }
+    },
   });
 
   await t.step("answers ids alone where that is asked for", async () => {
