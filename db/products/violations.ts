@@ -9,7 +9,12 @@ import {
   invalid,
   unavailable,
 } from "../../schema/errors.ts";
-import type { Statement } from "../connections/sql.ts";
+import {
+  organization,
+  sql,
+  type Statement,
+  uuids,
+} from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import { RowsMissing } from "./nested_rows.ts";
 import { notFound } from "./read.ts";
@@ -81,13 +86,7 @@ export async function explain(
 ): Promise<unknown> {
   if (!isRefusal(error)) return error;
   const constraint = brokenConstraint(error);
-  if (constraint === IN_PROGRAM) {
-    return new ApiError(
-      "CONFLICT",
-      "The product is used in a publishing program: remove it there first",
-      { cause: error },
-    );
-  }
+  if (constraint === IN_PROGRAM) return inProgram(error);
   const [faults] = await faultsOf(ask, [change]);
   if (!faults) return notFound(change.id);
   if (faults.length > 0) return invalid("The body", faults);
@@ -95,6 +94,27 @@ export async function explain(
   const rule = RULES[constraint ?? ""];
   if (rule) return invalid("The body", [rule]);
   return unavailable("The product is being changed by another request", error);
+}
+
+/** The failure to delete a product that is in a publishing programme. */
+export function inProgram(cause?: unknown): ApiError {
+  return new ApiError(
+    "CONFLICT",
+    "The product is used in a publishing program: remove it there first",
+    { cause },
+  );
+}
+
+/** Those of the products that are in a publishing programme. */
+export function foundInPrograms(
+  ids: readonly string[],
+): Statement<{ product_id: string }> {
+  return sql<{ product_id: string }>`
+    select distinct x.product_id
+    from publishing_program_products x
+    where x.organization_id = ${organization}
+      and x.product_id = any(${uuids(ids)})
+  `;
 }
 
 /** The faults of each body; undefined where the product it is for is not there. */

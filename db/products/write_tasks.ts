@@ -10,7 +10,14 @@ import {
 import { checkFound } from "./nested_rows.ts";
 import { writing } from "./statements.ts";
 import { deleted, type Done, type Task } from "./tasks.ts";
-import { type Ask, explain, faultsOf, isRefusal } from "./violations.ts";
+import {
+  type Ask,
+  explain,
+  faultsOf,
+  foundInPrograms,
+  inProgram,
+  isRefusal,
+} from "./violations.ts";
 
 /** A batch on its way. */
 export interface Run {
@@ -42,11 +49,11 @@ export async function writeTasks(run: Run, tasks: Task[]): Promise<void> {
       if (!(reason instanceof ApiError)) throw reason;
       return run.settle(task.index, reason);
     }
-    const faults = await faultsOf(ask, tasks);
-    const innocent = tasks.filter(({ index }, i) => {
-      if (!faults[i]?.length) return true;
-      run.settle(index, invalid("The body", faults[i]));
-      return false;
+    const refusals = await refusalsOf(ask, tasks);
+    const innocent = tasks.filter(({ index, id }) => {
+      const refusal = refusals.get(id);
+      if (refusal) run.settle(index, refusal);
+      return !refusal;
     });
     const isFound = innocent.length < tasks.length;
     const half = isFound ? innocent.length : Math.ceil(innocent.length / 2);
@@ -55,12 +62,37 @@ export async function writeTasks(run: Run, tasks: Task[]): Promise<void> {
   }
 }
 
+/** What can be seen to be wrong, by the ids of the products. */
+async function refusalsOf(
+  ask: Ask,
+  tasks: readonly Task[],
+): Promise<Map<string, ApiError>> {
+  const { kept, gone } = parted(tasks);
+  const faults = await faultsOf(ask, kept);
+  const [used] = await ask([foundInPrograms(gone.map(({ id }) => id))]);
+  return new Map([
+    ...kept.flatMap(({ id }, i): [string, ApiError][] =>
+      faults[i]?.length ? [[id, invalid("The body", faults[i])]] : []
+    ),
+    ...used!.map(({ product_id }): [string, ApiError] => [
+      product_id,
+      inProgram(),
+    ]),
+  ]);
+}
+
+function parted(tasks: readonly Task[]) {
+  return {
+    kept: tasks.filter(({ deletedAs }) => deletedAs === undefined),
+    gone: tasks.filter(({ deletedAs }) => deletedAs !== undefined),
+  };
+}
+
 async function writeTogether(
   { tx, isMinimal, settle }: Run,
   tasks: readonly Task[],
 ): Promise<void> {
-  const kept = tasks.filter(({ deletedAs }) => deletedAs === undefined);
-  const gone = tasks.filter(({ deletedAs }) => deletedAs !== undefined);
+  const { kept, gone } = parted(tasks);
   const { expected, writes } = writing({
     changes: kept,
     deleted: gone.map(({ id }) => id),
