@@ -1,11 +1,11 @@
 import { FILTERS, type ListQuery, NARROWING } from "../../schema/list_query.ts";
 import {
+  among,
   json,
   names,
   organization,
   sql,
   type Statement,
-  uuids,
 } from "../connections/sql.ts";
 import { conditions } from "./filters.ts";
 import type { Change } from "./row.ts";
@@ -94,7 +94,7 @@ export function countProducts(
       on w.id = p.id
     cross join lateral (values ${moves}) f (filter, value, by)
     where p.organization_id = ${organization}
-      and p.id = any(${uuids(rows.map(({ id }) => id))}) and f.value is not null
+      and p.id ${among(rows.map(({ id }) => id))} and f.value is not null
     group by p.organization_id, f.filter, f.value
     having sum(f.by) <> 0
     order by f.filter, f.value

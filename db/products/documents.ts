@@ -1,8 +1,8 @@
 import {
+  among,
   organization,
   sql,
   type Statement,
-  uuids,
 } from "../connections/sql.ts";
 import { arrays } from "./nested_json.ts";
 import { core } from "./scalars_json.ts";
@@ -81,7 +81,7 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
     from products p
     join organizations o on o.id = ${organization}
     ${rightDocument}
-    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+    where p.organization_id = ${organization} and p.id ${among(ids)}
   `;
 }
 
@@ -116,7 +116,7 @@ export function answerProducts(
       select ${built}
       from products p
       join organizations o on o.id = ${organization}
-      where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+      where p.organization_id = ${organization} and p.id ${among(ids)}
     ),
     stored as (
       insert into product_documents (${columns})
@@ -138,7 +138,7 @@ export function storeProducts(ids: readonly string[]): Statement {
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization}
-        and p.id = any(${uuids(ids)})
+        and p.id ${among(ids)}
     )
     insert into product_documents (${columns})
     ${stored} and octet_length(b.summary) + octet_length(b.details) <= 4194304

@@ -1,11 +1,11 @@
 import type { Match } from "../../schema/batch.ts";
 import {
+  among,
   json,
   organization,
   sql,
   type Statement,
   unprepared,
-  uuids,
 } from "../connections/sql.ts";
 
 /** A product, with the fields that an upsert may find it by. */
@@ -44,16 +44,16 @@ export function lockFound(
 ): Statement<Found> {
   const values = (match: Match) =>
     json(keys.filter((key) => key.match === match).map(({ value }) => value));
-  const among = (match: Match) =>
+  const valued = (match: Match) =>
     sql`any(array(select jsonb_array_elements_text(${values(match)})))`;
   return unprepared(sql<Found>`
     select p.id, p.isbn13, p.isbn10, p.product_code
     from products p
     where p.organization_id = ${organization} and (
-      p.id = any(${uuids(ids)})
-      or p.isbn13 = ${among("isbn13")}
-      or p.isbn10 = ${among("isbn10")}
-      or p.product_code = ${among("product_code")}
+      p.id ${among(ids)}
+      or p.isbn13 = ${valued("isbn13")}
+      or p.isbn10 = ${valued("isbn10")}
+      or p.product_code = ${valued("product_code")}
     )
     order by p.id
     for no key update

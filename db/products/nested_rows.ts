@@ -1,11 +1,11 @@
 import {
+  among,
   json,
   names,
   organization,
   raw,
   sql,
   type Statement,
-  uuids,
 } from "../connections/sql.ts";
 
 /*
@@ -56,7 +56,7 @@ export function changing(table: string, columns: string[]) {
       )
       from jsonb_array_elements(${json(rows)}) e (entry)
       where x.organization_id = ${organization}
-        and x.product_id = any(${uuids(productIds)})
+        and x.product_id ${among(productIds)}
         and x.product_id = (e.entry ->> 'product_id')::uuid
         and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
     `;
@@ -85,7 +85,7 @@ export function appending(table: string, columns: string[]) {
       join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
         on r.product_id = p.id
       where p.organization_id = ${organization}
-        and p.id = any(${uuids(productIds)})
+        and p.id ${among(productIds)}
     `];
   };
 }
@@ -110,7 +110,7 @@ export function upserting(table: string, keys: string[], values: string[]) {
       join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
         on r.product_id = p.id
       where p.organization_id = ${organization}
-        and p.id = any(${uuids(productIds)})
+        and p.id ${among(productIds)}
       on conflict (organization_id, product_id, ${names(...keys)})
       do update set ${changes}
     `];
@@ -127,7 +127,7 @@ export function pruning(table: string, keys: string[]) {
     return [sql`
       delete from ${raw(table)} x
       where x.organization_id = ${organization}
-        and x.product_id = any(${uuids(productIds)})
+        and x.product_id ${among(productIds)}
         and (x.product_id, ${stored}) not in (
           select product_id, ${keyNames}
           from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})

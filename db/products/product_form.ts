@@ -1,9 +1,9 @@
 import {
+  among,
   json,
   organization,
   sql,
   type Statement,
-  uuids,
 } from "../connections/sql.ts";
 import type { Expected } from "./nested_rows.ts";
 import { type Change, idsOf } from "./row.ts";
@@ -15,7 +15,7 @@ export function knownForms(changes: readonly Change[]): Expected[] {
   );
   if (forms.length === 0) return [];
   const statement = sql`
-    select from product_forms x where x.id = any(${uuids(forms)})
+    select from product_forms x where x.id ${among(forms)}
   `;
   return [{ statement, rows: new Set(forms).size }];
 }
@@ -42,7 +42,7 @@ export function setProductForms(changes: readonly Change[]): Statement[] {
       from products p
       join jsonb_to_recordset(${json(rows)})
         r (id uuid, position int, product_form_id uuid) on r.id = p.id
-      where p.organization_id = ${organization} and p.id = any(${idsOf(given)})
+      where p.organization_id = ${organization} and p.id ${idsOf(given)}
       order by p.format_id, r.position desc
     ) last
     where f.organization_id = ${organization} and f.id = last.format_id

@@ -1,11 +1,11 @@
 import type { ProductBody } from "../../schema/product.ts";
 import {
+  among,
   json,
   names,
   organization,
   sql,
   type Statement,
-  uuids,
 } from "../connections/sql.ts";
 
 /*
@@ -57,7 +57,7 @@ export function lockProducts(...ids: string[]): Statement {
   return sql`
     select
     from products p
-    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+    where p.organization_id = ${organization} and p.id ${among(ids)}
     order by p.id
     for no key update
   `;
@@ -68,7 +68,7 @@ export function lockForDelete(...ids: string[]): Statement {
   return sql`
     select
     from products p
-    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+    where p.organization_id = ${organization} and p.id ${among(ids)}
     order by p.id
     for update
   `;
@@ -97,7 +97,7 @@ export function updateRows(changes: readonly Change[]): Statement {
         from jsonb_populate_record(p, r.fields)
       )
     from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)
-    where p.organization_id = ${organization} and p.id = any(${idsOf(changes)})
+    where p.organization_id = ${organization} and p.id ${idsOf(changes)}
       and p.id = r.id
   `;
 }
@@ -113,7 +113,7 @@ export function setSeries(changes: readonly Change[]): Statement[] {
     update products p
     set series_id = r.series_id
     from jsonb_to_recordset(${json(rows)}) r (id uuid, series_id uuid)
-    where p.organization_id = ${organization} and p.id = any(${idsOf(given)})
+    where p.organization_id = ${organization} and p.id ${idsOf(given)}
       and p.id = r.id
   `];
 }
@@ -122,11 +122,11 @@ export function setSeries(changes: readonly Change[]): Statement[] {
 export function deleteRows(...ids: string[]): Statement {
   return sql`
     delete from products p
-    where p.organization_id = ${organization} and p.id = any(${uuids(ids)})
+    where p.organization_id = ${organization} and p.id ${among(ids)}
   `;
 }
 
-/** The ids of the changed products. */
+/** The condition that an id is that of one of these products. */
 export function idsOf(changes: readonly Change[]): Statement {
-  return uuids(changes.map(({ id }) => id));
+  return among(changes.map(({ id }) => id));
 }

@@ -10,10 +10,10 @@ import {
   unavailable,
 } from "../../schema/errors.ts";
 import {
+  among,
   organization,
   sql,
   type Statement,
-  uuids,
 } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import { RowsMissing } from "./nested_rows.ts";
@@ -113,7 +113,7 @@ export function foundInPrograms(
     select distinct x.product_id
     from publishing_program_products x
     where x.organization_id = ${organization}
-      and x.product_id = any(${uuids(ids)})
+      and x.product_id ${among(ids)}
   `;
 }
 
