@@ -1,20 +1,9 @@
-import {
-  brokenConstraint,
-  isDatabaseFault,
-  isTransient,
-} from "../db/connections/sqlstate.ts";
+import { isDatabaseFault, isTransient } from "../db/connections/sqlstate.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 
 /** The error that the client is told. Everything internal stays behind as its cause. */
 export function toApiError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
-  if (brokenConstraint(cause) === "publishing_program_products_product") {
-    return new ApiError(
-      "CONFLICT",
-      "The product is used in a publishing program: remove it there first",
-      { cause },
-    );
-  }
   if (isTransient(cause)) {
     return unavailable("The database cannot answer at the moment", cause);
   }

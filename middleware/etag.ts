@@ -16,15 +16,14 @@ export function isNotModified(headers: Headers, etag: string): boolean {
 }
 
 /**
- * The check of `If-Match` that a request asks for, or nothing. It throws
+ * The check that a value of `If-Match` asks for, or nothing. It throws
  * `PRECONDITION_FAILED` for a representation with another tag, or none at all
  * (RFC 9110, 13.1.1).
  */
 export function preconditionOf(
-  headers: Headers,
+  condition: string | null | undefined,
 ): ((representation: string | undefined) => void) | undefined {
-  const condition = headers.get("if-match");
-  if (condition === null) return undefined;
+  if (typeof condition !== "string") return undefined;
   return (representation) => {
     if (representation !== undefined) {
       if (condition.trim() === "*") return;

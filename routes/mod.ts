@@ -16,6 +16,7 @@ import type {
   ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
+import { batch } from "./batches.ts";
 import * as changes from "./changes.ts";
 import * as keys from "./keys.ts";
 import * as health from "./health.ts";
@@ -35,6 +36,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "GET /products": guarded("read", products.list),
     "POST /products": guarded("write", products.create),
     "GET /products/changes": guarded("read", changes.list),
+    "POST /products/batch": guarded("write", batch),
     "GET /products/{id}": guarded("read", products.get),
     "PUT /products/{id}": guarded("write", products.update),
     "DELETE /products/{id}": guarded("write", products.remove),

@@ -25,7 +25,7 @@ export async function create(context: Authenticated): Promise<Answer> {
   const { id, product, isReplayed } = await createProduct(
     database,
     body,
-    key === undefined ? undefined : { key, text },
+    key === undefined ? undefined : { operation: "POST /products", key, text },
   );
 
   return {
@@ -73,7 +73,7 @@ export async function update(context: Authenticated): Promise<Answer> {
   using memory = context.memory.bodies.reserve(context.facts);
   const text = await readText(context, memory);
   const body = validBody(context, text, UpdateProduct);
-  const precondition = preconditionOf(request.headers);
+  const precondition = preconditionOf(request.headers.get("if-match"));
 
   const product = await updateProduct(
     database,
@@ -94,7 +94,7 @@ export async function remove(
   { request, params, database }: Authenticated,
 ): Promise<Answer> {
   const id = params.id!;
-  const precondition = preconditionOf(request.headers);
+  const precondition = preconditionOf(request.headers.get("if-match"));
   const deleted = await deleteProduct(database, id, precondition);
   return { status: 200, body: success(JSON.stringify({ id, deleted })) };
 }

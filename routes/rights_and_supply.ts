@@ -2,7 +2,7 @@ import type { Operations } from "../db/database.ts";
 import { getProduct } from "../db/products/read.ts";
 import { replaceSalesRights } from "../db/products/sales_rights.ts";
 import { replaceTerritories } from "../db/products/territories.ts";
-import type { Precondition } from "../db/products/write.ts";
+import type { Precondition } from "../db/products/statements.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
@@ -63,7 +63,7 @@ function replacing<Body>(
     using memory = context.memory.bodies.reserve(context.facts);
     const text = await readText(context, memory);
     const body = read(context, text);
-    const precondition = preconditionOf(request.headers);
+    const precondition = preconditionOf(request.headers.get("if-match"));
     const product = await replace(database, params.id!, body, precondition);
     return {
       status: 200,

@@ -45,7 +45,7 @@ export const Uuids = v.pipe(
     items: { type: "string", format: "uuid" },
     maxItems: MAX_IDS,
   }),
-  v.transform((list) => list.split(",")),
+  v.transform((list) => list.split(/, */)),
   v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
   v.array(Uuid),
   v.transform((ids) => [...new Set(ids)]),

@@ -38,7 +38,8 @@ export type Results<S extends readonly Statement[]> = {
 /**
  * Writes a statement or a fragment. A fragment that is interpolated becomes part
  * of the text, a list of them too, one behind the other; `organization` becomes
- * `$1`; any other value travels as a parameter.
+ * `$1`; any other value travels as a parameter. A statement is prepared if all of
+ * its fragments are.
  */
 export function sql<Row extends object = object>(
   template: TemplateStringsArray,
@@ -46,6 +47,7 @@ export function sql<Row extends object = object>(
 ): Statement<Row> {
   const strings = [template[0]!];
   const values: unknown[] = [];
+  let prepare = true;
   interpolated.forEach((value, i) => {
     for (const part of Array.isArray(value) ? value : [value]) {
       if (!isStatement(part)) {
@@ -56,10 +58,11 @@ export function sql<Row extends object = object>(
       strings[strings.length - 1] += part.strings[0]!;
       strings.push(...part.strings.slice(1));
       values.push(...part.values);
+      prepare &&= part.prepare;
     }
     strings[strings.length - 1] += template[i + 1]!;
   });
-  return { strings, values, prepare: true };
+  return { strings, values, prepare };
 }
 
 /** A fragment of this text: names of tables and columns, or a statement out of a file of `sql/`. Never text of a client. */
@@ -70,6 +73,17 @@ export function raw(text: string): Statement {
 /** The names with a comma between them, as they stand in a list of columns. */
 export function names(...columns: readonly string[]): Statement {
   return raw(columns.join(", "));
+}
+
+/**
+ * The condition that a column is one of these UUIDs. The plan for one of them is
+ * kept. A statement for several is planned at each execution: a plan from the
+ * days of a small table would read a large one whole.
+ */
+export function among(ids: readonly string[]): Statement {
+  return ids.length === 1
+    ? sql`= ${ids[0]}`
+    : unprepared(sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`);
 }
 
 /** The same statement, planned for its own values at each execution. */

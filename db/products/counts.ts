@@ -4,8 +4,8 @@ import {
   type ListQuery,
   NARROWING,
 } from "../../schema/list_query.ts";
-import type { ProductBody } from "../../schema/product.ts";
 import {
+  among,
   json,
   names,
   organization,
@@ -13,6 +13,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { conditions } from "./filters.ts";
+import type { Change } from "./row.ts";
 import { SORTING } from "./sort.ts";
 
 /*
@@ -72,51 +73,48 @@ export const counters = names(
   ),
 );
 
-/** The values that product `p` has, and those that its `fields` give it. */
+/** What change `w` does to the counts: `by` where it counts all values of product `p`, else those it moves. */
 const moves = names(
+  `('organization_id', p.organization_id, w.by)`,
   ...FILTERS.flatMap((filter) => [
-    `('${filter}', p.${filter}, -1)`,
-    `('${filter}', (given.fields ->> '${filter}')::uuid, 1)`,
+    `('${filter}', p.${filter}, coalesce(w.by, case when w.fields ? '${filter}' then -1 end))`,
+    `('${filter}', (w.fields ->> '${filter}')::uuid, 1)`,
   ]),
 );
 
-const adding = sql`
-  on conflict (organization_id, filter, value, slot)
-  do update set products = c.products + excluded.products
-`;
-
-/** Counts the product as it is stored, or discounts it with `-1`. */
-export function countProduct(id: string, by: 1 | -1): Statement {
-  return sql`
-    insert into product_counts as c (organization_id, filter, value, slot, products)
-    select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, ${by}::int
-    from products p
-    cross join lateral (values ${counters}) f (filter, value)
-    where p.organization_id = ${organization} and p.id = ${id} and f.value is not null
-    order by f.filter, f.value
-    ${adding}
-  `;
-}
-
 /**
- * Moves the product from the values it has to those of the body, before these are
- * written. No statement where the body has no filtered field.
+ * Counts the new products, discounts those that will be deleted, and moves the
+ * others to the values of their bodies: after new products are stored, and
+ * before anything else is written.
  */
-export function moveCounts(id: string, body: ProductBody): Statement[] {
-  const given = FILTERS.filter((column) => column in body);
-  if (given.length === 0) return [];
-  const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+export function countProducts(
+  changes: readonly Change[],
+  deleted: readonly string[],
+): Statement[] {
+  const rows: { id: string; by?: number; fields?: object }[] = [
+    ...changes.flatMap(({ id, body, isNew }) => {
+      if (isNew) return { id, by: 1 };
+      const given = FILTERS.filter((column) => column in body);
+      if (given.length === 0) return [];
+      const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+      return { id, fields };
+    }),
+    ...deleted.map((id) => ({ id, by: -1 })),
+  ];
+  if (rows.length === 0) return [];
   return [sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)
     select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
     from products p
-    cross join (select ${json(fields)}::jsonb as fields) given
+    join jsonb_to_recordset(${json(rows)}) w (id uuid, by int, fields jsonb)
+      on w.id = p.id
     cross join lateral (values ${moves}) f (filter, value, by)
-    where p.organization_id = ${organization} and p.id = ${id}
-      and given.fields ? f.filter and f.value is not null
+    where p.organization_id = ${organization}
+      and p.id ${among(rows.map(({ id }) => id))} and f.value is not null
     group by p.organization_id, f.filter, f.value
     having sum(f.by) <> 0
     order by f.filter, f.value
-    ${adding}
+    on conflict (organization_id, filter, value, slot)
+    do update set products = c.products + excluded.products
   `];
 }

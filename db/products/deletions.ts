@@ -1,13 +1,18 @@
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  among,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 
-/** Remembers that the product is about to be deleted, and forgets a few deletions that are too old. */
-export function rememberDeletion(id: string): Statement[] {
+/** Remembers that the products are about to be deleted, and forgets a few deletions that are too old. */
+export function rememberDeletions(ids: readonly string[]): Statement[] {
   return [
     sql`
       insert into product_deletions (organization_id, product_id)
       select p.organization_id, p.id
       from products p
-      where p.organization_id = ${organization} and p.id = ${id}
+      where p.organization_id = ${organization} and p.id ${among(ids)}
       on conflict (organization_id, product_id) do update set
         change_version = excluded.change_version,
         deleted_at = excluded.deleted_at

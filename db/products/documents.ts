@@ -1,4 +1,9 @@
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  among,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import { nestedJson } from "./nested_json.ts";
 import { scalarsJson } from "./scalars_json.ts";
 
@@ -11,6 +16,7 @@ import { scalarsJson } from "./scalars_json.ts";
 
 /** A full product as JSON text. */
 export interface Answer {
+  id: string;
   product: string;
 }
 
@@ -65,24 +71,26 @@ export function storedProduct(
   `;
 }
 
-/** The answer, stored or built. No row where there is no product. */
-export function currentProduct(id: string): Statement<Answer> {
+/** The answers, stored or built. No row where there is no product. */
+export function currentProducts(...ids: string[]): Statement<Answer> {
   return sql<Answer>`
-    select coalesce(
-      '{' || d.summary || ',' || d.details || '}',
-      (select ${whole} from (select ${built}) b)
-    ) as product
+    select
+      p.id,
+      coalesce(
+        '{' || d.summary || ',' || d.details || '}',
+        (select ${whole} from (select ${built}) b)
+      ) as product
     from products p
     join organizations o on o.id = ${organization}
     ${rightDocument}
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id ${among(ids)}
   `;
 }
 
 /** The answer, built from the tables. No row where there is no product. */
 export function builtProduct(id: string): Statement<Answer> {
   return sql<Answer>`
-    select ${whole} as product
+    select b.id, ${whole} as product
     from (
       select ${built}
       from products p
@@ -92,13 +100,22 @@ export function builtProduct(id: string): Statement<Answer> {
   `;
 }
 
+/** The full answer, as it is stored in document `d`. */
+export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
+
+/** The id of the product alone. */
+export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
+
 /**
- * Builds the answer, stores it and gives it: the last statement of a write. An
- * answer beyond the largest size breaks `product_documents_size`. It is never right
- * (-1) in a distributed database, which has no triggers, nor where `updated_at` is
- * infinite and cannot move.
+ * Builds the answers, stores them and gives them: the last statement of a write.
+ * An answer beyond the largest size breaks `product_documents_size`. It is never
+ * right (-1) in a distributed database, which has no triggers, nor where
+ * `updated_at` is infinite and cannot move.
  */
-export function storeProduct(id: string): Statement<Answer> {
+export function answerProducts(
+  ids: readonly string[],
+  shown = fullAnswer,
+): Statement<Answer> {
   return sql<Answer>`
     insert into product_documents as d (${columns})
     select
@@ -112,10 +129,10 @@ export function storeProduct(id: string): Statement<Answer> {
       select ${built}
       from products p
       join organizations o on o.id = ${organization}
-      where p.organization_id = ${organization} and p.id = ${id}
+      where p.organization_id = ${organization} and p.id ${among(ids)}
     ) b
     ${replacing}
-    returning '{' || d.summary || ',' || d.details || '}' as product
+    returning d.product_id as id, ${shown} as product
   `;
 }
 
@@ -129,8 +146,7 @@ export function storeProducts(
   ids: readonly string[],
 ): readonly [Statement, Statement] {
   const those = sql`
-    p.organization_id = ${organization}
-      and p.id = any(string_to_array(${ids.join()}, ',')::uuid[])
+    p.organization_id = ${organization} and p.id ${among(ids)}
   `;
   return [
     sql`select from products p where ${those} order by p.id for key share nowait`,

@@ -10,8 +10,9 @@ import {
   pruning,
   upserting,
 } from "./nested_rows.ts";
+import type { Change } from "./row.ts";
 
-/** What brings the rows of an array in line with its entries, in this order. */
+/** What brings the rows of arrays in line with their entries, in this order. */
 interface Writes {
   /** Changes of stored rows, each of which must be there. */
   changes: Expected[];
@@ -20,7 +21,12 @@ interface Writes {
   prunes: Statement[];
 }
 
-type Sync = (productId: string, entries: Entry[]) => Writes;
+/** The entries that a product is given in one array. */
+interface Given extends Pick<Change, "id" | "isNew"> {
+  entries: Entry[];
+}
+
+type Sync = (arrays: readonly Given[]) => Writes;
 
 /** The specification's table of nested arrays (4.4), row for row. */
 const NESTED = {
@@ -62,12 +68,14 @@ const NESTED = {
   custom_fields: replaced("custom_field_values", ["field_id"], ["field_value"]),
 } satisfies { [Key in keyof ProductBody]?: Sync };
 
-/** What writes the arrays of the body; an array that is left out is left alone. */
-export function nestedWrites(productId: string, body: ProductBody): Writes {
-  const given = Object.entries(NESTED).flatMap(([key, sync]) => {
-    const entries = body[key as keyof typeof NESTED];
-    return entries ? [sync(productId, entries as Entry[])] : [];
-  });
+/** What writes the arrays of the bodies; an array that is left out is left alone. */
+export function nestedWrites(changes: readonly Change[]): Writes {
+  const given = Object.entries(NESTED).map(([key, sync]) =>
+    sync(changes.flatMap(({ id, body, isNew }) => {
+      const entries = body[key as keyof typeof NESTED];
+      return entries ? [{ id, isNew, entries: entries as Entry[] }] : [];
+    }))
+  );
   return {
     changes: given.flatMap(({ changes }) => changes),
     writes: given.flatMap(({ writes }) => writes),
@@ -80,15 +88,13 @@ function merged(table: string, columns: string[]): Sync {
   const change = changing(table, columns);
   const append = appending(table, ["id", ...columns]);
   const prune = pruning(table, ["id"]);
-  return (productId, entries) => {
-    const { changed, created } = identified(entries);
+  return (arrays) => {
+    const { ids, changed, created } = rowsOf(arrays);
+    const emptied = arrays.filter(({ entries }) => entries.length === 0);
     return {
-      changes: change(productId, changed),
-      writes: append(
-        productId,
-        created.map((row, position) => ({ ...row, position })),
-      ),
-      prunes: entries.length === 0 ? [prune(productId, [])] : [],
+      changes: change(ids, changed),
+      writes: append(ids, numbered(created)),
+      prunes: prune(storedAmong(emptied), []),
     };
   };
 }
@@ -98,12 +104,12 @@ function reconciled(table: string, columns: string[]): Sync {
   const change = changing(table, ["position", ...columns]);
   const upsert = upserting(table, ["id"], ["collateral_type", ...columns]);
   const prune = pruning(table, ["id"]);
-  return (productId, entries) => {
-    const { changed, created } = identified(entries);
+  return (arrays) => {
+    const { ids, changed, created } = rowsOf(arrays);
     return {
-      changes: change(productId, changed),
-      writes: upsert(productId, created),
-      prunes: [prune(productId, [...changed, ...created])],
+      changes: change(ids, changed),
+      writes: upsert(ids, created),
+      prunes: prune(storedAmong(arrays), [...changed, ...created]),
     };
   };
 }
@@ -112,23 +118,46 @@ function reconciled(table: string, columns: string[]): Sync {
 function replaced(table: string, keys: string[], values: string[] = []): Sync {
   const upsert = upserting(table, keys, values);
   const prune = pruning(table, keys);
-  return (productId, entries) => {
-    const rows = entries.map((entry, position) => ({ ...entry, position }));
+  return (arrays) => {
+    const ids = arrays.map(({ id }) => id);
+    const rows = arrays.flatMap(({ id: product_id, entries }) =>
+      entries.map((entry, position) => ({ ...entry, product_id, position }))
+    );
     return {
       changes: [],
-      writes: upsert(productId, rows),
-      prunes: [prune(productId, rows)],
+      writes: upsert(ids, rows),
+      prunes: prune(storedAmong(arrays), rows),
     };
   };
 }
 
-/** The rows to change, and the rows to create, which get their ids here. */
-function identified(entries: Entry[]): { changed: Entry[]; created: Entry[] } {
+/** The rows with their numbers among the new rows of their product. */
+function numbered(rows: readonly Entry[]): Entry[] {
+  const next = new Map<unknown, number>();
+  return rows.map((row) => {
+    const position = next.get(row.product_id) ?? 0;
+    next.set(row.product_id, position + 1);
+    return { ...row, position };
+  });
+}
+
+/** The products that may have rows already. */
+function storedAmong(arrays: readonly Given[]): string[] {
+  return arrays.filter(({ isNew }) => !isNew).map(({ id }) => id);
+}
+
+/** The products, their rows to change, and their rows to create, which get their ids here. */
+function rowsOf(arrays: readonly Given[]) {
+  const ids: string[] = [];
   const changed: Entry[] = [];
   const created: Entry[] = [];
-  for (const [position, entry] of entries.entries()) {
-    if (entry.id) changed.push({ ...entry, position, types: typesOf(entry) });
-    else created.push({ ...entry, position, id: uuidv7() });
+  for (const { id: product_id, entries } of arrays) {
+    ids.push(product_id);
+    for (const [position, entry] of entries.entries()) {
+      const row = { ...entry, product_id, position };
+      if (entry.id) changed.push({ ...row, types: typesOf(entry) });
+      else created.push({ ...row, id: uuidv7() });
+    }
   }
-  return { changed, created };
+  return { ids, changed, created };
 }

@@ -1,4 +1,5 @@
 import {
+  among,
   json,
   names,
   organization,
@@ -8,17 +9,17 @@ import {
 } from "../connections/sql.ts";
 
 /*
- * Makers of the statements that write the rows below a product, one for each
- * table. Rows travel as one JSON parameter, so the text of a statement does not
- * depend on how many there are. Rows are inserted by `select … from products`:
- * where the product is gone nothing is written, and a distributed database finds
- * the one node that the statement concerns.
+ * Makers of the statements that write the rows below products, one for each
+ * table. The rows of several products travel as one JSON parameter, so the text
+ * of a statement does not depend on how many there are. Rows are inserted by
+ * `select … from products`: where a product is gone nothing is written for it,
+ * and a distributed database finds the one node that the statement concerns.
  */
 
 /** How many rows an array may have, as the checks of `position` say. */
 const MAX_ROWS = 500;
 
-/** A row as its entry in a body gives it. */
+/** A row as its entry in a body gives it, with its `product_id`. */
 export type Entry = Record<string, unknown>;
 
 /** A statement that must find so many rows. */
@@ -48,7 +49,7 @@ export function changing(table: string, columns: string[]) {
     ? sql`and e.entry -> 'types' ? x.collateral_type`
     : sql``;
 
-  return (productId: string, rows: Entry[]): Expected[] => {
+  return (productIds: string[], rows: Entry[]): Expected[] => {
     if (rows.length === 0) return [];
     const statement = sql`
       update ${raw(table)} x
@@ -57,7 +58,9 @@ export function changing(table: string, columns: string[]) {
         from jsonb_populate_record(x, e.entry)
       )
       from jsonb_array_elements(${json(rows)}) e (entry)
-      where x.organization_id = ${organization} and x.product_id = ${productId}
+      where x.organization_id = ${organization}
+        and x.product_id ${among(productIds)}
+        and x.product_id = (e.entry ->> 'product_id')::uuid
         and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
     `;
     return [{ statement, rows: rows.length }];
@@ -65,15 +68,16 @@ export function changing(table: string, columns: string[]) {
 }
 
 /**
- * Creates rows behind the stored ones. The position of a row is its number at
- * least, so that a constraint refuses what is beyond the largest number, and no
- * more than that, whatever positions SQL has left.
+ * Creates rows behind the stored ones. The position of a row is at least its
+ * number, so a constraint refuses rows beyond the largest number, and no others,
+ * whatever positions SQL has left.
  */
 export function appending(table: string, columns: string[]) {
   const columnNames = names(...columns);
   const values = names(...columns.map((column) => `r.${column}`));
+  const last = raw(String(MAX_ROWS - 1));
 
-  return (productId: string, rows: Entry[]): Statement[] => {
+  return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
       insert into ${
@@ -82,18 +86,17 @@ export function appending(table: string, columns: string[]) {
       select
         p.organization_id,
         p.id,
-        greatest(least(r.position + stored.next, ${
-      raw(String(MAX_ROWS - 1))
-    }), r.position + stored.rows),
+        greatest(least(r.position + stored.next, ${last}), r.position + stored.rows),
         ${values}
       from products p
-      cross join (
+      cross join lateral (
         select coalesce(max(x.position) + 1, 0) as next, count(*) as rows
         from ${raw(table)} x
-        where x.organization_id = ${organization} and x.product_id = ${productId}
+        where x.organization_id = ${organization} and x.product_id = p.id
       ) stored
-      cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
-      where p.organization_id = ${organization} and p.id = ${productId}
+      join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+        on r.product_id = p.id
+      where p.organization_id = ${organization} and p.id ${among(productIds)}
     `];
   };
 }
@@ -107,7 +110,7 @@ export function upserting(table: string, keys: string[], values: string[]) {
     ...["position", ...values].map((name) => `${name} = excluded.${name}`),
   );
 
-  return (productId: string, rows: Entry[]): Statement[] => {
+  return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
       insert into ${
@@ -115,25 +118,31 @@ export function upserting(table: string, keys: string[], values: string[]) {
     } (organization_id, product_id, position, ${columnNames})
       select p.organization_id, p.id, r.position, ${given}
       from products p
-      cross join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
-      where p.organization_id = ${organization} and p.id = ${productId}
+      join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+        on r.product_id = p.id
+      where p.organization_id = ${organization}
+        and p.id ${among(productIds)}
       on conflict (organization_id, product_id, ${names(...keys)})
       do update set ${changes}
     `];
   };
 }
 
-/** Deletes the rows of the product that are not among these. */
+/** Deletes the rows of the products that are not among these. */
 export function pruning(table: string, keys: string[]) {
   const keyNames = names(...keys);
   const stored = names(...keys.map((key) => `x.${key}`));
 
-  return (productId: string, rows: Entry[]): Statement => (sql`
-    delete from ${raw(table)} x
-    where x.organization_id = ${organization} and x.product_id = ${productId}
-      and (${stored}) not in (
-        select ${keyNames}
-        from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
-      )
-  `);
+  return (productIds: string[], rows: Entry[]): Statement[] => {
+    if (productIds.length === 0) return [];
+    return [sql`
+      delete from ${raw(table)} x
+      where x.organization_id = ${organization}
+        and x.product_id ${among(productIds)}
+        and (x.product_id, ${stored}) not in (
+          select product_id, ${keyNames}
+          from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
+        )
+    `];
+  };
 }

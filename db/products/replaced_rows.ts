@@ -2,11 +2,11 @@ import { invalid, unknownReference } from "../../schema/errors.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { type Answer, currentProduct, storeProduct } from "./documents.ts";
+import { type Answer, answerProducts, currentProducts } from "./documents.ts";
 import { notFound } from "./read.ts";
-import { lockProduct, updateRow } from "./row.ts";
-import { explain } from "./violations.ts";
-import type { Precondition } from "./write.ts";
+import { lockProducts, updateRows } from "./row.ts";
+import { explain, lookingUp } from "./violations.ts";
+import type { Precondition } from "./statements.ts";
 
 /** A stored row that the entry at `pointer` names by its `id`. */
 export interface NamedRow {
@@ -32,23 +32,24 @@ export async function replaceRows(
   { named, writes }: Replacement,
   precondition?: Precondition,
 ): Promise<string> {
+  const change = { id, body: {}, isNew: false };
   try {
     const results = await database.transaction(async (tx) => {
       if (precondition || named.length > 0) {
         await lockAndCheck(tx, id, named, precondition);
       }
       return await tx.commit(
-        lockProduct(id),
-        updateRow(id, {}),
+        lockProducts(id),
+        updateRows([change]),
         ...writes,
-        storeProduct(id),
+        answerProducts([id]),
       );
     });
     const [updated] = results.at(-1) as Answer[];
     if (!updated) throw notFound(id);
     return updated.product;
   } catch (error) {
-    throw await explain(database, error, { id, body: {} });
+    throw await explain(lookingUp(database), error, change);
   }
 }
 
@@ -61,8 +62,8 @@ async function lockAndCheck(
 ): Promise<void> {
   const tables = [...Map.groupBy(named, ({ table }) => table)];
   const [locked, ...results] = await tx.send(
-    lockProduct(id),
-    ...precondition ? [currentProduct(id)] : [],
+    lockProducts(id),
+    ...precondition ? [currentProducts(id)] : [],
     ...tables.map(([table, rows]) => storedIds(table, id, rows)),
   );
   if (precondition) {

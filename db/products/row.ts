@@ -1,56 +1,80 @@
 import { COLUMNS, type ProductBody } from "../../schema/product.ts";
 import {
+  among,
   json,
   names,
   organization,
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Expected } from "./nested_rows.ts";
 
 /*
- * The statements that write the row of a product.
+ * The statements that write the rows of products.
  */
+
+/** What is written of a product, which is not stored yet or is. */
+export interface Change {
+  id: string;
+  body: ProductBody;
+  isNew: boolean;
+}
 
 const columns = names(...COLUMNS);
 
+/** Crockford's base 32. */
+const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** `P-` and eight characters. The column's default makes such a code too, but slower. */
+function newProductCode(): string {
+  const characters = Array.from(
+    crypto.getRandomValues(new Uint8Array(8)),
+    (byte) => CODE_CHARACTERS[byte % 32],
+  );
+  return `P-${characters.join("")}`;
+}
+
 /** Creates the row with the columns that the body has; the others are empty. */
-export function insertRow(id: string, body: ProductBody): Statement {
+export function insertRow({ id, body }: Change): Statement {
   const values = COLUMNS.map((column) => sql`, ${body[column] ?? null}`);
   return sql`
-    insert into products (organization_id, id, ${columns})
-    values (${organization}, ${id}${values})
+    insert into products (organization_id, id, product_code, ${columns})
+    values (${organization}, ${id}, ${newProductCode()}${values})
   `;
 }
 
-/** Locks the row until the transaction ends: the first lock of a change, so that changes of one product take turns. */
-export function lockProduct(id: string): Statement {
+/** Locks the rows until the transaction ends: the first lock of a change, so that changes of one product take turns. */
+export function lockProducts(...ids: string[]): Statement {
   return sql`
     select
     from products p
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id ${among(ids)}
+    order by p.id
     for no key update
   `;
 }
 
-/** Locks the row for its deletion, before its counts are locked. */
-export function lockForDelete(id: string): Statement {
+/** Locks the rows for their deletion, before their counts are locked. Gives a row for each. */
+export function lockForDelete(...ids: string[]): Statement {
   return sql`
     select
     from products p
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id ${among(ids)}
+    order by p.id
     for update
   `;
 }
 
 /**
- * Writes the columns that the body has, and moves `updated_at` by at least a
+ * Writes the columns that the bodies have, and moves `updated_at` by at least a
  * millisecond, so that answers show every change. The sum is made in UTC: a
  * distributed database refuses one that depends on the session's time zone.
  */
-export function updateRow(id: string, body: ProductBody): Statement {
-  const given = COLUMNS.filter((column) => column in body);
-  const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+export function updateRows(changes: readonly Change[]): Statement {
+  const rows = changes.map(({ id, body }) => {
+    const given = COLUMNS.filter((column) => column in body);
+    const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+    return { id, fields };
+  });
   return sql`
     update products p
     set
@@ -61,55 +85,39 @@ export function updateRow(id: string, body: ProductBody): Statement {
       change_version = change_version(),
       (${columns}) = (
         select ${columns}
-        from jsonb_populate_record(p, ${json(fields)})
+        from jsonb_populate_record(p, r.fields)
       )
-    where p.organization_id = ${organization} and p.id = ${id}
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)
+    where p.organization_id = ${organization} and p.id ${idsOf(changes)}
+      and p.id = r.id
   `;
 }
 
 /** Sets the series apart from the other columns: its link must be there by then, or not be gone yet. */
-export function setSeries(id: string, seriesId: string | null): Statement {
-  return sql`
-    update products p
-    set series_id = ${seriesId}
-    where p.organization_id = ${organization} and p.id = ${id}
-  `;
-}
-
-/** Deletes the row, with everything that belongs to the product. Gives a row where there was one. */
-export function deleteRow(id: string): Statement<{ id: string }> {
-  return sql<{ id: string }>`
-    delete from products p
-    where p.organization_id = ${organization} and p.id = ${id}
-    returning p.id
-  `;
-}
-
-/** The form must exist even where it has no effect; with a format, a foreign key checks that. */
-export function knownForm(
-  { format_id, product_form_id }: ProductBody,
-): Expected[] {
-  if (!product_form_id || format_id) return [];
-  const statement =
-    sql`select from product_forms x where x.id = ${product_form_id}`;
-  return [{ statement, rows: 1 }];
-}
-
-/**
- * Sets the form of the product's format, and so of every product on that format.
- * Without a format it writes nothing.
- */
-export function setProductForm(
-  id: string,
-  { product_form_id }: ProductBody,
-): Statement[] {
-  if (product_form_id === undefined) return [];
+export function setSeries(changes: readonly Change[]): Statement[] {
+  const given = changes.filter(({ body, isNew }) =>
+    isNew ? body.series_id : body.series_id !== undefined
+  );
+  if (given.length === 0) return [];
+  const rows = given.map(({ id, body: { series_id } }) => ({ id, series_id }));
   return [sql`
-    update formats f
-    set product_form_id = ${product_form_id}
-    from products p
-    where p.organization_id = ${organization} and p.id = ${id}
-      and f.organization_id = ${organization} and f.id = p.format_id
-      and f.product_form_id is distinct from ${product_form_id}
+    update products p
+    set series_id = r.series_id
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, series_id uuid)
+    where p.organization_id = ${organization} and p.id ${idsOf(given)}
+      and p.id = r.id
   `];
+}
+
+/** Deletes the rows, with everything that belongs to the products. */
+export function deleteRows(...ids: string[]): Statement {
+  return sql`
+    delete from products p
+    where p.organization_id = ${organization} and p.id ${among(ids)}
+  `;
+}
+
+/** The condition that an id is that of one of these products. */
+export function idsOf(changes: readonly Change[]): Statement {
+  return among(changes.map(({ id }) => id));
 }

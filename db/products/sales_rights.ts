@@ -4,7 +4,7 @@ import { uuidv7 } from "../uuid.ts";
 import { pruning, upserting } from "./nested_rows.ts";
 import { replaceRows } from "./replaced_rows.ts";
 import { TERRITORY_COLUMNS } from "./territories.ts";
-import type { Precondition } from "./write.ts";
+import type { Precondition } from "./statements.ts";
 
 const TABLE = "product_sales_rights";
 
@@ -30,9 +30,10 @@ export async function replaceSalesRights(
   const rows = body.map(({ territory, ...right }, position) => ({
     ...right,
     ...territory,
+    product_id: id,
     id: right.id ?? uuidv7(),
     position,
   }));
-  const writes = [prune(id, []), ...upsert(id, rows)];
+  const writes = [...prune([id], []), ...upsert([id], rows)];
   return await replaceRows(database, id, { named, writes }, precondition);
 }

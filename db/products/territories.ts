@@ -7,7 +7,7 @@ import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";
 import { replaceRows } from "./replaced_rows.ts";
-import type { Precondition } from "./write.ts";
+import type { Precondition } from "./statements.ts";
 
 /** Where a market or a right holds. */
 export const TERRITORY_COLUMNS = [
@@ -95,9 +95,12 @@ export async function replaceTerritories(
   const rows = rowsOf(body);
   const writes = [
     // The rest of the old tree goes with its territories.
-    prune(id, []),
+    ...prune([id], []),
     ...Object.entries(TABLES).flatMap(([table, upsert]) =>
-      upsert(id, rows[table as Table])
+      upsert(
+        [id],
+        rows[table as Table].map((row) => ({ ...row, product_id: id })),
+      )
     ),
   ];
   return await replaceRows(database, id, { named, writes }, precondition);

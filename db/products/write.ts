@@ -1,41 +1,26 @@
 import type { ProductBody } from "../../schema/product.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
+import { claim, type KeyedRequest, remember } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
-import { rememberDeletion } from "./deletions.ts";
-import { countProduct, moveCounts } from "./counts.ts";
-import { type Answer, currentProduct, storeProduct } from "./documents.ts";
-import { claim, type KeyedRequest, rememberAnswer } from "./idempotency.ts";
-import { nestedWrites } from "./nested.ts";
+import {
+  type Answer,
+  answerProducts,
+  currentProducts,
+  fullAnswer,
+} from "./documents.ts";
 import { checkFound, type Expected } from "./nested_rows.ts";
 import { notFound } from "./read.ts";
-import {
-  deleteRow,
-  insertRow,
-  knownForm,
-  lockForDelete,
-  lockProduct,
-  setProductForm,
-  setSeries,
-  updateRow,
-} from "./row.ts";
-import { explain } from "./violations.ts";
-
-/*
- * Every write locks in one order, so that no two of them wait for each other: the
- * product, its counts, what belongs to it, and last the format it shares with
- * other products.
- */
+import { lockProducts } from "./row.ts";
+import { type Precondition, writing } from "./statements.ts";
+import { explain, lookingUp } from "./violations.ts";
 
 /** A product that was created, now or by an earlier request with the same key. */
 export interface Created extends Answer {
-  id: string;
   /** Whether an earlier request has created it. */
   isReplayed: boolean;
 }
-
-/** Throws unless the product, as it is before the write, is the one that the client means. */
-export type Precondition = (product: string | undefined) => void;
 
 /**
  * Creates the product with everything in its body. Requests with the same
@@ -46,34 +31,41 @@ export async function createProduct(
   body: ProductBody,
   request?: KeyedRequest,
 ): Promise<Created> {
-  const id = uuidv7();
-  const nested = nestedWrites(id, body);
+  const change = { id: uuidv7(), body, isNew: true };
   try {
     return await database.transaction(async (tx) => {
       const earlier = request && await claim(tx, request);
       if (earlier) {
         await tx.commit();
-        return { ...earlier, isReplayed: true };
+        const { record_id, answer } = earlier;
+        return { id: record_id!, product: answer, isReplayed: true };
       }
-      const expected = knownForm(body);
+      const { expected, writes } = writing({ changes: [change], deleted: [] });
       const found = expected.map(({ statement }) => statement);
       if (found.length > 0) checkFound(expected, await tx.send(...found));
-      const remembering = request ? rememberAnswer(request, id) : [];
+      const remembering = request ? rememberProduct(request, change.id) : [];
       const results = await tx.commit(
-        insertRow(id, body),
-        countProduct(id, 1),
-        ...nested.writes,
-        ...body.series_id ? [setSeries(id, body.series_id)] : [],
-        ...setProductForm(id, body),
-        storeProduct(id),
+        ...writes,
+        answerProducts([change.id]),
         ...remembering,
       );
       const [created] = results.at(-1 - remembering.length) as Answer[];
-      return { id, product: created!.product, isReplayed: false };
+      return { ...created!, isReplayed: false };
     });
   } catch (error) {
-    throw await explain(database, error, { body });
+    throw await explain(lookingUp(database), error, change);
   }
+}
+
+function rememberProduct(request: KeyedRequest, id: string): Statement[] {
+  return remember(
+    request,
+    { record_id: sql`d.product_id`, answer: fullAnswer },
+    sql`
+      from product_documents d
+      where d.organization_id = ${organization} and d.product_id = ${id}
+    `,
+  );
 }
 
 /**
@@ -86,8 +78,8 @@ export async function updateProduct(
   body: ProductBody,
   precondition?: Precondition,
 ): Promise<string> {
-  const nested = nestedWrites(id, body);
-  const expected = [...nested.changes, ...knownForm(body)];
+  const change = { id, body, isNew: false };
+  const { expected, writes } = writing({ changes: [change], deleted: [] });
   const isEmpty = Object.keys(body).length === 0;
   const check = precondition && ((product: string | undefined) => {
     if (product === undefined) throw notFound(id);
@@ -99,46 +91,39 @@ export async function updateProduct(
         await lockAndCheck(tx, id, expected, check);
       }
       return await tx.commit(
-        lockProduct(id),
-        ...moveCounts(id, body),
-        ...isEmpty ? [] : [updateRow(id, body)],
-        ...nested.writes,
-        // The link of a series comes before it, and goes after it.
-        ...body.series_id !== undefined ? [setSeries(id, body.series_id)] : [],
-        ...nested.prunes,
-        ...setProductForm(id, body),
-        isEmpty ? currentProduct(id) : storeProduct(id),
+        lockProducts(id),
+        ...writes,
+        isEmpty ? currentProducts(id) : answerProducts([id]),
       );
     });
     const [updated] = results.at(-1) as Answer[];
     if (!updated) throw notFound(id);
     return updated.product;
   } catch (error) {
-    throw await explain(database, error, { id, body });
+    throw await explain(lookingUp(database), error, change);
   }
 }
 
 /**
  * Deletes the product with everything that belongs to it, and says whether there
- * was one. A product in a publishing programme breaks
- * `publishing_program_products_product`.
+ * was one. Throws `CONFLICT` for a product in a publishing programme.
  */
 export async function deleteProduct(
   database: Operations,
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  const results = await database.transaction(async (tx) => {
-    if (precondition) await lockAndCheck(tx, id, [], precondition);
-    return await tx.commit(
-      lockForDelete(id),
-      countProduct(id, -1),
-      ...rememberDeletion(id),
-      deleteRow(id),
-    );
-  });
-  const deleted = results.at(-1)!;
-  return deleted.length > 0;
+  const { writes } = writing({ changes: [], deleted: [id] });
+  try {
+    const [locked] = await database.transaction(async (tx) => {
+      if (precondition) await lockAndCheck(tx, id, [], precondition);
+      return await tx.commit(...writes);
+    });
+    return locked!.length > 0;
+  } catch (error) {
+    const change = { id, body: {}, isNew: false };
+    throw await explain(lookingUp(database), error, change);
+  }
 }
 
 /** Locks the product and checks it in one flight, before the rest is written. */
@@ -149,8 +134,8 @@ async function lockAndCheck(
   precondition?: Precondition,
 ): Promise<void> {
   const [, ...results] = await tx.send(
-    lockProduct(id),
-    ...precondition ? [currentProduct(id)] : [],
+    lockProducts(id),
+    ...precondition ? [currentProducts(id)] : [],
     ...expected.map(({ statement }) => statement),
   );
   if (precondition) {

@@ -18,6 +18,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT: "A publishing program uses the product.",
+  AMBIGUOUS: "Several products have the value that an upsert matches.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   CURSOR_EXPIRED:

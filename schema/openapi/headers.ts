@@ -31,7 +31,7 @@ export const REQUEST_HEADERS = {
   },
   "Idempotency-Key": {
     description:
-      "A new value for each product, such as a UUID. For a day, a repeated request with the same key and body creates nothing and gets the first answer.",
+      "A new value for each request, such as a UUID. For a day, a repeated request with the same key and body writes nothing and gets the first answer.",
     schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
   },
 } satisfies Record<string, Header>;

@@ -49,6 +49,30 @@ export const API = {
     },
     errors: [...GUARDED, "CURSOR_EXPIRED"],
   },
+  "POST /products/batch": {
+    operationId: "writeProducts",
+    summary: "Write many products",
+    description:
+      "Carries out up to 100 operations and answers each as it would be answered alone: the status, and `data` or `error`, in their order. Operations on one product are carried out one after another. A failure of one does nothing to the others, unless the batch is `atomic`: then nothing is written, and the answer is that failure, with pointers below `/operations/{n}`. The batch is one transaction, so a failure of the service leaves nothing behind.\n\nAn upsert updates the one product that has the same value as its body in the field `match`, and creates a product where there is none; two upserts of one value at the same time make one product. The service makes product codes itself: an upsert by `product_code` updates or fails with `NOT_FOUND`.\n\nWith `return` set to `minimal`, products are answered by their ids alone.",
+    tag: "Products",
+    requestHeaders: ["Idempotency-Key"],
+    body: "Batch",
+    answer: {
+      status: 200,
+      description: "The answer to each operation, in their order.",
+      body: "BatchAnswer",
+      headers: ["Idempotent-Replayed", "Ignored-Fields"],
+    },
+    errors: [
+      ...WITH_BODY,
+      "NOT_FOUND",
+      "CONFLICT",
+      "AMBIGUOUS",
+      "PRECONDITION_FAILED",
+      "IDEMPOTENCY_IN_PROGRESS",
+      "IDEMPOTENCY_MISMATCH",
+    ],
+  },
   "GET /products/{id}": {
     operationId: "getProduct",
     summary: "Get a product",

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import * as key from "../api_key.ts";
+import { DescribedBatch } from "../batch.ts";
 import { CHANGED, CREATED } from "../collateral.ts";
 import type { ErrorCode } from "../errors.ts";
 import * as entries from "../entries.ts";
@@ -41,10 +42,37 @@ const Change = v.object({
   product: v.optional(answer.ListedProduct),
 });
 
+const Deletion = v.object({ id: Uuid, deleted: v.boolean() });
+
+/** The answers to the operations of a batch. */
+const Written = v.object({
+  status: v.picklist([200, 201]),
+  data: v.union([answer.Product, v.object({ id: Uuid })]),
+});
+
+const Deleted = v.object({ status: v.literal(200), data: Deletion });
+
+const Unwritten = v.object({
+  status: v.picklist([400, 404, 409, 412, 503]),
+  error: v.object({
+    code: v.picklist([
+      "VALIDATION_ERROR",
+      "NOT_FOUND",
+      "CONFLICT",
+      "AMBIGUOUS",
+      "PRECONDITION_FAILED",
+      "SERVICE_UNAVAILABLE",
+    ]),
+    message: v.string(),
+    details: v.array(ErrorDetail),
+  }),
+});
+
 /** The named schemas: bodies of requests, then of answers. */
 export const SCHEMAS = {
   CreateProduct: body.CreateProduct,
   UpdateProduct: body.UpdateProduct,
+  Batch: DescribedBatch,
   NewPrice: entries.NewPrice,
   ChangedPrice: entries.ChangedPrice,
   NewPackingConfiguration: entries.NewPacking,
@@ -93,7 +121,10 @@ export const SCHEMAS = {
       more: v.boolean(),
     }),
   }),
-  DeletedAnswer: success(v.object({ id: Uuid, deleted: v.boolean() })),
+  DeletedAnswer: success(Deletion),
+  BatchAnswer: success(
+    v.array(v.union([Written, Deleted, Unwritten])),
+  ),
   HealthAnswer: success(
     v.object({ status: v.picklist(["live", "ready"]) }),
   ),

@@ -1,3 +1,4 @@
+import { BATCH_CLIENTS, batchRate, OPERATIONS } from "./batches.ts";
 import type { Rules } from "./contest.ts";
 import { serving } from "./contestants.ts";
 import { startEmbedded } from "./embedded.ts";
@@ -11,13 +12,14 @@ const CLIENTS = 30;
 
 /** What no rate shows: the worst answers, memory, disc, and the embedded database. */
 export async function measureAsides(
-  { checkout, service, scenarios: { get, common }, disc }: Subject,
+  { checkout, service, scenarios: { get, common, create }, disc }: Subject,
   results: Result[],
   rules: Rules,
 ): Promise<string> {
   const many = { ...get, clients: CLIENTS };
   const worst = await worstBeside(service, { many, heavy: common }, rules);
   const memory = peakMemory(service.pid);
+  const batches = await batchRate(service, create, rules);
   await using embedded = await startEmbedded(checkout, get.clients);
   const contestant = serving(embedded.service, embedded.requests);
   // The WebAssembly gets its optimized code only after a while.
@@ -28,6 +30,10 @@ export async function measureAsides(
     [`GET, ${service.name} / ${BARE}`, overBare.toFixed(2)],
     [`Worst GET of ${CLIENTS} clients`, milliseconds(worst.alone)],
     [`Worst GET beside "${common.name}"`, milliseconds(worst.beside)],
+    [
+      `Products by ${BATCH_CLIENTS} clients in batches of ${OPERATIONS}`,
+      `${batches.toFixed(0)} per second`,
+    ],
     ["Memory of the service at most", megabytes(memory)],
     ["Disc, all answers stored, before writes", megabytes(disc)],
     ["Embedded, start with a new folder", seconds(embedded.newFolderMs)],

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
 import { through } from "./proxy.ts";
 import { restarts } from "./restarts.ts";
 import { eventually, isPossible, openScene } from "./scene.ts";
@@ -22,9 +23,9 @@ Deno.test(
           });
         const stored = async () => [
           ...await observer`
-          select p.title, k.product_id is not null as remembered
+          select p.title, k.record_id is not null as remembered
           from products p
-          left join idempotency_keys k on k.product_id = p.id
+          left join idempotency_keys k on k.record_id = p.id
           where p.organization_id = ${org.id}
         `,
         ];
@@ -46,5 +47,72 @@ Deno.test(
         await scene.assertSound();
       },
     );
+
+    await t.step("has carried out one batch once", async () => {
+      const batch = {
+        operations: [
+          { method: "create", body: { title: "Sanditon" } },
+          { method: "create", body: { title: "Sanditon", license_id: org.id } },
+          { method: "create", body: { title: "Sanditon" } },
+        ],
+      };
+      const write = () =>
+        org.post("/api/products/batch", batch, { "idempotency-key": "b-1" });
+      const stored = async () => [
+        ...await observer`
+          select p.title, k.key is not null as remembered
+          from products p
+          left join idempotency_keys k
+            on k.organization_id = p.organization_id and k.key = 'b-1'
+          where p.organization_id = ${org.id} and p.title = 'Sanditon'
+        `,
+      ];
+      const both = Array(2).fill({ title: "Sanditon", remembered: true });
+
+      proxy.holdAnswersTo = "commit";
+      const unanswered = write().then(() => "answered", () => "cut off");
+      await eventually(both, stored);
+      await service.kill();
+      proxy.holdAnswersTo = undefined;
+      await service.start(through(cluster.url, proxy));
+      const { headers, body } = await write();
+
+      assertEquals(await unanswered, "cut off");
+      assertEquals(headers.get("idempotent-replayed"), "true");
+      assertEquals(
+        body.data.map(({ status }: { status: number }) => status),
+        [201, 400, 201],
+      );
+      assertEquals(await stored(), both);
+      await scene.assertSound();
+    });
+
+    await t.step("leaves nothing of a batch that was cut off", async () => {
+      const batch = {
+        operations: Array(20).fill({
+          method: "create",
+          body: { title: "Lost" },
+        }),
+      };
+      const write = () =>
+        org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
+
+      proxy.holdAnswersTo = "savepoint";
+      const unanswered = write().then(() => "answered", () => "cut off");
+      await pause(300);
+      await service.kill();
+      proxy.holdAnswersTo = undefined;
+      await service.start(through(cluster.url, proxy));
+      const { headers, body } = await write();
+
+      assertEquals(await unanswered, "cut off");
+      assertEquals(headers.get("idempotent-replayed"), null);
+      assertEquals(body.data.length, 20);
+      const [{ count }] = await observer<[{ count: number }]>`
+        select count(*)::int as count from products p where p.title = 'Lost'
+      `;
+      assertEquals(count, 20);
+      await scene.assertSound();
+    });
   },
 );

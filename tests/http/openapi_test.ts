@@ -19,6 +19,7 @@ Deno.test("GET /openapi.json", async (t) => {
     assertEquals(Object.keys(document.paths), [
       "/products",
       "/products/changes",
+      "/products/batch",
       "/products/{id}",
       "/products/{id}/territories",
       "/products/{id}/sales-rights",

@@ -184,6 +184,7 @@ async function tablesBelowProducts(app: App): Promise<string[]> {
       select table_name as name
       from information_schema.columns
       where table_schema = current_schema() and column_name = 'product_id'
+        and table_name <> 'product_deletions'
         and table_name not in (
           'product_documents', 'idempotency_keys', 'publishing_program_products'
         )

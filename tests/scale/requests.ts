@@ -37,6 +37,15 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   });
   const path = `/api/products/${data.id}`;
   await ask("POST", "/api/products", { title: "Emma", license_id: uuidv7() });
+  await ask("POST", "/api/products/batch", {
+    operations: [
+      { method: "create", body: full },
+      { method: "create", body: { title: "Emma", license_id: uuidv7() } },
+      { method: "update", id: data.id, body: full, if_match: "*" },
+      { method: "upsert", match: "isbn13", body: full },
+    ],
+    return: "minimal",
+  }, { "idempotency-key": "batch" });
   for (const body of changes(org, data)) await ask("PUT", path, body);
   await ask("PUT", path, { title: "Emma" }, { "if-match": "*" });
   for (const part of ["territories", "sales-rights"]) {

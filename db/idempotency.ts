@@ -1,32 +1,41 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { ApiError } from "../../schema/errors.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
+import { ApiError } from "../schema/errors.ts";
+import { organization, sql, type Statement } from "./connections/sql.ts";
+import type { Transaction } from "./connections/transaction.ts";
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
+  /** Method and path, such as `POST /products`: a key is good for one of them. */
+  operation: string;
   key: string;
   /** The body as it was sent. */
   text: string;
 }
 
-interface Earlier {
+/** What an earlier request with the key was answered. */
+export interface EarlierAnswer {
+  /** The record that it created; null where it was not exactly one. */
+  record_id: string | null;
+  /** The data of the answer, as JSON text. */
+  answer: string;
+}
+
+interface Earlier extends EarlierAnswer {
+  operation: string;
   request_hash: Uint8Array;
-  product_id: string;
-  product: string;
 }
 
 /**
  * Takes the key until the transaction ends, and gives the outcome of an earlier
  * request with this key and body, for 24 hours. Throws `IDEMPOTENCY_IN_PROGRESS`
  * while another request with the key runs, and `IDEMPOTENCY_MISMATCH` for
- * another body.
+ * another operation or body.
  */
 export async function claim(
   tx: Transaction,
   request: KeyedRequest,
-): Promise<{ id: string; product: string } | undefined> {
+): Promise<EarlierAnswer | undefined> {
   const [[lock], [earlier]] = await tx.send(lockKey(request), find(request));
   if (!lock?.is_mine) {
     throw new ApiError(
@@ -36,13 +45,15 @@ export async function claim(
     );
   }
   if (!earlier) return;
-  if (!Buffer.from(earlier.request_hash).equals(hashOf(request))) {
+  const isSame = earlier.operation === request.operation &&
+    Buffer.from(earlier.request_hash).equals(hashOf(request));
+  if (!isSame) {
     throw new ApiError(
       "IDEMPOTENCY_MISMATCH",
       "This Idempotency-Key was used with another body: use a new key for a new request",
     );
   }
-  return { id: earlier.product_id, product: earlier.product };
+  return earlier;
 }
 
 function lockKey({ key }: KeyedRequest) {
@@ -56,17 +67,22 @@ function lockKey({ key }: KeyedRequest) {
 /** A statement of its own: it sees what the last holder of the lock has committed. */
 function find({ key }: KeyedRequest) {
   return sql<Earlier>`
-    select k.request_hash, k.product_id, k.product
+    select k.operation, k.request_hash, k.record_id, k.answer
     from idempotency_keys k
     where k.organization_id = ${organization} and k.key = ${key}
       and k.created_at > now() - interval '24 hours'
   `;
 }
 
-/** Remembers the product that was just stored as the answer, and forgets a few keys that are older than a day. */
-export function rememberAnswer(
+/**
+ * Remembers the answer for a day, and forgets a few keys that are older. The
+ * columns are expressions over the rows of `source`, a clause that begins with
+ * `from`.
+ */
+export function remember(
   request: KeyedRequest,
-  id: string,
+  { record_id, answer }: Record<keyof EarlierAnswer, Statement>,
+  source: Statement = sql``,
 ): Statement[] {
   return [
     sql`
@@ -83,16 +99,16 @@ export function rememberAnswer(
       )
     `,
     sql`
-      insert into idempotency_keys (organization_id, key, request_hash, product_id, product)
+      insert into idempotency_keys (organization_id, key, operation, request_hash, record_id, answer)
       select
-        d.organization_id, ${request.key}, ${hashOf(request)}, d.product_id,
-        '{' || d.summary || ',' || d.details || '}'
-      from product_documents d
-      where d.organization_id = ${organization} and d.product_id = ${id}
+        ${organization}::uuid, ${request.key}, ${request.operation},
+        ${hashOf(request)}::bytea, ${record_id}, ${answer}
+      ${source}
       on conflict (organization_id, key) do update set
+        operation = excluded.operation,
         request_hash = excluded.request_hash,
-        product_id = excluded.product_id,
-        product = excluded.product,
+        record_id = excluded.record_id,
+        answer = excluded.answer,
         created_at = excluded.created_at
     `,
   ];

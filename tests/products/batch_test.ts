@@ -1,0 +1,526 @@
+import { assert, assertEquals } from "@std/assert";
+import { fullBody } from "../support/bodies.ts";
+import { openApp, type Organization, SETTINGS } from "../support/harness.ts";
+
+const PATH = "/api/products/batch";
+
+const ISBN = "9780306406157";
+
+const OTHER_ISBN = "9783161484100";
+
+/** Sends the operations, and gives their answers. */
+async function send(
+  org: Organization,
+  operations: object[],
+  options: object = {},
+  headers?: HeadersInit,
+) {
+  const { status, body } = await org.post(
+    PATH,
+    { operations, ...options },
+    headers,
+  );
+  assertEquals(status, 200, JSON.stringify(body));
+  assertEquals(body.data.length, operations.length);
+  return body.data;
+}
+
+// deno-lint-ignore no-explicit-any
+function statusesOf(answers: any[]): number[] {
+  return answers.map(({ status }) => status);
+}
+
+function create(title: string, body: object = {}) {
+  return { method: "create", body: { title, ...body } };
+}
+
+function upsert(isbn13: string, body: object = {}) {
+  return { method: "upsert", match: "isbn13", body: { isbn13, ...body } };
+}
+
+async function total(org: Organization, query = ""): Promise<number> {
+  return (await org.get(`/api/products?limit=1${query}`)).body.meta.total;
+}
+
+Deno.test("POST /products/batch", async (t) => {
+  await using app = await openApp();
+
+  await t.step("answers each operation as it is answered alone", async () => {
+    const org = await app.organization();
+    const [changed, deleted] = [await org.create(), await org.create()];
+    const unknown = crypto.randomUUID();
+    const full = await fullBody(app, org);
+
+    const answers = await send(org, [
+      create("Emma", full),
+      { method: "update", id: changed.id, body: { title: "Persuasion" } },
+      { method: "delete", id: deleted.id.toUpperCase() },
+      { method: "delete", id: unknown },
+      upsert(OTHER_ISBN, { title: "Sanditon" }),
+    ]);
+
+    assertEquals(statusesOf(answers), [201, 200, 200, 200, 201]);
+    for (const i of [0, 1, 4]) {
+      const { data } = answers[i];
+      const { body } = await org.get(`/api/products/${data.id}`);
+      assertEquals(data, body.data);
+    }
+    assertEquals(answers[1].data.title, "Persuasion");
+    assertEquals(answers[2].data, {
+      id: deleted.id.toUpperCase(),
+      deleted: true,
+    });
+    assertEquals(answers[3].data, { id: unknown, deleted: false });
+    assertEquals(await total(org), 3);
+  });
+
+  await t.step("writes everything that a single request does", async () => {
+    const org = await app.organization();
+    const full = await fullBody(app, org);
+    const alone = [await org.create(full), await org.create(full)];
+
+    const created = await send(org, [create("A", full), create("B", full)]);
+    const bodies = [0, 1].map((i) => ({
+      product_prices: [
+        { id: created[i].data.product_prices[1].id, retail_price: i },
+        { currency_code: "USD" },
+      ],
+      packing_configurations: i ? [] : [{ unit_of_measure: "pallet" }],
+      collateral: [{
+        id: created[i].data.collateral[2].id,
+        prize_year: "1817",
+      }],
+      product_collections: [{ collection_id: org.collection }],
+      contributors: i ? [] : undefined,
+      custom_fields: [{ field_id: org.customField, field_value: `${i}` }],
+      series_id: null,
+    }));
+    const updated = await send(
+      org,
+      bodies.map((body, i) => ({
+        method: "update",
+        id: created[i].data.id,
+        body,
+      })),
+    );
+
+    for (const [i, { path, product }] of alone.entries()) {
+      const body = {
+        ...bodies[i]!,
+        product_prices: [
+          { id: product.product_prices[1].id, retail_price: i },
+          { currency_code: "USD" },
+        ],
+        collateral: [{ id: product.collateral[2].id, prize_year: "1817" }],
+      };
+      const { body: { data } } = await org.put(path, body);
+      assertEquals(shapeOf(created[i].data), shapeOf({ ...product }));
+      assertEquals(shapeOf(updated[i].data), shapeOf(data));
+    }
+    assertEquals(await total(org, `&format_id=${org.format}`), 4);
+  });
+
+  await t.step("keeps failures to their own operations", async () => {
+    const org = await app.organization();
+    const { id } = await org.create();
+    const inProgram = await org.create();
+    await app.sql((sql) =>
+      sql`insert into publishing_program_products (organization_id, program_id, product_id)
+        values (${org.id}, ${org.program}, ${inProgram.id})`
+    );
+    const stranger = await (await app.organization()).create();
+
+    const answers = await send(org, [
+      create("First"),
+      create("", { page_count: 0 }),
+      create("No such license", { license_id: id }),
+      { method: "update", id: stranger.id, body: { title: "Mine" } },
+      { method: "update", id, body: { product_prices: [{ id }] } },
+      {
+        method: "update",
+        id: inProgram.id,
+        body: { series_id: org.series },
+      },
+      { method: "delete", id: inProgram.id },
+      { method: "update", id, body: { title: "Not it" }, if_match: '"x"' },
+      { method: "delete", id: stranger.id, if_match: '"x"' },
+      { method: "upsert", match: "isbn13", body: { title: "Without one" } },
+      upsert(ISBN),
+      {
+        method: "upsert",
+        match: "product_code",
+        body: { product_code: "P-1" },
+      },
+      create("Last"),
+    ]);
+
+    assertEquals(
+      answers.map((
+        { status, error }: { status: number; error?: { code: string } },
+      ) => [status, error?.code]),
+      [
+        [201, undefined],
+        [400, "VALIDATION_ERROR"],
+        [400, "VALIDATION_ERROR"],
+        [404, "NOT_FOUND"],
+        [400, "VALIDATION_ERROR"],
+        [400, "VALIDATION_ERROR"],
+        [409, "CONFLICT"],
+        [412, "PRECONDITION_FAILED"],
+        [412, "PRECONDITION_FAILED"],
+        [400, "VALIDATION_ERROR"],
+        [400, "VALIDATION_ERROR"],
+        [404, "NOT_FOUND"],
+        [201, undefined],
+      ],
+    );
+    const pointers = [1, 2, 4, 5, 9, 10].map((i) =>
+      answers[i].error.details.map(({ pointer }: { pointer: string }) =>
+        pointer
+      )
+    );
+    assertEquals(pointers, [
+      ["/title", "/page_count"],
+      ["/license_id"],
+      ["/product_prices/0/id"],
+      ["/series_id"],
+      ["/isbn13"],
+      ["/title"],
+    ]);
+    assertEquals(await total(org), 4);
+  });
+
+  await t.step("finds one product of many that is refused late", async () => {
+    const org = await app.organization();
+    const { id } = await org.create({
+      product_prices: Array.from({ length: 500 }, () => ({
+        currency_code: "GBP",
+      })),
+    });
+    const titles: object[] = Array.from(
+      { length: 20 },
+      (_, i) => create(`Book ${i}`),
+    );
+    const tooMany = {
+      method: "update",
+      id,
+      body: { product_prices: [{ currency_code: "EUR" }] },
+    };
+
+    const answers = await send(org, titles.toSpliced(13, 0, tooMany));
+
+    assertEquals(answers[13].error.details[0].code, "too_large");
+    assertEquals(statusesOf(answers.toSpliced(13, 1)), titles.map(() => 201));
+    assertEquals(await total(org), 21);
+  });
+
+  await t.step("writes nothing of an atomic batch that fails", async () => {
+    const org = await app.organization();
+    const { id } = await org.create();
+    const cases = [
+      [create("", {}), 400, "/operations/1/body/title"],
+      [create("B", { license_id: id }), 400, "/operations/1/body/license_id"],
+      [
+        { method: "update", id: org.id, body: { title: "B" } },
+        404,
+        "/operations/1",
+      ],
+      [
+        { method: "update", id, body: { title: "B" }, if_match: '"x"' },
+        412,
+        "/operations/1",
+      ],
+    ] as const;
+
+    for (const [operation, expected, pointer] of cases) {
+      const { status, body } = await org.post(PATH, {
+        operations: [create("A"), operation, create("C")],
+        atomic: true,
+      });
+
+      assertEquals(status, expected);
+      assertEquals(body.error.details[0].pointer, pointer);
+    }
+    assertEquals(await total(org), 1);
+    const answers = await send(org, [create("A"), create("B")], {
+      atomic: true,
+    });
+    assertEquals(statusesOf(answers), [201, 201]);
+    assertEquals(await total(org), 3);
+  });
+
+  await t.step("carries out operations on one product in order", async () => {
+    const org = await app.organization();
+    const { id } = await org.create();
+
+    const answers = await send(org, [
+      { method: "update", id, body: { isbn13: ISBN } },
+      upsert(ISBN, { title: "Found by its new ISBN" }),
+      { method: "update", id, body: { isbn13: null } },
+      upsert(ISBN, { title: "Another" }),
+      upsert(ISBN, { subtitle: "The other, again" }),
+      { method: "delete", id },
+      { method: "update", id, body: { title: "Gone" } },
+    ]);
+
+    assertEquals(statusesOf(answers), [200, 200, 200, 201, 200, 200, 404]);
+    assertEquals(answers[1].data.id, id);
+    assertEquals(answers[2].data.title, "Found by its new ISBN");
+    assertEquals(answers[4].data.id, answers[3].data.id);
+    assertEquals(answers[4].data.title, "Another");
+    assertEquals(await total(org), 1);
+  });
+
+  await t.step("matches by ISBN-10 and by product code", async () => {
+    const org = await app.organization();
+    const { id, product } = await org.create({ isbn10: "0306406152" });
+    const { product_code } = product;
+    await org.create({ isbn13: ISBN });
+    await org.create({ isbn13: ISBN });
+
+    const answers = await send(org, [
+      {
+        method: "upsert",
+        match: "isbn10",
+        body: { isbn10: "0-306-40615-2", subtitle: "A novel" },
+      },
+      {
+        method: "upsert",
+        match: "product_code",
+        body: { product_code, title: "Persuasion" },
+      },
+      upsert(ISBN, { title: "One of two" }),
+    ]);
+
+    assertEquals(statusesOf(answers), [200, 200, 409]);
+    assertEquals(answers[1].data.id, id);
+    assertEquals(answers[1].data.subtitle, "A novel");
+    assertEquals(answers[1].data.title, "Persuasion");
+    assertEquals(answers[2].error.code, "AMBIGUOUS");
+  });
+
+  await t.step("makes one product of upserts at once", async () => {
+    const org = await app.organization();
+    const body = { operations: [upsert(ISBN, { title: "Emma" })] };
+
+    const replies = await Promise.all(
+      Array.from({ length: 32 }, () => org.post(PATH, body)),
+    );
+
+    const statuses = replies.map(({ body }) => body.data[0].status);
+    assertEquals(statuses.filter((status) => status === 201).length, 1);
+    assertEquals(statuses.filter((status) => status === 200).length, 31);
+    assertEquals(await total(org), 1);
+  });
+
+  await t.step("keeps counts exact while batches cross", async () => {
+    const org = await app.organization();
+    const products = await Promise.all(
+      Array.from({ length: 10 }, () => org.create()),
+    );
+    const update = (id: string, i: number) => ({
+      method: "update",
+      id,
+      body: { format_id: i % 2 ? org.format : null },
+    });
+
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, turn) =>
+        org.post(PATH, {
+          operations: [
+            ...(turn % 2 ? products.toReversed() : products).map(({ id }, i) =>
+              update(id, i + turn)
+            ),
+            create("Emma", { format_id: org.format }),
+          ],
+        })),
+    );
+
+    assert(
+      replies.every(({ body }) =>
+        body.data.every(({ status }: { status: number }) => status < 300)
+      ),
+    );
+    const { body: { data } } = await org.get("/api/products?limit=100");
+    const formatted = data.filter((
+      { format_id }: { format_id: string | null },
+    ) => format_id !== null).length;
+    assertEquals(await total(org), 22);
+    assertEquals(await total(org, `&format_id=${org.format}`), formatted);
+  });
+
+  await t.step({
+    name: "lets another organization write while its batches wait",
+    // The embedded database has one connection for all.
+    ignore: !SETTINGS.url,
+    async fn() {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const { id } = await org.create();
+      const update = { method: "update", id, body: { title: "Emma" } };
+      let waiting: ReturnType<typeof send>[] = [];
+      await using holder = await openApp();
+
+      await holder.sql(async (sql) => {
+        await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
+        waiting = Array.from({ length: 10 }, () => send(org, [update]));
+        const answers = await send(other, [create("Persuasion")]);
+
+        assertEquals(statusesOf(answers), [201]);
+      });
+
+      for (const answers of await Promise.all(waiting)) {
+        assertEquals(statusesOf(answers), [200]);
+      }
+    },
+  });
+
+  await t.step("answers ids alone where that is asked for", async () => {
+    const org = await app.organization();
+
+    const answers = await send(org, [create("A"), create("")], {
+      return: "minimal",
+    });
+
+    assertEquals(Object.keys(answers[0]), ["status", "data"]);
+    assertEquals(Object.keys(answers[0].data), ["id"]);
+    const { body } = await org.get(`/api/products/${answers[0].data.id}`);
+    assertEquals(body.data.title, "A");
+    assertEquals(statusesOf(answers), [201, 400]);
+  });
+
+  await t.step("names the fields that it ignores", async () => {
+    const org = await app.organization();
+    const { product } = await org.create(await fullBody(app, org));
+
+    const { headers } = await org.post(PATH, {
+      operations: [
+        { method: "upsert", match: "product_code", body: product },
+        create("Emma", { publisher_name: "Lantern" }),
+      ],
+    });
+
+    const ignored = headers.get("ignored-fields")!.split(", ");
+    assert(ignored.includes("publisher_name"));
+    assert(ignored.includes("contributors.contributor_name"));
+    assert(!ignored.includes("product_code"));
+  });
+
+  await t.step("refuses what is no batch", async () => {
+    const org = await app.organization();
+    const id = crypto.randomUUID();
+    const refused: [unknown, string][] = [
+      [[], ""],
+      [{}, "/operations"],
+      [{ operations: [] }, "/operations"],
+      [{ operations: Array(101).fill(create("Emma")) }, "/operations"],
+      [{ operations: [1] }, "/operations/0"],
+      [{ operations: [{ method: "merge", body: {} }] }, "/operations/0/method"],
+      [{ operations: [{ method: "create" }] }, "/operations/0/body"],
+      [{ operations: [{ method: "create", body: [] }] }, "/operations/0/body"],
+      [{ operations: [{ method: "update", body: {} }] }, "/operations/0/id"],
+      [
+        { operations: [{ method: "delete", id: "1" }] },
+        "/operations/0/id",
+      ],
+      [
+        { operations: [{ method: "delete", id, body: {} }] },
+        "/operations/0/body",
+      ],
+      [
+        { operations: [{ method: "upsert", match: "title", body: {} }] },
+        "/operations/0/match",
+      ],
+      [{ operations: [create("Emma")], atomic: "yes" }, "/atomic"],
+      [{ operations: [create("Emma")], return: "none" }, "/return"],
+      [{ operations: [create("Emma")], limit: 1 }, "/limit"],
+    ];
+    for (const [sent, pointer] of refused) {
+      const { status, body } = await org.post(PATH, sent);
+
+      assertEquals(status, 400, JSON.stringify(sent));
+      assertEquals(body.error.details[0].pointer, pointer);
+    }
+    assertEquals(await total(org), 0);
+  });
+
+  await t.step("refuses keys that may only read, and long bodies", async () => {
+    const org = await app.organization();
+    const key = await org.issueKey("read");
+    const body = {
+      operations: [create("Emma", { subtitle: "x".repeat(2_000) })],
+    };
+
+    const forbidden = await org.post(PATH, body, { "x-api-key": key });
+    const handler = app.variant({ maxBodyBytes: 1_000 });
+    const { status } = await handler(
+      new Request(`http://catalogue.test${PATH}`, {
+        method: "POST",
+        headers: {
+          "x-api-key": org.key,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify(body),
+      }),
+    );
+
+    assertEquals([forbidden.status, status], [403, 413]);
+    assertEquals(await total(org), 0);
+  });
+
+  await t.step("carries a batch out once for one key", async () => {
+    const org = await app.organization();
+    const headers = { "idempotency-key": "order-1" };
+    const operations = [create("A"), create("B", { license_id: org.id })];
+    const single = await org.post("/api/products", { title: "A" }, {
+      "idempotency-key": "order-2",
+    });
+
+    const first = await org.post(PATH, { operations }, headers);
+    const second = await org.post(PATH, { operations }, headers);
+    const other = await org.post(PATH, { operations: [create("C")] }, headers);
+    const elsewhere = await org.post(PATH, { title: "A" }, {
+      "idempotency-key": "order-2",
+    });
+
+    assertEquals(statusesOf(first.body.data), [201, 400]);
+    assertEquals(first.headers.get("idempotent-replayed"), null);
+    assertEquals(second.text, first.text);
+    assertEquals(second.headers.get("idempotent-replayed"), "true");
+    assertEquals([single.status, other.status, elsewhere.status], [
+      201,
+      422,
+      400,
+    ]);
+    assertEquals(await total(org), 2);
+  });
+
+  await t.step("carries it out once for twenty requests at once", async () => {
+    const org = await app.organization();
+    const operations = [create("A"), upsert(ISBN, { title: "B" }), create("C")];
+
+    const replies = await Promise.all(
+      Array.from(
+        { length: 20 },
+        () => org.post(PATH, { operations }, { "idempotency-key": "k" }),
+      ),
+    );
+
+    for (const { status, body } of replies) {
+      if (status === 409) {
+        assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+      } else assertEquals(statusesOf(body.data), [201, 201, 201]);
+    }
+    assertEquals(await total(org), 3);
+  });
+});
+
+/** The product without what the service makes for each one. */
+function shapeOf(product: object): unknown {
+  return JSON.parse(
+    JSON.stringify(product),
+    (key, value) =>
+      ["id", "product_code", "title", "created_at", "updated_at"].includes(key)
+        ? undefined
+        : value,
+  );
+}
