@@ -18,6 +18,8 @@ export const unhurried: readonly Statement[] = [
   sql`set local timezone = 'UTC'`,
   sql`set local statement_timeout = 0`,
   sql`set local lock_timeout = 0`,
+  // How many elements an array has is overestimated: compiling would take longer than all else.
+  sql`set local jit = off`,
   // A reader of the lines may pause.
   sql`set local idle_in_transaction_session_timeout = 0`,
 ];

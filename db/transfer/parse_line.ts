@@ -39,14 +39,15 @@ export function lineParser(kinds: ReadonlyMap<string, Carried>) {
     const value = jsonOf(text);
     const { kind } = value;
     if (kind === CATALOGUE.kind) return { kind, name: nameIn(value) };
-    const known = typeof kind === "string" ? fields.get(kind) : undefined;
-    if (!known) throw new Refusal(`There is no kind ${JSON.stringify(kind)}`);
+    if (typeof kind !== "string") throw new Refusal("kind must be a string");
+    const known = fields.get(kind);
+    if (!known) throw new Refusal(`There is no kind "${kind}"`);
     const { id } = value;
     if (typeof id !== "string" || !UUID.test(id)) {
       throw new Refusal("id must be a UUID");
     }
     checkFields(value, known, "");
-    return { number, kind: kind as string, id: id.toLowerCase(), text };
+    return { number, kind, id: id.toLowerCase(), text };
   };
 }
 

@@ -12,9 +12,9 @@ import type { Carried } from "./columns.ts";
 export interface WriteStatements {
   /** Locks the records that are there. */
   lock(ids: readonly string[]): Statement;
-  /** Takes from records that are there what their lines replace. */
-  clear(ids: readonly string[]): Statement[];
-  /** Writes the records, given as the text of a JSON array, with all rows that belong to them. */
+  /** Takes from records that are there what their lines, the text of a JSON array, replace. */
+  clear(ids: readonly string[], lines: string): Statement[];
+  /** Writes the records with all rows that belong to them. */
   write(ids: readonly string[], lines: string): Statement[];
 }
 
@@ -30,22 +30,18 @@ export function writeStatements(carried: Carried): WriteStatements {
         order by x.id
         for no key update
       `,
-    clear: (ids) => [
-      ...isProducts ? [count(ids, -1), release(ids)] : [],
+    clear: (ids, lines) => [
+      ...isProducts ? [forgetAnswers(lines), count(ids, -1), release(ids)] : [],
+      ...isProducts ? [remove("product_documents", "product_id", ids)] : [],
       ...rows.map(({ table, parents: [parent] }) =>
-        sql`
-          delete from ${raw(table)} x
-          where x.organization_id = ${organization} and x.${
-          raw(parent!.link)
-        } = any(${list(ids)})
-        `
+        remove(table, parent!.link, ids)
       ),
     ],
     write: (ids, lines) => [
       // Foreign keys are checked at its end, so its parts need no order.
       sql`
         with lines as materialized (
-          select l.line from jsonb_array_elements(${lines}::text::jsonb) l (line)
+          select l.line from ${elements(lines)} l (line)
         )
         ${insertsBelow(carried, sql`from lines ${raw(table)}`)}
         ${insert(carried, sql`from lines ${raw(table)}`)} ${updating(carried)}
@@ -53,6 +49,19 @@ export function writeStatements(carried: Carried): WriteStatements {
       ...isProducts ? [count(ids, 1)] : [],
     ],
   };
+}
+
+function remove(table: string, link: string, ids: readonly string[]) {
+  return sql`
+    delete from ${raw(table)} x
+    where x.organization_id = ${organization} and x.${raw(link)} = any(${
+    list(ids)
+  })
+  `;
+}
+
+function elements(lines: string): Statement {
+  return sql`jsonb_array_elements(${lines}::text::jsonb)`;
 }
 
 function list(ids: readonly string[]): Statement {
@@ -99,6 +108,25 @@ function updating({ columns }: Carried): Statement {
     .map((name) => `${name} = excluded.${name}`);
   return sql`
     on conflict (organization_id, id) do update set ${names(...values)}
+  `;
+}
+
+/**
+ * A stored answer is right while it has the product's `updated_at`. Where a line
+ * brings other content under the same one, no answer of the organization stays
+ * right: another request may be about to store what it has read before.
+ */
+function forgetAnswers(lines: string): Statement {
+  return sql`
+    update organizations o
+    set names_version = o.names_version + 1
+    where o.id = ${organization} and exists (
+      select
+      from ${elements(lines)} l (line)
+      join products p on p.organization_id = ${organization}
+        and p.id = (l.line ->> 'id')::uuid
+        and p.updated_at = (l.line ->> 'updated_at')::timestamptz
+    )
   `;
 }
 
