@@ -76,6 +76,7 @@ async function writeOut(text: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return false;
-    throw error;
+    const { message } = error as Error;
+    throw new Error(`The export cannot be written: ${message}`);
   }
 }

@@ -27,11 +27,12 @@ export const unhurried: readonly Statement[] = [
 /** The statements that read the lines of a kind. */
 export function lineStatements(kind: string, carried: Carried) {
   const { table } = carried;
+  const fields = fieldsOf(carried);
   const lines = (rows: Statement) =>
     sql<Line>`
       select line.id, row_to_json(line)::text as line
       from (
-        select '${raw(kind)}' as kind, ${fieldsOf(carried)}
+        select '${raw(kind)}' as kind, ${fields}
         from ${raw(table)}
         where ${raw(table)}.organization_id = ${organization} ${rows}
       ) line

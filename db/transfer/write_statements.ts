@@ -8,7 +8,7 @@ import {
 import { counters } from "../products/counts.ts";
 import type { Carried } from "./columns.ts";
 
-/** The statements that make records of a kind what their lines say. */
+/** What makes records of a kind what their lines say. */
 export interface WriteStatements {
   /** Locks the records that are there. */
   lock(ids: readonly string[]): Statement;
@@ -18,9 +18,16 @@ export interface WriteStatements {
   write(ids: readonly string[], lines: string): Statement[];
 }
 
+/** The statements that write records of a kind. */
 export function writeStatements(carried: Carried): WriteStatements {
   const { table, rows } = carried;
   const isProducts = table === "products";
+  const from = sql`from lines ${raw(table)}`;
+  const inserts = sql`
+    ${insertsBelow(carried, from)}
+    ${insert(carried, from)}
+    ${updating(carried)}
+  `;
   return {
     lock: (ids) =>
       sql`
@@ -31,8 +38,14 @@ export function writeStatements(carried: Carried): WriteStatements {
         for no key update
       `,
     clear: (ids, lines) => [
-      ...isProducts ? [forgetAnswers(lines), count(ids, -1), release(ids)] : [],
-      ...isProducts ? [remove("product_documents", "product_id", ids)] : [],
+      ...isProducts
+        ? [
+          forgetAnswers(lines),
+          count(ids, -1),
+          release(ids),
+          remove("product_documents", "product_id", ids),
+        ]
+        : [],
       ...rows.map(({ table, parents: [parent] }) =>
         remove(table, parent!.link, ids)
       ),
@@ -43,8 +56,7 @@ export function writeStatements(carried: Carried): WriteStatements {
         with lines as materialized (
           select l.line from ${elements(lines)} l (line)
         )
-        ${insertsBelow(carried, sql`from lines ${raw(table)}`)}
-        ${insert(carried, sql`from lines ${raw(table)}`)} ${updating(carried)}
+        ${inserts}
       `,
       ...isProducts ? [count(ids, 1)] : [],
     ],

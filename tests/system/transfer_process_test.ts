@@ -34,7 +34,9 @@ Deno.test("deno task export and import", async (t) => {
   const { url } = fresh.settings;
   const dataDir = url ? "" : await preparedFolder();
   if (url) await (await openSide(fresh.settings))[Symbol.asyncDispose]();
-  const env = url ? { DATABASE_URL: url } : { DATA_DIR: dataDir };
+  const env: Record<string, string> = url
+    ? { DATABASE_URL: url }
+    : { DATA_DIR: dataDir };
   const text = await manyProducts();
   const exporting = `$0 export --organization ${DEMO_ORGANIZATION}`;
   const importing = `exec $0 import --organization ${DEMO_ORGANIZATION} -`;
