@@ -18,6 +18,8 @@ export const unhurried: readonly Statement[] = [
   sql`set local timezone = 'UTC'`,
   sql`set local statement_timeout = 0`,
   sql`set local lock_timeout = 0`,
+  // The planner has seen no row of an organization that was imported just now, and would take any index for it.
+  sql`set local plan_cache_mode = force_generic_plan`,
   // How many elements an array has is overestimated: compiling would take longer than all else.
   sql`set local jit = off`,
   // A reader of the lines may pause.
