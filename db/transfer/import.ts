@@ -1,9 +1,16 @@
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  names,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import { isRefusal, refusalOf } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
 import { batchWriter } from "./batch_writer.ts";
 import { linesIn } from "./byte_lines.ts";
-import { readKinds } from "./columns.ts";
+import { readKinds, tablesOf } from "./columns.ts";
+import { KINDS } from "./kinds.ts";
+import { unhurried } from "./line_statements.ts";
 import { lineParser, type RecordLine, Refusal } from "./parse_line.ts";
 
 /** Hears how an import goes. */
@@ -17,6 +24,12 @@ export interface Listener {
 /** A transaction takes at most so many lines, and about as many characters. */
 const MOST_LINES = 200;
 const MOST_LENGTH = 4_000_000;
+
+/**
+ * After so many records of a kind, and after each ten times as many, the planner
+ * gets to know them: for tables that it last saw empty, any index is as good.
+ */
+const FIRST_ANALYZE = 400;
 
 /**
  * Makes every record of a file in the format of `kinds.ts` what its line says,
@@ -40,8 +53,16 @@ export async function importCatalogue(
   let length = 0;
   let last = { number: 0, end: 0 };
 
+  let written = 0;
+  let analyzeAt = FIRST_ANALYZE;
+
   async function flush(): Promise<void> {
     await write(batch);
+    written += batch.length;
+    if (written >= analyzeAt) {
+      await database.transaction((tx) => tx.commit(...unhurried, analyze));
+      analyzeAt *= 10;
+    }
     batch = [];
     length = 0;
     progress(last.number, last.end);
@@ -55,7 +76,11 @@ export async function importCatalogue(
       await database.transaction((tx) => tx.commit(named(line.name)));
       return;
     }
-    if (batch[0] && batch[0].kind !== line.kind) await flush();
+    if (batch[0] && batch[0].kind !== line.kind) {
+      await flush();
+      written = 0;
+      analyzeAt = FIRST_ANALYZE;
+    }
     batch.push(line);
     length += line.text.length;
   }
@@ -73,6 +98,8 @@ export async function importCatalogue(
   }
   await flush();
 }
+
+const analyze = sql`analyze ${names(...tablesOf(Object.values(KINDS)))}`;
 
 /** Creates the organization, or gives it this name. */
 function named(name: string): Statement {
