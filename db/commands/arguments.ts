@@ -19,7 +19,7 @@ export interface CommandHelp {
 export interface Command extends CommandHelp {
   /**
    * Checks the arguments before any database is opened. Gives the function that
-   * does the work there and gives the text to print. Throws `UsageError`.
+   * does the work there and gives the text to print, if any. Throws `UsageError`.
    */
   parse(args: string[]): (connect: Connect) => Promise<string>;
 }

@@ -41,14 +41,13 @@ async function perform(args: string[]): Promise<void> {
   const database = await openDatabase(settings);
   try {
     const deadline = performance.now() + DAY_MS;
-    console.log(
-      await work((organizationId) =>
-        database.until(
-          deadline,
-          organizationId ? { organizationId, name: "command" } : undefined,
-        )
-      ),
+    const result = await work((organizationId) =>
+      database.until(
+        deadline,
+        organizationId ? { organizationId, name: "command" } : undefined,
+      )
     );
+    if (result) console.log(result);
   } finally {
     await database.close();
   }

@@ -4,6 +4,7 @@ import { DOCTOR } from "./doctor.ts";
 import { KEY_COMMANDS } from "./key_commands.ts";
 import { format } from "./list_command.ts";
 import { MEMBER_COMMANDS } from "./member_commands.ts";
+import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
 import { migrate, seed } from "../migrate.ts";
 import { recount } from "../products/recount.ts";
 
@@ -74,6 +75,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   ...KEY_COMMANDS,
   ...MEMBER_COMMANDS,
+  ...TRANSFER_COMMANDS,
 };
 
 /** The usage of the commands of one name, or of all commands when there is no such name. */

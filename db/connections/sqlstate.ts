@@ -2,6 +2,7 @@
 interface DatabaseError {
   code?: string;
   message?: string;
+  detail?: string;
   constraint_name?: string;
   severity?: string;
   /** The function of the server that failed. */
@@ -64,6 +65,23 @@ function isOfStandby(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   return isConnectionLoss(error) || isConflict(error) || isOfStandby(error) ||
     ["53300", "55P03", "57014", "25P03"].includes(sqlState(error));
+}
+
+/**
+ * Whether the values of a statement are at fault: their form (21, 22), a
+ * constraint (23), or their size (54). An unknown organization is not the fault
+ * of a value.
+ */
+export function isRefusal(error: unknown): boolean {
+  return /^(21|22|23|54)...$/.test(sqlState(error)) &&
+    !brokenConstraint(error)?.endsWith("_organization");
+}
+
+/** Why values were refused, in one line; the detail of a check is the whole row, and left out. */
+export function refusalOf(error: unknown): string {
+  const { message, detail } = error as DatabaseError;
+  const isKey = /^23(503|505)$/.test(sqlState(error));
+  return isKey && detail ? `${message}: ${detail}` : String(message);
 }
 
 /** Whether the error came from the database or the way to it. */

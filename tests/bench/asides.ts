@@ -6,13 +6,15 @@ import { peakMemory } from "./processes.ts";
 import { markdown, rateOver, type Result } from "./report.ts";
 import { BARE } from "./start_bare.ts";
 import type { Subject } from "./subject.ts";
+import { measureTransfer } from "./transfer.ts";
 import { worstBeside } from "./worst.ts";
 
 const CLIENTS = 30;
 
-/** What no rate shows: the worst answers, memory, disc, and the embedded database. */
+/** What no rate shows: the worst answers, memory, disc, export and import, and the embedded database. */
 export async function measureAsides(
-  { checkout, service, scenarios: { get, common, create }, disc }: Subject,
+  { checkout, service, scenarios: { get, common, create }, dataset, disc }:
+    Subject,
   results: Result[],
   rules: Rules,
 ): Promise<string> {
@@ -25,6 +27,7 @@ export async function measureAsides(
   // The WebAssembly gets its optimized code only after a while.
   await contestant.run(rules);
   const { rate } = await contestant.run(rules);
+  const transfer = await measureTransfer(rules.cluster.url, dataset.small);
   const overBare = rateOver(results, get.name, [service.name, BARE]);
   return markdown(["what", "figure"], 1, [
     [`GET, ${service.name} / ${BARE}`, overBare.toFixed(2)],
@@ -38,11 +41,17 @@ export async function measureAsides(
     ["Disc, all answers stored, before writes", megabytes(disc)],
     ["Embedded, start with a new folder", seconds(embedded.newFolderMs)],
     ["Embedded, start with its folder", seconds(embedded.oldFolderMs)],
+    ["Export, products", perSecond(transfer.exported)],
+    ["Import, products", perSecond(transfer.imported)],
     [
       `Embedded, GET of ${get.clients} clients`,
-      `${rate.toFixed(0)} per second`,
+      perSecond(rate),
     ],
   ]);
+}
+
+function perSecond(rate: number): string {
+  return `${rate.toFixed(0)} per second`;
 }
 
 function milliseconds(ms: number): string {

@@ -73,13 +73,13 @@ Deno.test("A write", async (t) => {
     );
     const { getRandomValues } = crypto;
     let drawn = 0;
-    crypto.getRandomValues = (array) => {
-      if (!(array instanceof Uint8Array) || array.length !== 8 || drawn++) {
+    crypto.getRandomValues = ((array: Uint8Array<ArrayBuffer>) => {
+      if (array.length !== 8 || drawn++) {
         return getRandomValues.call(crypto, array);
       }
       array.set(bytes);
       return array;
-    };
+    }) as typeof getRandomValues;
 
     const { product: another } = await org.create();
 
@@ -114,7 +114,8 @@ function noting(database: Database, tables: string[]): Database {
       const { text } = parametersOf(statement, "");
       if (!LOCKING.test(text)) continue;
       const [, table] = /\b(?:insert into|update|from) (\w+)/.exec(text) ?? [];
-      tables.push(table!);
+      // The use of a key is noted once a minute.
+      if (table !== "api_key_uses") tables.push(table!);
     }
   }
   return withOperations(database, (operations) => ({

@@ -8,7 +8,8 @@ Deno.test("A wrong command line", async (t) => {
   const wrong = {
     "key": "key create|list|revoke",
     "key --nonsense": "key create|list|revoke",
-    "toString": "migrate|seed|recount|organization|key|member|doctor",
+    "toString":
+      "migrate|seed|recount|organization|key|member|export|import|doctor",
     "key create --name Web": "key create --organization ID --name NAME",
     "organization create": "organization create NAME",
     "organization list all": "organization list [--json]",

@@ -9,6 +9,7 @@ const ROOMS = [
   "db/connections",
   "db",
   "db/products",
+  "db/transfer",
   "db/commands",
   "middleware",
   "routes",

@@ -1,0 +1,102 @@
+import { raw } from "../../db/connections/sql.ts";
+import {
+  type DatabaseSettings,
+  openDatabase,
+  type Operations,
+} from "../../db/database.ts";
+import { install } from "../../db/install.ts";
+import { run } from "../../db/migrate.ts";
+import { DEMO, readSqlFile } from "../../db/sql_files.ts";
+import { exportCatalogue } from "../../db/transfer/export.ts";
+import { importCatalogue } from "../../db/transfer/import.ts";
+import { SETTINGS } from "./harness.ts";
+import { ROOT } from "./process.ts";
+
+/** The organization of `sql/demo.sql`. */
+export const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
+
+/** A database with the schema, as commands have it. */
+export interface Side extends AsyncDisposable {
+  of(organizationId?: string): Operations;
+}
+
+/** Opens a database and brings its schema up to date: an embedded one in memory without `settings`. */
+export async function openSide(
+  settings: DatabaseSettings = { ...SETTINGS, url: undefined },
+): Promise<Side> {
+  const database = await openDatabase(settings);
+  const of = (organizationId?: string) =>
+    database.until(
+      performance.now() + 600_000,
+      organizationId ? { organizationId, name: "test" } : undefined,
+    );
+  await install(of());
+  return { of, [Symbol.asyncDispose]: () => database.close() };
+}
+
+/** Runs SQL as an operator does. */
+export async function execute(
+  database: Operations,
+  ...statements: string[]
+): Promise<Record<string, unknown>[]> {
+  return await database.script(async (tx) => {
+    const results = await tx.commit(...statements.map(raw));
+    return results.at(-1) as Record<string, unknown>[];
+  });
+}
+
+/** Installs the demo organization, and makes its values hard to carry. */
+export async function fillDemo(database: Operations): Promise<void> {
+  const demo = await readSqlFile(DEMO);
+  await database.script(async (tx) => {
+    await run(tx, demo);
+    await tx.commit();
+  });
+  await execute(
+    database,
+    `update product_prices set retail_price = 999999999999.9999, position = 0`,
+    `update custom_field_values set field_value = '123456789012345678901234567890.50'
+      where jsonb_typeof(field_value) = 'number'`,
+    String
+      .raw`update collateral set text = E'"\\" \u2028 \u0001\n😀' where text is not null`,
+    `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.000006+07'
+      where isbn13 is not null`,
+  );
+}
+
+/** The export of an organization, as text. */
+export async function exported(database: Operations): Promise<string> {
+  let text = "";
+  await exportCatalogue(database, {
+    write(lines) {
+      text += lines;
+      return Promise.resolve(true);
+    },
+  });
+  return text;
+}
+
+/** Imports the text, and gives what was refused as `number: reason`. */
+export async function imported(
+  database: Operations,
+  text: string | Uint8Array<ArrayBuffer>,
+): Promise<string[]> {
+  const refused: string[] = [];
+  await importCatalogue(database, new Blob([text]).stream(), {
+    refused: (number, reason) => refused.push(`${number}: ${reason}`),
+    progress() {},
+  });
+  return refused;
+}
+
+/** A command in a process of its own; `line` is what the shell gets, with the command as `$0`. */
+export function command(env: Record<string, string>, line: string) {
+  return new Deno.Command("sh", {
+    args: ["-c", line, `${Deno.execPath()} run --quiet -A db/commands/cli.ts`],
+    cwd: ROOT,
+    env: { DATABASE_URL: "", DATA_DIR: "", NO_COLOR: "1", ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}

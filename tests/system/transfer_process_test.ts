@@ -1,0 +1,107 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
+import {
+  command,
+  DEMO_ORGANIZATION,
+  exported,
+  fillDemo,
+  openSide,
+} from "../support/transfer.ts";
+
+/** How many products the demo organization gets besides its own. */
+const MORE = 3_000;
+
+/** An export with many products. */
+async function manyProducts(): Promise<string> {
+  await using source = await openSide();
+  await fillDemo(source.of());
+  const lines = (await exported(source.of(DEMO_ORGANIZATION))).split("\n");
+  const end = lines.findIndex((line) => line.includes('"publishing_program"'));
+  const [, id, code] = /"id":"([^"]+)","product_code":"([^"]+)"/
+    .exec(lines[end - 1]!)!;
+  const copies = Array.from({ length: MORE }, (_, i) => {
+    const number = String(i).padStart(12, "0");
+    return lines[end - 1]!
+      .replace(id!, `ffffffff-0000-7000-8000-${number}`)
+      .replace(code!, `P-${number}`);
+  });
+  return lines.toSpliced(end, 0, ...copies).join("\n");
+}
+
+Deno.test("deno task export and import", async (t) => {
+  await using fresh = await openFreshDatabase();
+  const { url } = fresh.settings;
+  const dataDir = url ? "" : await preparedFolder();
+  if (url) await (await openSide(fresh.settings))[Symbol.asyncDispose]();
+  const env: Record<string, string> = url
+    ? { DATABASE_URL: url }
+    : { DATA_DIR: dataDir };
+  const text = await manyProducts();
+  const exporting = `$0 export --organization ${DEMO_ORGANIZATION}`;
+  const importing = `exec $0 import --organization ${DEMO_ORGANIZATION} -`;
+
+  /** Runs the command with this input, and says how it ended. */
+  async function run(line: string, input: string) {
+    const child = command(env, line);
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(input));
+    await writer.close();
+    const { code, stdout, stderr } = await child.output();
+    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  }
+
+  await t.step("import again after a kill brings everything in", async () => {
+    const child = command(env, importing);
+    const writer = child.stdin.getWriter();
+    const most = text.slice(0, text.length * 2 / 3);
+    await writer.write(new TextEncoder().encode(most));
+    child.kill("SIGKILL");
+    await writer.abort().catch(() => {});
+    await Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
+    assert(!(await child.status).success);
+
+    const { code, stdout } = await run(importing, text);
+
+    const lines = text.trimEnd().split("\n").length;
+    assertEquals([code, stdout], [0, `All ${lines} lines are in\n`]);
+  });
+
+  await t.step("export writes the same bytes, and nothing else", async () => {
+    const { code, stdout, stderr } = await run(exporting, "");
+
+    assertEquals([code, stderr], [0, ""]);
+    assert(stdout === text);
+  });
+
+  await t.step("export ends quietly when its reader goes", async () => {
+    const { stdout, stderr } = await run(`${exporting} | head -n 1`, "");
+
+    assertEquals(stdout, text.slice(0, text.indexOf("\n") + 1));
+    assertEquals(stderr, "");
+  });
+
+  await t.step("import says which lines it refuses, and fails", async () => {
+    const input = `${text.slice(0, text.indexOf("\n"))}\n\n{}\n`;
+
+    const { code, stdout, stderr } = await run(importing, input);
+
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(
+      stderr,
+      /^Line 3: kind must be a string\n1 of 3 lines were refused\n$/,
+    );
+  });
+
+  await t.step("import explains a file that is not there", async () => {
+    const line = `$0 import --organization ${DEMO_ORGANIZATION} none.ndjson`;
+
+    const { code, stderr } = await run(line, "");
+
+    assertEquals(code, 1);
+    assertMatch(stderr, /^[^\n]*none\.ndjson[^\n]*\n$/);
+  });
+
+  if (dataDir) await Deno.remove(dataDir, { recursive: true });
+});
