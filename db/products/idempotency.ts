@@ -63,9 +63,26 @@ function find({ key }: KeyedRequest) {
   `;
 }
 
-/** Remembers the product that is `built` in the same statement, and forgets a few keys that are older than a day. */
+/** Remembers the product that is `built` in the same statement. */
 export function rememberAnswer(request: KeyedRequest): Statement {
-  return sql`,
+  const columns = {
+    record_id: sql`b.id`,
+    answer: sql`'{' || b.summary || ',' || b.details || '}'`,
+  };
+  return sql`, ${rememberingFrom(request, columns, sql`from built b`)}`;
+}
+
+/**
+ * The part of a statement that remembers an answer until the next day, and
+ * forgets a few that are older: `record_id` and `answer` are expressions over
+ * the row of `source`, a clause that begins with `from`.
+ */
+export function rememberingFrom(
+  request: KeyedRequest,
+  { record_id, answer }: Record<"record_id" | "answer", Statement>,
+  source: Statement,
+): Statement {
+  return sql`
     forgotten as (
       delete from idempotency_keys k
       where k.organization_id = ${organization} and k.key in (
@@ -82,9 +99,10 @@ export function rememberAnswer(request: KeyedRequest): Statement {
     remembered as (
       insert into idempotency_keys (organization_id, key, request_hash, product_id, product)
       select
-        ${organization}::uuid, ${request.key}, ${hashOf(request)}, b.id,
-        '{' || b.summary || ',' || b.details || '}'
-      from built b
+        ${organization}::uuid, ${request.key}, ${
+    hashOf(request)
+  }, ${record_id}, ${answer}
+      ${source}
       on conflict (organization_id, key) do update set
         request_hash = excluded.request_hash,
         product_id = excluded.product_id,

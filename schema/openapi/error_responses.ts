@@ -17,11 +17,12 @@ const WHEN: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED:
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
-  CONFLICT: "A publishing program uses the product.",
+  CONFLICT:
+    "Another record refers to this one: `details` says how many products, or a publishing program has the product.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   PRECONDITION_FAILED:
-    "The product has changed: `If-Match` names an earlier state.",
+    "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE: "The body is not sent as `application/json`.",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used with another body.",

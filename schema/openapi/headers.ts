@@ -26,12 +26,12 @@ export const REQUEST_HEADERS = {
   },
   "If-Match": {
     description:
-      "The ETag of the product that you read. If the product has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
+      "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
     schema: { type: "string" },
   },
   "Idempotency-Key": {
     description:
-      "A new value for each product, such as a UUID. For a day, a repeated request with the same key and body creates nothing and gets the first answer.",
+      "A new value for each record, such as a UUID. For a day, a repeated request with the same key and body creates nothing and gets the first answer.",
     schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
   },
 } satisfies Record<string, Header>;

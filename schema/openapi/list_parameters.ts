@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { Parameters } from "../list_query.ts";
+import { CodeParameters, RecordParameters } from "../record_query.ts";
 import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, querySchema } from "./json_schema.ts";
 
@@ -32,10 +34,32 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   product_type: "Products of one of these types.",
 };
 
-/** The Parameter Objects of a list, made from the schemas that validate it. */
+/** The descriptions of the parameters of other lists. */
+const RECORD_DESCRIPTIONS: Record<
+  keyof typeof RecordParameters.entries | keyof typeof CodeParameters.entries,
+  string
+> = {
+  page: DESCRIPTIONS.page,
+  limit: DESCRIPTIONS.limit,
+  search:
+    "Words in the name, in any order, ignoring case and accents. Double quotes make a phrase.",
+  name: "Those with exactly this name.",
+  sort:
+    "The order: `-` is descending. Names go by their letters, ignoring case and accents.",
+  code: "The one with exactly this code.",
+};
+
+/** The Parameter Objects of a list of products, made from the schemas that validate it. */
 export function listParameters() {
-  const { properties } = querySchema(Parameters);
-  return Object.entries(DESCRIPTIONS).map(([name, description]) => {
+  return parameterObjects(Parameters, DESCRIPTIONS);
+}
+
+function parameterObjects(
+  parameters: v.GenericSchema,
+  descriptions: Record<string, string>,
+) {
+  const { properties } = querySchema(parameters);
+  return Object.entries(descriptions).map(([name, description]) => {
     const schema = properties![name] as JsonSchema;
     return {
       name,
@@ -54,8 +78,8 @@ function typed({ type, default: text }: JsonSchema): unknown {
   return type === "integer" ? Number(text) : text;
 }
 
-/** A parameter of a query that is not a list's. */
-export type QueryParameter = "at";
+/** A parameter of a query that is not a list's of products. */
+export type QueryParameter = "at" | keyof typeof RECORD_DESCRIPTIONS;
 
 /** The parameters that paths and operations refer to. */
 export function sharedParameters() {
@@ -63,6 +87,10 @@ export function sharedParameters() {
     name,
     { name, in: "header", ...header },
   ]);
+  const records = parameterObjects(
+    v.object({ ...RecordParameters.entries, ...CodeParameters.entries }),
+    RECORD_DESCRIPTIONS,
+  );
   return {
     id: {
       name: "id",
@@ -71,6 +99,28 @@ export function sharedParameters() {
       description: "The id of the product.",
       schema: { type: "string", format: "uuid" },
       example: "c0000000-0000-4000-8000-000000000100",
+    },
+    record_id: {
+      name: "id",
+      in: "path",
+      required: true,
+      description: "The id of the record.",
+      schema: { type: "string", format: "uuid" },
+    },
+    product_id: {
+      name: "product_id",
+      in: "path",
+      required: true,
+      description: "The id of the product.",
+      schema: { type: "string", format: "uuid" },
+    },
+    number: {
+      name: "number",
+      in: "path",
+      required: true,
+      description: "The number of the ONIX list.",
+      schema: { type: "string", pattern: "^[0-9]{1,3}$" },
+      example: "96",
     },
     key_id: {
       name: "key_id",
@@ -86,6 +136,7 @@ export function sharedParameters() {
         "When the key stops working: a day, or a time with its offset (ISO 8601). Now without it.",
       schema: { type: "string" },
     },
+    ...Object.fromEntries(records.map((record) => [record.name, record])),
     ...Object.fromEntries(headers),
   };
 }
