@@ -105,7 +105,12 @@ export function setProductForm(
   if (product_form_id === undefined) return [];
   return [sql`
     update formats f
-    set product_form_id = ${product_form_id}
+    set
+      product_form_id = ${product_form_id},
+      updated_at = greatest(
+        now(),
+        (f.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      )
     from products p
     where p.organization_id = ${organization} and p.id = ${id}
       and f.organization_id = ${organization} and f.id = p.format_id

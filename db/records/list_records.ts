@@ -51,9 +51,12 @@ function pageOf(table: OwnTable, query: RecordQuery) {
   `;
   const entries = jsonArray(sql`
     select ${shownColumns(table)}
-    ${found}
-    order by ${SORTING[sort]}
-    limit ${limit} offset ${offset}
+    from (
+      select r.*
+      ${found}
+      order by ${SORTING[sort]}
+      limit ${limit} offset ${offset}
+    ) r
   `);
   const statement = sql<{ entries: string; total: string }>`
     select ${entries}::text as entries, (select count(*) ${found}) as total
