@@ -2,8 +2,9 @@
 -- organization has dozens of the others, and their primary keys find these. The part of a name that the order goes by is
 -- bounded, since an index cannot hold a long one. For 300,000 contributors both indexes take 45 MB.
 --
--- Products have no index by season, division or license: every create would pay for it, and what it would be good for is
--- rare: the deletion of one, and how many products refer to one, read the organization's products in 0.3 s for a million.
+-- Products have no index by season, division or license, nor their values by custom field: every create would pay for
+-- it, and what it would be good for is rare. Deleting one of these, and how many products refer to it, read the
+-- organization's products: 0.3 s for a million.
 create index collections_by_name
   on collections (organization_id, left(search_key(name), 200) collate "C", id);
 
