@@ -9,16 +9,20 @@ interface Use {
   product: string;
   column: string;
   constraint: string;
+  /** Whether one product may use a record more than once. */
+  isRepeated?: true;
 }
 
-/** Where the entries of a product's arrays are. */
-const LINKS: Record<NonNullable<Reference["array"]>, string> = {
-  contributors: "product_contributors",
-  product_collections: "product_collections",
-  custom_fields: "custom_field_values",
+/** Where the entries of a product's arrays are. A contributor may have several roles. */
+const LINKS: Record<
+  NonNullable<Reference["array"]>,
+  Pick<Use, "table" | "isRepeated">
+> = {
+  contributors: { table: "product_contributors", isRepeated: true },
+  product_collections: { table: "product_collections" },
+  custom_fields: { table: "custom_field_values" },
 };
 
-/** The table of the programmes' products. */
 const IN_PROGRAM: Use = {
   table: "publishing_program_products",
   product: "product_id",
@@ -33,7 +37,7 @@ function usesOf(table: OwnTable): Use[] {
     .filter((reference) => reference.table === table && !reference.isOneOf)
     .map(({ field: column, array, constraint }) =>
       array
-        ? { table: LINKS[array], product: "product_id", column, constraint }
+        ? { ...LINKS[array], product: "product_id", column, constraint }
         : { table: "products", product: "id", column, constraint }
     );
 }
@@ -45,11 +49,11 @@ export function isUse(table: OwnTable, constraint?: string): boolean {
 
 /** How many products use the record, as an expression: one that uses it twice is counted once. */
 export function productsOf(table: OwnTable, id: string): Statement {
-  const using = usesOf(table).map(({ table, product, column }, i) =>
+  const using = usesOf(table).map((use, i) =>
     sql`${raw(i > 0 ? "union" : "")}
-      select ${raw(table === "products" ? "" : "distinct")} x.${raw(product)}
-      from ${raw(table)} x
-      where x.organization_id = ${organization} and x.${raw(column)} = ${id}
+      select ${raw(use.isRepeated ? "distinct" : "")} x.${raw(use.product)}
+      from ${raw(use.table)} x
+      where x.organization_id = ${organization} and x.${raw(use.column)} = ${id}
     `
   );
   return sql`(select count(*) from (${using}) using_it)::int`;
