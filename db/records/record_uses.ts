@@ -56,5 +56,6 @@ export function productsOf(table: OwnTable, id: string): Statement {
       where x.organization_id = ${organization} and x.${raw(use.column)} = ${id}
     `
   );
+  if (using.length === 0) return sql`0`;
   return sql`(select count(*) from (${using}) using_it)::int`;
 }

@@ -1,10 +1,6 @@
-import { ApiError, invalid, unavailable } from "../../schema/errors.ts";
-import { unknownReference } from "../../schema/errors.ts";
 import type { RecordBody } from "../../schema/record_bodies.ts";
-import { nounOf, type OwnTable } from "../../schema/records.ts";
-import { REFERENCES } from "../../schema/references.ts";
+import type { OwnTable } from "../../schema/records.ts";
 import { sql } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
 import {
@@ -17,7 +13,7 @@ import { uuidv7 } from "../uuid.ts";
 import { notFound, recordById } from "./read_record.ts";
 import { deleteRow, insertRow, lockRow, updateRow } from "./record_row.ts";
 import { recordJson, recordWithId } from "./shown_record.ts";
-import { isUse, productsOf } from "./record_uses.ts";
+import { explainDelete, explainWrite } from "./record_violations.ts";
 
 /** A record that was created, now or by an earlier request with the same key. */
 export interface CreatedRecord {
@@ -49,7 +45,7 @@ export async function createRecord(
       return { id, record: created!.record, isReplayed: false };
     });
   } catch (error) {
-    throw explained(error);
+    throw explainWrite(error);
   }
 }
 
@@ -78,7 +74,7 @@ export async function updateRecord(
     if (!updated) throw notFound(table, id);
     return updated.record;
   } catch (error) {
-    throw explained(error);
+    throw explainWrite(error);
   }
 }
 
@@ -96,8 +92,7 @@ export async function deleteRecord(
     });
     return deleted.length > 0;
   } catch (error) {
-    if (!isUse(table, brokenConstraint(error))) throw error;
-    throw await inUse(database, table, id, error);
+    throw await explainDelete(database, error, { table, id });
   }
 }
 
@@ -120,37 +115,4 @@ function remember(request: KeyedRequest, table: OwnTable, id: string) {
     with ${rememberingFrom(request, columns, recordWithId(table, id))}
     select
   `;
-}
-
-/** A reference of the body that the database does not know; any other error as it is. */
-function explained(error: unknown): unknown {
-  const constraint = brokenConstraint(error);
-  const unknown = REFERENCES.find((reference) =>
-    reference.heldBy && reference.constraint === constraint
-  );
-  if (!unknown) return error;
-  return invalid("The body", [unknownReference(`/${unknown.field}`)]);
-}
-
-async function inUse(
-  database: Operations,
-  table: OwnTable,
-  id: string,
-  cause: unknown,
-): Promise<ApiError> {
-  const [row] = await database.scan(
-    sql<{ count: number }>`select ${productsOf(table, id)} as count`,
-  );
-  const { count } = row!;
-  const noun = nounOf(table);
-  if (count === 0) {
-    return unavailable(`The ${noun} is being used by another request`, cause);
-  }
-  const message = count === 1
-    ? "1 product refers to it"
-    : `${count} products refer to it`;
-  return new ApiError("CONFLICT", `The ${noun} is in use: ${message}`, {
-    cause,
-    details: [{ code: "in_use", count, message }],
-  });
 }
