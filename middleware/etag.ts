@@ -31,7 +31,7 @@ export function preconditionOf(
     }
     throw new ApiError(
       "PRECONDITION_FAILED",
-      "The product is not, or no longer, the one that If-Match names",
+      "This is not, or no longer, what If-Match names",
     );
   };
 }

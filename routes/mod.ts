@@ -21,6 +21,7 @@ import * as changes from "./changes.ts";
 import * as keys from "./keys.ts";
 import * as health from "./health.ts";
 import * as products from "./products.ts";
+import { recordHandlers } from "./record_handlers.ts";
 import * as rights from "./rights_and_supply.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
 
@@ -44,6 +45,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "PUT /products/{id}/territories": guarded("write", rights.putTerritories),
     "GET /products/{id}/sales-rights": guarded("read", rights.getSalesRights),
     "PUT /products/{id}/sales-rights": guarded("write", rights.putSalesRights),
+    ...recordHandlers(guarded),
     "GET /api-keys": guarded("administer", keys.list),
     "POST /api-keys": guarded("administer", keys.create),
     "GET /api-keys/{key_id}": guarded("administer", keys.get),

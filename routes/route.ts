@@ -3,9 +3,13 @@ import { pathOf } from "../middleware/request_path.ts";
 import { ApiError } from "../schema/errors.ts";
 import { bareIsbn } from "../schema/values.ts";
 
+const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
 /** The parameters of paths. */
 const PARAMETERS: Record<string, string> = {
-  id: "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+  id: UUID,
+  product_id: UUID,
+  number: "\\d{1,3}",
   key_id: "[0-9a-z]{12}",
 };
 

@@ -27,10 +27,16 @@ export type ErrorCode = keyof typeof STATUS;
 
 /**
  * One error in a request: its place, a code for machines and a sentence for
- * people. `pointer` is a JSON Pointer (RFC 6901) into the body.
+ * people. `pointer` is a JSON Pointer (RFC 6901) into the body; `count` says how
+ * many other records are in the way.
  */
 export type ErrorDetail =
-  & ({ pointer: string } | { parameter: string } | { header: string })
+  & (
+    | { pointer: string }
+    | { parameter: string }
+    | { header: string }
+    | { count: number }
+  )
   & { code: string; message: string };
 
 /** The most details in one answer. All errors are counted. */

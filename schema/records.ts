@@ -1,43 +1,78 @@
 import * as v from "valibot";
 import { Uuid } from "./values.ts";
 
-const NAMED = { name: v.string() };
-
-const CODED = { code: v.string(), name: v.string() };
-
-/**
- * The records that an organization keeps and its products refer to, by table:
- * the columns of each besides `organization_id` and `id`.
+/*
+ * The records that products refer to. A row here and a migration make another
+ * resource: its routes, statements, validation and description follow.
  */
+
+/** A kind of record that an organization keeps, with its columns besides the name. */
+function own<const T extends string, const C extends v.ObjectEntries>(
+  type: T,
+  columns: C,
+) {
+  return { type, columns: { name: v.string(), ...columns } };
+}
+
+/** A code list that all organizations share. */
+function shared<const T extends string>(type: T) {
+  return { type, columns: { code: v.string(), name: v.string() } };
+}
+
+/** The records of an organization, by table. `id` and times are not among the columns. */
 const OWN = {
-  licenses: { ...NAMED, badge_colour: v.nullable(v.string()) },
-  seasons: NAMED,
-  publishers: NAMED,
-  divisions: NAMED,
-  imprints: NAMED,
-  collections: { ...NAMED, collection_type: v.nullable(v.string()) },
-  formats: { ...NAMED, product_form_id: v.nullable(Uuid) },
-  titles: NAMED,
-  contributors: NAMED,
-  custom_fields: NAMED,
-  publishing_programs: NAMED,
+  licenses: own("License", { badge_colour: v.nullable(v.string()) }),
+  seasons: own("Season", {}),
+  publishers: own("Publisher", {}),
+  divisions: own("Division", {}),
+  imprints: own("Imprint", {}),
+  collections: own("Collection", { collection_type: v.nullable(v.string()) }),
+  formats: own("Format", { product_form_id: v.nullable(Uuid) }),
+  titles: own("Title", {}),
+  contributors: own("Contributor", {}),
+  custom_fields: own("CustomField", {}),
+  publishing_programs: own("PublishingProgram", {}),
 };
 
-/** The code lists that all organizations share, by table. */
+/** The code lists, by table. */
 const SHARED = {
-  publishing_statuses: CODED,
-  product_availabilities: CODED,
-  product_forms: CODED,
-  contributor_roles: CODED,
-  lifecycle_statuses: CODED,
+  publishing_statuses: shared("PublishingStatus"),
+  product_availabilities: shared("ProductAvailability"),
+  product_forms: shared("ProductForm"),
+  contributor_roles: shared("ContributorRole"),
+  lifecycle_statuses: shared("LifecycleStatus"),
 };
 
-/** Every table of records, with its columns. */
+/** Every table of records, with what one is called and its columns. */
 export const RECORDS = { ...OWN, ...SHARED };
 
+export type OwnTable = keyof typeof OWN;
+
+export type SharedTable = keyof typeof SHARED;
+
 export type RecordTable = keyof typeof RECORDS;
+
+export const OWN_TABLES = Object.keys(OWN) as OwnTable[];
+
+export const SHARED_TABLES = Object.keys(SHARED) as SharedTable[];
 
 /** Whether the records of the table belong to all organizations. */
 export function isShared(table: RecordTable): boolean {
   return Object.hasOwn(SHARED, table);
+}
+
+/** The path of a table: `/custom-fields`. */
+export type PathOf<T extends string> = `/${Hyphenated<T>}`;
+
+type Hyphenated<T extends string> = T extends `${infer A}_${infer B}`
+  ? `${A}-${Hyphenated<B>}`
+  : T;
+
+export function pathOfTable<const T extends RecordTable>(table: T): PathOf<T> {
+  return `/${table.replaceAll("_", "-")}` as PathOf<T>;
+}
+
+/** What one record of the table is called in a sentence: `custom field`. */
+export function nounOf(table: RecordTable): string {
+  return RECORDS[table].type.replace(/\B[A-Z]/g, " $&").toLowerCase();
 }

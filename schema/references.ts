@@ -143,7 +143,8 @@ export function shownFields(array?: Reference["array"]): v.ObjectEntries {
   return Object.fromEntries(
     referencesOf(array).flatMap(({ table, shows, isAlwaysShown }) =>
       Object.entries(shows ?? {}).map(([field, column]) => {
-        const schema = (RECORDS[table] as v.ObjectEntries)[column]!;
+        const columns: v.ObjectEntries = RECORDS[table].columns;
+        const schema = columns[column]!;
         if (array) return [field, schema];
         if (!isAlwaysShown) return [field, v.optional(schema)];
         return [field, v.is(schema, null) ? schema : v.nullable(schema)];

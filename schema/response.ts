@@ -21,7 +21,7 @@ const Isbn = v.nullable(
 /** A collection that a product is in. */
 export const CollectionSummary = v.object({
   id: Uuid,
-  ...RECORDS.collections,
+  ...RECORDS.collections.columns,
 });
 
 /** The fields that get and lists have. */

@@ -6,8 +6,11 @@ import { DOCTOR } from "./doctor.ts";
 import { connectionAdvice } from "../connections/advice.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 
-/** SQLSTATE of PostgreSQL. */
-const INSUFFICIENT_PRIVILEGE = "42501";
+/** What to do, by the SQLSTATE of PostgreSQL. */
+const ADVICE: Record<string, string> = {
+  "42501": "deno task doctor says which right the role lacks",
+  "42P01": "run deno task migrate and deno task seed first",
+};
 
 const DAY_MS = 86_400_000;
 
@@ -58,9 +61,7 @@ export function explain(error: Error & { code?: string }): string {
   if (brokenConstraint(error)?.endsWith("_organization")) {
     return "There is no organization with this id";
   }
-  const advice = error.code === INSUFFICIENT_PRIVILEGE
-    ? "deno task doctor says which right the role lacks"
-    : connectionAdvice(error);
+  const advice = ADVICE[error.code ?? ""] ?? connectionAdvice(error);
   return advice ? `${error.message}: ${advice}` : error.message;
 }
 

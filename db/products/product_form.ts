@@ -36,7 +36,12 @@ export function setProductForms(changes: readonly Change[]): Statement[] {
   }));
   return [sql`
     update formats f
-    set product_form_id = last.product_form_id
+    set
+      product_form_id = last.product_form_id,
+      updated_at = greatest(
+        now(),
+        (f.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      )
     from (
       select distinct on (p.format_id) p.format_id, r.product_form_id
       from products p

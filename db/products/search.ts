@@ -15,15 +15,33 @@ const ISBN_PART = /^[\d -]+[xX]?$/;
  * letters are the same.
  */
 export function searchConditions(term: string): Statement[] {
+  return wordsOf(term).map((word) => sql` and ${contains(word)}`);
+}
+
+/** The same for the name of record `r`. */
+export function namesContaining(term: string): Statement[] {
+  return wordsOf(term).map((word) => {
+    const key = hasTrigram(word)
+      ? sql`search_key(r.name)`
+      : sql`(search_key(r.name) || '')`;
+    return sql` and ${key} like ${patternOf(word)}`;
+  });
+}
+
+/** The words and phrases of a term. The longest one excludes most, and comes first. */
+function wordsOf(term: string): string[] {
   const words = Array.from(
     term.matchAll(WORD),
     ([word, phrase = word]) => phrase.trim(),
   );
-  // The longest word excludes most products.
   return [...new Set(words)]
     .filter((word) => word !== "")
-    .sort((one, other) => other.length - one.length)
-    .map((word) => sql` and ${contains(word)}`);
+    .sort((one, other) => other.length - one.length);
+}
+
+/** What a key that contains the word is like. */
+function patternOf(word: string): Statement {
+  return sql`'%' || search_key(${literally(word)}) || '%'`;
 }
 
 function contains(word: string): Statement {
@@ -33,7 +51,7 @@ function contains(word: string): Statement {
   const searchText = hasTrigram(word) && hasTrigram(bare)
     ? sql`p.search_text`
     : sql`(p.search_text || '')`;
-  const pattern = sql`'%' || search_key(${literally(word)}) || '%'`;
+  const pattern = patternOf(word);
   if (word.includes(SEPARATOR)) {
     return sql`${searchText} like ${pattern} and search_key(p.title) like ${pattern}`;
   }

@@ -49,6 +49,15 @@ export function openapiDocument(origin: string, prefix: string): string {
         description: "Where a product is sold, by whom and for how much.",
       },
       {
+        name: "References",
+        description:
+          "What products refer to. The organization's own records, all alike.",
+      },
+      {
+        name: "Code lists",
+        description: "The ids and codes that all organizations share.",
+      },
+      {
         name: "API keys",
         description:
           "The keys of the organization, for members with the role `admin` or `owner` and their Bearer tokens.",
@@ -111,7 +120,10 @@ function pathsOf(operations: Record<string, Operation>, common = {}) {
 function pathParameters(path: string) {
   return Array.from(
     path.matchAll(/\{(\w+)\}/g),
-    ([, name]) => reference(name!),
+    ([, name]) =>
+      reference(
+        name === "id" && !path.startsWith("/products/") ? "record_id" : name!,
+      ),
   );
 }
 
@@ -145,12 +157,14 @@ function operationObject(key: string, operation: Operation) {
       [answer.status]: {
         description: answer.description,
         headers: responseHeaders(...answer.headers ?? []),
-        content: json(
-          answer.body
-            ? { $ref: `#/components/schemas/${answer.body}` }
-            : { type: "object" },
-          exampleAnswers(key),
-        ),
+        ...answer.status !== 204 && {
+          content: json(
+            answer.body
+              ? { $ref: `#/components/schemas/${answer.body}` }
+              : { type: "object" },
+            exampleAnswers(key),
+          ),
+        },
       },
       ...operation.isConditional && {
         304: {

@@ -17,14 +17,15 @@ const WHEN: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED:
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
-  CONFLICT: "A publishing program uses the product.",
+  CONFLICT:
+    "Another record refers to this one: `details` says how many products, or a publishing program has the product.",
   AMBIGUOUS: "Several products have the value that an upsert matches.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   CURSOR_EXPIRED:
     "The cursor is older than 30 days, or from before the database was restored: begin again with an empty copy.",
   PRECONDITION_FAILED:
-    "The product has changed: `If-Match` names an earlier state.",
+    "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE: "The body is not sent as `application/json`.",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used with another body.",

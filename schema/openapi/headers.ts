@@ -26,7 +26,7 @@ export const REQUEST_HEADERS = {
   },
   "If-Match": {
     description:
-      "The ETag of the product that you read. If the product has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
+      "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
     schema: { type: "string" },
   },
   "Idempotency-Key": {

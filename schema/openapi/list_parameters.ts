@@ -1,6 +1,7 @@
-import type * as v from "valibot";
+import * as v from "valibot";
 import { ChangesParameters } from "../changes_query.ts";
 import { Parameters } from "../list_query.ts";
+import { CodeParameters, RecordParameters } from "../record_query.ts";
 import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, querySchema } from "./json_schema.ts";
 
@@ -41,7 +42,22 @@ const OF_FEEDS: Record<keyof typeof ChangesParameters.entries, string> = {
   include: OF_LISTS.include,
 };
 
-/** The Parameter Objects of a list. */
+/** The descriptions of the parameters of other lists. */
+const OF_RECORDS: Record<
+  keyof typeof RecordParameters.entries | keyof typeof CodeParameters.entries,
+  string
+> = {
+  page: OF_LISTS.page,
+  limit: OF_LISTS.limit,
+  search:
+    "Words in the name, in any order, ignoring case and accents. Double quotes make a phrase.",
+  name: "Records with exactly this name.",
+  sort:
+    "The order: `-` is descending. Names go by their letters, ignoring case and accents.",
+  code: "The record with exactly this code.",
+};
+
+/** The Parameter Objects of a list of products. */
 export function listParameters() {
   return parameterObjects(Parameters, OF_LISTS);
 }
@@ -51,7 +67,6 @@ export function feedParameters() {
   return parameterObjects(ChangesParameters, OF_FEEDS);
 }
 
-/** Made from the schemas that validate the parameters. */
 function parameterObjects(
   parameters: v.GenericSchema,
   descriptions: Record<string, string>,
@@ -76,8 +91,8 @@ function typed({ type, default: text }: JsonSchema): unknown {
   return type === "integer" ? Number(text) : text;
 }
 
-/** A parameter of a query that is not a list's. */
-export type QueryParameter = "at";
+/** A parameter of a query that is not a list's of products. */
+export type QueryParameter = "at" | keyof typeof OF_RECORDS;
 
 /** The parameters that paths and operations refer to. */
 export function sharedParameters() {
@@ -85,6 +100,10 @@ export function sharedParameters() {
     name,
     { name, in: "header", ...header },
   ]);
+  const records = parameterObjects(
+    v.object({ ...RecordParameters.entries, ...CodeParameters.entries }),
+    OF_RECORDS,
+  );
   return {
     id: {
       name: "id",
@@ -93,6 +112,28 @@ export function sharedParameters() {
       description: "The id of the product.",
       schema: { type: "string", format: "uuid" },
       example: "c0000000-0000-4000-8000-000000000100",
+    },
+    record_id: {
+      name: "id",
+      in: "path",
+      required: true,
+      description: "The id of the record.",
+      schema: { type: "string", format: "uuid" },
+    },
+    product_id: {
+      name: "product_id",
+      in: "path",
+      required: true,
+      description: "The id of the product.",
+      schema: { type: "string", format: "uuid" },
+    },
+    number: {
+      name: "number",
+      in: "path",
+      required: true,
+      description: "The number of the ONIX list.",
+      schema: { type: "string", pattern: "^[0-9]{1,3}$" },
+      example: "96",
     },
     key_id: {
       name: "key_id",
@@ -108,6 +149,7 @@ export function sharedParameters() {
         "When the key stops working: a day, or a time with its offset (ISO 8601). Now without it.",
       schema: { type: "string" },
     },
+    ...Object.fromEntries(records.map((record) => [record.name, record])),
     ...Object.fromEntries(headers),
   };
 }

@@ -8,7 +8,13 @@ export interface Operation {
   operationId: string;
   summary: string;
   description?: string;
-  tag: "Products" | "Rights and supply" | "API keys" | "Service";
+  tag:
+    | "Products"
+    | "Rights and supply"
+    | "References"
+    | "Code lists"
+    | "API keys"
+    | "Service";
   /** Whether it has the parameters of a list. */
   isList?: true;
   /** Whether it has the parameters of the feed of changes. */
@@ -21,9 +27,9 @@ export interface Operation {
   requestHeaders?: RequestHeader[];
   body?: SchemaName;
   answer: {
-    status: 200 | 201;
+    status: 200 | 201 | 204;
     description: string;
-    /** Absent: any JSON object. */
+    /** Absent: any JSON object, or nothing with 204. */
     body?: SchemaName;
     headers?: ResponseHeader[];
   };

@@ -1,5 +1,6 @@
 import { API_KEYS } from "./key_operations.ts";
 import { ANY, GUARDED, type Operation, WITH_BODY } from "./operation.ts";
+import { RECORD_OPERATIONS } from "./record_operations.ts";
 import { RIGHTS } from "./rights_operations.ts";
 
 /** The operations under the API prefix (specification, 4). */
@@ -118,6 +119,7 @@ export const API = {
     errors: [...GUARDED, "NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
   },
   ...RIGHTS,
+  ...RECORD_OPERATIONS,
   ...API_KEYS,
   "GET /openapi.json": {
     operationId: "getDescription",

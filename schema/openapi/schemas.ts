@@ -10,6 +10,7 @@ import * as rights from "../rights.ts";
 import * as sales from "../sales_rights_body.ts";
 import * as territory from "../territory_body.ts";
 import { Timestamp, Uuid } from "../values.ts";
+import { recordSchemas } from "./record_schemas.ts";
 
 const ErrorDetail = v.object({
   pointer: v.optional(
@@ -20,6 +21,13 @@ const ErrorDetail = v.object({
   ),
   header: v.optional(
     v.pipe(v.string(), v.description("A header of the request.")),
+  ),
+  count: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.description("How many records refer to this one."),
+    ),
   ),
   code: v.string(),
   message: v.string(),
@@ -102,10 +110,7 @@ export const SCHEMAS = {
   NewApiKey: key.NewApiKey,
 
   ProductAnswer: success(answer.Product),
-  ProductsAnswer: v.object({
-    ...success(v.array(answer.ListedProduct)).entries,
-    meta: Meta,
-  }),
+  ProductsAnswer: page(answer.ListedProduct),
   TerritoriesAnswer: success(v.array(rights.ProductTerritory)),
   SalesRightsAnswer: success(v.array(rights.SalesRights)),
   ApiKeysAnswer: success(v.array(key.ApiKey)),
@@ -153,6 +158,8 @@ export const SCHEMAS = {
   SalesRights: rights.SalesRights,
   ApiKey: key.ApiKey,
   IssuedApiKey: key.IssuedApiKey,
+
+  ...recordSchemas({ success, page }),
 };
 
 /** The name of a schema. */
@@ -161,6 +168,11 @@ export type SchemaName = keyof typeof SCHEMAS;
 /** The envelope of a success (specification, 7.1). */
 function success<const D extends v.GenericSchema>(data: D) {
   return v.object({ success: v.literal(true), data, error: v.null() });
+}
+
+/** The envelope of a page of a list. */
+function page<const E extends v.GenericSchema>(entry: E) {
+  return v.object({ ...success(v.array(entry)).entries, meta: Meta });
 }
 
 /** The envelope of a failure with one of these codes. */

@@ -1,4 +1,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import {
+  OWN_TABLES,
+  pathOfTable,
+  SHARED_TABLES,
+} from "../../schema/records.ts";
 import { EXAMPLES, makeExamples, openDemo } from "../support/examples.ts";
 import { runTool } from "../support/tools.ts";
 
@@ -23,6 +28,18 @@ Deno.test("GET /openapi.json", async (t) => {
       "/products/{id}",
       "/products/{id}/territories",
       "/products/{id}/sales-rights",
+      ...OWN_TABLES.flatMap((table) => [
+        pathOfTable(table),
+        `${pathOfTable(table)}/{id}`,
+      ]),
+      "/publishing-programs/{id}/products",
+      "/publishing-programs/{id}/products/{product_id}",
+      ...SHARED_TABLES.flatMap((table) => [
+        pathOfTable(table),
+        `${pathOfTable(table)}/{id}`,
+      ]),
+      "/code-lists",
+      "/code-lists/{number}",
       "/api-keys",
       "/api-keys/{key_id}",
       "/openapi.json",

@@ -30,7 +30,7 @@ Deno.test("The references of products", async (t) => {
   });
 
   await t.step("have the columns of schema/records.ts", async () => {
-    for (const [table, columns] of Object.entries(RECORDS)) {
+    for (const [table, { columns }] of Object.entries(RECORDS)) {
       const [row] = await app.sql((sql) =>
         sql<{ names: string[] }[]>`
           select json_agg(c.column_name) as names

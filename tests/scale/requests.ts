@@ -13,6 +13,7 @@ import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/bodies.ts";
 import { type App, type Organization, send } from "../support/harness.ts";
 import { TREE, withoutIds } from "../support/rights_tree.ts";
+import { askForRecords } from "./record_requests.ts";
 import { recorded } from "./recording.ts";
 
 /** Every statement of the service's requests and commands, as sent, by asking for all that there is. */
@@ -59,6 +60,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   ]);
   const { id: other } = await org.create();
   await ask("GET", path);
+  await askForRecords(ask, org);
   for (const query of queries(org, data)) {
     await ask("GET", `/api/products?${query}`);
   }

@@ -95,7 +95,7 @@ const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 async function templates(): Promise<string[]> {
   const folder = new URL("../../db/", import.meta.url);
   const texts = await Promise.all(
-    ["", "connections/", "products/"].flatMap((room) =>
+    ["", "connections/", "products/", "records/"].flatMap((room) =>
       Array.from(Deno.readDirSync(new URL(room, folder)))
         .filter(({ name, isFile }) => isFile && !OF_OPERATORS.includes(name))
         .map(({ name }) => Deno.readTextFile(new URL(`${room}${name}`, folder)))

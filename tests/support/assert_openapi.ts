@@ -17,13 +17,15 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 ajv.addSchema(DOCUMENT, "openapi.json");
 
-/** The paths as regular expressions, under any prefix. */
-const PATHS = Object.keys(DOCUMENT.paths).map((path) => ({
-  path,
-  expression: new RegExp(
-    `^(?:/[\\w.~-]+)*?${path.replace(/\{\w+\}/g, "[^/]+")}/?$`,
-  ),
-}));
+/** The paths as regular expressions, under any prefix: a longer one is no prefix and a shorter one. */
+const PATHS = Object.keys(DOCUMENT.paths)
+  .sort((one, other) => other.split("/").length - one.split("/").length)
+  .map((path) => ({
+    path,
+    expression: new RegExp(
+      `^(?:/[\\w.~-]+)*?${path.replace(/\{\w+\}/g, "[^/]+")}/?$`,
+    ),
+  }));
 
 /**
  * Checks an answer against the OpenAPI document: its status, its headers, and

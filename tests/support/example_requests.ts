@@ -6,10 +6,14 @@ export interface ExampleRequest {
   body?: unknown;
 }
 
-/** An id that the service gives to the product of an earlier example, or to its first price. */
-type Ids = Record<"product" | "price", string>;
+/** An id that the service gives to what an earlier example creates. */
+type Ids = Record<"product" | "price" | "publisher", string>;
 
 const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000000100";
+
+const DEMO_PUBLISHER = "30000000-0000-4000-8000-000000000001";
+
+const DEMO_PROGRAM = "b0000000-0000-4000-8000-000000000001";
 
 const UNKNOWN_PRODUCT = "c0000000-0000-4000-8000-999999999999";
 
@@ -157,6 +161,58 @@ export const REQUESTS = {
     summary: "A product in a publishing program",
     operation: "DELETE /products/{id}",
     path: `/products/${DEMO_PRODUCT}`,
+  },
+  createPublisher: {
+    summary: "A name",
+    operation: "POST /publishers",
+    path: "/publishers",
+    body: { name: "Éditions du Phare" },
+  },
+  listPublishers: {
+    summary: "By a word of the name",
+    operation: "GET /publishers",
+    path: "/publishers?search=editions",
+  },
+  getPublisher: {
+    summary: "A publisher, and how many products refer to it",
+    operation: "GET /publishers/{id}",
+    path: `/publishers/${DEMO_PUBLISHER}`,
+  },
+  updatePublisher: ({ publisher }: Ids) => ({
+    summary: "Another name",
+    operation: "PUT /publishers/{id}",
+    path: `/publishers/${publisher}`,
+    body: { name: "Lighthouse France" },
+  }),
+  deletePublisher: ({ publisher }: Ids) => ({
+    summary: "An existing publisher",
+    operation: "DELETE /publishers/{id}",
+    path: `/publishers/${publisher}`,
+  }),
+  deletePublisherInUse: {
+    summary: "A publisher that products refer to",
+    operation: "DELETE /publishers/{id}",
+    path: `/publishers/${DEMO_PUBLISHER}`,
+  },
+  listProgramProducts: {
+    summary: "The products of a program",
+    operation: "GET /publishing-programs/{id}/products",
+    path: `/publishing-programs/${DEMO_PROGRAM}/products?limit=2`,
+  },
+  listLifecycleStatuses: {
+    summary: "One code",
+    operation: "GET /lifecycle-statuses",
+    path: "/lifecycle-statuses?code=active",
+  },
+  getLifecycleStatus: {
+    summary: "A code by its id",
+    operation: "GET /lifecycle-statuses/{id}",
+    path: "/lifecycle-statuses/32a77f6f-d320-5e69-ad14-4ddf65390f41",
+  },
+  getCodeList: {
+    summary: "Price statuses",
+    operation: "GET /code-lists/{number}",
+    path: "/code-lists/61",
   },
 } satisfies Record<
   string,

@@ -29,7 +29,7 @@ export async function openDemo(): Promise<Demo> {
 
 /** Sends the requests, and gives the text of the file of examples: the same text each time. */
 export async function makeExamples(app: Demo): Promise<string> {
-  const ids = { product: "", price: "" };
+  const ids = { product: "", price: "", publisher: "" };
   const exchanges: Record<string, Exchange> = {};
   for (const [name, request] of Object.entries(REQUESTS)) {
     const { summary, operation, path, body }: ExampleRequest =
@@ -44,8 +44,10 @@ export async function makeExamples(app: Demo): Promise<string> {
       ...body !== undefined && { body: JSON.stringify(body) },
     });
     if (status === 201) {
-      const { id, product_prices: [price] } = answer.data;
-      Object.assign(ids, { product: id, price: price.id });
+      const { id, product_prices } = answer.data;
+      if (product_prices) {
+        Object.assign(ids, { product: id, price: product_prices[0].id });
+      } else ids.publisher = id;
     }
     exchanges[name] = {
       summary,
@@ -69,7 +71,7 @@ const GENERATED: [RegExp, (number: string) => string][] = [
   [/\bP-\w{8}\b/g, (number) => `P-EXAMP1E${number}`],
   [
     /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
-    (number) => `2026-01-01T09:00:0${number}.000Z`,
+    (number) => `2026-01-01T09:00:${number.padStart(2, "0")}.000Z`,
   ],
 ];
 

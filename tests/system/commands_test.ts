@@ -9,8 +9,10 @@ import { API_KEY } from "../../db/api_keys.ts";
 import { UsageError } from "../../db/commands/arguments.ts";
 import { explain } from "../../db/commands/cli.ts";
 import { COMMANDS, help } from "../../db/commands/commands.ts";
+import { sql } from "../../db/connections/sql.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { clockAhead } from "../support/clock.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
 import { openApp } from "../support/harness.ts";
 
 const DAY_MS = 86_400_000;
@@ -244,6 +246,18 @@ Deno.test("deno task", async (t) => {
 
       assertEquals(explain(error), "There is no organization with this id");
     }
+  });
+
+  await t.step("says what a database without tables lacks", async () => {
+    await using fresh = await openFreshDatabase();
+    const error = await assertRejects(() =>
+      fresh.operations.lookUp(sql`select from organizations`)
+    );
+
+    assertStringIncludes(
+      explain(error as Error & { code?: string }),
+      "run deno task migrate and deno task seed first",
+    );
   });
 
   await t.step("tells how each command is called", () => {

@@ -9,6 +9,7 @@ const ROOMS = [
   "db/connections",
   "db",
   "db/products",
+  "db/records",
   "db/transfer",
   "db/commands",
   "middleware",

@@ -1,0 +1,150 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { OWN_TABLES } from "../../schema/records.ts";
+import { REFERENCES } from "../../schema/references.ts";
+import { openApp } from "../support/harness.ts";
+import { bodyUsing, createRecord, createUse } from "../support/records.ts";
+
+Deno.test("A record that products refer to", async (t) => {
+  await using app = await openApp();
+
+  for (const table of OWN_TABLES) {
+    await t.step(`is not deleted: ${table}`, async () => {
+      const org = await app.organization();
+      const record = await createRecord(org, table);
+      const uses = [
+        await createUse(app, org, table, record),
+        await createUse(app, org, table, record),
+      ];
+
+      const counted = (await org.get(record.path)).body.data.products;
+      const refused = await org.delete(record.path);
+      await free(uses[0]!.id);
+      const [{ count }] = (await org.delete(record.path)).body.error.details;
+      await free(uses[1]!.id);
+      const deleted = await org.delete(record.path);
+
+      assertEquals(counted, 2);
+      assertEquals(refused.status, 409);
+      assertEquals(refused.body.error.code, "CONFLICT");
+      assertEquals(refused.body.error.details, [
+        { code: "in_use", count: 2, message: "2 products refer to it" },
+      ]);
+      assertEquals(count, 1);
+      assertEquals(deleted.body.data, { id: record.id, deleted: true });
+
+      async function free(id: string) {
+        if (table === "publishing_programs") {
+          await org.delete(`${record.path}/products/${id}`);
+        } else {assertEquals(
+            (await org.delete(`/api/products/${id}`)).status,
+            200,
+          );}
+      }
+    });
+
+    await t.step(`or is gone, but never half: ${table}`, async () => {
+      const org = await app.organization();
+      for (let round = 0; round < 6; round++) {
+        const record = await createRecord(org, table);
+        const product = await org.create();
+        const body = await bodyUsing(app, table, record.id);
+        const use = () =>
+          table === "publishing_programs"
+            ? org.put(`${record.path}/products/${product.id}`, {})
+            : org.put(product.path, body);
+
+        const early = round % 2 ? org.delete(record.path) : undefined;
+        const [used, deleted] = await Promise.all([
+          use(),
+          early ?? org.delete(record.path),
+        ]);
+
+        const isDeleted = deleted.status === 200;
+        if (!isDeleted) assertEquals(deleted.status, 409);
+        const missing = table === "publishing_programs" ? 404 : 400;
+        const done = table === "publishing_programs" ? 204 : 200;
+        assertEquals(used.status, isDeleted ? missing : done);
+        const { status, body: after } = await org.get(record.path);
+        assertEquals(status, isDeleted ? 404 : 200);
+        if (!isDeleted) assertEquals(after.data.products, 1);
+      }
+    });
+  }
+});
+
+Deno.test("The next answer to a product", async (t) => {
+  await using app = await openApp();
+
+  for (const { table, shows, field } of REFERENCES) {
+    const own = OWN_TABLES.find((one) => one === table);
+    if (!own || !shows) continue;
+    await t.step(`has the new name of its ${field}`, async () => {
+      const org = await app.organization();
+      const record = await createRecord(org, own, "Before");
+      const use = await createUse(app, org, own, record);
+      const texts = async () =>
+        [
+          await org.get(use.path),
+          await org.get("/api/products?include=contributors,custom_fields"),
+        ].map(({ text }) => text);
+      const before = await texts();
+
+      await org.put(record.path, { name: "After" });
+
+      const after = await texts();
+      for (const i of [0, 1]) {
+        assertEquals(
+          after[i],
+          before[i]!.replaceAll("Before", "After"),
+        );
+        assertNotEquals(after[i], before[i]);
+      }
+    });
+  }
+
+  await t.step("has what a format or license is changed to", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({
+      license_id: org.license,
+      format_id: org.format,
+    });
+    const { body: { data: [form] } } = await org.get("/api/product-forms");
+
+    await org.put(`/api/licenses/${org.license}`, { badge_colour: "#000000" });
+    await org.put(`/api/formats/${org.format}`, { product_form_id: form.id });
+
+    const { data } = (await org.get(path)).body;
+    assertEquals(data.license_badge_colour, "#000000");
+    assertEquals(data.product_form_id, form.id);
+  });
+});
+
+Deno.test("Stored answers stay while no name changes", async (t) => {
+  await using app = await openApp();
+
+  for (const table of OWN_TABLES) {
+    await t.step(table, async () => {
+      const org = await app.organization();
+      const before = await versionOf(org.id);
+
+      const record = await createRecord(org, table, "Same");
+      await org.put(record.path, { name: "Same" });
+      await org.delete((await createRecord(org, table)).path);
+      const unchanged = await versionOf(org.id);
+      await org.put(record.path, { name: "Other" });
+
+      assertEquals(unchanged, before);
+      const isShown = table !== "publishing_programs";
+      assertEquals(await versionOf(org.id) !== before, isShown);
+    });
+  }
+
+  async function versionOf(id: string): Promise<string> {
+    const [row] = await app.sql((sql) =>
+      sql<{ version: string }[]>`
+        select names_version::text as version from organizations where id = ${id}
+      `
+    );
+    return row!.version;
+  }
+});
