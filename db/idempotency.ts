@@ -75,14 +75,12 @@ function find({ key }: KeyedRequest) {
 }
 
 /**
- * Remembers the answer for a day, and forgets a few keys that are older. The
- * columns are expressions over the rows of `source`, a clause that begins with
- * `from`.
+ * Remembers the answer for a day, and forgets a few keys that are older. `source`
+ * selects it: `organization_id`, `record_id` and `answer`.
  */
 export function remember(
   request: KeyedRequest,
-  { record_id, answer }: Record<keyof EarlierAnswer, Statement>,
-  source: Statement = sql``,
+  source: Statement,
 ): Statement[] {
   return [
     sql`
@@ -99,11 +97,11 @@ export function remember(
       )
     `,
     sql`
-      insert into idempotency_keys (organization_id, key, operation, request_hash, record_id, answer)
+      insert into idempotency_keys (organization_id, record_id, answer, key, operation, request_hash)
       select
-        ${organization}::uuid, ${request.key}, ${request.operation},
-        ${hashOf(request)}::bytea, ${record_id}, ${answer}
-      ${source}
+        s.organization_id, s.record_id, s.answer,
+        ${request.key}, ${request.operation}, ${hashOf(request)}::bytea
+      from (${source}) s
       on conflict (organization_id, key) do update set
         operation = excluded.operation,
         request_hash = excluded.request_hash,

@@ -60,8 +60,8 @@ export async function createProduct(
 function rememberProduct(request: KeyedRequest, id: string): Statement[] {
   return remember(
     request,
-    { record_id: sql`d.product_id`, answer: fullAnswer },
     sql`
+      select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
       from product_documents d
       where d.organization_id = ${organization} and d.product_id = ${id}
     `,

@@ -1,5 +1,5 @@
 import { ApiError } from "../../schema/errors.ts";
-import { sql } from "../connections/sql.ts";
+import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { claim, type KeyedRequest, remember } from "../idempotency.ts";
 import { currentProducts } from "./documents.ts";
@@ -49,10 +49,14 @@ export async function writeBatch(
     const answers = `[${settled.join()}]`;
     await tx.commit(
       ...request
-        ? remember(request, {
-          record_id: sql`null::uuid`,
-          answer: sql`${answers}::text`,
-        })
+        ? remember(
+          request,
+          sql`
+            select o.id as organization_id, null::uuid as record_id, ${answers}::text as answer
+            from organizations o
+            where o.id = ${organization}
+          `,
+        )
         : [],
     );
     return { answers, isReplayed: false };

@@ -107,6 +107,13 @@ async function locked(
 }
 
 function rememberRecord(request: KeyedRequest, table: OwnTable, id: string) {
-  const columns = { record_id: sql`r.id`, answer: recordJson(table) };
-  return remember(request, columns, recordWithId(table, id));
+  return remember(
+    request,
+    sql`
+      select r.organization_id, r.id as record_id, ${
+      recordJson(table)
+    } as answer
+      ${recordWithId(table, id)}
+    `,
+  );
 }

@@ -212,9 +212,21 @@ begin
     when 'UPDATE' then
       update organizations o set names_version = o.names_version + 1
       where o.id in (
-        select organization_id from (select * from new_rows except select * from old_rows) n
-        union
-        select organization_id from (select * from old_rows except select * from new_rows) o
+        -- Answers to products do not show the times of a record.
+        select changed.organization_id
+        from (
+          (
+            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+            except
+            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+          )
+          union all
+          (
+            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+            except
+            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+          )
+        ) changed
       );
     when 'DELETE' then
       update organizations o set names_version = o.names_version + 1

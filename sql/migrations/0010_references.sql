@@ -43,19 +43,3 @@ alter table custom_fields add column updated_at timestamptz not null default now
 alter table publishing_programs add column created_at timestamptz not null default now();
 
 alter table publishing_programs add column updated_at timestamptz not null default now();
-
--- A name that answers show has changed in these organizations. Answers to products do not show the times of a record.
-create or replace function move_names() returns trigger language plpgsql as $$
-begin
-  update organizations o set names_version = o.names_version + 1
-  from (
-    select distinct organization_id
-    from (
-      select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
-      except
-      select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
-    ) changed
-  ) r
-  where o.id = r.organization_id;
-  return null;
-end $$;

@@ -77,6 +77,9 @@ function changeOf({ table, name, type }: Column): Change | typeof FIXED {
   const change = TABLES[table]?.[name];
   if (change) return change;
   const set = BY_TYPE[type]?.(name);
+  if (set && /^(created|updated)_at$/.test(name)) {
+    return { set, isHidden: true };
+  }
   return set ? { set } : { set: `${name} = default` };
 }
 
