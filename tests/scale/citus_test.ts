@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { openApp } from "../support/harness.ts";
+import { openOwnApp } from "../support/own_app.ts";
 
 /** What `sql/citus.sql` calls of Citus, without an effect but the note that a table is distributed. */
 const STUBS = `
@@ -15,8 +14,7 @@ const STUBS = `
 `;
 
 Deno.test("A database that sql/citus.sql has distributed", async (t) => {
-  await using fresh = await openFreshDatabase();
-  await using app = await openApp({}, fresh.settings);
+  await using app = await openOwnApp();
   const org = await app.organization();
   const { path: earlier } = await org.create();
   const script = await Deno.readTextFile(

@@ -1,17 +1,24 @@
 import { createHash } from "node:crypto";
-import { cp } from "node:fs/promises";
+import { cp, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import config from "../../deno.json" with { type: "json" };
 import { openDatabase } from "../../db/database.ts";
 import { install } from "../../db/install.ts";
 import { readMigrations, readSqlFile, SEED } from "../../db/sql_files.ts";
 
+/** The file system that Linux keeps in memory. */
+const MEMORY = "/dev/shm";
+
+/** The databases of the test files that run at the same time fit in this. */
+const ENOUGH_BYTES = 2 ** 31;
+
 /**
  * A folder of an embedded database with schema and code lists, for one test
  * file. Making one takes seconds, so it is made once for all of them, and
- * again when `sql/`, the release of PGlite or this file changes; each gets a copy.
+ * again when `sql/`, the release of PGlite or this file changes; each gets a
+ * copy, at `folder` or in a new place.
  */
-export async function preparedFolder(): Promise<string> {
+export async function preparedFolder(folder?: string): Promise<string> {
   const prepared = `${tmpdir()}/catalogue-tests-${await version()}`;
   await Deno.mkdir(prepared, { recursive: true });
   const turn = await Deno.open(`${prepared}/turn`, {
@@ -24,9 +31,20 @@ export async function preparedFolder(): Promise<string> {
   } finally {
     turn.close();
   }
-  const folder = await Deno.makeTempDir({ prefix: "catalogue-test-" });
-  await cp(`${prepared}/data`, folder, { recursive: true });
-  return folder;
+  const copy = folder ??
+    await Deno.makeTempDir({
+      dir: await quickPlace(),
+      prefix: "catalogue-test-",
+    });
+  await cp(`${prepared}/data`, copy, { recursive: true });
+  return copy;
+}
+
+/** A database is hundreds of files: on a disk, their copy costs more than the start of PGlite. */
+async function quickPlace(): Promise<string> {
+  const room = await statfs(MEMORY)
+    .then(({ bavail, bsize }) => bavail * bsize, () => 0);
+  return room < ENOUGH_BYTES ? tmpdir() : MEMORY;
 }
 
 /** Of what the folder is made of and by; users of one machine do not share it. */

@@ -3,6 +3,7 @@ import { takeFolder } from "../../db/connections/data_folder.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
 import { script } from "../support/script.ts";
 
 Deno.test("the folder of the embedded database", async (t) => {
@@ -69,7 +70,12 @@ Deno.test("the folder of the embedded database", async (t) => {
   });
 
   await t.step("has nothing of a transaction that was given up", async () => {
-    const database = await openDatabase({ ...SETTINGS, url: undefined });
+    const dataDir = await preparedFolder();
+    const database = await openDatabase({
+      ...SETTINGS,
+      url: undefined,
+      dataDir,
+    });
     const within = (ms: number) => database.until(performance.now() + ms);
     await script(within(60_000), (sql) => sql`create table notes (text text)`);
     const { promise: never, resolve } = Promise.withResolvers<void>();
@@ -91,6 +97,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     );
     assertEquals([...notes], [{ text: "kept" }]);
     await database.close();
+    await Deno.remove(dataDir, { recursive: true });
   });
 
   await Deno.remove(parent, { recursive: true });

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
 import { ROOT } from "../support/process.ts";
 import { sql } from "../../db/connections/sql.ts";
 
@@ -20,7 +21,7 @@ Deno.test("An embedded database on a full disk", async (t) => {
   );
   // Only root may mount a small disk.
   if (mounted.code !== 0) return await Deno.remove(disk);
-  const dataDir = `${disk}/data`;
+  const dataDir = await preparedFolder(`${disk}/data`);
   let acknowledged: string[] = [];
 
   await t.step("ends the process, and says why", async () => {

@@ -1,13 +1,14 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { SETTINGS } from "../support/harness.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
 import { launch, start } from "../support/process.ts";
 
 /** Nobody listens here. */
 const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
 
 Deno.test("The service as a process", async (t) => {
-  const dataDir = await Deno.makeTempDir();
+  const dataDir = await preparedFolder();
 
   await t.step("runs under `deno serve`, with its permissions", async () => {
     const place: Record<string, string> = SETTINGS.url

@@ -1,10 +1,11 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { openApp, SETTINGS } from "../support/harness.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
 import { prepare, type Service, start } from "../support/process.ts";
 
 Deno.test("A process that is stopped", async (t) => {
-  const dataDir = await Deno.makeTempDir();
+  const dataDir = await preparedFolder();
   const { place, key } = await prepare(
     "Stop",
     { ...SETTINGS, dataDir },

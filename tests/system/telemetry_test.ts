@@ -6,6 +6,7 @@ import {
   openCollector,
   type Span,
 } from "../support/collector.ts";
+import { preparedFolder } from "../support/prepared_folder.ts";
 
 /** What the service logs of a request. */
 interface Line {
@@ -15,7 +16,7 @@ interface Line {
 
 /** The service in a process of its own, whose traces and metrics go to the collector. */
 async function start(collector: Collector) {
-  const dataDir = await Deno.makeTempDir();
+  const dataDir = await preparedFolder();
   const port = freePort();
   const process = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-prompt", "-A", "main.ts", "start"],
