@@ -31,21 +31,24 @@ Deno.test("The examples of README.md", async (t) => {
     assertMatch(made, /export interface paths/);
   });
 
-  await t.step("create and update a product with the typed client", async () => {
-    await Deno.writeTextFile(`${cwd}/client.ts`, client!);
+  await t.step(
+    "create and update a product with the typed client",
+    async () => {
+      await Deno.writeTextFile(`${cwd}/client.ts`, client!);
 
-    const { success, complaints } = await runTool(
-      ["--check", "client.ts"],
-      { cwd, env },
-    );
+      const { success, complaints } = await runTool(
+        ["--check", "client.ts"],
+        { cwd, env },
+      );
 
-    assert(success, complaints);
-    const { body } = await org.get("/api/products");
-    const { body: { data } } = await org.get(
-      `/api/products/${body.data[0].id}`,
-    );
-    assertEquals(data.product_prices[0].retail_price, 8.99);
-  });
+      assert(success, complaints);
+      const { body } = await org.get("/api/products");
+      const { body: { data } } = await org.get(
+        `/api/products/${body.data[0].id}`,
+      );
+      assertEquals(data.product_prices[0].retail_price, 8.99);
+    },
+  );
 
   await t.step("send each operation with curl", async () => {
     const output = await shell(curl!, { cwd, env });
