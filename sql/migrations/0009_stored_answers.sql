@@ -61,7 +61,8 @@ alter table products drop column counted;
 drop table last_writes;
 
 -- The functions below run as their owner: who may write a table need not have rights to what follows from that. Their
--- own updates of products leave nothing to do for triggers, so `catalogue.writer` keeps these off.
+-- own updates of products leave nothing to do for triggers, so `catalogue.writer` keeps these off. `set` in the head of a
+-- function would do that too, but only a superuser may create such a function.
 
 create function next_version(version timestamptz) returns timestamptz
 language sql stable
@@ -70,8 +71,11 @@ return greatest(now(), version + interval '1 millisecond');
 -- SQL that writes rows below products moves the products' updated_at. Once in a transaction is enough, since every
 -- write of a product moves it: so products that are inserted with their rows are not written twice.
 create function move_products() returns trigger
-language plpgsql security definer set catalogue.writer = 'service' as $$
+language plpgsql security definer as $$
+declare
+  writer constant text := current_setting('catalogue.writer', true);
 begin
+  perform set_config('catalogue.writer', 'service', true);
   case tg_op
     when 'INSERT' then
       update products p set updated_at = next_version(p.updated_at)
@@ -101,6 +105,7 @@ begin
         tg_table_schema, tg_table_name
       );
   end case;
+  perform set_config('catalogue.writer', coalesce(writer, ''), true);
   return null;
 end $$;
 

@@ -16,7 +16,7 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
   });
 
   await t.step("verify-full checks the IP address", async () => {
-    const { code, stderr } = await migrate("verify-full");
+    const { code, stderr } = await migrate(withMode("verify-full"));
 
     assertEquals([code, stderr], [0, ""]);
   });
@@ -26,8 +26,11 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     await certify("DNS:localhost");
     await cluster.start();
 
-    assertMatch((await migrate("verify-full")).stderr, /certificate/i);
-    assertEquals((await migrate("require")).code, 0);
+    assertMatch(
+      (await migrate(withMode("verify-full"))).stderr,
+      /certificate/i,
+    );
+    assertEquals((await migrate(withMode("require"))).code, 0);
   });
 
   await t.step("is named where the password is wrong", async () => {
@@ -43,13 +46,13 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     );
   });
 
+  const url = new URL(cluster.url);
+  url.pathname = "/template1";
+  const superuser = postgres(url.href, { max: 1 });
+
   await t.step("of a role without rights makes doctor say so", async () => {
-    const url = new URL(cluster.url);
-    url.pathname = "/template1";
-    const superuser = postgres(url.href, { max: 1 });
     await superuser`create role clerk login password 'clerk-password'`;
     await superuser`create database books`;
-    await superuser.end();
     url.pathname = "/books";
     url.username = "clerk";
     url.password = "clerk-password";
@@ -69,16 +72,27 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     );
   });
 
+  await t.step("of a role that owns its database is enough", async () => {
+    await superuser`create database papers owner clerk`;
+    url.pathname = "/papers";
+
+    const { code, stderr } = await migrate(url);
+
+    assertEquals([code, stderr], [0, ""]);
+  });
+
+  await superuser.end();
   await Deno.remove(folder, { recursive: true });
 
-  function migrate(sslmode: string) {
+  function migrate(address: URL) {
     return launch(
-      {
-        DATABASE_URL: `${cluster.url}?sslmode=${sslmode}`,
-        DENO_CERT: certificate,
-      },
+      { DATABASE_URL: address.href, DENO_CERT: certificate },
       () => ["run", "--quiet", "-A", "main.ts", "migrate"],
     ).ended;
+  }
+
+  function withMode(sslmode: string): URL {
+    return new URL(`${cluster.url}?sslmode=${sslmode}`);
   }
 
   async function certify(name: string): Promise<void> {
