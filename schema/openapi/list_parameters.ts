@@ -5,14 +5,14 @@ import { type JsonSchema, querySchema } from "./json_schema.ts";
 /** The descriptions of the parameters. */
 const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   page: "The page, counted from 1.",
-  limit: "The size of a page. A higher limit than 100 counts as 100.",
+  limit: "The size of a page. A limit above 100 counts as 100.",
   search:
-    "Words in the title, the ISBNs or the product code, in any order, ignoring case and accents. Double quotes make a phrase. ISBNs match with or without hyphens.",
+    "Words in the title, ISBNs or product code, in any order, ignoring case and accents. Double quotes enclose a phrase. ISBNs match with or without hyphens.",
   include:
-    "Arrays to embed in each product. `product_territories` has the markets only.",
-  sort: "The order: `-` is descending.",
+    "Arrays to embed in each product. `product_territories` includes only the markets.",
+  sort: "The order. `-` means descending.",
   updated_since:
-    "Products updated at this time or later: a day, or a time with its offset (ISO 8601).",
+    "Products updated at this time or later: a day, or a time with an offset (ISO 8601).",
   isbn13: "Products with this ISBN-13.",
   isbn10: "Products with this ISBN-10.",
   product_code: "The product with this code.",
@@ -32,7 +32,7 @@ const DESCRIPTIONS: Record<keyof typeof Parameters.entries, string> = {
   product_type: "Products of one of these types.",
 };
 
-/** The Parameter Objects of a list, made from the schemas that validate it. */
+/** The Parameter Objects of a list, derived from the schema that validates its query. */
 export function listParameters() {
   const { properties } = querySchema(Parameters);
   return Object.entries(DESCRIPTIONS).map(([name, description]) => {
@@ -48,16 +48,16 @@ export function listParameters() {
   });
 }
 
-/** The default of a parameter as a value: validation reads it from text. */
+/** The default of a parameter as a value. The schema has it as text. */
 function typed({ type, default: text }: JsonSchema): unknown {
   if (text === undefined || text === "") return undefined;
   return type === "integer" ? Number(text) : text;
 }
 
-/** A parameter of a query that is not a list's. */
+/** A query parameter of an operation that is not a list. */
 export type QueryParameter = "at";
 
-/** The parameters that paths and operations refer to. */
+/** The shared Parameter Objects, by name. */
 export function sharedParameters() {
   const headers = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
     name,
@@ -76,14 +76,14 @@ export function sharedParameters() {
       name: "key_id",
       in: "path",
       required: true,
-      description: "The 12 characters behind `cat_` in the key.",
+      description: "The 12 characters after `cat_` in the key.",
       schema: { type: "string", pattern: "^[0-9a-z]{12}$" },
     },
     at: {
       name: "at",
       in: "query",
       description:
-        "When the key stops working: a day, or a time with its offset (ISO 8601). Now without it.",
+        "The time at which the key stops working: a day, or a time with an offset (ISO 8601). The default is now.",
       schema: { type: "string" },
     },
     ...Object.fromEntries(headers),

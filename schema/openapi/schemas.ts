@@ -31,7 +31,7 @@ const Meta = v.object({
   total_pages: whole(0),
 });
 
-/** The named schemas: bodies of requests, then of answers. */
+/** The named schemas: of request bodies, then of response bodies. */
 export const SCHEMAS = {
   CreateProduct: body.CreateProduct,
   UpdateProduct: body.UpdateProduct,
@@ -103,7 +103,6 @@ export const SCHEMAS = {
   IssuedApiKey: key.IssuedApiKey,
 };
 
-/** The name of a schema. */
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** The envelope of a success (specification, 7.1). */
@@ -124,6 +123,6 @@ export function failure(codes: ErrorCode[]) {
   });
 }
 
-function whole(least: number) {
-  return v.pipe(v.number(), v.integer(), v.minValue(least));
+function whole(min: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(min));
 }
