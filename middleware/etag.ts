@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/errors.ts";
 
-/** A strong entity tag over a representation (RFC 9110, 8.8.3). */
+/** The strong entity tag of a representation (RFC 9110, 8.8.3). */
 export function etagOf(representation: string): string {
   const hash = createHash("sha256").update(representation).digest("base64url");
   return `"${hash.slice(0, 27)}"`;
 }
 
-/** Whether `If-None-Match` names the tag; it compares weakly (RFC 9110, 13.1.2). */
+/** Whether `If-None-Match` contains the tag. The comparison is weak (RFC 9110, 13.1.2). */
 export function isNotModified(headers: Headers, etag: string): boolean {
   const condition = headers.get("if-none-match");
   return condition !== null &&
@@ -16,8 +16,8 @@ export function isNotModified(headers: Headers, etag: string): boolean {
 }
 
 /**
- * The check of `If-Match` that a request asks for, or nothing. It throws
- * `PRECONDITION_FAILED` for a representation with another tag, or none at all
+ * The check that `If-Match` demands, if the header is present. It throws
+ * `PRECONDITION_FAILED` for a missing representation or one with another tag
  * (RFC 9110, 13.1.1).
  */
 export function preconditionOf(
@@ -32,7 +32,7 @@ export function preconditionOf(
     }
     throw new ApiError(
       "PRECONDITION_FAILED",
-      "The product is not, or no longer, the one that If-Match names",
+      "The current ETag of the product is not in If-Match",
     );
   };
 }

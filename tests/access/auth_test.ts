@@ -142,7 +142,7 @@ Deno.test("An API key", async (t) => {
     }
     assertStringIncludes(
       await message({ "x-api-key": org.key.slice(0, -1) }),
-      "not a whole API key",
+      "not a complete API key",
     );
     assertStringIncludes(await message({ "x-api-key": key }), "has expired");
     // Only the whole key shows that its holder may know.

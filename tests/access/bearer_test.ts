@@ -146,7 +146,7 @@ Deno.test("A Bearer token", async (t) => {
       assertEquals(status, 401);
       assertEquals(
         body.error.message,
-        "A Bearer token needs x-organization-id",
+        "A Bearer token requires x-organization-id",
       );
     }
   });

@@ -100,7 +100,7 @@ Deno.test("The frame of a request", async (t) => {
   await t.step(
     "waits for a slow body only so long, and serves others",
     async () => {
-      await using server = listen(app.variant({ bodyArrivalMs: 300 }));
+      await using server = listen(app.variant({ bodyTimeoutMs: 300 }));
       using connection = await server.connect();
       const slow =
         `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;

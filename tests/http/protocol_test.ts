@@ -70,7 +70,7 @@ Deno.test("The protocol", async (t) => {
       assert(body.error.message.endsWith(`/api/products${query}`));
     }
     const { body } = await org.get("/api/products/978014143958");
-    assertMatch(body.error.message, /^Nothing is served/);
+    assertMatch(body.error.message, /^Unknown path/);
   });
 
   await t.step("takes the version 1.0, which is also the default", async () => {

@@ -28,12 +28,12 @@ Deno.test("Answers that are not read", async (t) => {
   });
 
   await t.step("are broken off, while others get theirs", async () => {
-    const handler = app.variant({ answerPatienceMs: 1_000 });
+    const handler = app.variant({ sendTimeoutMs: 1_000 });
     await using server = listen(handler);
     const lines = app.logged.length;
     const unread = () =>
       app.logged.slice(lines).filter(({ message }) =>
-        message === "A client has stopped reading its answer"
+        message === "A client stopped reading its response"
       );
 
     using _ = await askWithoutReading(server, BUNDLE, {});

@@ -161,7 +161,7 @@ Deno.test("The body of a request", async (t) => {
   });
 
   await t.step("arrives within its time, or is refused", async () => {
-    const handler = app.variant({ bodyArrivalMs: 50 });
+    const handler = app.variant({ bodyTimeoutMs: 50 });
 
     const { status, body } = await send(handler, "/api/products", {
       method: "POST",

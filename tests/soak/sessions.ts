@@ -33,6 +33,6 @@ export async function killSessions(minutes: number): Promise<Figures> {
   const figures = await figuresOf(load, killed);
   // It is the process that was started, and nothing came to its last resort.
   await service.kill();
-  assertEquals(service.logged.match(/Nobody caught.*/g), null);
+  assertEquals(service.logged.match(/Uncaught .*/g), null);
   return figures;
 }

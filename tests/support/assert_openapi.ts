@@ -73,7 +73,7 @@ function assertNoOperation({ status }: Reply): void {
 }
 
 function isUnknownPath({ body }: Reply): boolean {
-  return body?.error?.message.startsWith("Nothing is served at this path");
+  return body?.error?.message.startsWith("Unknown path");
 }
 
 function resolved(

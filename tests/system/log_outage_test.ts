@@ -75,7 +75,7 @@ Deno.test("A service", async (t) => {
     const { code, stderr } = await launch({ DATA_DIR: `${dataDir},b` }).ended;
 
     assertEquals(code, 1);
-    assertMatch(stderr, /^DATA_DIR must not contain a comma: [^\n]+\n$/);
+    assertMatch(stderr, /^DATA_DIR must not contain a comma, [^\n]+\n$/);
   });
 
   await Deno.remove(dataDir, { recursive: true });

@@ -41,7 +41,7 @@ Deno.test("An output", async (t) => {
     const { level, message, lines } = parse(warning);
     assertEquals([level, message, lines, kept], [
       "warn",
-      "Lines of the log were dropped",
+      "Log lines were dropped",
       3,
       "kept",
     ]);

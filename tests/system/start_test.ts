@@ -67,7 +67,7 @@ Deno.test("The service as a process", async (t) => {
 
     assertEquals(
       (await ready.json()).error.message,
-      "The service is starting, or being stopped",
+      "The service is starting or stopping",
     );
     const { code, stdout } = await service.ended;
     assertStringIncludes(stdout, "ECONNREFUSED");
@@ -114,7 +114,7 @@ Deno.test("The service as a process", async (t) => {
     assertEquals(code, 1);
     assertMatch(
       stderr,
-      /^HOST and PORT must be an address that is free: [^\n]+\n$/,
+      /^HOST and PORT must be a free address: [^\n]+\n$/,
     );
   });
 

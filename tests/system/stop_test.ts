@@ -140,7 +140,7 @@ Deno.test("A service that is being stopped", async (t) => {
 
     assertEquals(status, 503);
     assertEquals(headers.get("retry-after"), "1");
-    assertEquals(body.error.message, "The service is being stopped");
+    assertEquals(body.error.message, "The service is stopping");
   });
 
   await t.step("refuses what is new, and lives", async () => {
