@@ -9,13 +9,13 @@ import {
 } from "./sql_files.ts";
 import { splitStatements } from "./split_statements.ts";
 
-/** The key of the lock under which one process at a time changes the schema. */
+/** The advisory lock for schema changes. */
 const LOCK = 7_305_219;
 
 /**
- * Applies what is pending in `sql/migrations/`, each file once and all of them in
- * one transaction. Returns the names applied. Throws when a number is missing, or
- * when a file that was applied is gone or has been edited.
+ * Applies the pending files of `sql/migrations/` in one transaction, and returns
+ * their names. Throws if a number is missing, or if an applied file was edited or
+ * removed.
  */
 export async function migrate(
   database: Operations,
@@ -34,27 +34,24 @@ export async function migrate(
         )
       `,
     );
-    const [known] = await tx.send(knownFiles);
+    const [known] = await tx.send(listApplied);
     const pending = pendingOf(known, files);
-    for (const file of pending) await runAsKnown(tx, file);
+    for (const file of pending) await runAndRecord(tx, file);
     await tx.commit();
     return pending.map(({ name }) => name);
   });
 }
 
-/**
- * The names of the files that `migrate` would apply, without applying them.
- * Throws as it does.
- */
+/** The names of the files that `migrate` would apply. Throws as `migrate` does. */
 export async function pendingMigrations(
   database: Operations,
 ): Promise<string[]> {
   const files = await readMigrations();
-  const known = await installedFiles(database);
+  const known = await appliedFiles(database);
   return pendingOf(known ?? [], files).map(({ name }) => name);
 }
 
-/** Fills the code lists from `sql/seed.sql`, then runs these files too, in one transaction. */
+/** Fills the code lists from `sql/seed.sql` and runs `files`, in one transaction. */
 export async function seed(
   database: Operations,
   files: string[] = [],
@@ -63,77 +60,77 @@ export async function seed(
   const others = await Promise.all(files.map(readSqlFile));
   await database.script(async (tx) => {
     await tx.send(...alone);
-    await runAsKnown(tx, lists);
+    await runAndRecord(tx, lists);
     for (const file of others) await run(tx, file);
     await tx.commit();
   });
 }
 
-/** Whether nothing is to be applied or filled: then a start takes no lock and writes nothing. */
+/** Whether the schema and the code lists are up to date, so that a start takes no lock and writes nothing. */
 export async function isCurrent(database: Operations): Promise<boolean> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
-  const known = await installedFiles(database);
+  const known = await appliedFiles(database);
   return known?.length === files.length &&
     files.every(({ name, sha256 }, i) =>
       known[i]!.name === name && known[i]!.sha256 === sha256
     );
 }
 
-/** Whether all migrations of this release are applied; there may be more, of a later release. */
+/** Whether all migrations of this release are applied. Those of a later release may be, too. */
 export async function isMigrated(database: Operations): Promise<boolean> {
   const files = await readMigrations();
-  const known = await installedFiles(database);
+  const known = await appliedFiles(database);
   const names = new Set(known?.map(({ name }) => name));
   return files.every(({ name }) => names.has(name));
 }
 
-async function installedFiles(
+async function appliedFiles(
   database: Operations,
-): Promise<KnownFile[] | undefined> {
+): Promise<AppliedFile[] | undefined> {
   const [table] = await database.lookUp(
     sql<
       { name: string | null }
     >`select to_regclass('schema_migrations') as name`,
   );
-  return table?.name ? await database.lookUp(knownFiles) : undefined;
+  return table?.name ? await database.lookUp(listApplied) : undefined;
 }
 
-function pendingOf(known: KnownFile[], files: SqlFile[]): SqlFile[] {
+function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
   const applied = known.filter(isMigration);
-  refuseOtherHistory(applied, files);
+  checkHistory(applied, files);
   return files.slice(applied.length);
 }
 
-type KnownFile = Omit<SqlFile, "text">;
+type AppliedFile = Omit<SqlFile, "text">;
 
-/** The files that the database has: the migrations in their order, then the code lists. */
-const knownFiles = sql<KnownFile>`
+/** The applied files: the migrations in order, then the code lists. */
+const listApplied = sql<AppliedFile>`
   select name, sha256 from schema_migrations order by name collate "C"
 `;
 
-function isMigration({ name }: KnownFile): boolean {
+function isMigration({ name }: AppliedFile): boolean {
   return /^\d/.test(name);
 }
 
-function refuseOtherHistory(applied: KnownFile[], files: KnownFile[]): void {
+function checkHistory(applied: AppliedFile[], files: AppliedFile[]): void {
   applied.forEach(({ name, sha256 }, i) => {
     const file = files[i];
     if (file?.name !== name) {
       throw new Error(
-        `sql/migrations: the database has "${name}", which is not there: use the release that made it`,
+        `sql/migrations: the database has "${name}", which is missing: use the release that applied it`,
       );
     }
     if (file.sha256 !== sha256) {
       throw new Error(
-        `sql/migrations: "${name}" was edited after it was applied: restore it, and make a new file`,
+        `sql/migrations: "${name}" was edited after it was applied: restore it, and add a new file`,
       );
     }
   });
 }
 
 /**
- * Waits for its turn, however long: a change of the schema is not a request. The
- * setting for Citus lets a table and its keys be made in one transaction.
+ * Serializes schema changes, which wait for the lock without a time limit. The
+ * setting lets Citus create a table and its keys in one transaction.
  */
 export const alone: readonly Statement[] = [
   sql`set local statement_timeout = 0`,
@@ -142,8 +139,8 @@ export const alone: readonly Statement[] = [
   raw(`select pg_advisory_xact_lock(${LOCK})`),
 ];
 
-/** Runs a file whose name the database is to know. */
-async function runAsKnown(tx: Transaction, file: SqlFile): Promise<void> {
+/** Runs a file and records it as applied. */
+async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
   await run(tx, file);
   await tx.send(sql`
     insert into schema_migrations (name, sha256)
@@ -152,7 +149,7 @@ async function runAsKnown(tx: Transaction, file: SqlFile): Promise<void> {
   `);
 }
 
-/** Runs the statements of a file, one by one: a distributed database takes no two in a message. */
+/** Runs the statements of a file one by one, since Citus accepts only one per message. */
 export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
   for (const statement of splitStatements(text)) await tx.send(raw(statement));
 }

@@ -59,7 +59,7 @@ Deno.test(
         assertEquals(status, 503);
         assertEquals(
           body.error.message,
-          "Too many requests wait for the database",
+          "Too many requests are waiting for the database",
         );
         const [, , ofCaller] = MAX_WAITING;
         await eventually(

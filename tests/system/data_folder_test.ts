@@ -52,7 +52,7 @@ Deno.test("the folder of the embedded database", async (t) => {
 
     assertEquals(
       error.message,
-      "DATA_DIR must be a folder that may be read and written: AlreadyExists",
+      "DATA_DIR must be a readable and writable folder: AlreadyExists",
     );
   });
 
