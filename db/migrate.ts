@@ -24,7 +24,7 @@ export async function migrate(
   const files = await readMigrations(folder);
   return await database.script(async (tx) => {
     await tx.send(
-      ...alone,
+      ...schemaLock,
       sql`
         create table if not exists schema_migrations (
           name text not null,
@@ -59,7 +59,7 @@ export async function seed(
   const lists = await readSqlFile(SEED);
   const others = await Promise.all(files.map(readSqlFile));
   await database.script(async (tx) => {
-    await tx.send(...alone);
+    await tx.send(...schemaLock);
     await runAndRecord(tx, lists);
     for (const file of others) await run(tx, file);
     await tx.commit();
@@ -132,7 +132,7 @@ function checkHistory(applied: AppliedFile[], files: AppliedFile[]): void {
  * Serializes schema changes, which wait for the lock without a time limit. The
  * setting lets Citus create a table and its keys in one transaction.
  */
-export const alone: readonly Statement[] = [
+export const schemaLock: readonly Statement[] = [
   sql`set local statement_timeout = 0`,
   sql`set local lock_timeout = 0`,
   sql`set local citus.multi_shard_modify_mode = 'sequential'`,

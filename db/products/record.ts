@@ -2,8 +2,8 @@ import { isShared, type RecordTable } from "../../schema/records.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 
 /**
- * The record `r` of the table whose id is in this column: the `from` and `where`
- * of a select. One select for each record plans in a tenth of the time of joins.
+ * The `from` and `where` of a select of record `r`, whose id is in the column. A
+ * subselect per record takes a tenth of the planning time of joins.
  */
 export function record(table: RecordTable, column: string): Statement {
   return isShared(table)

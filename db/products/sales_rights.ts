@@ -17,7 +17,7 @@ const upsert = upserting(TABLE, ["id"], [
 
 const prune = pruning(TABLE, ["id"]);
 
-/** Makes these the sales rights of the product, as `replaceRows` does. */
+/** Replaces the sales rights of the product. Throws as `replaceRows` does. */
 export async function replaceSalesRights(
   database: Operations,
   id: string,

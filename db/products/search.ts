@@ -1,18 +1,17 @@
 import { sql, type Statement } from "../connections/sql.ts";
 
-/** Separates the parts of `search_text`; of these only a title can hold it too. */
+/** The separator of the parts of `search_text`. Only titles can also contain it. */
 const SEPARATOR = "\x1f";
 
 /** A phrase in double quotes, or a word. */
 const WORD = /"([^"]*)"|\S+/g;
 
-/** Part of an ISBN, as it is printed. */
+/** Part of a printed ISBN. */
 const ISBN_PART = /^[\d -]+[xX]?$/;
 
 /**
- * The conditions of a search on product `p`: the title, the product code or an
- * ISBN contains each word of the term. The function `search_key` decides which
- * letters are the same.
+ * The conditions of a search on product `p`: the title, the product code or an ISBN
+ * contains each word of the term. The SQL function `search_key` normalizes letters.
  */
 export function searchConditions(term: string): Statement[] {
   const words = Array.from(
@@ -28,12 +27,12 @@ export function searchConditions(term: string): Statement[] {
 
 function contains(word: string): Statement {
   const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
-  // A trigram index is read whole for a pattern without a trigram. An expression
-  // keeps the planner from that, and a covering index is read instead.
+  // A pattern without a trigram would scan the whole trigram index. The expression
+  // makes the planner use a covering index instead.
   const searchText = hasTrigram(word) && hasTrigram(bare)
     ? sql`p.search_text`
     : sql`(p.search_text || '')`;
-  const pattern = sql`'%' || search_key(${literally(word)}) || '%'`;
+  const pattern = sql`'%' || search_key(${escapeLike(word)}) || '%'`;
   if (word.includes(SEPARATOR)) {
     return sql`${searchText} like ${pattern} and search_key(p.title) like ${pattern}`;
   }
@@ -51,7 +50,6 @@ function hasTrigram(word: string): boolean {
   return /[\p{L}\p{N}]{3}/u.test(key);
 }
 
-/** The word without the meaning that `like` gives to some characters. */
-function literally(word: string): string {
+function escapeLike(word: string): string {
   return word.replace(/[\\%_]/g, "\\$&");
 }

@@ -9,7 +9,7 @@ import { type Entry, pruning, upserting } from "./nested_rows.ts";
 import { replaceRows } from "./replaced_rows.ts";
 import type { Precondition } from "./write.ts";
 
-/** Where a market or a right holds. */
+/** The columns of the territory of a market or sales right. */
 export const TERRITORY_COLUMNS = [
   "countries_included",
   "countries_excluded",
@@ -70,7 +70,7 @@ const TABLES = {
 
 type Table = keyof typeof TABLES;
 
-/** The tables of the entries that keep their ids. */
+/** The tables of entries with an `id`. */
 const TABLE_OF: Record<RowId["kind"], Table> = {
   territories: "product_territories",
   markets: "territory_markets",
@@ -80,7 +80,7 @@ const TABLE_OF: Record<RowId["kind"], Table> = {
 
 const prune = pruning("product_territories", ["id"]);
 
-/** Makes these the territories of the product, as `replaceRows` does. */
+/** Replaces the territories of the product. Throws as `replaceRows` does. */
 export async function replaceTerritories(
   database: Operations,
   id: string,
@@ -94,7 +94,7 @@ export async function replaceTerritories(
   }));
   const rows = rowsOf(body);
   const writes = [
-    // The rest of the old tree goes with its territories.
+    // Foreign keys delete the rest of the old tree.
     prune(id, []),
     ...Object.entries(TABLES).flatMap(([table, upsert]) =>
       upsert(id, rows[table as Table])
@@ -103,7 +103,7 @@ export async function replaceTerritories(
   return await replaceRows(database, id, { named, writes }, precondition);
 }
 
-/** The rows of the tree by table. */
+/** The rows of the tree, by table. */
 function rowsOf(body: TerritoriesBody): Record<Table, Entry[]> {
   const rows: Record<Table, Entry[]> = {
     product_territories: [],

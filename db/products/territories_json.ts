@@ -21,7 +21,7 @@ const markets = jsonArray(sql`
   order by m.position, m.id
 `);
 
-/** The dates of territory `t` in its market. */
+/** The market dates of territory `t`. */
 const marketDates = jsonArray(sql`
   select
     d.market_date_role,
@@ -109,7 +109,7 @@ const supplyDetails = jsonArray(sql`
   order by s.position, s.id
 `);
 
-/** The territories of product `p` with their markets, as lists show them. */
+/** The territories of product `p` with their markets, for lists. */
 export const shallowTerritories = jsonArray(sql`
   select t.id, t.market_reference, t.exclusivity, ${markets} as markets
   from product_territories t
@@ -117,7 +117,7 @@ export const shallowTerritories = jsonArray(sql`
   order by t.position, t.id
 `);
 
-/** The territories of product `p` with everything in them (ONIX blocks 4 and 6). */
+/** The territories of product `p` with all their details (ONIX blocks 4 and 6). */
 export const territories = jsonArray(sql`
   select
     t.id,

@@ -23,7 +23,7 @@ function tooLarge(pointer: string): ErrorDetail {
   };
 }
 
-/** What a body did wrong, by the constraint that it broke. */
+/** The error of a body, by the constraint that it violates. */
 const RULES: Record<string, ErrorDetail> = {
   ...Object.fromEntries(
     REFERENCES.map(({ constraint, field, array, isOneOf }) => [
@@ -44,10 +44,9 @@ const RULES: Record<string, ErrorDetail> = {
 };
 
 /**
- * What to tell the client of a write that failed. The database keeps the rules
- * and stops at the first that is broken; the client is told of every one, with
- * its pointer (`VALIDATION_ERROR`), or of a product that is not there
- * (`NOT_FOUND`). `id` is absent for a product that is created.
+ * The error for the client after a failed write. The database reports only the first
+ * violated rule. The client gets all of them with their pointers
+ * (`VALIDATION_ERROR`), or `NOT_FOUND`. `id` is absent for a new product.
  */
 export async function explain(
   database: Operations,
@@ -58,7 +57,7 @@ export async function explain(
   if (!rule && !(error instanceof RowsMissing)) return error;
   const details = await violationsOf(database, write);
   if (details.length > 0) return invalid("The body", details);
-  // What was missing has come since, or the other way round.
+  // A concurrent write has removed the cause.
   if (rule) return invalid("The body", [rule]);
   return unavailable("The product is being changed by another request", error);
 }

@@ -146,8 +146,8 @@ Deno.test("deno task", async (t) => {
     const saidNow = await run(`key revoke ${now.slice(4, 16)}`);
     const saidLater = await run(`key revoke ${later.slice(4, 16)} --at ${at}`);
 
-    assertStringIncludes(saidNow, "is revoked from 20");
-    assertStringIncludes(saidLater, `is revoked from ${at}`);
+    assertStringIncludes(saidNow, "is revoked at 20");
+    assertStringIncludes(saidLater, `is revoked at ${at}`);
     using _ = clockAhead(5_000);
     assertEquals(await statusWith(now), 401);
     assertEquals(await statusWith(later), 200);
@@ -180,7 +180,7 @@ Deno.test("deno task", async (t) => {
   await t.step(
     "migrate and seed say what they did, and do no harm",
     async () => {
-      assertEquals(await run("migrate"), "Nothing is pending");
+      assertEquals(await run("migrate"), "No migration is pending");
       assertEquals(await run("seed"), "The code lists are filled");
     },
   );
@@ -214,7 +214,7 @@ Deno.test("deno task", async (t) => {
       [`key revoke cat_${"a".repeat(12)}_${"b".repeat(43)}`]:
         "PUBLIC_ID must be",
       "key revoke aaaaaaaaaaaa --at noon": "--at must be a day",
-      "key revoke zzzzzzzzzzz0": "no key with the public id",
+      "key revoke zzzzzzzzzzz0": "No key has the public id",
       [`member add --organization ${id} --user a`]: "--role is missing",
       [`member add --organization ${id} --user a --role king`]:
         "--role must be viewer, editor, admin, owner",
@@ -242,7 +242,7 @@ Deno.test("deno task", async (t) => {
     ) {
       const error = await assertRejects(() => run(line));
 
-      assertEquals(explain(error), "There is no organization with this id");
+      assertEquals(explain(error), "No organization has this id");
     }
   });
 

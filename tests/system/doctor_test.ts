@@ -43,7 +43,7 @@ Deno.test("deno task doctor", async (t) => {
     await migrate(database);
 
     assertEquals(await complaints(), [
-      "code lists: They are empty -> deno task seed",
+      "code lists: Empty -> deno task seed",
       "keys: There is no organization -> deno task organization create NAME",
     ]);
   });
@@ -56,7 +56,7 @@ Deno.test("deno task doctor", async (t) => {
 
   await t.step("asks for a key, unless tokens are configured", async () => {
     assertEquals(await complaints(), [
-      "keys: No API key works, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
+      "keys: There is no active API key, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
     ]);
     const secret = "x".repeat(32);
     assertEquals(await complaints({ ...CONFIG, token: { secret } }), []);
@@ -88,7 +88,7 @@ Deno.test("deno task doctor", async (t) => {
 
     const id = key.slice(4, 16);
     assertEquals(await complaints(), [
-      `keys: These expire within 14 days: ${id} -> Make their successors: deno task key create`,
+      `keys: These keys expire within 14 days: ${id} -> Replace them: deno task key create`,
     ]);
     await script(
       database,
@@ -112,7 +112,7 @@ Deno.test("deno task doctor", async (t) => {
       assertEquals(others, []);
       assertStringIncludes(
         complaint!,
-        `counters: The totals of lists are wrong: did SQL run without triggers? (organization ${organizationId})`,
+        `counters: Counts are wrong, probably after SQL without triggers, in organization ${organizationId}`,
       );
       assertStringIncludes(complaint!, "-> deno task recount");
       await recount(database);
