@@ -30,7 +30,7 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     assertEquals((await migrate("require")).code, 0);
   });
 
-  await t.step("is named where the password is wrong", async () => {
+  await t.step("is named in the advice for a wrong password", async () => {
     const url = new URL(cluster.url);
     url.password = "wrong-password";
 
@@ -43,31 +43,34 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     );
   });
 
-  await t.step("of a role without rights makes doctor say so", async () => {
-    const url = new URL(cluster.url);
-    url.pathname = "/template1";
-    const superuser = postgres(url.href, { max: 1 });
-    await superuser`create role clerk login password 'clerk-password'`;
-    await superuser`create database books`;
-    await superuser.end();
-    url.pathname = "/books";
-    url.username = "clerk";
-    url.password = "clerk-password";
+  await t.step(
+    "of a role without privileges makes doctor name them",
+    async () => {
+      const url = new URL(cluster.url);
+      url.pathname = "/template1";
+      const superuser = postgres(url.href, { max: 1 });
+      await superuser`create role clerk login password 'clerk-password'`;
+      await superuser`create database books`;
+      await superuser.end();
+      url.pathname = "/books";
+      url.username = "clerk";
+      url.password = "clerk-password";
 
-    const { report } = await DOCTOR.run(
-      (name) => name === "DATABASE_URL" ? url.href : undefined,
-      [],
-    );
+      const { report } = await DOCTOR.run(
+        (name) => name === "DATABASE_URL" ? url.href : undefined,
+        [],
+      );
 
-    assertStringIncludes(
-      report,
-      "The role clerk may not create btree_gin, pg_trgm",
-    );
-    assertStringIncludes(
-      report,
-      "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
-    );
-  });
+      assertStringIncludes(
+        report,
+        "The role clerk may not create btree_gin, pg_trgm",
+      );
+      assertStringIncludes(
+        report,
+        "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
+      );
+    },
+  );
 
   await Deno.remove(folder, { recursive: true });
 

@@ -42,7 +42,7 @@ Deno.test({ name: "A network that fails", ignore: !isPossible }, async (t) => {
     });
   }
 
-  await t.step("that is slow, is waited for", async () => {
+  await t.step("that is slow loses no request", async () => {
     const org = await app.organization();
     const { path, product } = await org.create();
 

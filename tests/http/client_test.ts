@@ -4,7 +4,7 @@ import { runTool, TOOLS } from "../support/tools.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 
-Deno.test("A typed client, as in README.md", async (t) => {
+Deno.test("The typed client of README.md", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   await using server = Deno.serve({
@@ -20,7 +20,7 @@ Deno.test("A typed client, as in README.md", async (t) => {
   const cwd = await Deno.makeTempDir();
   const { sh: [types, curl], ts: [client] } = await blocks("A typed client");
 
-  await t.step("has types from the description", async () => {
+  await t.step("has the types of the description", async () => {
     const npx = `npx() { "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS}" "$@"; }\n`;
 

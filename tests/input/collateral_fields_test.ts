@@ -74,7 +74,7 @@ function audiences(): Values {
 Deno.test("The fields of collateral", async (t) => {
   await using app = await openApp();
 
-  await t.step("come back as they were sent, those of the type", async () => {
+  await t.step("come back as sent", async () => {
     const org = await app.organization();
 
     for (const [collateral_type, { entry, fields }] of Object.entries(TYPES)) {
@@ -107,7 +107,7 @@ Deno.test("The fields of collateral", async (t) => {
     }
   });
 
-  await t.step("refuse every other value, each by its name", async () => {
+  await t.step("refuse every other value with its pointer", async () => {
     const org = await app.organization();
 
     for (const [collateral_type, { entry, fields }] of Object.entries(TYPES)) {
@@ -137,7 +137,7 @@ Deno.test("The fields of collateral", async (t) => {
     }
   });
 
-  await t.step("refuse codes of an audience by their place", async () => {
+  await t.step("refuse audience codes with their pointers", async () => {
     const org = await app.organization();
 
     const reply = await post(org, {
@@ -160,7 +160,7 @@ Deno.test("The fields of collateral", async (t) => {
   });
 
   await t.step(
-    "need a type and its subject",
+    "require a type and its main field",
     async () => {
       const org = await app.organization();
       const { path } = await org.create();

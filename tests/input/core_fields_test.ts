@@ -112,7 +112,7 @@ Deno.test("The fields of a product", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
 
-  await t.step("come back as they were sent", async () => {
+  await t.step("come back as sent", async () => {
     const { path } = await org.create();
 
     for (const { sent, outcome } of rounds(FIELDS, "takes")) {
@@ -125,7 +125,7 @@ Deno.test("The fields of a product", async (t) => {
     }
   });
 
-  await t.step("refuse every other value, each by its name", async () => {
+  await t.step("refuse every other value with its pointer", async () => {
     const { path, product } = await org.create();
 
     for (const { sent, outcome } of rounds(FIELDS, "refuses")) {
@@ -140,7 +140,7 @@ Deno.test("The fields of a product", async (t) => {
     assertEquals((await org.get(path)).body.data, product);
   });
 
-  await t.step("have names, and no others are known", async () => {
+  await t.step("are the only ones", async () => {
     const names = [
       ...["__proto__", "constructor", "prototype", "toString"],
       ...["hasOwnProperty", "Title", "title ", "", "product_code/~"],
@@ -166,7 +166,7 @@ Deno.test("The fields of a product", async (t) => {
     assertEquals(Reflect.get({}, "polluted"), undefined);
   });
 
-  await t.step("count once, as the last of their name", async () => {
+  await t.step("use the last of equal names", async () => {
     const other = await app.organization();
 
     const { status, body } = await org.post(

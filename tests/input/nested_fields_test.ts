@@ -91,7 +91,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
 
-  await t.step("come back as they were sent", async () => {
+  await t.step("come back as sent", async () => {
     for (const array of ["product_prices", "packing_configurations"] as const) {
       const { entry, fields } = ARRAYS[array];
       const all = [...rounds(fields, "takes")];
@@ -142,7 +142,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     }
   });
 
-  await t.step("refuse every other value, each by its name", async () => {
+  await t.step("refuse every other value with its pointer", async () => {
     const { path, product } = await org.create();
 
     for (const [array, { entry, fields }] of Object.entries(ARRAYS)) {
@@ -161,7 +161,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     assertEquals((await org.get(path)).body.data, product);
   });
 
-  await t.step("need their own fields, and have no others", async () => {
+  await t.step("require their fields, and allow no others", async () => {
     for (const [array, { entry }] of Object.entries(ARRAYS)) {
       const reply = await org.post(
         "/api/products",
@@ -181,7 +181,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     }
   });
 
-  await t.step("are objects in an array of at most 500", async () => {
+  await t.step("are at most 500 objects", async () => {
     for (const [array, { entry }] of Object.entries(ARRAYS)) {
       for (const wrong of [null, {}, "x", 1]) {
         const reply = await org.post("/api/products", {
@@ -209,7 +209,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     }
   });
 
-  await t.step("answer at most a hundred details", async () => {
+  await t.step("return at most a hundred details", async () => {
     const secret = "x".repeat(200);
     const malformed = Array(500).fill({ currency_code: secret });
     const unknown = Array.from({ length: 500 }, () => ({

@@ -47,7 +47,7 @@ Deno.test("bookOf", async (t) => {
     });
   }
 
-  await t.step("names what it leaves out", () => {
+  await t.step("names the omitted fields", () => {
     const { product, authors, faults } = bookOf({
       ...RECORD,
       isbn: "812971060",
@@ -64,7 +64,7 @@ Deno.test("bookOf", async (t) => {
     ]);
   });
 
-  await t.step("takes a book without ISBN and year as it is", () => {
+  await t.step("accepts a book without ISBN and year", () => {
     const { product, faults } = bookOf({
       ...RECORD,
       isbn: "",

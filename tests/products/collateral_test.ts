@@ -9,7 +9,7 @@ const AWARD = { collateral_type: "award", prize_name: "A prize" };
 Deno.test("PUT /products/{id}: collateral", async (t) => {
   await using app = await openApp();
 
-  await t.step("becomes the given entries in their order", async () => {
+  await t.step("becomes the given entries, in order", async () => {
     const org = await app.organization();
     const { path, rows, ids } = await productOfAllTypes(org);
 
@@ -36,7 +36,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
   });
 
   await t.step(
-    "goes when it is left out, and stays untouched else",
+    "deletes omitted entries, and changes no others",
     async () => {
       const org = await app.organization();
       const { path, rows, ids } = await productOfAllTypes(org);
@@ -53,7 +53,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     },
   );
 
-  await t.step("keeps the fields that an entry has not", async () => {
+  await t.step("keeps the absent fields of an entry", async () => {
     const org = await app.organization();
     const { path, product } = await org.create({
       collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
@@ -69,7 +69,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     ]);
   });
 
-  await t.step("refuses an id that is not its row's", async () => {
+  await t.step("refuses the id of another product's row", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { path, rows, ids } = await productOfAllTypes(org);
     const sibling = await productOfAllTypes(org);
@@ -109,7 +109,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     );
   });
 
-  await t.step("has no fields of another type", async () => {
+  await t.step("refuses fields of another type", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);
 
@@ -144,7 +144,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     assertEquals(mixed.status, 400);
   });
 
-  await t.step("keeps its type", async () => {
+  await t.step("refuses a change of type", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);
 
@@ -162,7 +162,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     );
   });
 
-  await t.step("keeps its subject, whose name two types share", async () => {
+  await t.step("keeps its main field, whose name two types share", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);
 

@@ -14,7 +14,7 @@ const TEXT = { collateral_type: "text_content", text: "€".repeat(100_000) };
 Deno.test("The largest size of a product", async (t) => {
   await using app = await openApp();
 
-  await t.step("is 4 MiB of answer", async () => {
+  await t.step("is a response of 4 MiB", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     let collateral: object[] = [];
@@ -57,7 +57,7 @@ Deno.test("The largest size of a product", async (t) => {
     });
 
     await t.step(
-      `counts rows of ${array}, wherever SQL has put them`,
+      `counts all rows of ${array}, even with gaps in their positions`,
       async () => {
         const org = await app.organization();
         const full = await org.create();
@@ -88,7 +88,7 @@ Deno.test("The largest size of a product", async (t) => {
     );
 
     await t.step(
-      `is not reached early when ${array} are put back`,
+      `is not reached early when ${array} are sent back`,
       async () => {
         const org = await app.organization();
         const { path } = await org.create({ [array]: Array(40).fill(entry) });
@@ -105,7 +105,7 @@ Deno.test("The largest size of a product", async (t) => {
   }
 
   await t.step(
-    "is no reason not to answer what SQL has made larger",
+    "does not prevent reading what SQL made larger",
     async () => {
       const org = await app.organization();
       const { id, path } = await org.create({ collateral: [TEXT] });

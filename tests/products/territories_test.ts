@@ -26,23 +26,26 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assert(put.body.data.updated_at > product.updated_at);
   });
 
-  await t.step("change nothing but updated_at by what was read", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create({ page_count: 3 });
-    await insertTree(app, org, id);
-    const before = await org.get(path);
+  await t.step(
+    "change only updated_at if a response is sent back",
+    async () => {
+      const org = await app.organization();
+      const { id, path } = await org.create({ page_count: 3 });
+      await insertTree(app, org, id);
+      const before = await org.get(path);
 
-    const { body: { data } } = await org.get(`${path}/territories`);
-    const after = await org.put(`${path}/territories`, data);
+      const { body: { data } } = await org.get(`${path}/territories`);
+      const after = await org.put(`${path}/territories`, data);
 
-    assertEquals(after.status, 200);
-    assert(after.body.data.updated_at > before.body.data.updated_at);
-    assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
-    const { updated_at } = after.body.data;
-    assertEquals(after.body.data, { ...before.body.data, updated_at });
-  });
+      assertEquals(after.status, 200);
+      assert(after.body.data.updated_at > before.body.data.updated_at);
+      assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
+      const { updated_at } = after.body.data;
+      assertEquals(after.body.data, { ...before.body.data, updated_at });
+    },
+  );
 
-  await t.step("keep the rows that entries name by id", async () => {
+  await t.step("keep the rows of entries with an id", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const supply = (supplier_name: string) => ({
@@ -77,7 +80,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals(three.supply_details[0].prices, []);
   });
 
-  await t.step("delete everything by an empty array", async () => {
+  await t.step("delete everything for an empty array", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -187,7 +190,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     );
   });
 
-  await t.step("refuse what is no array, or too long", async () => {
+  await t.step("refuse other types and long arrays", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const put = (body: unknown) => org.put(`${path}/territories`, body);
@@ -216,7 +219,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals(error.details.length, 100);
   });
 
-  await t.step("refuse an id that is not this product's row", async () => {
+  await t.step("refuse the id of another product's row", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     const other = await org.create();
@@ -249,7 +252,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals(after.text, before.text);
   });
 
-  await t.step("refuse an id that stands twice in the tree", async () => {
+  await t.step("refuse a duplicate id in the tree", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -294,7 +297,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals((await org.get(at)).body.data.length, 1);
   });
 
-  await t.step("are 404 outside the organization", async () => {
+  await t.step("return 404 outside the organization", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -309,7 +312,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals((await org.get(`${path}/territories`)).body.data, TREE);
   });
 
-  await t.step("let a key that may only read not write", async () => {
+  await t.step("refuse writes with a read-only key", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const key = { "x-api-key": await org.issueKey("read") };
@@ -336,31 +339,38 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     }
   });
 
-  await t.step("take 200 territories with 20 supplies each", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const supply = {
-      supplier: { supplier_role: "01", supplier_name: "Harbour" },
-      product_availability: "20",
-      prices: [{ price_type: "02", price_amount: 9.99, currency_code: "GBP" }],
-    };
-    const tree = Array.from({ length: 200 }, (_, i) => ({
-      market_reference: `M${i}`,
-      markets: [{ territory: { countries_included: ["GB", "IE"] } }],
-      supply_details: Array(20).fill(supply),
-    }));
+  await t.step(
+    "accept 200 territories with 20 supply details each",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+      const supply = {
+        supplier: { supplier_role: "01", supplier_name: "Harbour" },
+        product_availability: "20",
+        prices: [{
+          price_type: "02",
+          price_amount: 9.99,
+          currency_code: "GBP",
+        }],
+      };
+      const tree = Array.from({ length: 200 }, (_, i) => ({
+        market_reference: `M${i}`,
+        markets: [{ territory: { countries_included: ["GB", "IE"] } }],
+        supply_details: Array(20).fill(supply),
+      }));
 
-    const first = await org.put(`${path}/territories`, tree);
-    const second = await org.put(
-      `${path}/territories`,
-      withoutIds(first.body.data.product_territories.slice(0, 100)),
-    );
+      const first = await org.put(`${path}/territories`, tree);
+      const second = await org.put(
+        `${path}/territories`,
+        withoutIds(first.body.data.product_territories.slice(0, 100)),
+      );
 
-    assertEquals(first.status, 200);
-    assertEquals(first.body.data.product_territories.length, 200);
-    assertEquals(second.status, 200);
-    assertEquals(second.body.data.product_territories.length, 100);
-  });
+      assertEquals(first.status, 200);
+      assertEquals(first.body.data.product_territories.length, 200);
+      assertEquals(second.status, 200);
+      assertEquals(second.body.data.product_territories.length, 100);
+    },
+  );
 
   await t.step("refuse a product that is larger than 4 MiB", async () => {
     const org = await app.organization();
@@ -376,7 +386,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals((await org.get(path)).text, before.text);
   });
 
-  await t.step("write one whole tree of two at the same time", async () => {
+  await t.step("leave one complete tree of two concurrent ones", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const tree = (name: string) =>

@@ -29,15 +29,18 @@ Deno.test("A write", async (t) => {
   await send(handler, "/api/products", { headers: { "x-api-key": org.key } });
   let created: Reply["body"];
 
-  await t.step("creates a product, and locks in the order of all", async () => {
-    const { reply, tables } = await tablesOf("POST", "/api/products", body);
+  await t.step(
+    "creates a product, and takes locks in the common order",
+    async () => {
+      const { reply, tables } = await tablesOf("POST", "/api/products", body);
 
-    assertEquals(reply.status, 201);
-    assertInOrder(tables);
-    created = reply.body.data;
-  });
+      assertEquals(reply.status, 201);
+      assertInOrder(tables);
+      created = reply.body.data;
+    },
+  );
 
-  await t.step("changes one, and locks in that order", async () => {
+  await t.step("changes a product, and takes locks in that order", async () => {
     const other = { ...created, title: "Emma", lifecycle_status_id: null };
 
     const { reply, tables } = await tablesOf(
@@ -50,7 +53,7 @@ Deno.test("A write", async (t) => {
     assertInOrder(tables);
   });
 
-  await t.step("deletes one, and locks in that order", async () => {
+  await t.step("deletes a product, and takes locks in that order", async () => {
     const { reply, tables } = await tablesOf(
       "DELETE",
       `/api/products/${created.id}`,
@@ -60,7 +63,7 @@ Deno.test("A write", async (t) => {
     assertEquals(tables, ["products", "product_counts", "products"]);
   });
 
-  await t.step("draws a product code again that was drawn before", async () => {
+  await t.step("draws another product code if the first exists", async () => {
     const [theirs, ours] = [await app.organization(), await app.organization()];
     const load = () => app.sql((sql) => sql`select setseed(0.5)`);
     const draw = async (org: Organization): Promise<string> =>

@@ -14,7 +14,7 @@ const STUBS = `
     language sql as $$ select $$;
 `;
 
-Deno.test("A database that sql/citus.sql has distributed", async (t) => {
+Deno.test("A database distributed by sql/citus.sql", async (t) => {
   await using fresh = await openFreshDatabase();
   await using app = await openApp({}, fresh.settings);
   const org = await app.organization();
@@ -33,7 +33,7 @@ Deno.test("A database that sql/citus.sql has distributed", async (t) => {
     assertEquals([...triggers], []);
   });
 
-  await t.step("answers with what the tables have", async () => {
+  await t.step("reads from the tables", async () => {
     const newcomer = await app.organization();
     for (
       const { path, owner } of [
@@ -53,7 +53,7 @@ Deno.test("A database that sql/citus.sql has distributed", async (t) => {
     }
   });
 
-  await t.step("takes writes of every kind", async () => {
+  await t.step("accepts writes of every kind", async () => {
     const headers = { "idempotency-key": "order-1" };
     const body = await fullBody(app, org);
 

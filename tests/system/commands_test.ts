@@ -38,7 +38,7 @@ Deno.test("deno task", async (t) => {
       ...method === "POST" && { body: '{"title":"Emma"}' },
     })).status;
 
-  await t.step("organization create prints the new id alone", async () => {
+  await t.step("organization create prints only the new id", async () => {
     const id = await run("organization create Harbour-Press");
 
     assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -76,7 +76,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(product.organization_id, organization);
   });
 
-  await t.step("key create gives a key its scope and its end", async () => {
+  await t.step("key create sets scope and expiry", async () => {
     const organization = await run("organization create Harbour");
     const day = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
 
@@ -90,7 +90,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(key), 401);
   });
 
-  await t.step("key list shows everything of a key but itself", async () => {
+  await t.step("key list shows everything but the key itself", async () => {
     const organization = await run("organization create Harbour");
     assertEquals(await run(`key list --organization ${organization}`), "None");
     const create = `key create --organization ${organization}`;
@@ -135,7 +135,7 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("key revoke ends a key now, or at a time", async () => {
+  await t.step("key revoke revokes a key now, or at a time", async () => {
     const organization = await run("organization create Harbour");
     const create = `key create --organization ${organization} --name`;
     const now = await run(`${create} Now`);
@@ -155,7 +155,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(later), 401);
   });
 
-  await t.step("member add, list and remove keep the members", async () => {
+  await t.step("member add, list and remove manage the members", async () => {
     const organization = await run("organization create Harbour");
     const list = `member list --organization ${organization}`;
     const of = `--organization ${organization}`;
@@ -178,7 +178,7 @@ Deno.test("deno task", async (t) => {
   });
 
   await t.step(
-    "migrate and seed say what they did, and do no harm",
+    "migrate and seed report their work, and can be repeated",
     async () => {
       assertEquals(await run("migrate"), "No migration is pending");
       assertEquals(await run("seed"), "The code lists are filled");
@@ -232,7 +232,7 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("explains that there is no such organization", async () => {
+  await t.step("explains an unknown organization", async () => {
     const of = `--organization ${uuidv7()}`;
     for (
       const line of [
@@ -246,7 +246,7 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("tells how each command is called", () => {
+  await t.step("shows the usage of each command", () => {
     for (const [name, { usage, does }] of Object.entries(COMMANDS)) {
       assert(usage.startsWith(name));
       assertStringIncludes(help(), `deno task ${usage}\n    ${does}`);

@@ -5,10 +5,10 @@ import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { script } from "../support/script.ts";
 
-Deno.test("the folder of the embedded database", async (t) => {
+Deno.test("The folder of the embedded database", async (t) => {
   const parent = await Deno.makeTempDir();
 
-  await t.step("is made anew after a first start that was killed", async () => {
+  await t.step("is recreated after a killed first start", async () => {
     const killed = await takeFolder(`${parent}/killed`);
     await Deno.mkdir(killed.database);
     killed.release();
@@ -19,7 +19,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     folder.release();
   });
 
-  await t.step("stays as it is once the database is made", async () => {
+  await t.step("is kept once the database is complete", async () => {
     const made = await takeFolder(`${parent}/made`);
     await Deno.mkdir(made.database);
     await made.keep();
@@ -31,7 +31,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     folder.release();
   });
 
-  await t.step("is closed to other users, an older one too", async () => {
+  await t.step("is private, even if an older release created it", async () => {
     const dataDir = `${parent}/private`;
     const open = () => openDatabase({ ...SETTINGS, url: undefined, dataDir });
     await (await open()).close();
@@ -45,7 +45,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     assertEquals(Array.from(openToOthers(dataDir)), []);
   });
 
-  await t.step("is refused where it is no folder", async () => {
+  await t.step("is refused if it is not a folder", async () => {
     await Deno.writeTextFile(`${parent}/file`, "");
 
     const error = await assertRejects(() => takeFolder(`${parent}/file`));
@@ -56,7 +56,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     );
   });
 
-  await t.step("is refused where the database in it is damaged", async () => {
+  await t.step("is refused if its database is damaged", async () => {
     const dataDir = `${parent}/damaged`;
     await Deno.mkdir(`${dataDir}/postgres`, { recursive: true });
     await Deno.writeTextFile(`${dataDir}/postgres/PG_VERSION`, "9\n");
@@ -68,7 +68,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     assertMatch(error.message, /^The database in DATA_DIR cannot be opened: /);
   });
 
-  await t.step("has nothing of a transaction that was given up", async () => {
+  await t.step("contains nothing of an abandoned transaction", async () => {
     const database = await openDatabase({ ...SETTINGS, url: undefined });
     const within = (ms: number) => database.until(performance.now() + ms);
     await script(within(60_000), (sql) => sql`create table notes (text text)`);

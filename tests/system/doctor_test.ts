@@ -29,7 +29,7 @@ Deno.test("deno task doctor", async (t) => {
     ) => `${subject}: ${finding} -> ${advice}`);
   }
 
-  await t.step("names the migrations that are pending", async () => {
+  await t.step("names the pending migrations", async () => {
     const [complaint, ...others] = await complaints();
 
     assertEquals(others, []);
@@ -54,7 +54,7 @@ Deno.test("deno task doctor", async (t) => {
   );
   const organizationId = organization!.id;
 
-  await t.step("asks for a key, unless tokens are configured", async () => {
+  await t.step("asks for a key unless tokens are configured", async () => {
     assertEquals(await complaints(), [
       "keys: There is no active API key, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
     ]);
@@ -62,7 +62,7 @@ Deno.test("deno task doctor", async (t) => {
     assertEquals(await complaints({ ...CONFIG, token: { secret } }), []);
   });
 
-  await t.step("is content when all is in order", async () => {
+  await t.step("reports no problem in a complete database", async () => {
     await issue();
 
     const findings = await examine(database, CONFIG);
@@ -82,7 +82,7 @@ Deno.test("deno task doctor", async (t) => {
     );
   });
 
-  await t.step("names a key that expires soon, until it has", async () => {
+  await t.step("names a key that expires soon, until its expiry", async () => {
     const key = await issue(new Date(Date.now() + DAY_MS));
     await issue(new Date(Date.now() - DAY_MS));
 
@@ -97,7 +97,7 @@ Deno.test("deno task doctor", async (t) => {
   });
 
   await t.step(
-    "notices totals that are wrong, until they are repaired",
+    "reports wrong counts until a recount",
     async () => {
       await script(database, (sql) =>
         sql`
@@ -120,7 +120,7 @@ Deno.test("deno task doctor", async (t) => {
     },
   );
 
-  await t.step("refuses a database that another release made", async () => {
+  await t.step("refuses the database of another release", async () => {
     await script(
       database,
       (sql) =>
@@ -149,7 +149,7 @@ Deno.test("deno task doctor without a database", async (t) => {
   const run = (variables: Record<string, string>, ...args: string[]) =>
     DOCTOR.run((name) => variables[name], args);
 
-  await t.step("says what is wrong with the configuration", async () => {
+  await t.step("reports an invalid configuration", async () => {
     const { ok, report } = await run({ PORT: "http" });
 
     assert(!ok);
@@ -157,7 +157,7 @@ Deno.test("deno task doctor without a database", async (t) => {
   });
 
   await t.step(
-    "says that the database does not answer, and shows no password",
+    "reports an unreachable database without its password",
     async () => {
       const DATABASE_URL = "postgres://catalogue:secret@127.0.0.1:1/books";
 

@@ -24,7 +24,7 @@ Deno.test("A service", async (t) => {
   const dataDir = await preparedFolder();
 
   for (const [outage, before] of Object.entries(OUTAGES)) {
-    await t.step(`${outage} answers, and ends when it is stopped`, async () => {
+    await t.step(`${outage} serves requests, and stops as usual`, async () => {
       await using service = await start(
         { DATA_DIR: dataDir },
         (_port) => ["run", "--allow-all", "main.ts", "start"],
@@ -58,7 +58,7 @@ Deno.test("A service", async (t) => {
   });
 
   await t.step(
-    "ends though clients ask for much and read nothing",
+    "stops although clients do not read long responses",
     async () => {
       const service = await start({ DATA_DIR: dataDir });
       const clients = await Promise.all(

@@ -18,7 +18,7 @@ Deno.test({
     // One connection, which is the one that is looked at.
     await using app = await openApp({}, { poolSize: 1 });
 
-    await t.step("stay as many, whatever is asked for", async () => {
+    await t.step("are bounded for any requests", async () => {
       const [first, second] = [
         await app.organization(),
         await app.organization(),

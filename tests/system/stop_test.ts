@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { openApp, SETTINGS } from "../support/harness.ts";
 import { prepare, type Service, start } from "../support/process.ts";
 
-Deno.test("A process that is stopped", async (t) => {
+Deno.test("A stopping process", async (t) => {
   const dataDir = await Deno.makeTempDir();
   const { place, key } = await prepare(
     "Stop",
@@ -12,7 +12,7 @@ Deno.test("A process that is stopped", async (t) => {
   );
   const headers = { "x-api-key": key, "content-type": "application/json" };
 
-  await t.step("answers what is under way when it is stopped", async () => {
+  await t.step("finishes running requests", async () => {
     await using service = await start(place);
     const uploads = await Promise.all([begin(service), begin(service)]);
     using _idle = await connect(service, "");
@@ -31,7 +31,7 @@ Deno.test("A process that is stopped", async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("takes a Ctrl-C that comes twice for one", async () => {
+  await t.step("takes a duplicate Ctrl-C as one", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
 
@@ -43,7 +43,7 @@ Deno.test("A process that is stopped", async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("ends at once when it is asked again", async () => {
+  await t.step("ends at once on a second signal", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
     service.signal("SIGTERM");
@@ -56,7 +56,7 @@ Deno.test("A process that is stopped", async (t) => {
     await assertRejects(finish);
   });
 
-  await t.step("ends though a body never arrives", async () => {
+  await t.step("ends although a body never arrives", async () => {
     await using service = await start(place);
     const { answer } = await begin(service);
 
@@ -119,12 +119,12 @@ Deno.test("A process that is stopped", async (t) => {
   }
 });
 
-Deno.test("A service that is being stopped", async (t) => {
+Deno.test("A stopping service", async (t) => {
   let isReady = true;
   await using app = await openApp({ isReady: () => isReady });
   const org = await app.organization();
 
-  await t.step("says so where a body is cut off", async () => {
+  await t.step("returns 503 for a body cut off", async () => {
     const cutOff = new ReadableStream({
       pull(controller) {
         isReady = false;
@@ -143,7 +143,7 @@ Deno.test("A service that is being stopped", async (t) => {
     assertEquals(body.error.message, "The service is stopping");
   });
 
-  await t.step("refuses what is new, and lives", async () => {
+  await t.step("refuses new requests, and is live", async () => {
     isReady = false;
 
     assertEquals((await org.get("/api/products")).status, 503);

@@ -9,7 +9,7 @@ interface Line {
   cause?: { name: string; at: string[] };
 }
 
-Deno.test("A service goes on after failures that nobody caught, and says so", async () => {
+Deno.test("A service survives and logs uncaught errors", async () => {
   const dataDir = await preparedFolder();
   SECRETS.addCredential("swordfish-swordfish");
   await using service = await start({ DATA_DIR: dataDir }, () => [

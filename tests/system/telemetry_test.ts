@@ -95,7 +95,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     }).sort();
   }
 
-  await t.step("makes one trace of a request", async () => {
+  await t.step("traces a request", async () => {
     const first = await service.send("/products?search=nothing");
     const created = await service.send("/products", {
       title: "Xanadu",
@@ -115,7 +115,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     ]);
   });
 
-  await t.step("names a route, not each of its addresses", async () => {
+  await t.step("names spans after routes, not URLs", async () => {
     const id = crypto.randomUUID();
 
     const missing = await service.send(`/products/${id}`);
@@ -128,7 +128,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     ]);
   });
 
-  await t.step("marks the step that failed, with its code", async () => {
+  await t.step("marks the failed step with its code", async () => {
     const wrong = await service.send("/products", { title: "" });
     const unknown = await service.send("/products", undefined, {
       "x-api-key": "cat_",
@@ -141,7 +141,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     assertEquals(failed.map(errorOf), ["UNAUTHORIZED"]);
   });
 
-  await t.step("shows nothing of what was sent", () => {
+  await t.step("contains no client data", () => {
     assert(spans.length > 0);
     assert(!JSON.stringify(spans).includes("Xanadu"));
   });
