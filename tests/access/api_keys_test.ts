@@ -20,7 +20,7 @@ Deno.test("/api-keys", async (t) => {
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
 
-  /** A member of the organization with this role, who sends requests with a Bearer token. */
+  /** Adds a member with this role, and returns a function that sends requests with a Bearer token. */
   async function member(role: string, org: Organization) {
     const sub = `user-${uuidv7()}`;
     await app.sql((sql) =>

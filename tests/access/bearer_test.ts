@@ -10,7 +10,7 @@ import { claims, hmacToken } from "../support/jwt.ts";
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";
 
-/** A member who is removed may go on so long (in milliseconds). */
+/** The time after which a removed member loses access, in milliseconds. */
 const TOLERATED = 5_000;
 
 Deno.test("A Bearer token", async (t) => {

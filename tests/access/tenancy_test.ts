@@ -173,7 +173,7 @@ async function scene(app: App) {
   };
 }
 
-/** Expects 400, and the same answer for this id as for one that nobody has. */
+/** Asserts 400, with the same response for this id as for a nonexistent one. */
 async function assertUnknown(
   id: string,
   ask: (id: string) => Promise<Reply[]>,

@@ -25,7 +25,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
       row.note
     );
 
-  /** Kills the service's sessions, or so many of them, whatever they do. */
+  /** Kills the service's sessions, or this number of them. */
   async function kill(most = 100): Promise<number> {
     const { count } = await observer`
       select pg_terminate_backend(pid)
@@ -37,7 +37,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     return count;
   }
 
-  /** Kills those that wait for a lock, and gives how many. */
+  /** Kills the sessions that wait for a lock, and returns their number. */
   async function killWaiting(sql: postgres.TransactionSql): Promise<number> {
     // Otherwise a transaction sees what it has seen before.
     await sql`select pg_stat_clear_snapshot()`;

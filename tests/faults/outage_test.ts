@@ -75,7 +75,7 @@ Deno.test(
         await cluster.start();
 
         assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
-        // Not until their deadline: who cannot connect hears of it.
+        // They do not wait until their deadline: a failed connection fails them.
         assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
         await eventually(200, async () => (await org.get(path)).status);
         await scene.assertSound();

@@ -136,7 +136,7 @@ Deno.test("A flood", async (t) => {
   );
 });
 
-/** A key that nobody has issued. */
+/** A key that was never issued. */
 function newKey(): string {
   return `cat_${randomBytes(6).toString("hex")}_${
     randomBytes(32).toString("base64url")

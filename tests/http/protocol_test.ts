@@ -117,7 +117,7 @@ Deno.test("The protocol", async (t) => {
 
         assertEquals(status, 400);
         assertEquals(body.error.code, "UNSUPPORTED_VERSION");
-        assertMatch(body.error.message, /supported: 1\.0$/);
+        assertMatch(body.error.message, /expected 1\.0$/);
         assert(text.length < 300);
       }
     },

@@ -14,7 +14,7 @@ Deno.test("HTTP on the wire", async (t) => {
   const { path } = await org.create({ title: "Emma" });
   const KEY = `x-api-key: ${org.key}\r\n`;
 
-  /** One request on a connection of its own, and the status of its answer. */
+  /** Sends a request on a new connection, and returns the status of the response. */
   async function ask(line: string, headers: string, body = "") {
     const [answer] = await server.exchange(
       `${line} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,

@@ -22,7 +22,7 @@ import { prepare, start } from "../support/process.ts";
 /** The largest page (specification, 8). */
 const PAGE = 100;
 
-/** One of so many books is also searched with hyphens and by its ISBN-10. */
+/** The interval of books that are also searched with hyphens and by ISBN-10. */
 const SAMPLE = 20;
 
 /** So many mismatches are printed. */

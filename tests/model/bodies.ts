@@ -41,7 +41,7 @@ const TYPE = fc.constantFrom(...Object.keys(COLLATERAL));
 
 const TEXT = values(["", "Handsome, clever, and rich", null]);
 
-/** Values for those fields of collateral that take no plain text. */
+/** Values for the collateral fields that are not plain text. */
 const SPECIAL: Record<string, Values> = {
   text_type: values(["02", "03", null], ["99", "invalid_code"]),
   content_audience: values([["00", "01"], [], null]),
@@ -73,7 +73,7 @@ const CHANGED_COLLATERAL = fc.oneof(
   { weight: 1, arbitrary: fc.record({ collateral_type: TYPE }) },
 );
 
-/** An array of rows: new ones, and changes of those that are there. */
+/** An array of new and changed rows. */
 function rows(
   array: string,
   created: fc.Arbitrary<Entry>,

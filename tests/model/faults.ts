@@ -68,7 +68,7 @@ function isMalformedEntry(array: string, entry: Entry): boolean {
   }
 }
 
-/** What of a body does not fit what is stored, with its pointers; all of it. */
+/** The pointers of all errors of a body that depend on stored rows. */
 export function faultsOf(
   body: Entry,
   product: Product,

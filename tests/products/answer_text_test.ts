@@ -78,7 +78,7 @@ Deno.test("The fields of a response", async (t) => {
   });
 });
 
-/** The names of the fields, each with those of the first object in it. */
+/** The names of the fields, with those of nested objects. */
 function order(value: unknown): string {
   if (Array.isArray(value)) return `[${order(value[0])}]`;
   if (typeof value !== "object" || value === null) return "";

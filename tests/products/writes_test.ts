@@ -82,7 +82,7 @@ Deno.test("A write", async (t) => {
 
 /** So that none waits for another in a circle: the product, then what it shares with others, counts before formats. */
 function assertInOrder(tables: string[]): void {
-  // Further locks of the product wait for nobody.
+  // Further locks of the product never wait.
   const locked = [...new Set(tables)];
   assert(locked.includes("product_prices"), `${locked}`);
   assertEquals(locked[0], "products");

@@ -7,7 +7,7 @@ import { type Figures, figuresOf } from "./figures.ts";
 
 const PAUSE_MS = 100;
 
-/** Kills one of the service's sessions every 100 ms, for so many minutes. */
+/** Kills one of the service's sessions every 100 ms, for this number of minutes. */
 export async function killSessions(minutes: number): Promise<Figures> {
   await using scene = await openScene();
   await using service = restarts(scene);

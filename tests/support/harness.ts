@@ -16,7 +16,7 @@ import { preparedFolder } from "./prepared_folder.ts";
 import { script, type Sql } from "./script.ts";
 import { SECRETS } from "./secrets.ts";
 
-/** The service over a database of its own, or over the one that `TEST_DATABASE_URL` names. */
+/** The service over a new embedded database, or over that of `TEST_DATABASE_URL`. */
 export interface App extends AsyncDisposable {
   database: Database;
   handler: (request: Request) => Promise<Response>;

@@ -10,7 +10,7 @@ import { assertNothingSecret, SECRETS } from "./secrets.ts";
 /** The folder of the repository. */
 export const ROOT = new URL("../../", import.meta.url);
 
-/** The service in a process of its own. */
+/** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
   /** What it has printed by now. */

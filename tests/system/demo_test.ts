@@ -3,7 +3,7 @@ import { installDemo } from "../../db/install.ts";
 import { openApp, SETTINGS } from "../support/harness.ts";
 
 Deno.test("The demo organization", async (t) => {
-  // A database of its own: the demo is installed where no organization is yet.
+  // The demo is only installed in a database without organizations.
   await using app = await openApp({}, { ...SETTINGS, url: undefined });
   const key = await installDemo(
     app.database.until(performance.now() + 60_000),

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const CONFIG = readConfig(() => undefined);
 
 Deno.test("deno task doctor", async (t) => {
-  // One of its own, and in memory: nothing else writes it.
+  // A database in memory, which no other test writes.
   const connection = await openDatabase({
     ...CONFIG.database,
     dataDir: undefined,

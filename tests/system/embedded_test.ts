@@ -7,7 +7,7 @@ import { launch, ROOT, start } from "../support/process.ts";
 /** How often a service is killed here. */
 const ROUNDS = 3;
 
-/** After so many products in each round. */
+/** The number of products before each kill. */
 const PRODUCTS = 20;
 
 Deno.test("The embedded database", async (t) => {

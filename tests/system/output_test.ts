@@ -107,7 +107,7 @@ Deno.test("An output", async (t) => {
   );
 });
 
-/** Writes at most so many bytes at a time. */
+/** Writes at most this number of bytes at a time. */
 function take(most: number) {
   return function (this: { text: string }, bytes: Uint8Array) {
     const taken = bytes.subarray(0, most);

@@ -36,7 +36,7 @@ Deno.test({
   },
 });
 
-/** Requests of every kind, with so many entries in each array. */
+/** Requests of every kind, with this number of entries in each array. */
 async function askForAll(app: App, org: Organization, entries: number) {
   const full = await fullBody(app, org);
   const prices = Array.from({ length: entries }, (_, i) => ({

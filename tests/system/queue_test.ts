@@ -28,7 +28,7 @@ async function assertRefused(operation: Promise<unknown>): Promise<void> {
   assertEquals(error.headers, { "retry-after": "1" });
 }
 
-/** A queue of so many slots, and ways to keep it busy. */
+/** A queue with this number of slots, and functions to keep it busy. */
 function busyQueue(count: number) {
   const queue = new Queue(slots(count));
   const running: (() => void)[] = [];
@@ -36,7 +36,7 @@ function busyQueue(count: number) {
 
   return {
     queue,
-    /** Sends so many operations, and gives the list of those that have a slot by now. */
+    /** Sends this number of operations, and returns the list of those that have a slot. */
     send(count: number, who: Caller, kind: Kind): Caller[] {
       const started: Caller[] = [];
       for (let i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ function busyQueue(count: number) {
       }
       return started;
     },
-    /** Ends so many operations, the one that has run longest first. */
+    /** Ends this number of operations, the longest running first. */
     async finish(count: number): Promise<void> {
       for (let i = 0; i < count; i++) {
         await pause(1);

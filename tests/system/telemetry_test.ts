@@ -13,7 +13,7 @@ interface Line {
   code?: string;
 }
 
-/** The service in a process of its own, whose traces and metrics go to the collector. */
+/** The service in a separate process, with a collector for its traces and metrics. */
 async function start(collector: Collector) {
   const dataDir = await Deno.makeTempDir();
   const port = freePort();
