@@ -1,7 +1,7 @@
 import { unavailable } from "../schema/errors.ts";
 
 /** The organization and API key that memory is reserved for. Requests without credentials share a holder. */
-export interface Holder {
+interface Holder {
   organization_id?: string;
   api_key?: string;
 }

@@ -5,7 +5,7 @@ import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
 import { Slot } from "./slot.ts";
 import { endsSession } from "./sqlstate.ts";
 
-export interface PoolSettings {
+interface PoolSettings {
   connections: number;
   /** The server-side statement timeout, or `Infinity` for the embedded database. */
   statementTimeoutMs: number;

@@ -36,7 +36,7 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 /** Whether the error ended the session. */
-export function isFatal(error: unknown): boolean {
+function isFatal(error: unknown): boolean {
   return (error as DatabaseError | undefined)?.severity === "FATAL";
 }
 

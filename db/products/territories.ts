@@ -6,16 +6,9 @@ import {
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";
+import { TERRITORY_COLUMNS } from "./onix_json.ts";
 import { replaceRows } from "./replaced_rows.ts";
 import type { Precondition } from "./write.ts";
-
-/** The columns of the territory of a market or sales right. */
-export const TERRITORY_COLUMNS = [
-  "countries_included",
-  "countries_excluded",
-  "regions_included",
-  "regions_excluded",
-];
 
 /** The tables of the tree, parents first. */
 const TABLES = {

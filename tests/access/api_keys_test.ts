@@ -3,7 +3,7 @@ import { API_KEY } from "../../db/api_keys.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
 import { clockAhead } from "../support/clock.ts";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import { claims, hmacToken } from "../support/jwt.ts";
 import { SECRETS } from "../support/secrets.ts";
@@ -184,7 +184,7 @@ Deno.test("/api-keys", async (t) => {
     const ask = await member("admin", org);
     const past = new Date(Date.now() - 1000).toISOString();
 
-    assertFaults(
+    assertDetails(
       await ask("POST", KEYS, {
         name: " ",
         scope: "admin",
@@ -196,7 +196,7 @@ Deno.test("/api-keys", async (t) => {
       ["/expires_at", "in_the_past"],
       ["/key", "unknown_field"],
     );
-    assertFaults(
+    assertDetails(
       await ask("POST", KEYS, { name: "x".repeat(201), expires_at: "soon" }),
       ["/name", "too_long"],
       ["/scope", "required"],

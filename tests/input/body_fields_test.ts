@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
 import { openApp } from "../support/harness.ts";
 import { placesIn, replaced } from "../support/pointers.ts";
-import { faultsOf, writesOf } from "../support/writing.ts";
+import { errorsOf, writesOf } from "../support/writing.ts";
 
 Deno.test("The fields of a body", async (t) => {
   await using app = await openApp();
@@ -28,12 +28,12 @@ Deno.test("The fields of a body", async (t) => {
     for (const { status, body } of top) {
       assertEquals(status, 400);
       assertEquals(
-        faultsOf(body),
+        errorsOf(body),
         pointers.map((pointer) => [pointer, "unknown_field"]),
       );
     }
     for (const { body } of inside) {
-      const unknown = faultsOf(body).filter(([, code]) =>
+      const unknown = errorsOf(body).filter(([, code]) =>
         code === "unknown_field"
       );
       assertEquals(
@@ -86,7 +86,7 @@ Deno.test("The fields of a body", async (t) => {
         for (const { status, body } of replies) {
           assertEquals(status, 400, at);
           assert(
-            faultsOf(body).some(([pointer]) => pointer.startsWith(at)),
+            errorsOf(body).some(([pointer]) => pointer.startsWith(at)),
             at,
           );
         }
@@ -105,7 +105,7 @@ Deno.test("The fields of a body", async (t) => {
           )
         ) {
           assertEquals(status, 400, at);
-          assert(faultsOf(body).every(([pointer]) => pointer === at), at);
+          assert(errorsOf(body).every(([pointer]) => pointer === at), at);
         }
       }
     }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import {
   DAY,
@@ -125,7 +125,7 @@ Deno.test("The fields of collateral", async (t) => {
         ];
 
         for (const reply of replies) {
-          assertFaults(
+          assertDetails(
             reply,
             ...Object.entries(outcome)
               .map(([field, code]) =>
@@ -151,12 +151,12 @@ Deno.test("The fields of collateral", async (t) => {
       content_audience: Array(51).fill("00"),
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/collateral/0/content_audience/1", "invalid_code"],
       ["/collateral/0/content_audience/2", "invalid_code"],
     );
-    assertFaults(tooMany, ["/collateral/0/content_audience", "too_many"]);
+    assertDetails(tooMany, ["/collateral/0/content_audience", "too_many"]);
   });
 
   await t.step(
@@ -177,7 +177,7 @@ Deno.test("The fields of collateral", async (t) => {
           await org.put(path, { collateral }),
         ]
       ) {
-        assertFaults(
+        assertDetails(
           reply,
           ["/collateral/0/collateral_type", "required"],
           ["/collateral/1/collateral_type", "invalid_value"],

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 import {
   DAY,
@@ -132,10 +132,10 @@ Deno.test("The fields of a product", async (t) => {
       const created = await org.post("/api/products", { title: "x", ...sent });
       const updated = await org.put(path, sent);
 
-      const faults = Object.entries(outcome)
+      const errors = Object.entries(outcome)
         .map(([field, code]) => [`/${field}`, code] as const);
-      assertFaults(created, ...faults);
-      assertFaults(updated, ...faults);
+      assertDetails(created, ...errors);
+      assertDetails(updated, ...errors);
     }
     assertEquals((await org.get(path)).body.data, product);
   });
@@ -154,7 +154,7 @@ Deno.test("The fields of a product", async (t) => {
       `{"title":"x",${fields.join()}}`,
     );
 
-    assertFaults(
+    assertDetails(
       reply,
       ...names.map((name) =>
         [

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openApp } from "../support/harness.ts";
-import { faultsOf, writesOf } from "../support/writing.ts";
+import { errorsOf, writesOf } from "../support/writing.ts";
 
 Deno.test("The JSON of a body", async (t) => {
   await using app = await openApp();
@@ -66,7 +66,7 @@ Deno.test("The JSON of a body", async (t) => {
       ) {
         for (const { status, body } of await writes(text)) {
           assertEquals(status, 400, text);
-          assertEquals(faultsOf(body), [["", "invalid_type"]]);
+          assertEquals(errorsOf(body), [["", "invalid_type"]]);
         }
       }
     },

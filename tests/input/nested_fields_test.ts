@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 import {
   AMOUNT,
@@ -153,9 +153,9 @@ Deno.test("The entries of a product's arrays", async (t) => {
           await org.put(path, body),
         ];
 
-        const faults = Object.entries(outcome)
+        const errors = Object.entries(outcome)
           .map(([field, code]) => [`/${array}/0/${field}`, code] as const);
-        for (const reply of replies) assertFaults(reply, ...faults);
+        for (const reply of replies) assertDetails(reply, ...errors);
       }
     }
     assertEquals((await org.get(path)).body.data, product);
@@ -170,7 +170,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
         }]}`,
       );
 
-      assertFaults(
+      assertDetails(
         reply,
         ...Object.keys(entry)
           .map((field) => [`/${array}/0/${field}`, "required"] as const),
@@ -189,7 +189,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
           [array]: wrong,
         });
 
-        assertFaults(reply, [`/${array}`, "invalid_type"]);
+        assertDetails(reply, [`/${array}`, "invalid_type"]);
       }
       const entries = await org.post("/api/products", {
         title: "x",
@@ -200,12 +200,12 @@ Deno.test("The entries of a product's arrays", async (t) => {
         [array]: Array(501).fill(entry),
       });
 
-      assertFaults(
+      assertDetails(
         entries,
         ...[0, 1, 2, 3]
           .map((i) => [`/${array}/${i}`, "invalid_type"] as const),
       );
-      assertFaults(tooMany, [`/${array}`, "too_many"]);
+      assertDetails(tooMany, [`/${array}`, "too_many"]);
     }
   });
 

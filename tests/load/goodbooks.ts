@@ -66,8 +66,10 @@ function describe(books: Book[]): void {
       has("publication_date")
     } with a year, ${books.filter(({ series }) => series).length} in a series`,
   );
-  for (const { number, faults } of books) {
-    for (const fault of faults) console.log(`Book ${number}: ${fault}`);
+  for (const { number, omissions } of books) {
+    for (const omission of omissions) {
+      console.log(`Book ${number}: ${omission}`);
+    }
   }
 }
 

@@ -14,7 +14,7 @@ import { COLLATERAL, type Entry } from "./catalogue.ts";
  * Bodies are made before the organizations that take them, so they name what
  * they refer to: "@mine.license", "@theirs.license", "@nobody",
  * "@contributor_roles.0", "@row.collateral.0" (of the product that is updated).
- * A value that its field refuses stands there with the code of the fault.
+ * A value that its field refuses comes with the code of the error.
  */
 
 const DAYS = values(
@@ -179,7 +179,7 @@ const FIELDS = {
   license_name: values([1]),
 };
 
-/** Bodies of a create or an update, most of them without a fault. */
+/** Bodies of a create or an update, most of them valid. */
 export function bodies(operation: "create" | "update"): fc.Arbitrary<Entry> {
   const title = fc.record({ title: TITLE });
   const arrays = Object.entries(ROWS)

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 
 const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
@@ -49,7 +49,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       assertEquals(untouched.body.data.collateral, rows);
       assertEquals(one.body.data.collateral, [rows[1]]);
       assertEquals(none.body.data.collateral, []);
-      assertFaults(gone, ["/collateral/0/id", "unknown_reference"]);
+      assertDetails(gone, ["/collateral/0/id", "unknown_reference"]);
     },
   );
 
@@ -90,14 +90,14 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       collateral: [{ id: ids.text }, { id: ids.text.toUpperCase() }],
     });
 
-    assertFaults(alone, ["/collateral/0/id", "unknown_reference"]);
-    assertFaults(
+    assertDetails(alone, ["/collateral/0/id", "unknown_reference"]);
+    assertDetails(
       unknown,
       ["/collateral/0/id", "unknown_reference"],
       ["/collateral/1/id", "unknown_reference"],
       ["/collateral/2/id", "unknown_reference"],
     );
-    assertFaults(repeated, ["/collateral/1/id", "duplicate"]);
+    assertDetails(repeated, ["/collateral/1/id", "duplicate"]);
     assertEquals((await org.get(path)).body.data.collateral, rows);
     assertEquals(
       (await org.get(sibling.path)).body.data.collateral,
@@ -130,13 +130,13 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       collateral: [{ id: ids.award, prize_jury: "x", text_author: "x" }],
     });
 
-    assertFaults(
+    assertDetails(
       created,
       ["/collateral/0/text", "unknown_field"],
       ["/collateral/0/source_title", "unknown_field"],
     );
-    assertFaults(typed, ["/collateral/0/text", "unknown_field"]);
-    assertFaults(
+    assertDetails(typed, ["/collateral/0/text", "unknown_field"]);
+    assertDetails(
       untyped,
       ["/collateral/0/text", "unknown_field"],
       ["/collateral/1/citation_note", "unknown_field"],
@@ -155,7 +155,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       ],
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/collateral/0/collateral_type", "immutable"],
       ["/collateral/1/collateral_type", "immutable"],
@@ -177,7 +177,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
         ],
       });
 
-      assertFaults(refused, [
+      assertDetails(refused, [
         "/collateral/0/source_title",
         source_title === null ? "invalid_type" : "blank",
       ]);

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/bodies.ts";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 Deno.test("POST /products", async (t) => {
@@ -91,7 +91,7 @@ Deno.test("POST /products", async (t) => {
       shelf: 1,
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/title", "required"],
       ["/isbn13", "invalid_isbn13"],
@@ -117,7 +117,7 @@ Deno.test("POST /products", async (t) => {
       series_id: org.series,
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/license_id", "unknown_reference"],
       ["/season_id", "unknown_reference"],
@@ -141,7 +141,7 @@ Deno.test("POST /products", async (t) => {
         collateral: [{ id, collateral_type: "award", prize_name: "A prize" }],
       });
 
-      assertFaults(
+      assertDetails(
         reply,
         ["/product_prices/0/id", "unexpected_id"],
         ["/packing_configurations/0/id", "unexpected_id"],
@@ -160,7 +160,7 @@ Deno.test("POST /products", async (t) => {
       custom_fields: [...body.custom_fields, { field_id, field_value: 1 }],
     });
 
-    assertFaults(reply, ["/custom_fields/1/field_id", "unknown_reference"]);
+    assertDetails(reply, ["/custom_fields/1/field_id", "unknown_reference"]);
     const list = await org.get("/api/products");
     assertEquals([list.body.data, list.body.meta.total], [[], 0]);
   });

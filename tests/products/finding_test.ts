@@ -194,7 +194,7 @@ async function lists(t: Deno.TestContext, app: App) {
 
 async function refusals(t: Deno.TestContext, app: App) {
   const org = await app.organization();
-  const faults = {
+  const invalid = {
     "sort=": "invalid_value",
     "sort=subtitle": "invalid_value",
     "sort=--title": "invalid_value",
@@ -218,7 +218,7 @@ async function refusals(t: Deno.TestContext, app: App) {
     [`format_id=${Array(101).fill(org.format)}`]: "too_many",
     [`format_id=${org.format}&format_id=${org.format}`]: "duplicate",
   };
-  for (const [query, code] of Object.entries(faults)) {
+  for (const [query, code] of Object.entries(invalid)) {
     await t.step(`refuses ${query.slice(0, 60)}`, async () => {
       const { status, body } = await org.get(`/api/products?${query}`);
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 
 /** The arrays that are merged by id, and how an entry of each is told from others. */
@@ -102,15 +102,15 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
         });
 
         for (const reply of alone) {
-          assertFaults(reply, [`/${array}/0/id`, "unknown_reference"]);
+          assertDetails(reply, [`/${array}/0/id`, "unknown_reference"]);
         }
-        assertFaults(
+        assertDetails(
           unknown,
           [`/${array}/2/id`, "unknown_reference"],
           [`/${array}/3/id`, "unknown_reference"],
           [`/${array}/4/id`, "unknown_reference"],
         );
-        assertFaults(repeated, [`/${array}/1/id`, "duplicate"]);
+        assertDetails(repeated, [`/${array}/1/id`, "duplicate"]);
         const mine = (await org.get(path)).body.data;
         assertEquals([mine.title, mine[array]], ["Emma", rows]);
         const others = [
@@ -129,7 +129,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
         [array]: [{ id: null, ...one }, { id: "", ...one }, { id: 1, ...one }],
       });
 
-      assertFaults(
+      assertDetails(
         reply,
         [`/${array}/0/id`, "invalid_type"],
         [`/${array}/1/id`, "invalid_uuid"],
@@ -221,8 +221,8 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       ],
     });
 
-    assertFaults(created, ["/product_prices/0/valid_to", "invalid_date"]);
-    assertFaults(
+    assertDetails(created, ["/product_prices/0/valid_to", "invalid_date"]);
+    assertDetails(
       updated,
       ["/product_prices/0/valid_to", "invalid_date"],
       ["/product_prices/1/valid_from", "invalid_date"],

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { idOfCode, openApp, type Organization } from "../support/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 
@@ -100,7 +100,7 @@ Deno.test("product_form_id", async (t) => {
       ];
 
       for (const reply of replies) {
-        assertFaults(reply, ["/product_form_id", "unknown_reference"]);
+        assertDetails(reply, ["/product_form_id", "unknown_reference"]);
       }
     }
   });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { type App, openApp, type Organization } from "../support/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 
@@ -53,7 +53,7 @@ Deno.test("PUT /products/{id}: arrays replaced whole", async (t) => {
 
       const [key] = Object.keys(a!);
       for (const reply of replies) {
-        assertFaults(
+        assertDetails(
           reply,
           [`/${array}/2/${key}`, "duplicate"],
           [`/${array}/3/${key}`, "duplicate"],
@@ -79,7 +79,7 @@ Deno.test("PUT /products/{id}: arrays replaced whole", async (t) => {
           [array]: [b, { ...a, [key!]: crypto.randomUUID() }, foreign],
         });
 
-        assertFaults(
+        assertDetails(
           reply,
           [`/${array}/1/${key}`, "unknown_reference"],
           [`/${array}/2/${key}`, "unknown_reference"],

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 const EVERYWHERE_ELSE = {
@@ -135,7 +135,7 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
       { ...right, id: uuidv7() },
     ]);
 
-    assertFaults(
+    assertDetails(
       wrong,
       ["/0/sales_rights_type", "required"],
       ["/1/sales_rights_type", "invalid_code"],
@@ -149,12 +149,12 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
       ["/6/shelf", "unknown_field"],
       ["/8/id", "duplicate"],
     );
-    assertFaults(unknown, ["/1/id", "unknown_reference"]);
-    assertFaults(await org.put(`${path}/sales-rights`, {}), [
+    assertDetails(unknown, ["/1/id", "unknown_reference"]);
+    assertDetails(await org.put(`${path}/sales-rights`, {}), [
       "",
       "invalid_type",
     ]);
-    assertFaults(
+    assertDetails(
       await org.put(`${path}/sales-rights`, Array(501).fill(RIGHTS[2])),
       ["", "too_many"],
     );

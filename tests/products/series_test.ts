@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 Deno.test("The series of a product", async (t) => {
@@ -43,7 +43,7 @@ Deno.test("The series of a product", async (t) => {
     const { path, product } = await org.create({
       product_collections: [{ collection_id: org.collection }],
     });
-    const fault = ["/series_id", "series_not_attached"] as const;
+    const error = ["/series_id", "series_not_attached"] as const;
 
     for (
       const series_id of [
@@ -65,7 +65,7 @@ Deno.test("The series of a product", async (t) => {
       });
 
       for (const reply of [created, updated, emptied]) {
-        assertFaults(reply, fault);
+        assertDetails(reply, error);
       }
     }
     assertEquals((await org.get(path)).body.data, product);
@@ -87,8 +87,8 @@ Deno.test("The series of a product", async (t) => {
         product_collections,
       });
 
-      assertFaults(kept, ["/product_collections", "series_not_attached"]);
-      assertFaults(given, ["/series_id", "series_not_attached"]);
+      assertDetails(kept, ["/product_collections", "series_not_attached"]);
+      assertDetails(given, ["/series_id", "series_not_attached"]);
     }
     assertEquals((await org.get(path)).body.data, product);
   });
@@ -150,7 +150,7 @@ Deno.test("The series of a product", async (t) => {
         product_collections: [{ collection_id: series_id }],
       });
 
-      assertFaults(reply, [
+      assertDetails(reply, [
         "/product_collections/0/collection_id",
         "unknown_reference",
       ]);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 import { insertTree, TREE, withoutIds } from "../support/rights_tree.ts";
 
@@ -143,7 +143,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
 
     const supply = "/0/supply_details/0";
     const price = `${supply}/prices/0`;
-    assertFaults(
+    assertDetails(
       reply,
       ["/0/exclusivity", "invalid_value"],
       ["/0/shelf", "unknown_field"],
@@ -196,14 +196,14 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     const put = (body: unknown) => org.put(`${path}/territories`, body);
 
     for (const body of [{}, "null", "7", '"x"']) {
-      assertFaults(await put(body), ["", "invalid_type"]);
+      assertDetails(await put(body), ["", "invalid_type"]);
     }
-    assertFaults(await put(Array(501).fill({})), ["", "too_many"]);
-    assertFaults(await put([{ markets: Array(501).fill({}) }]), [
+    assertDetails(await put(Array(501).fill({})), ["", "too_many"]);
+    assertDetails(await put([{ markets: Array(501).fill({}) }]), [
       "/0/markets",
       "too_many",
     ]);
-    assertFaults(await put(TOO_MANY_ROWS), ["", "too_many"]);
+    assertDetails(await put(TOO_MANY_ROWS), ["", "too_many"]);
   });
 
   await t.step("list a hundred errors at most", async () => {
@@ -239,7 +239,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       { supply_details: [{ id: TREE[0]!.id }] },
     ]);
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/0/id", "unknown_reference"],
       ["/0/markets/0/id", "unknown_reference"],
@@ -267,7 +267,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       { supply_details: [{ prices: supply!.prices }] },
     ]);
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/0/exclusivity", "invalid_value"],
       ["/1/id", "duplicate"],
@@ -382,7 +382,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       Array(39).fill({ supply_details: Array(500).fill({}) }),
     );
 
-    assertFaults(reply, ["", "too_large"]);
+    assertDetails(reply, ["", "too_large"]);
     assertEquals((await org.get(path)).text, before.text);
   });
 

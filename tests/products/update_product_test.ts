@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 Deno.test("PUT /products/{id}", async (t) => {
@@ -63,7 +63,7 @@ Deno.test("PUT /products/{id}", async (t) => {
         null,
         null,
       ]);
-      assertFaults(refused, ["/title", "invalid_type"]);
+      assertDetails(refused, ["/title", "invalid_type"]);
     },
   );
 
@@ -215,7 +215,7 @@ Deno.test("PUT /products/{id}", async (t) => {
       collateral: [{ id }, { id: text.id, prize_name: "x" }],
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/license_id", "unknown_reference"],
       ["/product_form_id", "unknown_reference"],

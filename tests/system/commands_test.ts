@@ -223,10 +223,10 @@ Deno.test("deno task", async (t) => {
       [`member remove --organization ${id}`]: "--user is missing",
       [`member remove --organization ${id} --user a`]: '"a" is not a member',
     };
-    for (const [line, fault] of Object.entries(wrong)) {
+    for (const [line, expected] of Object.entries(wrong)) {
       const { message } = await assertRejects(() => run(line), UsageError);
 
-      assertStringIncludes(message, fault);
+      assertStringIncludes(message, expected);
       assert(!message.includes("\n"), message);
       assert(!message.includes("b".repeat(43)), "a key is not repeated");
     }

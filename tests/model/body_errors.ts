@@ -69,7 +69,7 @@ function isMalformedEntry(array: string, entry: Entry): boolean {
 }
 
 /** The pointers of all errors of a body that depend on stored rows. */
-export function faultsOf(
+export function errorsOf(
   body: Entry,
   product: Product,
   catalogue: Catalogue,
