@@ -28,7 +28,7 @@ export interface Scene extends AsyncDisposable {
   observer: postgres.Sql;
   /**
    * Expects that nothing is left of a fault: no operation, no open transaction,
-   * no error that nobody caught; and of the load, that what was acknowledged is
+   * no uncaught error; and of the load, that what was acknowledged is
    * stored.
    */
   assertSound(load?: Load): Promise<void>;

@@ -64,7 +64,7 @@ export function launch(
       assertNothingSecret(stdout.text + stderr.text);
       return { code, stdout: stdout.text, stderr: stderr.text };
     });
-  // Whoever has started it waits for its end.
+  // The caller waits for its end.
   ended.catch(() => {});
   const origin = `http://127.0.0.1:${port}`;
   return {

@@ -12,7 +12,7 @@ const REQUESTS = 1_500;
 const OUTAGES: Record<string, string> = {
   "whose stdout is a full device": "exec >/dev/full",
   "whose reader of stdout is gone": reader("true"),
-  "whose stdout nobody reads": reader("sleep 15"),
+  "with an unread stdout": reader("sleep 15"),
 };
 
 /** Makes stdout a pipe to a program that reads nothing. */
