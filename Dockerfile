@@ -2,7 +2,7 @@ FROM denoland/deno:2.9.6
 
 WORKDIR /app
 
-# The packages first: they change less often than the code does.
+# Install packages first: they change less often than the code.
 COPY deno.json deno.lock ./
 COPY tests/assert tests/assert
 RUN deno install --frozen
@@ -17,11 +17,11 @@ RUN deno cache main.ts db/commands/cli.ts \
   && mkdir /data \
   && chown deno:deno /data
 
-# Where the embedded database is kept, without DATABASE_URL.
+# The folder of the embedded database, which serves without DATABASE_URL.
 ENV DATA_DIR=/data HOST=0.0.0.0
 VOLUME /data
 
-# All else belongs to root: the service cannot change its own code.
+# All other files belong to root, so the service cannot change its own code.
 USER deno
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \

@@ -9,7 +9,7 @@ import {
   readConfig,
 } from "./schema/config.ts";
 
-/** The last lines have this long to be written. */
+/** The time limit for writing the last lines. */
 const FLUSH_MS = 500;
 
 const stdout = openOutput(Deno.stdout);
@@ -23,32 +23,30 @@ function listen(service: Service, config: Config, log: Log): void {
       hostname,
       port,
       handler: service.fetch,
-      onListen: (address) => sayAddress(`http://${addressOf(address)}`),
+      onListen: (address) => printAddress(`http://${addressOf(address)}`),
     }, log);
     stopOnSignals(() => service.stop(close));
   } catch (error) {
     throw new ConfigError(
-      `HOST and PORT must be an address that is free: ${
-        (error as Error).message
-      }`,
+      `HOST and PORT must be a free address: ${(error as Error).message}`,
     );
   }
 
-  function sayAddress(origin: string): void {
+  function printAddress(origin: string): void {
     const url = origin + apiPrefix;
     log("info", { message: "The service is listening", url });
     if (!service.demoKey && !Deno.stdout.isTerminal()) return;
     stdout.write(`The product catalogue is served at ${url}\n`);
     if (docs) stdout.write(`Its reference page is ${origin}/docs\n`);
     if (!service.demoKey) return;
-    sayKey(service.demoKey);
+    printKey(service.demoKey);
     stdout.write(
       `\nTry:\n  curl -H "x-api-key: ${service.demoKey}" ${url}/products\n`,
     );
   }
 }
 
-/** The address under which a client reaches the service. */
+/** The address that clients connect to. */
 function addressOf({ hostname, port }: Deno.NetAddr): string {
   const name = LOOPBACK[hostname] ?? hostname;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
@@ -60,8 +58,8 @@ const LOOPBACK: Record<string, string> = {
   "::": "::1",
 };
 
-function sayKey(key: string): void {
-  stdout.write(`The key of the demo organization, shown this once: ${key}\n`);
+function printKey(key: string): void {
+  stdout.write(`The key of the demo organization, shown only once: ${key}\n`);
 }
 
 function stopOnSignals(stop: () => unknown): void {
@@ -70,22 +68,22 @@ function stopOnSignals(stop: () => unknown): void {
   }
 }
 
-/** The last resort: logs an error that was not caught, and lets the service go on. */
-function goOnAfterErrors(log: Log): void {
+/** Logs uncaught errors instead of ending the process. */
+function logUncaughtErrors(log: Log): void {
   for (const event of ["error", "unhandledrejection"] as const) {
     globalThis.addEventListener(event, (caught) => {
       caught.preventDefault();
       const cause = caught instanceof ErrorEvent ? caught.error : caught.reason;
       log("error", {
-        message: `Nobody caught this ${event}`,
+        message: `Uncaught ${event}`,
         cause: errorFields(cause),
       });
     });
   }
 }
 
-/** Says in one line why the service cannot run, and ends the process. */
-async function giveUp(error: Error): Promise<never> {
+/** Prints the reason why the service cannot run, and ends the process. */
+async function exitWith(error: Error): Promise<never> {
   stderr.write(`${error.message}\n`);
   await Promise.all([stdout.flush(FLUSH_MS), stderr.flush(FLUSH_MS)]);
   Deno.exit(1);
@@ -99,7 +97,7 @@ function warnOfMisspellings(log: Log): void {
 }
 
 async function main() {
-  // The executable that `deno task compile` makes also takes the commands of `deno task`.
+  // The executable of `deno task compile` also runs the commands of `deno task`.
   const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
   if (command && command !== "start") {
     const { run } = await import("./db/commands/cli.ts");
@@ -108,18 +106,18 @@ async function main() {
   }
   const config = readConfig((name) => Deno.env.get(name));
   const log = createLog(config.logLevel, stdout.write);
-  goOnAfterErrors(log);
+  logUncaughtErrors(log);
   warnOfMisspellings(log);
   const { flush } = stdout;
-  const service = await openService(config, { log, flush, giveUp });
-  // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves, and call `fetch`.
+  const service = await openService(config, { log, flush, exitWith });
+  // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves and call `fetch`.
   if (command === "start") {
     listen(service, config, log);
     return {};
   }
-  if (service.demoKey) sayKey(service.demoKey);
+  if (service.demoKey) printKey(service.demoKey);
   stopOnSignals(() => service.stop());
   return { fetch: service.fetch };
 }
 
-export default await main().catch(giveUp);
+export default await main().catch(exitWith);

@@ -2,27 +2,26 @@ import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import { organization, raw, sql, type Statement } from "./connections/sql.ts";
 
-/** What a key may do. */
 export type Scope = "read" | "write";
 
-/** A key as it is stored: by its public id, and by the hash of the whole. */
+/** A stored key. It contains the hash of the key instead of the key. */
 export interface StoredKey {
   organization_id: string;
   scope: Scope;
   key_hash: Uint8Array;
-  /** When it expires or is revoked, in milliseconds since 1970; null for never. */
+  /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
   ends_at: number | null;
 }
 
 /** `cat_`, the public id, `_`, 32 random bytes in base64url. */
 export const API_KEY = /^cat_([0-9a-z]{12})_[\w-]{43}$/;
 
-/** SHA-256: the key is as random as its hash, so no slower one is needed. */
+/** SHA-256 suffices: the key has 256 random bits, so a slow hash would add nothing. */
 export function hashOf(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** The key with this public id, revoked and expired ones too. */
+/** The key with this public id, even if it is revoked or expired. */
 export function keyById(id: string): Statement<StoredKey> {
   return sql<StoredKey>`
     select
@@ -35,7 +34,7 @@ export function keyById(id: string): Statement<StoredKey> {
   `;
 }
 
-/** Remembers, to the minute, when the key was last used. */
+/** Stores the minute of the key's last use. */
 export function touchKey(id: string): Statement {
   return sql`
     insert into api_key_uses as u (organization_id, api_key_id, last_used_at)
@@ -46,10 +45,10 @@ export function touchKey(id: string): Statement {
   `;
 }
 
-/** A new key, with the statement that stores its hash: the key itself is seen this once. */
+/** A new key, and the statement that stores its hash. The key itself is not stored. */
 export function newKey(
   { organizationId = organization, name, scope, expiresAt = null }: {
-    /** The caller's organization unless it is another. */
+    /** The default is the caller's organization. */
     organizationId?: string | typeof organization;
     name: string;
     scope: Scope;
@@ -69,7 +68,7 @@ export function newKey(
   return { id, key, statement };
 }
 
-/** Ends a key of any organization now, or at a time (ISO 8601). A key that has been revoked stays so. */
+/** Revokes a key of any organization now or at a time (ISO 8601). A revoked key stays revoked. */
 export function revokeKey(id: string, at?: string): Statement {
   return sql`
     update api_keys k
@@ -78,12 +77,12 @@ export function revokeKey(id: string, at?: string): Statement {
   `;
 }
 
-/** The same for a key of the caller's organization. */
+/** Revokes a key of the caller's organization, as `revokeKey` does. */
 export function revokeOwnKey(id: string, at?: string): Statement {
   return sql`${revokeKey(id, at)} and k.organization_id = ${organization}`;
 }
 
-/** When a key ends. Apart from `revokeKey`: a distributed database makes no text of a time in `returning`. */
+/** The revocation time of a key. Citus cannot format a time in the `returning` of `revokeKey`. */
 export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   return sql<{ revoked_at: string }>`
     select ${iso("k.revoked_at")} as revoked_at
@@ -92,7 +91,7 @@ export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   `;
 }
 
-/** A key without anything secret. */
+/** A key without its hash. */
 export interface ListedKey {
   public_id: string;
   [column: string]: unknown;
@@ -112,7 +111,7 @@ const keys = sql<ListedKey>`
   where k.organization_id = ${organization}
 `;
 
-/** The keys of the organization, the newest first. */
+/** The keys of the organization, newest first. */
 export const listKeys = sql<
   ListedKey
 >`${keys} order by k.created_at desc, k.id`;

@@ -11,31 +11,30 @@ import { isConflict, isConnectionLoss } from "./connections/sqlstate.ts";
 import { inTransaction, type Transaction } from "./connections/transaction.ts";
 import { pause } from "./connections/deadline.ts";
 
-/** What a request may do with the database. Each operation is one statement or one transaction. */
+/** Database operations. Each is a statement or a transaction. */
 export interface Operations {
-  /** Runs a statement that finds a few rows by their keys. */
+  /** Runs a statement that reads a few rows by their keys. */
   lookUp<S extends Statement>(statement: S): Promise<Result<S>>;
-  /** Runs a statement that may read many rows. Look-ups do not wait for it. */
+  /** Runs a statement that may read many rows, without delaying look-ups. */
   scan<S extends Statement>(statement: S): Promise<Result<S>>;
   /**
-   * Runs `work` in a transaction, which `work` commits. It runs again where
-   * PostgreSQL asks for that (40001, 40P01) or the connection was lost before
-   * COMMIT, so it must have no other effect.
+   * Runs `work` in a transaction, which `work` must commit. `work` runs again after
+   * a conflict (40001, 40P01) or a connection loss before COMMIT, so it must have
+   * no other side effects.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same for SQL that does not keep counts and stored answers itself: triggers do. */
+  /** Runs a transaction for SQL scripts: triggers maintain counts and stored answers. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs a transaction of these statements after the answer, if there is time for it. Its failure is not reported. */
+  /** Runs the statements in a background transaction, or drops them under load. Errors are ignored. */
   afterwards(...statements: Statement[]): void;
 }
 
-/** The only way to a connection. */
+/** The only access to database connections. */
 export interface Database {
   /**
-   * Operations for this caller, whose organization is `$1` in their statements.
-   * They are given up at `deadline`, in milliseconds of `performance.now()`, with
-   * `SERVICE_UNAVAILABLE`; then a transaction is not committed, unless its COMMIT
-   * was on its way.
+   * Operations for this caller. They throw `SERVICE_UNAVAILABLE` at `deadline`, in
+   * milliseconds of `performance.now()`. A transaction is then not committed,
+   * unless its COMMIT was already sent.
    */
   until(deadline: number, caller?: Caller): Operations;
   readonly load: Load;
@@ -44,35 +43,34 @@ export interface Database {
 }
 
 export interface DatabaseSettings extends ConnectionSettings {
-  /** Where the embedded database is kept, which serves without a `url`; without it in memory. */
+  /** The folder of the embedded database, which serves if `url` is absent. The default is memory. */
   dataDir?: string | undefined;
   poolSize: number;
 }
 
-/** Whether the database answers. */
+/** The statement that checks whether the database responds. */
 export const readiness = sql`select`;
 
-/** After how many milliseconds an unused connection is closed. */
+/** The interval at which unused connections are closed. */
 const IDLE_MS = 60_000;
 
-/** How often an operation is tried. */
+/** Attempts per operation. */
 const MAX_ATTEMPTS = 3;
 
-/** The service itself: it looks up credentials, and asks whether the database answers. */
+/** The caller of the service's own operations, such as look-ups of credentials. */
 const SERVICE: Caller = { organizationId: "", name: "" };
 
 /**
- * Opens the database. Three things that postgres.js 3.4.9 leaves to its caller
- * happen here and in `connections/`, and nowhere else:
+ * Opens the database. This file and `connections/` work around three weaknesses of
+ * postgres.js 3.4.9:
  *
- * - A connection runs one operation at a time. The driver's own pool sends more
- *   down a busy connection and then loses track of transactions: acknowledged
- *   writes were in no transaction (porsager/postgres#1189, #1204). Reads do not
- *   share one either: where a statement is prepared again after a change of the
- *   schema, the others get each other's answers.
- * - A lease ends with its operation, and a lost connection is not used again, so
- *   no statement can run in another operation's transaction.
- * - Operations have deadlines. A statement on a silent connection is never answered.
+ * - A connection runs one operation at a time. The driver's pool sends several
+ *   operations down a connection and loses track of transactions: acknowledged
+ *   writes ran outside them (porsager/postgres#1189, #1204). Concurrent reads got
+ *   each other's rows when a statement was prepared again after a schema change.
+ * - A lease ends with its operation, and a lost connection is not reused, so no
+ *   statement runs in another operation's transaction.
+ * - Operations have deadlines: a statement on a dead connection never settles.
  */
 export async function openDatabase(
   settings: DatabaseSettings,
@@ -82,7 +80,7 @@ export async function openDatabase(
     : await openEmbedded(settings.dataDir);
   const pool = new Pool(() => openConnection(settings, embedded?.socket), {
     connections: embedded ? 1 : settings.poolSize,
-    // The embedded database does not go silent: it is busy.
+    // An embedded database that does not respond is busy, not dead.
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
   const backlog = new Backlog();
@@ -138,8 +136,8 @@ function operationsOf(
 }
 
 /**
- * Runs one statement. After a failure another one must succeed: postgres.js 3.4.9
- * adds the next rows of the connection behind those that came before the failure.
+ * Runs a statement. After an error, ROLLBACK clears the connection: postgres.js
+ * 3.4.9 would append the next statement's rows to those received before the error.
  */
 async function read<S extends Statement>(
   { connection, check }: Lease,
@@ -156,17 +154,17 @@ async function read<S extends Statement>(
 }
 
 /**
- * Runs the operation, and again where PostgreSQL asks for that or the connection
- * was lost. A transaction that may have been committed fails with neither.
+ * Runs the operation, and retries it after a conflict or a connection loss. A
+ * transaction that may have been committed throws neither.
  */
 async function retrying<T>(operation: () => Promise<T>): Promise<T> {
   for (let attempt = 1;; attempt++) {
     try {
       return await operation();
     } catch (error) {
-      const isWorthwhile = isConflict(error) || isConnectionLoss(error);
-      if (attempt === MAX_ATTEMPTS || !isWorthwhile) throw error;
-      // A random pause keeps two operations from meeting again.
+      const canRetry = isConflict(error) || isConnectionLoss(error);
+      if (attempt === MAX_ATTEMPTS || !canRetry) throw error;
+      // The random pause separates conflicting operations.
       await pause(Math.random() * 20 * attempt);
     }
   }

@@ -5,22 +5,22 @@ import type { Operations } from "./database.ts";
 import { isCurrent, isMigrated, migrate, run, seed } from "./migrate.ts";
 import { DEMO, readSqlFile } from "./sql_files.ts";
 
-/** Brings schema and code lists up to date; safe to run by many processes at once, and again. */
+/** Brings the schema and the code lists up to date. Several processes may run it at once. */
 export async function install(database: Operations): Promise<void> {
   if (await isCurrent(database)) return;
   await migrate(database);
   await seed(database);
 }
 
-/** Throws `SERVICE_UNAVAILABLE` where the schema is not yet what this release needs. */
+/** Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending. */
 export async function checkMigrated(database: Operations): Promise<void> {
   if (await isMigrated(database)) return;
   throw unavailable("Migrations are pending: run deno task migrate");
 }
 
 /**
- * Gives a database without organizations the demo organization and a key of it,
- * and returns the key; nothing where there are organizations already.
+ * Creates the demo organization in a database without organizations, and returns an
+ * API key for it. Returns undefined otherwise.
  */
 export async function installDemo(
   database: Operations,

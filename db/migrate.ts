@@ -10,7 +10,7 @@ import {
 } from "./sql_files.ts";
 import { splitStatements } from "./split_statements.ts";
 
-/** The key of the lock under which one process at a time changes the schema. */
+/** The advisory lock for schema changes. */
 const LOCK = 7_305_219;
 
 /**
@@ -25,7 +25,7 @@ export async function migrate(
   const files = await readMigrations(folder);
   return await database.script(async (tx) => {
     await tx.send(
-      ...alone,
+      ...schemaLock,
       sql`
         create table if not exists schema_migrations (
           name text not null,
@@ -35,7 +35,7 @@ export async function migrate(
         )
       `,
     );
-    const [known] = await tx.send(knownFiles);
+    const [known] = await tx.send(listApplied);
     const pending = pendingOf(known, files);
     for (const file of pending) await runAsKnown(tx, file);
     await settle(tx);
@@ -44,19 +44,16 @@ export async function migrate(
   });
 }
 
-/**
- * The names of the files that `migrate` would apply, without applying them.
- * Throws as it does.
- */
+/** The names of the files that `migrate` would apply. Throws as `migrate` does. */
 export async function pendingMigrations(
   database: Operations,
 ): Promise<string[]> {
   const files = await readMigrations();
-  const known = await installedFiles(database);
+  const known = await appliedFiles(database);
   return pendingOf(known ?? [], files).map(({ name }) => name);
 }
 
-/** Fills the code lists from `sql/seed.sql`, then runs these files too, in one transaction. */
+/** Fills the code lists from `sql/seed.sql` and runs `files`, in one transaction. */
 export async function seed(
   database: Operations,
   files: string[] = [],
@@ -64,14 +61,14 @@ export async function seed(
   const lists = await readSqlFile(SEED);
   const others = await Promise.all(files.map(readSqlFile));
   await database.script(async (tx) => {
-    await tx.send(...alone);
-    await runAsKnown(tx, lists);
+    await tx.send(...schemaLock);
+    await runAndRecord(tx, lists);
     for (const file of others) await run(tx, file);
     await tx.commit();
   });
 }
 
-/** Whether nothing is to be applied or filled: then a start takes no lock and writes nothing. */
+/** Whether the schema and the code lists are up to date, so that a start takes no lock and writes nothing. */
 export async function isCurrent(database: Operations): Promise<boolean> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
   const known = await installedFiles(database);
@@ -85,69 +82,69 @@ export async function isCurrent(database: Operations): Promise<boolean> {
 /** Whether all migrations of this release are applied where the database is now; there may be more, of a later release. */
 export async function isMigrated(database: Operations): Promise<boolean> {
   const files = await readMigrations();
-  const known = await installedFiles(database);
+  const known = await appliedFiles(database);
   const names = new Set(known?.map(({ name }) => name));
   return files.every(({ name }) => names.has(name)) &&
     await isAtOrigin(database);
 }
 
-async function installedFiles(
+async function appliedFiles(
   database: Operations,
-): Promise<KnownFile[] | undefined> {
+): Promise<AppliedFile[] | undefined> {
   const [table] = await database.lookUp(
     sql<
       { name: string | null }
     >`select to_regclass('schema_migrations') as name`,
   );
-  return table?.name ? await database.lookUp(knownFiles) : undefined;
+  return table?.name ? await database.lookUp(listApplied) : undefined;
 }
 
-function pendingOf(known: KnownFile[], files: SqlFile[]): SqlFile[] {
+function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
   const applied = known.filter(isMigration);
-  refuseOtherHistory(applied, files);
+  checkHistory(applied, files);
   return files.slice(applied.length);
 }
 
-type KnownFile = Omit<SqlFile, "text">;
+type AppliedFile = Omit<SqlFile, "text">;
 
-/** The files that the database has: the migrations in their order, then the code lists. */
-const knownFiles = sql<KnownFile>`
+/** The applied files: the migrations in order, then the code lists. */
+const listApplied = sql<AppliedFile>`
   select name, sha256 from schema_migrations order by name collate "C"
 `;
 
-function isMigration({ name }: KnownFile): boolean {
+function isMigration({ name }: AppliedFile): boolean {
   return /^\d/.test(name);
 }
 
-function refuseOtherHistory(applied: KnownFile[], files: KnownFile[]): void {
+function checkHistory(applied: AppliedFile[], files: AppliedFile[]): void {
   applied.forEach(({ name, sha256 }, i) => {
     const file = files[i];
     if (file?.name !== name) {
       throw new Error(
-        `sql/migrations: the database has "${name}", which is not there: use the release that made it`,
+        `sql/migrations: the database has "${name}", which is missing: use the release that applied it`,
       );
     }
     if (file.sha256 !== sha256) {
       throw new Error(
-        `sql/migrations: "${name}" was edited after it was applied: restore it, and make a new file`,
+        `sql/migrations: "${name}" was edited after it was applied: restore it, and add a new file`,
       );
     }
   });
 }
 
 /**
- * Waits for its turn, however long: a change of the schema is not a request. The
- * setting for Citus lets a table and its keys be made in one transaction.
+ * Serializes schema changes, which wait for the lock without a time limit. The
+ * setting lets Citus create a table and its keys in one transaction.
  */
-export const alone: readonly Statement[] = [
+export const schemaLock: readonly Statement[] = [
   sql`set local statement_timeout = 0`,
   sql`set local lock_timeout = 0`,
   sql`set local citus.multi_shard_modify_mode = 'sequential'`,
   raw(`select pg_advisory_xact_lock(${LOCK})`),
 ];
 
-/** Runs a file whose name the database is to know. */
-async function runAsKnown(tx: Transaction, file: SqlFile): Promise<void> {
+/** Runs a file and records it as applied. */
+async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
   await run(tx, file);
   await tx.send(sql`
     insert into schema_migrations (name, sha256)
@@ -156,7 +153,7 @@ async function runAsKnown(tx: Transaction, file: SqlFile): Promise<void> {
   `);
 }
 
-/** Runs the statements of a file, one by one: a distributed database takes no two in a message. */
+/** Runs the statements of a file one by one, since Citus accepts only one per message. */
 export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
   for (const statement of splitStatements(text)) await tx.send(raw(statement));
 }

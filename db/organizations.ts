@@ -1,9 +1,9 @@
 import { organization, sql, type Statement } from "./connections/sql.ts";
 
-/** What a member may do; a viewer reads only. */
+/** The role of a member. A viewer may only read. */
 export type Role = "viewer" | "editor" | "admin" | "owner";
 
-/** Makes an organization, and gives its id. */
+/** Creates an organization, and returns its id. */
 export function createOrganization(name: string): Statement<{ id: string }> {
   return sql<{ id: string }>`
     insert into organizations (name) values (${name}) returning id
@@ -14,7 +14,7 @@ export function createOrganization(name: string): Statement<{ id: string }> {
 export const listOrganizations: Statement<Record<string, unknown>> =
   sql`select id, name from organizations order by name, id`;
 
-/** The role of the user in the organization. No row for a user who is not a member. */
+/** The role of the user in the organization, or no row if the user is not a member. */
 export function roleOf(userId: string): Statement<{ role: Role }> {
   return sql<{ role: Role }>`
     select m.role
@@ -23,7 +23,7 @@ export function roleOf(userId: string): Statement<{ role: Role }> {
   `;
 }
 
-/** Makes the user a member with this role, or gives the member this role. */
+/** Adds the user as a member with this role, or changes the member's role. */
 export function addMember(userId: string, role: Role): Statement {
   return sql`
     insert into organization_members (organization_id, user_id, role)
@@ -40,7 +40,7 @@ export const listMembers: Statement<Record<string, unknown>> = sql`
   order by m.user_id
 `;
 
-/** Ends a membership. Gives a row where there was one. */
+/** Removes a member. Returns a row if the user was a member. */
 export function removeMember(userId: string): Statement<{ user_id: string }> {
   return sql<{ user_id: string }>`
     delete from organization_members m

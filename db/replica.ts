@@ -8,12 +8,12 @@ import {
   readiness,
 } from "./database.ts";
 
-/** A server that follows the primary, and answers callers that may only read. */
+/** A standby of the primary, which serves callers that may only read. */
 export interface Replica {
   /**
-   * Operations of a caller that may only read. The replica answers them, or
-   * `primary` in its place while it is away. A caller never goes back in time: who
-   * was answered by the primary stays there until the replica has replayed as much.
+   * Operations of a caller that may only read. `primary` serves them while the
+   * replica is down. A caller never reads older data than before: after a read from
+   * the primary it stays there until the replica has caught up.
    */
   until(deadline: number, caller: Caller, primary: Operations): Operations;
   readonly load: Load;
@@ -21,51 +21,51 @@ export interface Replica {
   close(seconds?: number): Promise<void>;
 }
 
-/** How long a read waits for the replica, and never longer than half of the time it has. */
+/** The longest time that a read waits for the replica. It also waits for at most half of its time. */
 const PATIENCE_MS = 2_000;
 
-/** How often a replica that is away is asked whether it is back. */
-const ASK_AGAIN_MS = 1_000;
+/** The interval between probes of a replica that is down. */
+const PROBE_MS = 1_000;
 
-/** How many callers are remembered one by one. */
+/** Callers with a position of their own. */
 const MAX_CALLERS = 10_000;
 
 /**
- * Opens the replica, which may be away: requests ask once a second whether it is
- * back, and do not wait for it. `changed` hears when it is away, and why; and
- * when it is back.
+ * Opens the replica, which may be down. Requests probe it once a second without
+ * waiting. `changed` reports when it goes down, with the reason, and when it is up
+ * again.
  */
 export async function openReplica(
   settings: DatabaseSettings,
-  changed: (isAway: boolean, reason?: unknown) => void,
+  changed: (isDown: boolean, reason?: unknown) => void,
 ): Promise<Replica> {
   const database = await openDatabase(settings);
   const positions = new Positions();
-  let state: "there" | "doubtful" | "away" = "there";
-  let askedAt = -Infinity;
+  let state: "up" | "suspect" | "down" = "up";
+  let probedAt = -Infinity;
 
-  function ask(): void {
+  function probe(): void {
     const now = performance.now();
-    if (now < askedAt + ASK_AGAIN_MS) return;
-    askedAt = now;
-    database.until(now + ASK_AGAIN_MS).lookUp(readiness).then(() => {
-      if (state === "away") changed(false);
-      state = "there";
+    if (now < probedAt + PROBE_MS) return;
+    probedAt = now;
+    database.until(now + PROBE_MS).lookUp(readiness).then(() => {
+      if (state === "down") changed(false);
+      state = "up";
     }, (error) => {
-      if (state === "doubtful") changed(true, error);
-      state = "away";
+      if (state === "suspect") changed(true, error);
+      state = "down";
     });
   }
 
-  /** What the replica answers; nothing where it does not answer in time, or is behind. */
-  async function answerOf<S extends Statement>(
+  /** The replica's rows, or undefined if it fails, is late or lags behind the caller. */
+  async function readReplica<S extends Statement>(
     kind: "lookUp" | "scan",
     statement: S,
     caller: Caller,
     deadline: number,
   ): Promise<Result<S> | undefined> {
-    if (state !== "there") {
-      ask();
+    if (state !== "up") {
+      probe();
       return;
     }
     const now = performance.now();
@@ -82,10 +82,10 @@ export async function openReplica(
       }
       return await operations[kind](statement);
     } catch (error) {
-      // A conflict concerns one statement: the primary has removed what it was reading.
-      if (!isConflict(error) && state === "there") {
-        state = "doubtful";
-        ask();
+      // A recovery conflict concerns one statement: the primary removed rows that it read.
+      if (!isConflict(error) && state === "up") {
+        state = "suspect";
+        probe();
       }
     }
   }
@@ -94,8 +94,8 @@ export async function openReplica(
     until(deadline, caller, primary) {
       function reading(kind: "lookUp" | "scan"): Operations["lookUp"] {
         return async (statement) => {
-          const answer = await answerOf(kind, statement, caller, deadline);
-          if (answer) return answer;
+          const found = await readReplica(kind, statement, caller, deadline);
+          if (found) return found;
           const rows = await primary[kind](statement);
           const [end] = await primary.lookUp(endOfLog);
           positions.remember(caller, BigInt(end!.position));
@@ -106,7 +106,7 @@ export async function openReplica(
         ...primary,
         lookUp: reading("lookUp"),
         scan: reading("scan"),
-        // A replica stores no answers.
+        // A read-only caller's reads store nothing.
         afterwards() {},
       };
     },
@@ -117,17 +117,17 @@ export async function openReplica(
   };
 }
 
-/** How far the primary's log was when it last answered each caller. */
+/** The primary's WAL position at each caller's last read from it. */
 class Positions {
   readonly #positions = new Map<string, bigint>();
-  /** That of the callers that are not remembered one by one. */
+  /** The position of all callers without one of their own. */
   #others: bigint | undefined;
 
   of(caller: Caller): bigint | undefined {
     return this.#positions.get(keyOf(caller)) ?? this.#others;
   }
 
-  /** Of several answers to a caller the last counts, in whichever order they come here. */
+  /** Keeps the latest position of a caller: concurrent reads may finish in any order. */
   remember(caller: Caller, position: bigint): void {
     const key = keyOf(caller);
     if (this.#positions.size === MAX_CALLERS && !this.#positions.has(key)) {
@@ -157,7 +157,7 @@ const endOfLog = sql<{ position: string }>`
   select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text as position
 `;
 
-/** A server that never was a replica has replayed nothing. */
+/** `pg_last_wal_replay_lsn` is null on a server that never was a standby. */
 function hasReplayed(position: bigint): Statement<{ has_replayed: boolean }> {
   return sql<{ has_replayed: boolean }>`
     select coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn >= ${`${position}`}::numeric, false) as has_replayed

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** Where the service's own files of SQL are. */
 const SQL = new URL("../sql/", import.meta.url);
 
 const MIGRATIONS = new URL("migrations/", SQL);
@@ -8,20 +7,20 @@ const MIGRATIONS = new URL("migrations/", SQL);
 /** The code lists. */
 export const SEED = new URL("seed.sql", SQL);
 
-/** The demo organization: every part of an answer, on the first day. */
+/** The demo organization, whose products show every field. */
 export const DEMO = new URL("demo.sql", SQL);
 
 /** The checks of `deno task doctor`. */
 export const DOCTOR_CHECKS = new URL("doctor.sql", SQL);
 
-/** A file of SQL, and what tells whether it was changed. */
+/** An SQL file. Its hash reveals changes. */
 export interface SqlFile {
   name: string;
   text: string;
   sha256: string;
 }
 
-/** Reads a file that is named from here, or by its address. */
+/** Reads an SQL file by its path or URL. */
 export async function readSqlFile(file: string | URL): Promise<SqlFile> {
   const text = await Deno.readTextFile(file);
   return {
@@ -31,7 +30,7 @@ export async function readSqlFile(file: string | URL): Promise<SqlFile> {
   };
 }
 
-/** Reads the migrations in their order. Throws when one is missing in the row of numbers. */
+/** Reads the migrations in order. Throws if a number is missing. */
 export async function readMigrations(folder = MIGRATIONS): Promise<SqlFile[]> {
   const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
     .filter((name) => name.endsWith(".sql"))

@@ -1,8 +1,8 @@
 let last = 0n;
 
 /**
- * A UUID of version 7 (RFC 9562, 5.7), later than every earlier one of this
- * process: 48 bits of milliseconds, then 12 bits that count within one.
+ * A UUIDv7 (RFC 9562, 5.7), greater than all earlier ones of this process: 48 bits
+ * of milliseconds, then a counter of 12 bits.
  */
 export function uuidv7(): string {
   const now = BigInt(Date.now()) << 12n;

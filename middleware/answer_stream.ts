@@ -1,27 +1,26 @@
 import { Buffer } from "node:buffer";
 
-/** Longer answers are sent in parts of this size. */
-export const PART = 65_536;
+/** Longer responses are sent in chunks of this size. */
+export const CHUNK = 65_536;
 
-/** How to send an answer in parts. */
-interface Sending {
-  /** The memory that the answer holds until its end. */
+interface StreamOptions {
+  /** The memory that the response holds until its end. */
   memory: Disposable;
-  /** How long the client may take for one part. */
-  patienceMs: number;
-  onUnread: () => void;
+  /** The time limit for the client to read a chunk. */
+  timeoutMs: number;
+  onTimeout: () => void;
 }
 
 /**
- * Sends a long answer part by part, as the client takes it, and breaks it off
- * when the client stops taking it. `Deno.serve` copies any other body whole and
- * keeps the copy for as long as the connection lives.
+ * Streams a long response at the client's pace, and aborts it when the client
+ * stops reading. `Deno.serve` copies any other body, and keeps the copy until the
+ * connection closes.
  */
-export function streamed(
+export function streamBody(
   body: string | Uint8Array,
-  { memory, patienceMs, onUnread }: Sending,
+  { memory, timeoutMs, onTimeout }: StreamOptions,
 ): ReadableStream<Uint8Array> {
-  const parts = typeof body === "string" ? encodedParts(body) : views(body);
+  const chunks = typeof body === "string" ? encodedChunks(body) : views(body);
   let left = Buffer.byteLength(body);
   let timer: ReturnType<typeof setTimeout>;
 
@@ -34,18 +33,18 @@ export function streamed(
     clearTimeout(timer);
     timer = setTimeout(() => {
       end();
-      onUnread();
-      // Deno prints it on stderr; an `Error` would come with its stack.
-      stream.error("A client has stopped reading its answer");
-    }, patienceMs);
+      onTimeout();
+      // Deno prints the reason on stderr, with a stack if it is an `Error`.
+      stream.error("A client stopped reading its response");
+    }, timeoutMs);
   }
 
   return new ReadableStream<Uint8Array>({
     start: waitForClient,
     pull(stream) {
-      const part = parts.next().value!;
-      stream.enqueue(part);
-      left -= part.length;
+      const chunk = chunks.next().value!;
+      stream.enqueue(chunk);
+      left -= chunk.length;
       if (left > 0) return waitForClient(stream);
       end();
       stream.close();
@@ -54,19 +53,19 @@ export function streamed(
   }, { highWaterMark: 0 });
 }
 
-/** Parts of their own: a part that waits in the transport keeps no more than itself in memory. */
-function* encodedParts(text: string): Generator<Uint8Array> {
+/** Encodes each chunk separately, so that a chunk in the transport keeps only itself in memory. */
+function* encodedChunks(text: string): Generator<Uint8Array> {
   for (let from = 0, to = 0; from < text.length; from = to) {
-    to = from + PART;
-    // A surrogate pair is one character.
+    to = from + CHUNK;
+    // Keeps surrogate pairs together.
     if (/[\uD800-\uDBFF]/.test(text.charAt(to - 1))) to--;
     yield Buffer.from(text.slice(from, to));
   }
 }
 
-/** Parts of one buffer that all answers share. */
+/** Chunks of a buffer that all responses share. */
 function* views(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let from = 0; from < bytes.length; from += PART) {
-    yield bytes.subarray(from, from + PART);
+  for (let from = 0; from < bytes.length; from += CHUNK) {
+    yield bytes.subarray(from, from + CHUNK);
   }
 }

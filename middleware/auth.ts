@@ -17,27 +17,26 @@ import { checkReady } from "./ready.ts";
 import { timed } from "./timing.ts";
 import { unauthorized } from "./token.ts";
 
-/** A caller, and what it may do. */
+/** A caller with its permissions. */
 interface KnownCaller extends Caller {
   mayWrite: boolean;
   mayAdminister: boolean;
 }
 
 interface KnownKey extends StoredKey {
-  /** The minute it was last seen to be used. */
+  /** The minute of its last known use. */
   usedInMinute: number;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An API key, or its beginning, in `Authorization`. */
+/** The beginning of an API key in `Authorization`. */
 const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
 
 /**
- * Makes the guard of handlers, which lets callers with sufficient credentials
- * through. An API key decides alone; without one a Bearer token does, for the
- * organization in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED`
- * or `FORBIDDEN`.
+ * Creates the guard of handlers, which admits callers with sufficient credentials.
+ * An API key takes precedence over a Bearer token, which acts for the organization
+ * in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED` or `FORBIDDEN`.
  */
 export function createGuard() {
   const keys = new Cache<KnownKey>();
@@ -64,7 +63,7 @@ export function createGuard() {
       if (need === "write" && !caller.mayWrite) {
         throw new ApiError(
           "FORBIDDEN",
-          "These credentials may only read",
+          "These credentials only permit reading",
         );
       }
       if (need === "administer" && !caller.mayAdminister) {
@@ -79,7 +78,7 @@ export function createGuard() {
   };
 }
 
-/** The database; a caller that may only read is answered by the replica, where there is one. */
+/** The replica, if there is one, for callers that may only read, and the primary for all others. */
 function databaseFor(
   { services, deadline, timing }: Context,
   caller?: Caller,
@@ -100,7 +99,7 @@ async function byKey(
   const id = API_KEY.exec(apiKey)?.[1];
   if (!id) {
     throw unauthorized(
-      "The header x-api-key is not a whole API key: cat_, 12 characters, _, 43 characters",
+      "The header x-api-key is not a complete API key: cat_, 12 characters, _, 43 characters",
     );
   }
   const hash = hashOf(apiKey);
@@ -120,7 +119,7 @@ async function byKey(
   return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
 }
 
-/** Runs in the background: no request waits for it or fails with it. */
+/** Runs in the background, so that it neither delays nor fails the request. */
 function noteUse(
   { services, deadline }: Context,
   key: KnownKey,
@@ -134,7 +133,7 @@ function noteUse(
       error,
     ) =>
       services.log("warn", {
-        message: "The last use of an API key could not be stored",
+        message: "Could not record the last use of an API key",
         api_key: caller.name,
         cause: errorFields(error),
       })
@@ -153,7 +152,7 @@ async function byToken(
     throw unauthorized(
       MISPLACED_KEY.test(authorization)
         ? "An API key belongs in the header x-api-key, not in Authorization"
-        : "Credentials are needed: x-api-key, or Authorization with a Bearer token",
+        : "Credentials are required: x-api-key, or Authorization with a Bearer token",
     );
   }
   if (!services.verifyToken) {
@@ -164,7 +163,7 @@ async function byToken(
   const organizationId = request.headers.get("x-organization-id")
     ?.toLowerCase();
   if (!organizationId) {
-    throw unauthorized("A Bearer token needs x-organization-id");
+    throw unauthorized("A Bearer token requires x-organization-id");
   }
   const caller = { organizationId, name: subject };
   const role = UUID.test(organizationId)

@@ -6,15 +6,14 @@ import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 import type { Reservation } from "./memory_budget.ts";
 
-/** `application/json` in any case, with no charset but UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
+/** `application/json` in upper or lower case, without a charset other than UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 
 /**
  * Reads the text of a JSON body into reserved memory. Throws
- * `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` as soon as the limit is passed,
- * `SERVICE_UNAVAILABLE` beyond the caller's share of memory, `REQUEST_TIMEOUT`
- * for a slow body, or `INVALID_JSON` for bytes that are not UTF-8.
+ * `UNSUPPORTED_MEDIA_TYPE`, `INVALID_JSON` for bytes that are not UTF-8, and the
+ * errors of `readBytes`.
  */
 export async function readText(
   context: Context,
@@ -23,7 +22,7 @@ export async function readText(
   checkMediaType(context.request.headers);
   const bytes = await readBytes(context, memory);
   try {
-    // A byte order mark is kept: it is not JSON (RFC 8259, 8.1).
+    // The parser must see a byte order mark, which is not JSON (RFC 8259, 8.1).
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
       bytes,
     );
@@ -33,8 +32,8 @@ export async function readText(
 }
 
 /**
- * Parses and validates the text of a body, and notes the fields that it ignores.
- * Throws `INVALID_JSON`, or `VALIDATION_ERROR` with all errors.
+ * Parses and validates the text of a body, and records the ignored fields for the
+ * response. Throws `INVALID_JSON` or `VALIDATION_ERROR`.
  */
 export function validBody<S extends v.GenericSchema>(
   { facts }: Context,

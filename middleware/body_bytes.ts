@@ -4,26 +4,26 @@ import type { Context } from "./context.ts";
 import { invalidJson } from "./json.ts";
 import type { Reservation } from "./memory_budget.ts";
 
-/** What a body costs while it arrives: its stream and the buffer that it is read into. */
+/** The size of the read buffer, which a body holds while it arrives. */
 const BUFFER = 65_536;
 
-/** A body may pause for this long, and less if it was slower than `LEAST_SPEED` before. */
-const PATIENCE_MS = 3_000;
+/** A body may stall for this long. A body slower than `MIN_BYTES_PER_MS` uses this time up. */
+const STALL_MS = 3_000;
 
-/** In bytes per millisecond. */
-const LEAST_SPEED = 1;
+const MIN_BYTES_PER_MS = 1;
 
 /**
  * Reads the bytes of a body into reserved memory. Throws `PAYLOAD_TOO_LARGE` as
- * soon as the limit is passed, `SERVICE_UNAVAILABLE` beyond the caller's share of
- * memory, `REQUEST_TIMEOUT` for a slow body, or `INVALID_JSON` for a broken one.
+ * soon as the body exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's
+ * share of memory, `REQUEST_TIMEOUT` for a slow body, or `INVALID_JSON` for an
+ * incomplete one.
  */
 export async function readBytes(
   { request, services, memory: { bodies }, facts }: Context,
   memory: Reservation,
 ): Promise<Uint8Array> {
-  const { maxBodyBytes: limit, bodyArrivalMs, isReady } = services;
-  // Only a hint, but enough to refuse before anything arrives.
+  const { maxBodyBytes: limit, bodyTimeoutMs, isReady } = services;
+  // Content-Length is only a hint, but enough to refuse the body early.
   if (Number(request.headers.get("content-length")) > limit) {
     throw tooLarge(limit);
   }
@@ -31,14 +31,14 @@ export async function readBytes(
 
   using _buffer = bodies.reserve(facts, BUFFER);
   const reader = readerOf(request.body);
-  const deadline = performance.now() + bodyArrivalMs;
-  let patience = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + bodyTimeoutMs;
+  let stalledAt = performance.now() + STALL_MS;
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     while (true) {
       const { done, value } = await before(
-        Math.min(deadline, patience),
+        Math.min(deadline, stalledAt),
         reader.read(),
         tooSlow,
       );
@@ -47,34 +47,35 @@ export async function readBytes(
       if (size > limit) throw tooLarge(limit);
       memory.add(value.length);
       chunks.push(value);
-      patience = Math.min(
-        patience + value.length / LEAST_SPEED,
-        performance.now() + PATIENCE_MS,
+      stalledAt = Math.min(
+        stalledAt + value.length / MIN_BYTES_PER_MS,
+        performance.now() + STALL_MS,
       );
     }
   } catch (error) {
     reader.cancel().catch(() => {});
     if (error instanceof ApiError) throw error;
-    // `deno serve` cuts bodies off when it stops, which is not the client's fault.
-    if (!isReady()) throw unavailable("The service is being stopped");
-    throw invalidJson("The body broke off before its end", error);
+    // `deno serve` cuts bodies off when it stops.
+    if (!isReady()) throw unavailable("The service is stopping");
+    throw invalidJson("The body is incomplete", error);
   }
 
   function tooSlow(): ApiError {
     return new ApiError(
       "REQUEST_TIMEOUT",
-      patience < deadline
+      stalledAt < deadline
         ? `The body stalled: it must arrive at ${
-          LEAST_SPEED * 1000
+          MIN_BYTES_PER_MS * 1000
         } bytes a second or faster`
-        : `The body did not arrive within ${bodyArrivalMs / 1000} seconds`,
+        : `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`,
     );
   }
 }
 
 /**
- * Reads a byte stream into buffers that grow with it: Deno's own of 64 KiB would
- * add up for stalled bodies. Only streams made in this process are of another kind.
+ * Reads a byte stream into growing buffers: Deno allocates 64 KiB for each read,
+ * which would add up for stalled bodies. Requests created in this process have
+ * another kind of stream.
  */
 function readerOf(body: ReadableStream<Uint8Array>) {
   let reader: ReadableStreamBYOBReader;

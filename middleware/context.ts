@@ -6,42 +6,42 @@ import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
 
-/** What the service is made of; `main.ts` and the tests put it together. */
+/** The parts of the service. `main.ts` and the tests assemble them. */
 export interface Services {
   database: Database;
-  /** Absent where none is configured: then the database answers every read. */
+  /** Absent if none is configured. */
   replica?: Replica | undefined;
-  /** Absent where no tokens are configured: then every Bearer token is refused. */
+  /** Absent if no tokens are configured. Every Bearer token is then refused. */
   verifyToken?: TokenVerifier | undefined;
   log: Log;
   telemetry: Telemetry;
-  /** The path before `/products`, such as `/api`; may be empty. */
+  /** The path before `/products`, such as `/api`. It may be empty. */
   apiPrefix: string;
-  /** The origins whose pages may read answers; none by default. */
+  /** The origins whose pages may read responses. */
   corsOrigins: readonly string[];
   /** Whether the reference page is served at `/docs`. */
   docs: boolean;
   maxBodyBytes: number;
-  /** How long a body may take to arrive: the server itself would wait for ever. */
-  bodyArrivalMs: number;
-  /** How long a request may wait for the database and use it, all in all. */
+  /** The time limit for a body to arrive. Deno has none. */
+  bodyTimeoutMs: number;
+  /** The time limit for a request to wait for the database and use it. */
   deadlineMs: number;
-  /** How long a client may take for each part of a long answer. */
-  answerPatienceMs: number;
-  /** Whether the service still takes work; `/health/ready` says so. */
+  /** The time limit for a client to read a chunk of a long response. */
+  sendTimeoutMs: number;
+  /** Whether the service accepts requests, as `/health/ready` reports. */
   isReady: () => boolean;
 }
 
-/** One request on its way to its answer. */
+/** A request in progress. */
 export interface Context {
   services: Services;
   request: Request;
   /** The groups of the path, such as the `id` of `/products/:id`. */
   params: Record<string, string | undefined>;
-  /** By when the request is answered, in milliseconds of `performance.now()`. */
+  /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
   memory: Memory;
-  /** What is known about the request so far, for its line in the log. */
+  /** Fields of the request's log line. */
   facts: Facts;
   timing: Timing;
 }
@@ -49,24 +49,24 @@ export interface Context {
 export interface Facts {
   organization_id?: string;
   api_key?: string;
-  /** The fields of the body that were accepted and ignored; the response names them. */
+  /** The ignored fields of the body. The response lists them too. */
   ignored_fields?: string[];
 }
 
 /** The memory that requests share. */
 export interface Memory {
   bodies: MemoryBudget;
-  /** Long answers that their clients have not taken yet. */
+  /** Long responses that clients have not read yet. */
   answers: MemoryBudget;
 }
 
-/** A request whose caller is known. */
+/** A request with an authenticated caller. */
 export interface Authenticated extends Context {
-  /** The database, for the caller's organization and until the deadline. */
+  /** Database operations for the caller's organization, until the deadline. */
   database: Operations;
 }
 
-/** An answer before it becomes a `Response`: the body is JSON text, or bytes that many answers share. */
+/** The contents of a `Response`. The body is JSON text, or bytes that many responses share. */
 export interface Answer {
   status: number;
   body?: string | Uint8Array<ArrayBuffer> | undefined;

@@ -6,19 +6,18 @@ const EXPOSED =
 const ALLOWED =
   "Accept-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Api-Key, X-Organization-Id, X-Request-Id";
 
-/** How long browsers cache a preflight, in seconds; they cap it at two hours. */
+/** The time that browsers cache a preflight, in seconds. They cap it at two hours. */
 const MAX_AGE = "7200";
 
 /**
- * Lets pages of these origins read responses (Fetch standard, 3.3). Credentials
- * are headers that a page sends itself, so cookies are never allowed, and the
- * origin is named instead of `*`.
+ * Lets pages of these origins read responses (Fetch standard, 3.3). Pages send
+ * credentials in headers, so cookies are not allowed.
  */
 export function createCors(origins: readonly string[]) {
   return function allowOrigin(request: Request, response: Response): Response {
     if (origins.length === 0) return response;
     const { headers } = response;
-    // Also without an origin: a cache must not serve that response to a page.
+    // A cache must not serve a page the response to a request without an origin.
     headers.append("vary", "Origin");
     const origin = request.headers.get("origin");
     if (origin === null || !origins.includes(origin)) return response;

@@ -1,28 +1,28 @@
 import { unavailable } from "../schema/errors.ts";
 
-/** How long a looked-up value is trusted: a revoked key stops working within 5 seconds. */
+/** The life of an entry. It lets a revoked key stop working within 5 seconds. */
 const FRESH_MS = 4_000;
 
 const MAX_ENTRIES = 10_000;
 
-/** How many unknown credentials are looked up at a time. */
-const MAX_STRANGERS = 250;
+/** Concurrent look-ups of uncached credentials. */
+const MAX_UNCACHED = 250;
 
 /**
- * Caches look-ups for a moment. A failed look-up is not cached, so that a new
- * key works at once.
+ * Caches look-ups of credentials for seconds. Unknown credentials are not cached,
+ * so that a new key works at once.
  */
 export class Cache<T> {
   readonly #entries = new Map<
     string,
     { value: Promise<T | undefined>; until: number }
   >();
-  #strangers = 0;
+  #uncached = 0;
 
   /**
-   * The value of the key, from the cache or by `find`. Concurrent callers share
-   * one look-up. Throws `SERVICE_UNAVAILABLE` if too many unknown keys are being
-   * looked up.
+   * Returns the value of the key from the cache, or from `find`. Concurrent callers
+   * share a look-up. Throws `SERVICE_UNAVAILABLE` during too many look-ups of
+   * uncached keys.
    */
   async get(
     key: string,
@@ -31,11 +31,11 @@ export class Cache<T> {
     const known = this.#entries.get(key);
     if (known && performance.now() < known.until) return await known.value;
 
-    const strangers = known ? 0 : 1;
-    if (this.#strangers + strangers > MAX_STRANGERS) {
-      throw unavailable("Too many unknown credentials are being looked up");
+    const uncached = known ? 0 : 1;
+    if (this.#uncached + uncached > MAX_UNCACHED) {
+      throw unavailable("Too many unknown credentials: try again");
     }
-    this.#strangers += strangers;
+    this.#uncached += uncached;
     const entry = { value: find(), until: performance.now() + FRESH_MS };
     this.#entries.delete(key);
     this.#entries.set(key, entry);
@@ -43,7 +43,7 @@ export class Cache<T> {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
     };
     entry.value.then((value) => value === undefined && forget(), forget)
-      .finally(() => this.#strangers -= strangers);
+      .finally(() => this.#uncached -= uncached);
     if (this.#entries.size > MAX_ENTRIES) {
       const [oldest] = this.#entries.keys();
       this.#entries.delete(oldest!);

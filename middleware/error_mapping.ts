@@ -1,13 +1,13 @@
 import { isDatabaseFault, isTransient } from "../db/connections/sqlstate.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 
-/** The error that the client is told. Everything internal stays behind as its cause. */
+/** The error for the client. Its cause keeps internal details for the log. */
 export function toApiError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   if (isTransient(cause)) {
-    return unavailable("The database cannot answer at the moment", cause);
+    return unavailable("The database is not available", cause);
   }
-  if (isDatabaseFault(cause)) {
+  if (isDatabaseError(cause)) {
     return new ApiError(
       "DATABASE_ERROR",
       "The database could not complete the request",

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/errors.ts";
 
-/** A strong entity tag over a representation (RFC 9110, 8.8.3). */
+/** The strong entity tag of a representation (RFC 9110, 8.8.3). */
 export function etagOf(representation: string): string {
   const hash = createHash("sha256").update(representation).digest("base64url");
   return `"${hash.slice(0, 27)}"`;
 }
 
-/** Whether `If-None-Match` names the tag; it compares weakly (RFC 9110, 13.1.2). */
+/** Whether `If-None-Match` contains the tag. The comparison is weak (RFC 9110, 13.1.2). */
 export function isNotModified(headers: Headers, etag: string): boolean {
   const condition = headers.get("if-none-match");
   return condition !== null &&

@@ -2,28 +2,28 @@ import { ApiError } from "../schema/errors.ts";
 
 const MAX_DEPTH = 32;
 
-/** Array entries, and the names and values of members: a body of 1 MiB could hold enough of them to stall the process. */
+/** Array entries, and names and values of members. A body of 1 MiB could contain enough of them to stall the process. */
 const MAX_VALUES = 100_000;
 
-/** Long numbers take longer than others; no body needs as many. */
+/** Long numbers take longer to parse. */
 const MAX_LONG_NUMBERS = 10_000;
 
 /**
- * A number that a JavaScript number may not hold digit by digit: more than 15
- * digits, or an exponent of three. This test also hits some strings.
+ * A number that JavaScript may not represent exactly: more than 15 digits, or an
+ * exponent of three digits. The pattern also matches in some strings.
  */
 const SUSPECT = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
 
 /** The strings and the numbers of a valid JSON text. */
 const SCALAR = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** Begins a string that stands for an inexact number; clients cannot guess it. */
+/** The unguessable prefix of strings that stand for inexact numbers. */
 const MARK = crypto.randomUUID();
 
 /**
- * Parses JSON (RFC 8259) in time linear to its length. A number that a
- * JavaScript number would change becomes a raw number (`JSON.rawJSON`) with the
- * digits that were sent. Throws `INVALID_JSON`.
+ * Parses JSON (RFC 8259) in linear time. A number that JavaScript cannot represent
+ * exactly becomes a raw number (`JSON.rawJSON`) with its original digits. Throws
+ * `INVALID_JSON`.
  */
 export function parseJson(text: string): unknown {
   checkShape(text);
@@ -35,7 +35,7 @@ export function invalidJson(message: string, cause?: unknown): ApiError {
   return new ApiError("INVALID_JSON", message, { cause });
 }
 
-/** Bounds the depth and the number of values before any of them is made. */
+/** Limits the depth and the number of values before the parser allocates memory. */
 function checkShape(text: string): void {
   let depth = 0;
   let values = 1;
@@ -79,7 +79,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A reviver with access to the source would do the same at ten times the cost. */
+/** A reviver with source text access takes ten times as long. */
 function withRawNumbers(text: string, value: unknown): unknown {
   const inexact: string[] = [];
   let long = 0;
@@ -109,7 +109,7 @@ function unmarked(value: unknown, inexact: string[]): unknown {
   return value;
 }
 
-/** The canonical spelling of a decimal number: its significant digits and the exponent. */
+/** The canonical form of a decimal number: its significant digits and the exponent. */
 function decimal(number: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];

@@ -4,26 +4,25 @@ import * as jose from "jose";
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 1_048_576;
 
-/** Keys are fetched again when they are older than this. */
+/** Older keys are fetched again. */
 const MAX_AGE_MS = 600_000;
 
-/** After a failed fetch there is none for this long. */
+/** The pause after a failed fetch. */
 const PAUSE_MS = 5_000;
 
-/** Tokens with unknown keys can cause this many fetches in a row, and one more each interval. */
+/** Tokens with unknown keys can cause this many fetches in a row, and one more per interval. */
 const MAX_FETCHES = 5;
 const FETCH_INTERVAL_MS = 5_000;
 
-/** A `kid` that a fetch did not bring causes no other fetch for this long. */
+/** The time for which an unknown `kid` causes no other fetch. */
 const MISSING_MS = 5_000;
 const MAX_MISSING = 1_000;
 const MAX_KID_LENGTH = 255;
 
 /**
- * The keys at an address. A token with an unknown `kid` makes them be fetched
- * at once, within a bound on fetches, so that key rotation is seen immediately.
- * If the address is down, the last keys stay in use. Throws
- * `SERVICE_UNAVAILABLE` while there have never been any.
+ * The keys at a URL. A token with an unknown `kid` causes a fetch, within limits,
+ * so that rotated keys work at once. While the URL is down, the last keys stay in
+ * use. Throws `SERVICE_UNAVAILABLE` until the first fetch succeeds.
  */
 export function keysAt(url: URL): jose.JWTVerifyGetKey {
   const takeFetch = createTokenBucket(MAX_FETCHES, FETCH_INTERVAL_MS);
@@ -34,7 +33,7 @@ export function keysAt(url: URL): jose.JWTVerifyGetKey {
   let cause: unknown;
   let fetching: Promise<void> | undefined;
 
-  /** Fetches the keys if that is allowed now; concurrent callers share one fetch. */
+  /** Fetches the keys if a fetch is allowed now. Concurrent callers share a fetch. */
   function refresh(): Promise<void> {
     return fetching ??= fetchKeys().finally(() => fetching = undefined);
   }
@@ -55,7 +54,7 @@ export function keysAt(url: URL): jose.JWTVerifyGetKey {
       performance.now() < (missing.get(kid) ?? 0);
   }
 
-  /** Harmless for a key that is there: only a failed search consults this. */
+  /** Harmless for a known key: only failed searches read `missing`. */
   function noteMissing(kid: string): void {
     missing.delete(kid);
     missing.set(kid, performance.now() + MISSING_MS);
@@ -68,7 +67,7 @@ export function keysAt(url: URL): jose.JWTVerifyGetKey {
     if (askedAt > fetchedAt + MAX_AGE_MS) await refresh();
     if (!keys) {
       throw unavailable(
-        "The keys that verify Bearer tokens are not available at the moment",
+        "The keys for Bearer tokens are not available",
         cause,
       );
     }
@@ -88,7 +87,7 @@ export function keysAt(url: URL): jose.JWTVerifyGetKey {
   };
 }
 
-/** Makes a function that says whether one more is allowed: `size` in a row, and one more each interval. */
+/** A token bucket: the function takes a token and returns whether there was one. */
 function createTokenBucket(size: number, intervalMs: number): () => boolean {
   let tokens = size;
   let filledAt = performance.now();
@@ -102,7 +101,7 @@ function createTokenBucket(size: number, intervalMs: number): () => boolean {
   };
 }
 
-/** Fetches a key set (RFC 7517) without following redirects, up to a size that is ample for keys. */
+/** Fetches a key set (RFC 7517) of limited size, without following redirects. */
 async function fetchKeySet(url: URL): Promise<jose.JSONWebKeySet> {
   const response = await fetch(url, {
     headers: { accept: "application/json, application/jwk-set+json" },
@@ -119,7 +118,7 @@ async function fetchKeySet(url: URL): Promise<jose.JSONWebKeySet> {
     chunks.push(chunk);
   }
   if (response.status !== 200) {
-    throw new Error(`The key set was answered with ${response.status}`);
+    throw new Error(`The key set's URL responded with ${response.status}`);
   }
   return JSON.parse(await new Blob(chunks).text());
 }

@@ -1,12 +1,11 @@
 import type { Meta } from "../schema/envelope.ts";
 
-/** Clients and proxies limit the size of headers. A longer one is left out; `meta` says the same. */
+/** Clients and proxies limit the size of headers. A longer header is omitted: `meta` contains the same. */
 const MAX_LENGTH = 2_048;
 
 /**
- * The `Link` header of a page (RFC 8288): the first, previous, next and last
- * page of the same list, where they exist. The page before one past the end is
- * the last.
+ * The `Link` header of a page (RFC 8288): the first, previous, next and last page
+ * of the list, if they exist. The last page precedes every page past the end.
  */
 export function linkHeader(
   { pathname, searchParams }: URL,

@@ -1,12 +1,12 @@
-/** Levels of the log, from the most to the least verbose. */
+/** Log levels, from the most to the least verbose. */
 export const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 export type Level = typeof LEVELS[number];
 
-/** Writes one line of the log. Its fields never hold a secret of a client or an operator. */
+/** Writes a log line. Callers pass no secrets. */
 export type Log = (level: Level, fields: Record<string, unknown>) => void;
 
-/** A log of JSON lines, of this level and above. */
+/** A log of JSON lines at this level and above. */
 export function createLog(level: Level, write: (line: string) => void): Log {
   return (of, fields) => {
     if (LEVELS.indexOf(of) >= LEVELS.indexOf(level)) write(logLine(of, fields));
@@ -19,8 +19,8 @@ export function logLine(level: Level, fields: Record<string, unknown>): string {
 }
 
 /**
- * The fields of a log line that describe an error: names, codes and places.
- * Messages may quote what a client sent, so they stay out.
+ * The log fields of an error: names, codes and stack frames. They omit the message,
+ * which may quote client data.
  */
 export function errorFields(thrown: unknown): unknown {
   const cause = thrown as

@@ -1,22 +1,22 @@
 import { unavailable } from "../schema/errors.ts";
 
-/** The organization and the API key that memory is reserved for. Requests without credentials share one holder. */
-export interface Holder {
+/** The organization and API key that memory is reserved for. Requests without credentials share a holder. */
+interface Holder {
   organization_id?: string;
   api_key?: string;
 }
 
-/** The memory that one request holds until it is disposed of. */
+/** The memory that a request holds until it disposes of the reservation. */
 export interface Reservation extends Disposable {
   /** Reserves more. Throws `SERVICE_UNAVAILABLE` beyond the holder's share. */
   add(bytes: number): void;
 }
 
 /**
- * Memory that organizations share. An organization may hold at most half as
- * much as is free, and one of its keys at most as much as it leaves to its
- * organization: so each can fill its own share, and some is always left for the
- * others. The only reservation of an organization may have any size.
+ * Memory that organizations share. An organization may hold at most half as much
+ * as is free, and a key at most as much as it leaves to its organization. So some
+ * memory is always left for the others. An organization's only reservation may
+ * have any size.
  */
 export class MemoryBudget {
   readonly #bytes: number;

@@ -1,37 +1,37 @@
 import { before, pause } from "../db/connections/deadline.ts";
 import { logLine } from "./log.ts";
 
-/** At most this many characters wait for a stream that takes nothing. */
-const MOST_WAITING = 1_048_576;
+/** Characters that may wait for a blocked stream. */
+const MAX_WAITING = 1_048_576;
 
-/** Lines are gathered for this long: one write for many is cheaper than one each. */
-const GATHER_MS = 50;
+/** The interval between writes: writing lines together is cheaper. */
+const WRITE_INTERVAL_MS = 50;
 
-/** An output that never blocks the process, never throws and never fills its memory. */
+/** An output that never blocks, never throws and uses bounded memory. */
 export interface Output {
-  /** Writes whole lines soon. They are dropped when too many wait or when the stream fails. */
+  /** Queues whole lines. They are dropped if too many wait or the stream fails. */
   write(lines: string): void;
-  /** Waits until every line is written or dropped. Gives false when that takes longer than `ms`. */
+  /** Waits until every line is written or dropped. Returns false after `ms`. */
   flush(ms: number): Promise<boolean>;
 }
 
 /**
- * An output on a stream such as `Deno.stdout`. When writing works again after a
- * failure, a line of the log says how many lines were dropped.
+ * An output to a stream such as `Deno.stdout`. When the stream recovers from a
+ * failure, a log line reports the number of dropped lines.
  */
 export function openOutput(
   stream: { write(bytes: Uint8Array): Promise<number> },
 ): Output {
   let waiting = "";
   let dropped = 0;
-  /** The last write failed within a line, to which the next must not be glued. */
+  /** Whether the last write failed within a line. */
   let isTorn = false;
   let writing: Promise<void> | undefined;
 
-  /** One write at a time: a write to a pipe that nobody reads never ends. */
+  /** Writes one batch at a time: a write to an unread pipe never ends. */
   async function writeAll(): Promise<void> {
     do {
-      await pause(GATHER_MS);
+      await pause(WRITE_INTERVAL_MS);
       const [lines, lost] = [waiting, dropped];
       [waiting, dropped] = ["", 0];
       if (await send(report(lost) + lines)) continue;
@@ -58,7 +58,7 @@ export function openOutput(
 
   return {
     write(lines) {
-      if (waiting.length + lines.length <= MOST_WAITING) waiting += lines;
+      if (waiting.length + lines.length <= MAX_WAITING) waiting += lines;
       else dropped += countLines(lines);
       writing ??= writeAll();
     },
@@ -66,18 +66,18 @@ export function openOutput(
       if (waiting || dropped > 0) writing ??= writeAll();
       if (!writing) return true;
       const written = writing.then(() => true);
-      const late = () => new Error("The stream takes nothing");
+      const late = () => new Error("The stream is blocked");
       return await before(performance.now() + ms, written, late)
         .catch(() => false);
     },
   };
 }
 
-/** What the log says of so many dropped lines. */
+/** The log line for this number of dropped lines. */
 function report(lines: number): string {
   return lines === 0
     ? ""
-    : logLine("warn", { message: "Lines of the log were dropped", lines });
+    : logLine("warn", { message: "Log lines were dropped", lines });
 }
 
 function countLines(text: string): number {

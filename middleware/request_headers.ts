@@ -1,13 +1,13 @@
 import { ApiError } from "../schema/errors.ts";
 import { VERSIONS } from "../schema/envelope.ts";
 
-/** Throws `UNSUPPORTED_VERSION` for an `Accept-Version` that is not served (specification, 9). */
+/** Throws `UNSUPPORTED_VERSION` for an unsupported `Accept-Version` (specification, 9). */
 export function checkVersion(headers: Headers): void {
   const version = headers.get("accept-version");
   if (!version || VERSIONS.includes(version)) return;
   throw new ApiError(
     "UNSUPPORTED_VERSION",
-    `Accept-Version is not supported; supported: ${VERSIONS.join(", ")}`,
+    `Accept-Version is not supported: expected ${VERSIONS.join(", ")}`,
   );
 }
 
@@ -21,7 +21,7 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new ApiError(
     "VALIDATION_ERROR",
-    "The header Idempotency-Key is not a key",
+    "The header Idempotency-Key is invalid",
     {
       details: [{
         header: "Idempotency-Key",

@@ -2,8 +2,8 @@
 const URL_PARTS = /^https?:\/\/[^/\\?#]*([^?]*)/;
 
 /**
- * The path of a request exactly as the client sent it. `URL` would resolve `..`
- * and `%2e%2e` and turn `\` into `/`: a proxy that guards paths does not.
+ * The path of a request, exactly as sent. `URL` would resolve `..` and `%2e%2e` and
+ * turn `\` into `/`, and so bypass a proxy that restricts paths.
  */
 export function pathOf({ url }: Request): string {
   return URL_PARTS.exec(url)?.[1] || "/";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ApiError } from "../schema/errors.ts";
 import { failure, JSON_TYPE, VERSIONS } from "../schema/envelope.ts";
-import { PART, streamed } from "./answer_stream.ts";
+import { CHUNK, streamBody } from "./answer_stream.ts";
 import type { Answer, Facts, Memory, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
 import { errorFields } from "./log.ts";
@@ -17,10 +17,10 @@ const COMMON = {
 };
 
 /**
- * Turns whatever `handle` answers or throws into a `Response`, with the common
- * headers, and writes one line of the log. Never throws.
+ * Turns the answer or the error of `handle` into a `Response` with the common
+ * headers, and logs the request. Never throws.
  */
-export async function responded(
+export async function respond(
   { services, memory }: { services: Services; memory: Memory },
   request: Request,
   handle: (facts: Facts, timing: Timing) => Answer | Promise<Answer>,
@@ -61,16 +61,16 @@ export async function responded(
     ...error && { code: error.code },
     ...error && status >= 500 && { cause: errorFields(error.cause) },
   });
-  const onUnread = () =>
+  const onTimeout = () =>
     log("warn", {
-      message: "A client has stopped reading its answer",
+      message: "A client stopped reading its response",
       request_id: requestId,
     });
   const sent = reserved && body !== null
-    ? streamed(body, {
+    ? streamBody(body, {
       memory: reserved,
-      patienceMs: services.answerPatienceMs,
-      onUnread,
+      timeoutMs: services.sendTimeoutMs,
+      onTimeout,
     })
     : body;
   return new Response(isHead ? null : sent, {
@@ -80,7 +80,7 @@ export async function responded(
       "server-timing": serverTiming(timing, ms),
       ...COMMON,
       ...body !== null && { "content-type": JSON_TYPE },
-      // The server knows neither the length of a stream nor that of GET (RFC 9110, 8.6).
+      // Deno does not know the length of a stream, nor that of GET for HEAD (RFC 9110, 8.6).
       ...body !== null && (isHead || reserved) &&
         { "content-length": String(Buffer.byteLength(body)) },
       ...facts.ignored_fields && status < 400 &&
@@ -91,15 +91,15 @@ export async function responded(
 }
 
 function isLong({ body }: Answer): boolean {
-  return body !== undefined && body.length > PART;
+  return body !== undefined && body.length > CHUNK;
 }
 
-/** Bytes that all answers share cost each of them one part at a time. */
+/** Shared bytes cost a response one chunk at a time. */
 function costOf({ body = "" }: Answer): number {
-  return typeof body === "string" ? Buffer.byteLength(body) : PART;
+  return typeof body === "string" ? Buffer.byteLength(body) : CHUNK;
 }
 
-/** The client's own id where it is valid, else a new one. */
+/** The client's id if it is valid, and a new one otherwise. */
 function requestIdOf(headers: Headers): string {
   const given = headers.get("x-request-id");
   return given && /^[A-Za-z0-9._-]{1,128}$/.test(given)
@@ -108,8 +108,8 @@ function requestIdOf(headers: Headers): string {
 }
 
 /**
- * No path of ours has a segment longer than a UUID. A longer one may be a
- * misplaced key or token: it is cut where the secret of a key begins.
+ * Truncates long segments of the path. A segment longer than a UUID may be a
+ * misplaced credential: the cut removes the secret of an API key.
  */
 function loggedPath(path: string): string {
   return path.split("/")

@@ -1,20 +1,20 @@
 import type { Load } from "../db/connections/queue.ts";
 import type { ErrorCode } from "../schema/errors.ts";
 
-/** What the service adds to the traces and metrics that Deno makes itself. */
+/** Additions to Deno's own traces and metrics. */
 export interface Telemetry {
-  /** Names the span of the request by its route. */
+  /** Names the span of the request after its route. */
   routed(method: string, path: string): void;
-  /** Runs a part of the request as a span of its own. */
+  /** Runs a part of the request in a span. */
   span<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** The id of the request's trace, if it has one. */
+  /** The id of the request's trace, if there is one. */
   traceId(): string | undefined;
   failed(code: ErrorCode): void;
-  /** Measures how the connections of a pool are used. */
+  /** Reports the load of a connection pool. */
   measure(pool: string, connections: { readonly load: Load }): void;
 }
 
-/** The telemetry of a process without OpenTelemetry. */
+/** Telemetry without OpenTelemetry: it does nothing. */
 export const SILENT: Telemetry = {
   routed() {},
   span: (_name, work) => work(),
@@ -23,7 +23,7 @@ export const SILENT: Telemetry = {
   measure() {},
 };
 
-/** Where Deno registers its OpenTelemetry with `OTEL_DENO=true`. */
+/** The global under which Deno registers its OpenTelemetry if `OTEL_DENO=true`. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 /** The key of the current span in a context. */
@@ -32,7 +32,7 @@ const CURRENT_SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 /** `SpanStatusCode.ERROR` */
 const ERROR = 2;
 
-/** Telemetry by the OpenTelemetry that is built into Deno, named by its semantic conventions. */
+/** Telemetry through Deno's OpenTelemetry, named by its semantic conventions. */
 export function openTelemetry(): Telemetry {
   const api: OpenTelemetry | undefined = Reflect.get(globalThis, REGISTERED);
   if (!api) return SILENT;
@@ -58,7 +58,7 @@ export function openTelemetry(): Telemetry {
         try {
           return await work();
         } catch (error) {
-          // Only the kind of error: its message may quote what a client sent.
+          // Omits the message, which may quote client data.
           const { code, name } = error as { code?: string; name?: string };
           span.setAttribute("error.type", String(code ?? name));
           span.setStatus({ code: ERROR });
@@ -84,7 +84,7 @@ export function openTelemetry(): Telemetry {
   };
 }
 
-/** The part of OpenTelemetry's JavaScript API that is used here. */
+/** The part of OpenTelemetry's JavaScript API that this file uses. */
 interface OpenTelemetry {
   trace: {
     getTracer(name: string): {
@@ -92,7 +92,7 @@ interface OpenTelemetry {
     };
   };
   context: { active(): { getValue(key: symbol): unknown } };
-  /** Absent with `OTEL_DENO_METRICS=false`. */
+  /** Absent if `OTEL_DENO_METRICS=false`. */
   metrics?: {
     getMeter(name: string): {
       createCounter(name: string): { add: Observe };

@@ -1,7 +1,7 @@
 import type { Operations } from "../db/database.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-/** Adds up the time in which at least one of the things that it times is under way. */
+/** Adds up the time during which at least one of its tasks runs. */
 export class Stopwatch {
   #running = 0;
   #since = 0;
@@ -16,7 +16,7 @@ export class Stopwatch {
     }
   }
 
-  /** Milliseconds by now. */
+  /** The time so far, in milliseconds. */
   get ms(): number {
     return this.#running === 0
       ? this.#total
@@ -24,13 +24,13 @@ export class Stopwatch {
   }
 }
 
-/** What a request spends its time on; looking up its key counts as both. */
+/** The parts of a request's time. The look-up of its credentials counts as both. */
 export interface Timing {
   auth: Stopwatch;
   db: Stopwatch;
 }
 
-/** The operations, timed, and each one a span of the request's trace. */
+/** Times the operations, and runs each in a span of the request's trace. */
 export function timed(
   operations: Operations,
   stopwatch: Stopwatch,

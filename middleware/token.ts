@@ -3,22 +3,22 @@ import { ApiError } from "../schema/errors.ts";
 import type { TokenConfig } from "../schema/config.ts";
 import { keysAt } from "./jwks.ts";
 
-/** Verifies a Bearer token and gives its subject. Throws `UNAUTHORIZED`. */
+/** Verifies a Bearer token and returns its subject. Throws `UNAUTHORIZED`. */
 export type TokenVerifier = (token: string) => Promise<string>;
 
-/** Accepted clock skew, in seconds. */
+/** The accepted clock skew, in seconds. */
 const SKEW = 30;
 
-/** Tokens that are valid for more seconds than this are refused. */
+/** The longest accepted lifetime of a token, in seconds. */
 const MAX_LIFETIME = 366 * 86_400;
 
-/** A plain JWT or an access token (RFC 9068). Other kinds have another purpose (RFC 8725, 3.11). */
+/** A plain JWT or an access token (RFC 9068). Other types of token have another purpose (RFC 8725, 3.11). */
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
- * Makes the verifier of Bearer tokens (RFC 7519): HS256 with a secret, or RS256,
- * PS256, ES256 and EdDSA with the keys at an address. The algorithm in a token
- * is never trusted.
+ * Creates the verifier of Bearer tokens (RFC 7519). A secret verifies HS256; the
+ * keys at a URL verify RS256, PS256, ES256 and EdDSA. The token does not choose
+ * the algorithm.
  */
 export function createTokenVerifier(config: TokenConfig): TokenVerifier {
   const options: jose.JWTVerifyOptions = {
@@ -39,7 +39,7 @@ export function createTokenVerifier(config: TokenConfig): TokenVerifier {
       const { payload, protectedHeader } = await verify(token, key, options);
       const { typ } = protectedHeader;
       if (typ !== undefined && !TYPE.test(typ)) {
-        throw new Error("The header `typ` names another kind of token");
+        throw new Error("The header `typ` names another type of token");
       }
       return subjectOf(payload);
     } catch (cause) {
@@ -71,7 +71,7 @@ async function verify(
   try {
     return await jose.jwtVerify(token, key, options);
   } catch (error) {
-    // Without `kid`, any of several keys may have signed the token.
+    // A token without `kid` may match several keys.
     if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const candidate of error) {
       try {
@@ -92,7 +92,7 @@ function subjectOf({ sub, exp, iat }: jose.JWTPayload): string {
     typeof sub !== "string" || !sub || sub.length > 255 || sub.includes("\0") ||
     !sub.isWellFormed()
   ) {
-    throw new Error("The claim `sub` is not a subject");
+    throw new Error("The claim `sub` is not a valid subject");
   }
   if (exp! > now + MAX_LIFETIME) {
     throw new Error("The claim `exp` is too far in the future");

@@ -2,7 +2,7 @@ import type { Handler } from "../middleware/context.ts";
 import { PAGE, startScript, STYLE } from "./docs_page.ts";
 import { fixed } from "./static_answer.ts";
 
-/** Only what this service serves. Swagger UI draws its icons as `data:` images. */
+/** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,13 +18,13 @@ const CSS = "text/css; charset=utf-8";
 
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** Stands for the origin in the description until it is known (RFC 2606). */
+/** The placeholder for the origin in the description (RFC 2606). */
 const ANY_ORIGIN = "http://catalogue.invalid";
 
-/** Origins whose description is kept. Clients choose them. */
+/** Origins with a cached description. Clients choose them, so the cache is bounded. */
 const MAX_ORIGINS = 16;
 
-/** `GET /openapi.json`: the API in OpenAPI 3.1, at the address that was asked. */
+/** `GET /openapi.json`: the API description in OpenAPI 3.1, with the origin of the request. */
 export function createDescription(prefix: string): Handler {
   let description: Promise<string>;
   const known = new Map<string, Handler>();
@@ -43,7 +43,7 @@ export function createDescription(prefix: string): Handler {
   };
 }
 
-/** The origin of the request. A proxy that ends TLS says so in `X-Forwarded-Proto`. */
+/** The origin of the request. A proxy that terminates TLS sends `X-Forwarded-Proto`. */
 function originOf({ url, headers }: Request): string {
   const { protocol, host } = new URL(url);
   const isSecure = headers.get("x-forwarded-proto") === "https";

@@ -7,14 +7,14 @@ export const PAGE = `<!doctype html>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/page.css">
-<p id="note">Credentials that you enter under “Authorize” stay in this tab: its session storage keeps them over a reload, until the tab is closed or you log out.</p>
+<p id="note">Credentials entered under “Authorize” stay in this tab's session storage until you log out or close the tab.</p>
 <div id="reference"></div>
 <noscript>The reference needs JavaScript.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 `;
 
-/** What the page adds to the style of Swagger UI, so that it fits a narrow screen. */
+/** Makes Swagger UI fit narrow screens. */
 export const STYLE = `body { margin: 0 }
 #note { margin: 0; padding: 8px 20px; font: 14px sans-serif; color: #3b4151; background: #f0f0f0 }
 @media (max-width: 640px) {
@@ -30,11 +30,11 @@ export const STYLE = `body { margin: 0 }
 }
 `;
 
-/** Starts the page. The validator would be another host. */
+/** The script of the page. It disables Swagger UI's validator, which is on another host. */
 export function startScript(prefix: string): string {
   return `const STORED = "catalogue authorization";
 
-/** Swagger UI itself would keep credentials in the local storage, for every tab and for ever. */
+/** Swagger UI would keep credentials in the local storage, for every tab and without end. */
 const keepInTab = () => ({
   statePlugins: {
     auth: {
@@ -58,7 +58,7 @@ const ui = SwaggerUIBundle({
     const authorized = sessionStorage.getItem(STORED);
     if (authorized) ui.authActions.restoreAuthorization({ authorized: JSON.parse(authorized) });
   },
-  // Behind a proxy the description may name another scheme than the page has.
+  // Behind a proxy, the scheme in the description may differ from the page's.
   requestInterceptor(request) {
     request.url = request.url.replace(/^https?:\\/\\/[^/]+/, location.origin);
     return request;

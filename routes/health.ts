@@ -3,12 +3,12 @@ import type { Answer, Context } from "../middleware/context.ts";
 import { checkReady } from "../middleware/ready.ts";
 import { success } from "../schema/envelope.ts";
 
-/** `GET /health/live`: the process answers. */
+/** `GET /health/live`: the process responds. */
 export function live(): Answer {
   return { status: 200, body: success('{"status":"live"}') };
 }
 
-/** `GET /health/ready`: the service takes work, and the database answers. */
+/** `GET /health/ready`: the service accepts requests and the database responds. */
 export async function ready({ services, deadline }: Context): Promise<Answer> {
   checkReady(services);
   await services.database.until(deadline).lookUp(readiness);

@@ -18,7 +18,7 @@ export async function list({ database }: Authenticated): Promise<Answer> {
   return { status: 200, body: success(JSON.stringify(keys.map(shown))) };
 }
 
-/** `POST /api-keys`: the only answer that has the key itself. */
+/** `POST /api-keys`: the only response that contains the key itself. */
 export async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts);

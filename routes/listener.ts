@@ -1,16 +1,15 @@
 import { pause } from "../db/connections/deadline.ts";
 import { errorFields, type Log } from "../middleware/log.ts";
 
-/** The time in which clients that leave give their file descriptors back. */
+/** The pause between attempts to listen again, during which clients may free file descriptors. */
 const PAUSE_MS = 200;
 
 /**
- * Serves at an address until the returned function is called, which lets the
- * requests under way finish. Throws when the address is not free.
+ * Serves at an address. The returned function stops listening and lets running
+ * requests finish. Throws if the address is not free.
  *
- * `Deno.serve` stops listening for good, without a word, when no file descriptor
- * is left for another client. This function then closes idle connections and
- * listens again.
+ * `Deno.serve` silently stops listening when it runs out of file descriptors.
+ * This function then closes idle connections and listens again.
  */
 export function serve(
   options: Deno.ServeTcpOptions & { handler: Deno.ServeHandler },
@@ -20,13 +19,13 @@ export function serve(
   const { port } = server.addr;
   let isClosed = false;
 
-  async function goOn(): Promise<void> {
+  async function keepListening(): Promise<void> {
     while (!isClosed) {
       try {
         await server.finished;
       } catch (cause) {
         log("error", {
-          message: "No client can be accepted: listening again",
+          message: "Cannot accept clients: listening again",
           cause: errorFields(cause),
         });
         server.shutdown().catch(() => {});
@@ -42,12 +41,12 @@ export function serve(
       try {
         return Deno.serve({ ...options, port, onListen() {} });
       } catch {
-        // There is no file descriptor to listen with yet.
+        // No file descriptor is free yet.
       }
     }
   }
 
-  goOn();
+  keepListening();
   return async () => {
     isClosed = true;
     await server.shutdown();

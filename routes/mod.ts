@@ -6,7 +6,7 @@ import type {
   Services,
 } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
-import { responded } from "../middleware/respond.ts";
+import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
 import type { Timing } from "../middleware/timing.ts";
@@ -25,12 +25,12 @@ import { recordHandlers } from "./record_handlers.ts";
 import * as rights from "./rights_and_supply.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
 
-/** A valid `Host` (RFC 9110, 7.2). Any other could change the path of the request's URL. */
+/** A valid `Host` (RFC 9110, 7.2). Other values could change the path of the request's URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 const MIB = 1_048_576;
 
-/** The operations of the API description, each with its handler, and the reference page. */
+/** The routes of the API, the service and the reference page. */
 function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
   const guarded = createGuard();
   const api: Record<ApiOperation, Handler> = {
@@ -63,7 +63,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
   ];
 }
 
-/** The service as a function from a request to its response. It never throws. */
+/** Creates the handler of all requests. It never throws. */
 export function createHandler(
   services: Services,
 ): (request: Request) => Promise<Response> {
@@ -72,11 +72,11 @@ export function createHandler(
   const memory = {
     bodies: new MemoryBudget(
       128 * MIB,
-      "Too many bodies are being received at the moment",
+      "Too many request bodies are in memory",
     ),
     answers: new MemoryBudget(
       64 * MIB,
-      "Too many long answers are unread; this request may have been carried out",
+      "Too many long responses are unread: this request may have taken effect",
     ),
   };
 
@@ -106,7 +106,7 @@ export function createHandler(
   }
 
   return async (request) => {
-    const response = await responded(
+    const response = await respond(
       { services, memory },
       request,
       (facts, timing) => handle(request, facts, timing),
@@ -118,7 +118,7 @@ export function createHandler(
 function checkHost({ headers, url }: Request): void {
   const host = headers.get("host");
   if ((host === null || HOST.test(host)) && URL.canParse(url)) return;
-  throw new ApiError("VALIDATION_ERROR", "The header Host is not a host name", {
+  throw new ApiError("VALIDATION_ERROR", "The header Host is invalid", {
     details: [{
       header: "Host",
       code: "invalid_host",

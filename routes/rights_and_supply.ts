@@ -29,7 +29,7 @@ export const putSalesRights = replacing(
   replaceSalesRights,
 );
 
-/** Answers one array of the product. It has the ETag of the whole product, which `If-Match` needs. */
+/** Responds with one array of the product. The ETag is the product's, as `If-Match` requires. */
 function partOf(name: "product_territories" | "product_sales_rights") {
   return async (
     { request, params, database }: Authenticated,
@@ -48,7 +48,7 @@ function partOf(name: "product_territories" | "product_sales_rights") {
   };
 }
 
-/** Replaces one array of the product, and answers the full product. */
+/** Replaces one array of the product, and responds with the full product. */
 function replacing<Body>(
   read: (context: Authenticated, text: string) => Body,
   replace: (

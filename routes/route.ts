@@ -13,24 +13,24 @@ const PARAMETERS: Record<string, string> = {
   key_id: "[0-9a-z]{12}",
 };
 
-/** An ISBN in place of a product's id, with or without hyphens. */
+/** The path of a product with an ISBN in place of the id. */
 const ISBN = /^\/products\/((?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx]))$/;
 
 export interface Route {
   method: string;
   /** Such as `/api/products/{id}`. */
   path: string;
-  /** Matches the path of a request exactly as it was sent. */
+  /** Matches the path of a request, exactly as sent. */
   pattern: RegExp;
   handler: Handler;
 }
 
-/** The route that a request matches, with the groups of its path, or the methods that `OPTIONS` asks for. */
+/** The route of a request with its path parameters, or the response to `OPTIONS`. */
 type Match =
   | Route & { params: Record<string, string | undefined> }
   | { handler?: undefined; allow: string };
 
-/** Routes below the prefix. A key such as `GET /products/{id}` is a method and a path. */
+/** Routes below the prefix, by keys such as `GET /products/{id}`. */
 export function routesBelow(
   prefix: string,
   handlers: Record<string, Handler>,
@@ -46,7 +46,7 @@ export function routesBelow(
 }
 
 /**
- * Finds the route of a request; undefined where no route has its path. Throws
+ * Finds the route of a request. Returns undefined for an unknown path. Throws
  * `METHOD_NOT_ALLOWED`.
  */
 export function match(routes: Route[], request: Request): Match | undefined {
@@ -66,12 +66,12 @@ export function match(routes: Route[], request: Request): Match | undefined {
   )
     .concat("OPTIONS").join(", ");
   if (method === "OPTIONS") return { allow };
-  throw new ApiError("METHOD_NOT_ALLOWED", `This path answers ${allow}`, {
+  throw new ApiError("METHOD_NOT_ALLOWED", `This path supports ${allow}`, {
     headers: { allow },
   });
 }
 
-/** The error of an unknown path. It says where to look instead. */
+/** The error for an unknown path. Its message points to a useful one. */
 export function notFound(
   request: Request,
   { apiPrefix: prefix, docs }: { apiPrefix: string; docs: boolean },
@@ -84,14 +84,12 @@ export function notFound(
     const bare = bareIsbn(isbn);
     return new ApiError(
       "NOT_FOUND",
-      `Products are addressed by id: find one by its ISBN with ${prefix}/products?isbn${bare.length}=${bare}`,
+      `The path of a product has its id: search by ISBN with ${prefix}/products?isbn${bare.length}=${bare}`,
     );
   }
   const description = `${prefix}/openapi.json`;
   return new ApiError(
     "NOT_FOUND",
-    `Nothing is served at this path: see ${
-      docs ? `/docs and ${description}` : description
-    }`,
+    `Unknown path: see ${docs ? `/docs and ${description}` : description}`,
   );
 }

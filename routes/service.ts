@@ -9,23 +9,22 @@ import { createTokenVerifier } from "../middleware/token.ts";
 import type { Config } from "../schema/config.ts";
 import { createHandler } from "./mod.ts";
 
-/** Deno Deploy and most supervisors kill a process that takes five seconds to end. */
+/** The time limit for running requests. Deno Deploy and most supervisors kill a process after five seconds. */
 const DRAIN_MS = 4_000;
 
-/** The last lines of the log have this long to be written. */
+/** The time limit for writing the last log lines. */
 const FLUSH_MS = 500;
 
-/** Under `deno task` a Ctrl-C arrives twice: from the terminal, and from `deno task`. */
-const ECHO_MS = 500;
+/** Ignores a second signal: `deno task` repeats the Ctrl-C of the terminal. */
+const DUPLICATE_SIGNAL_MS = 500;
 
-/** A request waits for the database this much longer than a statement may take. */
+/** The difference between the time limits of a request and of a statement. */
 const MARGIN_MS = 1_000;
 
-/** The time in which a body has to arrive. */
-const BODY_ARRIVAL_MS = 10_000;
+const BODY_TIMEOUT_MS = 10_000;
 
-/** Slow connections take tens of seconds for what the kernel has buffered. */
-const ANSWER_PATIENCE_MS = 30_000;
+/** Slow connections take tens of seconds to send the kernel's buffer. */
+const SEND_TIMEOUT_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -33,37 +32,37 @@ const HOUR_MS = 3_600_000;
 export interface Service {
   fetch(request: Request): Promise<Response>;
   /**
-   * Refuses new requests, lets those under way finish, and closes the server and
-   * the database. The process ends within five seconds whatever hangs, and at
-   * once when it is called again.
+   * Refuses new requests, lets running ones finish, and closes the server and the
+   * database. Ends the process after five seconds at the latest, and at once when
+   * called again.
    */
   stop(close?: () => Promise<void>): Promise<void>;
-  /** The key of the demo organization, if this start has made it. */
+  /** The key of the demo organization, if this start created it. */
   demoKey: string | undefined;
 }
 
-/** What the service needs of its process. */
+/** The service's view of its process. */
 export interface Process {
   log: Log;
-  /** Waits until the log is written. Gives false when that takes longer than `ms`. */
+  /** Waits until the log is written. Returns false after `ms`. */
   flush(ms: number): Promise<boolean>;
-  /** Ends the process because of an error that waiting does not mend. */
-  giveUp(error: Error): Promise<never>;
+  /** Ends the process because of an error that a retry cannot fix. */
+  exitWith(error: Error): Promise<never>;
 }
 
 /**
- * Opens the database and brings it up to date. While it cannot be reached,
- * requests are refused.
+ * Opens the database and migrates it. Requests are refused until the database is
+ * ready.
  */
 export async function openService(
   config: Config,
-  { log, flush, giveUp }: Process,
+  { log, flush, exitWith }: Process,
 ): Promise<Service> {
   const telemetry = openTelemetry();
   const database = await openDatabase(config.database);
   telemetry.measure("primary", database);
   const replica = config.replica &&
-    await openReplica(config.replica, sayReplica);
+    await openReplica(config.replica, logReplica);
   if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";
@@ -81,16 +80,16 @@ export async function openService(
     corsOrigins: config.corsOrigins,
     docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
-    bodyArrivalMs: BODY_ARRIVAL_MS,
-    answerPatienceMs: ANSWER_PATIENCE_MS,
+    bodyTimeoutMs: BODY_TIMEOUT_MS,
+    sendTimeoutMs: SEND_TIMEOUT_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
     isReady,
   });
 
-  function sayReplica(isAway: boolean, reason?: unknown): void {
-    if (!isAway) return log("warn", { message: "The replica is back" });
+  function logReplica(isDown: boolean, reason?: unknown): void {
+    if (!isDown) return log("warn", { message: "The replica is up again" });
     log("warn", {
-      message: "The replica is away: the primary answers in its place",
+      message: "The replica is down: the primary serves all reads",
       cause: causeOf(reason),
     });
   }
@@ -102,15 +101,15 @@ export async function openService(
       if (state === "starting") state = "ready";
     } catch (error) {
       if (state === "stopping") return;
-      // The embedded database has no other process to wait for.
-      const isWorthwhile = config.database.url &&
+      // The embedded database is never temporarily unavailable.
+      const isTemporary = config.database.url &&
         toApiError(error).code === "SERVICE_UNAVAILABLE";
-      if (!isWorthwhile) throw withAdvice(error as Error);
+      if (!isTemporary) throw withAdvice(error as Error);
       log("warn", {
-        message: "The database is not ready yet: trying again",
+        message: "The database is not ready: trying again",
         cause: causeOf(error),
       });
-      Deno.unrefTimer(setTimeout(() => prepare().catch(giveUp), 1_000));
+      Deno.unrefTimer(setTimeout(() => prepare().catch(exitWith), 1_000));
     }
   }
 
@@ -126,30 +125,30 @@ export async function openService(
     },
     async stop(close) {
       if (state === "stopping") {
-        if (performance.now() - stoppedAt > ECHO_MS) Deno.exit(1);
+        if (performance.now() - stoppedAt > DUPLICATE_SIGNAL_MS) Deno.exit(1);
         return;
       }
       state = "stopping";
       stoppedAt = performance.now();
       log("info", { message: "The service is stopping" });
       const lastResort = setTimeout(async () => {
-        log("warn", { message: "The service stops with work unfinished" });
+        log("warn", { message: "The service stops with unfinished requests" });
         await flush(FLUSH_MS);
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
-      // Closing the server first would cut off the bodies that still arrive.
+      // Closing the server first would cut off arriving bodies.
       await Promise.allSettled(inFlight);
       await close?.();
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
       log("info", { message: "The service has stopped" });
-      // No `Deno.exit` otherwise: under `deno serve` the last answers may be under way.
+      // `deno serve` may still be sending the last responses: it exits by itself.
       if (!await flush(FLUSH_MS)) Deno.exit(0);
     },
   };
 }
 
-/** The error, with what to do about it. */
+/** The error, with advice for the operator. */
 function withAdvice(error: Error): Error {
   const advice = connectionAdvice(error);
   return advice
@@ -157,7 +156,7 @@ function withAdvice(error: Error): Error {
     : error;
 }
 
-/** Why there is no connection. The message may be logged: it quotes no request. */
+/** The log fields of a connection error. Its message quotes no client data. */
 function causeOf(error: unknown) {
   const { code, message } = error as Error & { code?: string };
   return { code, message };

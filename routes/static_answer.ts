@@ -1,7 +1,7 @@
 import type { Answer, Handler } from "../middleware/context.ts";
 import { etagOf, isNotModified } from "../middleware/etag.ts";
 
-/** Answers with a constant text, loaded and encoded on the first request. Honours `If-None-Match`. */
+/** Responds with a constant text, loaded on the first request. Honours `If-None-Match`. */
 export function fixed(
   load: () => string | Promise<string>,
   headers: Record<string, string> = {},

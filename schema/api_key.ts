@@ -26,7 +26,7 @@ export const ApiKey = v.object({
   id: v.pipe(
     v.string(),
     v.regex(/^[0-9a-z]{12}$/),
-    v.description("The 12 characters behind `cat_` in the key."),
+    v.description("The 12 characters after `cat_` in the key."),
   ),
   name: v.string(),
   scope: Scope,
@@ -34,13 +34,18 @@ export const ApiKey = v.object({
   expires_at: v.nullable(Timestamp),
   revoked_at: v.pipe(
     v.nullable(Timestamp),
-    v.description("When the key stops working; it may lie in the future."),
+    v.description(
+      "The time at which the key stops working, possibly in the future.",
+    ),
   ),
-  last_used_at: v.pipe(v.nullable(Timestamp), v.description("To the minute.")),
+  last_used_at: v.pipe(
+    v.nullable(Timestamp),
+    v.description("Accurate to the minute."),
+  ),
 });
 
-/** A key that was just made. */
+/** A new key, with its secret. */
 export const IssuedApiKey = v.object({
   ...ApiKey.entries,
-  key: v.pipe(v.string(), v.description("Shown this once: store it now.")),
+  key: v.pipe(v.string(), v.description("Shown only once: store it now.")),
 });

@@ -67,14 +67,14 @@ export const CREATED = {
   award: created("award", COLLATERAL.award),
 };
 
-/** The schema of an entry that changes a row, by its type: absent fields leave the row alone. */
+/** The schema of an entry that changes a row, by its type. An absent field keeps its value. */
 export const CHANGED = {
   text_content: changed("text_content", COLLATERAL.text_content),
   cited_content: changed("cited_content", COLLATERAL.cited_content),
   award: changed("award", COLLATERAL.award),
 };
 
-/** An entry whose type is missing or wrong: its other fields are not checked. */
+/** An entry with a missing or wrong type. Its other fields are not checked. */
 const Untyped = v.object({ collateral_type: Type });
 
 export type CollateralEntry =
@@ -91,7 +91,7 @@ export const NewCollateral = chosen<CollateralEntry>(
   },
 );
 
-/** An entry in a body that updates a product: one with an `id` changes that row. */
+/** An entry in a body that updates a product. An entry with an `id` changes that row. */
 export const Collateral = chosen<CollateralEntry>(
   [...Object.values(CREATED), ...Object.values(CHANGED)],
   (entry) => {
@@ -113,7 +113,7 @@ export function issuesAs(type: CollateralType, entry: CollateralEntry) {
   return v.safeParse(CHANGED[type], entry).issues;
 }
 
-/** The type that has most of the fields. The type of the row is known to the database only. */
+/** The type with most of the entry's fields. Only the database knows the row's type. */
 function likeliestType(entry: object): CollateralType {
   const known = TYPES.map((type) =>
     Object.keys(entry).filter((field) => Object.hasOwn(COLLATERAL[type], field))

@@ -2,12 +2,12 @@ import * as v from "valibot";
 import { Environment } from "./environment.ts";
 import { findMisspellings } from "./misspelling.ts";
 
-/** How Bearer tokens are verified: by a shared secret, or by the keys at an address. */
+/** How Bearer tokens are verified: with a shared secret, or with the keys at a URL. */
 export type TokenConfig =
   & ({ secret: string } | { jwksUrl: URL })
   & { issuer?: string | undefined; audience?: string | undefined };
 
-/** A wrong value of a variable. The message names the variable and never the value. */
+/** An invalid environment variable. The message names the variable and never its value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -29,12 +29,12 @@ export function readConfig(environment: (name: string) => string | undefined) {
   const env = read.output;
   if (env.DENO_DEPLOYMENT_ID && !env.DATABASE_URL) {
     throw new ConfigError(
-      "DATABASE_URL must be set on Deno Deploy: nothing kept on its disk lasts",
+      "DATABASE_URL must be set on Deno Deploy: its disk is not persistent",
     );
   }
   if (env.DATABASE_REPLICA_URL && !env.DATABASE_URL) {
     throw new ConfigError(
-      "DATABASE_URL must be set with DATABASE_REPLICA_URL, which follows it",
+      "DATABASE_URL must be set with DATABASE_REPLICA_URL: it names the replica's primary",
     );
   }
   const database = {
@@ -61,7 +61,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
   };
 }
 
-/** Variables of Deno's telemetry, which the service does not read itself. */
+/** Variables that Deno reads for its telemetry. */
 const OTEL = [
   "OTEL_DENO",
   "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -71,7 +71,7 @@ const OTEL = [
   "OTEL_SERVICE_NAME",
 ];
 
-/** One warning for each variable that looks like a misspelling of one that counts. */
+/** A warning for each variable that looks like a misspelled known one. */
 export function findUnknownVariables(names: string[]): string[] {
   const known = [...Object.keys(Environment.entries), ...OTEL];
   return findMisspellings(names, known).map(({ name, meant }) =>

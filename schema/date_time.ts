@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { Day } from "./values.ts";
 
 /**
- * A time with its offset, or a day, which stands for its first moment in UTC
- * (ISO 8601), of the years 0001 to 9999. Read as a time in UTC.
+ * A time with an offset, or a day, which means midnight UTC (ISO 8601), in the
+ * years 0001 to 9999. The output is a time in UTC.
  */
 export const DateTime = v.pipe(
   v.string("invalid_type: Expected a time as a string"),
@@ -21,6 +21,6 @@ function isDateTime(text: string): boolean {
   const day = FORM.exec(text)?.[1];
   const date = new Date(text);
   if (!v.is(Day, day) || Number.isNaN(date.valueOf())) return false;
-  // An offset can lead to a year that has not four digits.
+  // An offset can move the time out of the years 0001 to 9999.
   return /^(?!0000)\d{4}-/.test(date.toISOString());
 }

@@ -67,17 +67,16 @@ export const CustomField = fields({
     ],
     ({ input }) =>
       JSON.isRawJSON(input)
-        ? "inexact_number: This number cannot be kept digit by digit: send it as a string"
+        ? "inexact_number: This number cannot be stored exactly: send it as a string"
         : "invalid_type: Expected a string, a number, a boolean or null",
   )),
 }, Object.keys(shownFields("custom_fields")));
 
-/** A price whose `valid_to` is not before its `valid_from`. */
 function price<const E extends v.ObjectEntries>(entries: E) {
   return dated({ ...entries, ...AMOUNTS });
 }
 
-/** An object with `valid_from` and `valid_to`: it ends on the day it begins, or later. */
+/** An object whose `valid_to` is not before its `valid_from`. */
 export function dated<const E extends v.ObjectEntries>(
   entries: E,
   answered: readonly string[] = [],
@@ -92,7 +91,7 @@ export function dated<const E extends v.ObjectEntries>(
         !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
       ) return;
       addIssue({
-        message: "invalid_date: A price ends on the day it begins, or later",
+        message: "invalid_date: Expected a date that is not before valid_from",
         path: [step("object", input, "valid_to")],
       });
     }),

@@ -3,7 +3,7 @@ import type { ApiError } from "./errors.ts";
 /** The supported versions of the API, the default first (specification, 9). */
 export const VERSIONS: [string, ...string[]] = ["1.0"];
 
-/** The place of a page in its list, in whole numbers. */
+/** The position of a page in its list. */
 export interface Meta {
   page: number;
   limit: number;

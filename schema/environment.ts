@@ -8,19 +8,18 @@ const PostgresUrl = v.pipe(
   ),
   v.check(
     hasTcpHost,
-    "must name a host: Unix sockets are not supported, use 127.0.0.1 where PostgreSQL runs on this machine",
+    "must name a host: Unix sockets are not supported, use 127.0.0.1 for PostgreSQL on this machine",
   ),
 );
 
-const Truth = v.pipe(
+const Bool = v.pipe(
   v.picklist(["true", "false"], "must be true or false"),
-  v.transform((is) => is === "true"),
+  v.transform((text) => text === "true"),
 );
 
 /**
  * Connections to the database. A third serve look-ups, the rest lists and writes.
- * With fewer the disks idle, with more the processors of the database are
- * overloaded.
+ * Fewer leave the disks idle, more overload the database's processors.
  */
 export const POOL_SIZE = 9;
 
@@ -31,7 +30,7 @@ export const Environment = v.object({
       v.string(),
       v.regex(
         /^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/,
-        "must be a path such as /api, without a slash at its end",
+        "must be a path such as /api, without a trailing slash",
       ),
     ),
     "/api",
@@ -42,13 +41,13 @@ export const Environment = v.object({
       v.transform((list) => list.split(",").map((origin) => origin.trim())),
       v.check(
         (origins) => origins.every(isOrigin),
-        "must be a comma list of origins such as https://app.example, without a slash at the end",
+        "must be comma-separated origins such as https://app.example, without a trailing slash",
       ),
     ),
   ),
   DATABASE_URL: v.optional(PostgresUrl),
   DATABASE_POOL_SIZE: number(String(POOL_SIZE), 1, 100),
-  DATABASE_PREPARE: v.optional(Truth, "true"),
+  DATABASE_PREPARE: v.optional(Bool, "true"),
   DATABASE_REPLICA_URL: v.optional(PostgresUrl),
   DATABASE_STATEMENT_TIMEOUT_MS: number("10000", 100, 600_000),
   DATA_DIR: v.optional(
@@ -56,13 +55,13 @@ export const Environment = v.object({
       v.string(),
       v.regex(
         /^[^,]+$/,
-        "must not contain a comma: Deno's permissions take it for the end of the path",
+        "must not contain a comma, which separates paths in Deno's permissions",
       ),
     ),
     ".data",
   ),
   DENO_DEPLOYMENT_ID: v.optional(v.string()),
-  DOCS: v.optional(Truth, "true"),
+  DOCS: v.optional(Bool, "true"),
   HOST: v.optional(
     v.pipe(
       v.string(),
@@ -75,7 +74,7 @@ export const Environment = v.object({
     v.string(),
     v.check(
       isTrustworthy,
-      "must be an https address, or one of this machine (127.0.0.1, localhost, [::1])",
+      "must be an https URL, or an http URL of this machine (127.0.0.1, localhost, [::1])",
     ),
     v.transform((url) => new URL(url)),
   )),
@@ -90,19 +89,19 @@ export const Environment = v.object({
     "info",
   ),
   MAX_BODY_BYTES: number("1048576", 1, 1_073_741_824),
-  MIGRATE_ON_START: v.optional(Truth, "true"),
+  MIGRATE_ON_START: v.optional(Bool, "true"),
   PORT: number("8000", 1, 65_535),
 });
 
-function number(standard: string, least: number, most: number) {
-  const expected = `must be a whole number from ${least} to ${most}`;
+function number(standard: string, min: number, max: number) {
+  const expected = `must be a whole number from ${min} to ${max}`;
   return v.optional(
     v.pipe(
       v.string(),
       v.regex(/^\d{1,10}$/, expected),
       v.transform(Number),
-      v.minValue(least, expected),
-      v.maxValue(most, expected),
+      v.minValue(min, expected),
+      v.maxValue(max, expected),
     ),
     standard,
   );
@@ -116,13 +115,13 @@ function isTrustworthy(address: string): boolean {
       /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** The form in which browsers send an origin, since the two are compared as text. */
+/** Origins are compared as text, so only the form that browsers send is valid. */
 function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) &&
     new URL(text).origin === text;
 }
 
-/** A Unix socket in any form that libpq knows: no host, an encoded path, or the parameter `host`. */
+/** libpq takes a missing host, an encoded path and the parameter `host` as a Unix socket. */
 function hasTcpHost(address: string): boolean {
   const url = URL.parse(address);
   return /^[^%/]+$/.test(url?.hostname ?? "") && !url?.searchParams.has("host");

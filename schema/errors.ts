@@ -39,7 +39,7 @@ export type ErrorDetail =
   )
   & { code: string; message: string };
 
-/** The most details in one answer. All errors are counted. */
+/** Details in a response. The message counts all errors. */
 const MAX_DETAILS = 100;
 
 interface ApiErrorOptions extends ErrorOptions {
@@ -48,8 +48,8 @@ interface ApiErrorOptions extends ErrorOptions {
 }
 
 /**
- * An error to answer: the client gets code, message and details as they are.
- * The cause is for the log.
+ * An error that becomes a response: the client gets its code, message and
+ * details. The cause appears only in the log.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -68,17 +68,17 @@ export class ApiError extends Error {
 }
 
 /** A `VALIDATION_ERROR` with the first hundred details. */
-export function invalid(what: string, details: ErrorDetail[]): ApiError {
+export function invalid(subject: string, details: ErrorDetail[]): ApiError {
   const count = details.length === 1 ? "1 error" : `${details.length} errors`;
   const rest = details.length > MAX_DETAILS
     ? `; the first ${MAX_DETAILS} are listed`
     : "";
-  return new ApiError("VALIDATION_ERROR", `${what} has ${count}${rest}`, {
+  return new ApiError("VALIDATION_ERROR", `${subject} has ${count}${rest}`, {
     details: details.slice(0, MAX_DETAILS),
   });
 }
 
-/** A `SERVICE_UNAVAILABLE` that the client may try again after a second. */
+/** A `SERVICE_UNAVAILABLE` that the client may retry after a second. */
 export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", message, {
     cause,
@@ -87,9 +87,9 @@ export function unavailable(message: string, cause?: unknown): ApiError {
 }
 
 /**
- * The details for issues that valibot found in a body, or in the part of it to
- * which `at` points. Every message in `schema/` is written as `code: Sentence`,
- * so that a rule and its code stand together.
+ * The details of valibot's issues in a body, or in the part of it at the pointer
+ * `at`. Messages in `schema/` have the form `code: Sentence`, which keeps a rule
+ * and its code together.
  */
 export function bodyDetails(
   issues: readonly v.BaseIssue<unknown>[],
@@ -101,7 +101,7 @@ export function bodyDetails(
   }));
 }
 
-/** The details for issues in a query: they name a parameter. */
+/** The details of valibot's issues in a query. They name the parameter. */
 export function queryDetails(
   issues: readonly v.BaseIssue<unknown>[],
 ): ErrorDetail[] {
@@ -120,29 +120,29 @@ function codeAndMessage(issue: v.BaseIssue<unknown>) {
   return { code, message };
 }
 
-/** RFC 6901: `~` is written `~0`, `/` is written `~1`. */
+/** RFC 6901 escapes `~` as `~0` and `/` as `~1`. */
 function pointerTo({ path }: v.BaseIssue<unknown>): string {
   return (path ?? []).map(({ key }) =>
     "/" + printable(key).replaceAll("~", "~0").replaceAll("/", "~1")
   ).join("");
 }
 
-/** A key is text of the client: it may be long, or hold half a surrogate pair. */
+/** Clients choose keys: they may be long or contain a lone surrogate. */
 function printable(key: unknown): string {
   const text = String(key).toWellFormed();
   return text.length > 100 ? text.slice(0, 100).toWellFormed() + "…" : text;
 }
 
-/** An id that no record of the organization has. */
+/** The detail of an id that the organization has no record for. */
 export function unknownReference(pointer: string): ErrorDetail {
   return {
     pointer,
     code: "unknown_reference",
-    message: "There is no such record in this organization",
+    message: "The organization has no record with this id",
   };
 }
 
-/** A series that is not one of the product's collections (specification, 2.1). */
+/** The detail of a series that is not one of the product's collections (specification, 2.1). */
 export function seriesNotAttached(pointer: string): ErrorDetail {
   return {
     pointer,
@@ -151,11 +151,11 @@ export function seriesNotAttached(pointer: string): ErrorDetail {
   };
 }
 
-/** A price that ends before it begins. */
+/** The detail of a price that ends before it begins. */
 export function endsTooEarly(pointer: string): ErrorDetail {
   return {
     pointer,
     code: "invalid_date",
-    message: "A price ends on the day it begins, or later",
+    message: "Expected a date that is not before valid_from",
   };
 }

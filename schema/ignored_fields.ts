@@ -1,8 +1,8 @@
 import { isObject } from "./objects.ts";
 
 /**
- * The fields of a valid body that its schema dropped: `publisher_name`, or
- * `contributors.contributor_name` inside an array.
+ * The fields of a valid body that its schema dropped, such as `publisher_name`, or
+ * `contributors.contributor_name` in an array.
  */
 export function ignoredFields(input: unknown, output: unknown): string[] {
   const names = new Set<string>();

@@ -11,7 +11,7 @@ import {
 import { PRODUCT_TYPES } from "./product.ts";
 import { heading, Isbn10, Isbn13 } from "./values.ts";
 
-/** The filters of the specification (4.2). Their totals are kept. */
+/** The filters of the specification (4.2). The service keeps a count for each of their values. */
 export const FILTERS = [
   "publishing_status_id",
   "lifecycle_status_id",
@@ -19,7 +19,7 @@ export const FILTERS = [
   "format_id",
 ] as const;
 
-/** The other references that are columns of `products`. */
+/** Filters on other reference columns of `products`. */
 export const REFERENCE_FILTERS = [
   "publisher_id",
   "imprint_id",
@@ -30,10 +30,10 @@ export const REFERENCE_FILTERS = [
   "series_id",
 ] as const;
 
-/** The references that stand in arrays of a product. */
+/** Filters on references in arrays of a product. */
 export const LINK_FILTERS = ["collection_id", "contributor_id"] as const;
 
-/** The columns that find one product. */
+/** Filters that match at most a few products. */
 export const EXACT = ["isbn13", "isbn10", "product_code"] as const;
 
 /** The parameters that narrow a list. */
@@ -47,7 +47,7 @@ export const NARROWING = [
   "updated_since",
 ] as const;
 
-/** The orders of a list: `-` is descending. */
+/** The orders of a list. `-` means descending. */
 export const SORTS = [
   "-created_at",
   "created_at",
@@ -82,7 +82,7 @@ export const Include = v.optional(
 /** The parameters of `GET /products`. */
 export const Parameters = v.object({
   page: v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
-  // A limit above the maximum is taken as the maximum (AIP-158).
+  // A limit above the maximum counts as the maximum (AIP-158).
   limit: v.optional(
     v.pipe(wholeNumber(), v.transform((limit) => Math.min(limit, 100))),
     "50",
@@ -115,14 +115,14 @@ export const Parameters = v.object({
 
 export type ListQuery = v.InferOutput<typeof Parameters>;
 
-/** Reads the query of a list as `readQuery` does. */
+/** Reads the query of a list. Throws as `readQuery` does. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   return readQuery(Parameters, query);
 }
 
 /**
- * Reads a query. Throws `VALIDATION_ERROR` with a detail for every parameter that
- * is unknown, sent twice or wrong.
+ * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
+ * repeated or invalid parameter.
  */
 export function readQuery<
   const S extends v.GenericSchema & { entries: v.ObjectEntries },
@@ -136,10 +136,10 @@ export function readQuery<
       details.push({
         parameter: parameter.slice(0, 100).toWellFormed(),
         ...known
-          ? { code: "duplicate", message: "This parameter is given twice" }
+          ? { code: "duplicate", message: "This parameter occurs twice" }
           : {
             code: "unknown_parameter",
-            message: "There is no such parameter",
+            message: "Unknown parameter",
           },
       });
     }

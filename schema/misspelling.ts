@@ -1,6 +1,6 @@
 /**
- * The variables of the environment that look like a misspelling of a known one,
- * with the known one: a typo would otherwise leave a setting at its default.
+ * The environment variables that look like a misspelling of a known one, with the
+ * known one. A misspelled variable silently leaves its setting at the default.
  */
 export function findMisspellings(
   names: string[],
@@ -12,14 +12,14 @@ export function findMisspellings(
   });
 }
 
-/** One edit in a short name, two in a longer one; short names such as HOST resemble too many words. */
+/** Allows no edit in short names, which resemble too many words, one in longer and two in long names. */
 function isLikely(name: string, known: string): boolean {
-  const most = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
-  return Math.abs(name.length - known.length) <= most &&
-    editDistance(name.toUpperCase(), known) <= most;
+  const max = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
+  return Math.abs(name.length - known.length) <= max &&
+    editDistance(name.toUpperCase(), known) <= max;
 }
 
-/** The distance of Levenshtein: insertions, deletions and replacements. */
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const [i, char] of [...a].entries()) {

@@ -1,14 +1,14 @@
 import * as v from "valibot";
 
 /**
- * A JSON number that a JavaScript number would change, kept as its source text:
- * `JSON.stringify` writes the digits that were sent.
+ * A JSON number that JavaScript cannot represent exactly, kept as its source text.
+ * `JSON.stringify` writes that text.
  */
 export interface RawNumber {
   rawJSON: string;
 }
 
-// https://github.com/tc39/proposal-json-parse-with-source: V8 implements it, TypeScript has no types for it yet.
+// V8 implements https://github.com/tc39/proposal-json-parse-with-source, TypeScript has no types for it yet.
 declare global {
   interface JSON {
     rawJSON(text: string): RawNumber;
@@ -16,12 +16,12 @@ declare global {
   }
 }
 
-/** A number with many digits. PostgreSQL keeps every digit of a plain decimal number. */
+/** A decimal number without exponent: PostgreSQL keeps all of its digits. */
 export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
 
-/** The decimal digits of an amount; undefined for a value of another type. */
+/** The digits of an amount, or undefined for a value of another type. */
 function decimal(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number") return String(value);
@@ -31,7 +31,7 @@ function decimal(value: unknown): string | undefined {
 /** Negative zero is zero. */
 const AMOUNT = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
 
-/** A whole number from 1 that PostgreSQL holds as an `int`. */
+/** A positive integer in the range of PostgreSQL's `int`. */
 export const PositiveInteger = v.pipe(
   v.number("invalid_type: Expected a whole number"),
   v.check(
@@ -48,7 +48,7 @@ const Decimal = v.custom<number | string | RawNumber>(
   "invalid_type: Expected a number, or a decimal string",
 );
 
-/** An exact amount, passed to the database with the digits that were sent. */
+/** An exact amount. The database gets the client's digits. */
 export const Amount = v.pipe(
   Decimal,
   v.check(

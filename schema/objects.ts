@@ -4,9 +4,9 @@ import * as v from "valibot";
 const MAX_UNKNOWN = 20;
 
 /**
- * An object with these fields and no others. Unknown fields are reported. The
- * fields in `answered`, which only responses have, are accepted and dropped, so
- * that a response can be sent back.
+ * An object with these fields and no others. Unknown fields are errors. The fields
+ * in `answered` occur only in responses: they are accepted and dropped, so that
+ * clients can send a response back.
  */
 export function fields<const E extends v.ObjectEntries>(
   entries: E,
@@ -29,7 +29,7 @@ export function fields<const E extends v.ObjectEntries>(
         const unknown = Object.keys(input).filter((key) => !known.has(key));
         for (const key of unknown.slice(0, MAX_UNKNOWN)) {
           addIssue({
-            message: "unknown_field: There is no such field here",
+            message: "unknown_field: Unknown field",
             path: [step("object", input, key)],
           });
         }
@@ -46,9 +46,9 @@ export function fields<const E extends v.ObjectEntries>(
 }
 
 /**
- * One of `options`, chosen by the entry, so that only the errors of that option
- * are reported. JSON has no undefined entry: only the conversion to JSON Schema
- * passes one, and it needs all options.
+ * The option that `choose` selects for the entry: only its errors are reported.
+ * The entry is undefined only in the conversion to JSON Schema, which needs all
+ * options.
  */
 export function chosen<T>(
   options: v.GenericSchema<unknown, T>[],
@@ -60,8 +60,8 @@ export function chosen<T>(
 }
 
 /**
- * An array of at most 500 entries, no two of them with the same values in
- * `keys`. A longer array is refused before its entries are validated.
+ * An array of at most 500 entries, which are unique by their values of `keys`. The
+ * entries of a longer array are not validated.
  */
 export function list<const S extends v.GenericSchema>(
   entry: S,
@@ -74,7 +74,7 @@ export function list<const S extends v.GenericSchema>(
     v.rawCheck(({ dataset, addIssue }) => {
       for (const { index, entry } of repeated(dataset.value, keys)) {
         addIssue({
-          message: "duplicate: An earlier entry has the same",
+          message: "duplicate: An earlier entry has the same value",
           path: [
             step("array", dataset.value as unknown[], index),
             step("object", entry, keys[0]!),
@@ -109,7 +109,7 @@ export function step(
   return { type, origin: "value", input, key, value } as v.IssuePathItem;
 }
 
-/** Whether the value was an object in JSON. A raw number was not. */
+/** Whether the value is a JSON object. A raw number is not, although it is an object in JavaScript. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null &&
     !Array.isArray(value) && !JSON.isRawJSON(value);

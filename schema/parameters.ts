@@ -8,8 +8,8 @@ import { codePoints, oneOf, Uuid } from "./values.ts";
 
 const MAX_IDS = 100;
 
-/** A whole number from 1. */
-export function wholeNumber(most = Infinity) {
+/** A whole number from 1 to `max`. */
+export function wholeNumber(max = Infinity) {
   return v.pipe(
     v.string(),
     v.metadata({ type: "integer", minimum: 1 }),
@@ -18,7 +18,7 @@ export function wholeNumber(most = Infinity) {
       "invalid_number: Expected a whole number from 1",
     ),
     v.transform(Number),
-    v.maxValue(most, `out_of_range: At most ${most}`),
+    v.maxValue(max, `out_of_range: At most ${max}`),
   );
 }
 
@@ -37,7 +37,7 @@ export const Term = v.pipe(
   v.metadata({ maxLength: 200 }),
 );
 
-/** A comma list of UUIDs, read without its duplicates. */
+/** Comma-separated UUIDs. Duplicates are removed. */
 export const Uuids = v.pipe(
   v.string(),
   v.metadata({
@@ -51,7 +51,7 @@ export const Uuids = v.pipe(
   v.transform((ids) => [...new Set(ids)]),
 );
 
-/** A comma list of these values. Duplicates are removed. */
+/** Comma-separated values, each one of `values`. Duplicates are removed. */
 export function choices<const T extends readonly string[]>(values: T) {
   return v.pipe(
     v.string(),
@@ -62,14 +62,14 @@ export function choices<const T extends readonly string[]>(values: T) {
   );
 }
 
-/** A time. An unescaped `+` before its offset arrives as a space. */
+/** A time. A client's unescaped `+` before the offset arrives as a space. */
 export const Since = v.pipe(
   v.string(),
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
   DateTime,
 );
 
-/** A comma list of names, with optional spaces around them, each for an embed. Empty means none. */
+/** Comma-separated names of embeds, with optional spaces around them. Empty means none. */
 export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),
@@ -77,7 +77,7 @@ export function embeds<E extends string>(names: Record<string, E>) {
     v.transform((list) => list === "" ? [] : split(list)),
     v.check(
       (given) => given.every((name) => Object.hasOwn(names, name)),
-      `invalid_value: Expected a comma list of ${
+      `invalid_value: Expected a comma-separated list of ${
         Object.keys(names).join(", ")
       }`,
     ),
@@ -89,7 +89,7 @@ function split(list: string): string[] {
   return list.split(",").map(withoutSpaces);
 }
 
-/** Not `trim`, which would remove line breaks too. */
+/** `trim` would also remove line breaks. */
 function withoutSpaces(text: string): string {
   let start = 0;
   while (text[start] === " ") start++;

@@ -25,14 +25,14 @@ import {
   Uuid,
 } from "./values.ts";
 
-/** What the service gives every product. */
+/** The fields that the service assigns. */
 export const IDENTITY = {
   id: Uuid,
   organization_id: Uuid,
   product_code: v.pipe(
     v.string(),
     v.metadata({
-      description: "Made by the service, unique in the organization.",
+      description: "Assigned by the service, unique in the organization.",
       examples: ["P-0DYSSEY1"],
     }),
   ),
@@ -75,18 +75,21 @@ export const SCALARS = {
   product_form_id: v.pipe(
     v.nullable(Uuid),
     v.description(
-      "Written to the product's format, and so to every product on that format; without a format it has no effect.",
+      "Stored on the product's format and shared by all its products. Without a format it has no effect.",
     ),
   ),
   product_type: v.nullable(oneOf(...PRODUCT_TYPES)),
   cover_image_url: v.nullable(HttpUrl),
 };
 
-/** The columns of `products` that a body writes: a record holds the product form, and the series waits for its link. */
+/**
+ * The columns of `products` that a body writes directly. The format stores the
+ * product form. The series follows the link to its collection.
+ */
 export const COLUMNS = (Object.keys(SCALARS) as (keyof typeof SCALARS)[])
   .filter((field) => field !== "series_id" && !holderOf(field));
 
-/** The names of the fields that only answers have: a body may repeat them, and they are ignored. */
+/** The response-only fields. A body may repeat them; they are ignored. */
 const ANSWERED = [
   ...Object.keys(IDENTITY),
   ...Object.keys(shownFields()),
@@ -94,7 +97,7 @@ const ANSWERED = [
   ...Object.keys(RIGHTS),
 ];
 
-/** The arrays that a body gives whole (specification, 2.2). */
+/** The arrays that a body replaces (specification, 2.2). */
 const LINKS = {
   contributors: list(Contributor, "contributor_id", "contributor_role_id"),
   product_collections: list(Collection, "collection_id"),
@@ -103,7 +106,7 @@ const LINKS = {
 
 const { title, ...optionalScalars } = SCALARS;
 
-/** A body of `POST /products`. */
+/** The body of `POST /products`. */
 export const CreateProduct = fields({
   title,
   ...v.partial(v.object({
@@ -116,8 +119,8 @@ export const CreateProduct = fields({
 }, ANSWERED);
 
 /**
- * A body of `PUT /products/{id}`: any part of a product. An absent field stays
- * as it is, and null clears a field.
+ * The body of `PUT /products/{id}`. An absent field keeps its value, and null
+ * clears a field.
  */
 export const UpdateProduct = fields(
   v.partial(v.object({
@@ -131,10 +134,9 @@ export const UpdateProduct = fields(
   ANSWERED,
 );
 
-/** The fields that a body writes. Absent fields stay as they are. */
 export type ProductBody = v.InferOutput<typeof UpdateProduct>;
 
-/** An entry with an `id` changes a row, one without creates a row. */
+/** An entry with an `id` changes a row, an entry without one creates a row. */
 function merged<
   const C extends v.GenericSchema<unknown, object>,
   const N extends v.GenericSchema<unknown, object>,

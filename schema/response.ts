@@ -8,23 +8,23 @@ import { RIGHTS, SalesRights, ShallowTerritory } from "./rights.ts";
 import { Day, Uuid } from "./values.ts";
 
 /*
- * Products as answers show them. PostgreSQL makes their JSON. These schemas
- * describe it to clients, and tests check every answer against them.
+ * Products in responses. PostgreSQL generates their JSON. These schemas document
+ * it for clients, and tests check every response against them.
  */
 
 const amount = v.nullable(v.number());
 
 const Isbn = v.nullable(
-  v.pipe(v.string(), v.description("Bare: without hyphens and spaces.")),
+  v.pipe(v.string(), v.description("Without hyphens and spaces.")),
 );
 
-/** A collection that a product is in. */
+/** A collection of a product. */
 export const CollectionSummary = v.object({
   id: Uuid,
   ...RECORDS.collections.columns,
 });
 
-/** The fields that get and lists have. */
+/** The fields of full and listed products. */
 const SUMMARY = {
   ...IDENTITY,
   ...SCALARS,
@@ -76,7 +76,7 @@ export const CitedContent = collateral("cited_content");
 /** A prize of the product (ONIX block 2). */
 export const Award = collateral("award");
 
-/** A full product: the answer to get, create and update. */
+/** A full product: the response to get, create and update. */
 export const Product = v.object({
   ...SUMMARY,
   product_prices: v.array(Price),
@@ -106,7 +106,7 @@ export const ListedProduct = v.object({
   product_sales_rights: v.optional(v.array(SalesRights)),
 });
 
-/** An entry of this type. Every field is present, and null when it is empty. */
+/** An entry of this type. Every field is present; an empty one is null. */
 function collateral<const T extends CollateralType>(type: T) {
   const entries = Object.entries<v.GenericSchema>(COLLATERAL[type]);
   return v.object({

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { Day, Uuid } from "./values.ts";
 
 /*
- * Rights and supply in answers (ONIX blocks 3, 4 and 6). Each code has its label
- * of the ONIX list beside it.
+ * Rights and supply in responses (ONIX blocks 3, 4 and 6). Labels come from the
+ * ONIX code lists.
  */
 
 const text = v.nullable(v.string());
@@ -29,7 +29,7 @@ export const Market = v.object({
   territory: Territory,
 });
 
-/** A territory of a product, as lists embed it. */
+/** A territory of a product in a list. */
 export const ShallowTerritory = v.object({
   id: Uuid,
   market_reference: text,

@@ -4,7 +4,7 @@ import { SALES_RIGHTS_TYPES } from "./onix_codes.ts";
 import { TerritoryBody } from "./territory_body.ts";
 import { code, optional, text, Uuid } from "./values.ts";
 
-/** A sales right. It has a territory, or is for the rest of the world. */
+/** A sales right. It either has a territory or covers the rest of the world. */
 export const SalesRightBody = v.pipe(
   fields({
     id: v.optional(Uuid),

@@ -6,11 +6,11 @@ import * as onix from "./onix_codes.ts";
 import { code, Day, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
- * The body of `PUT /products/{id}/territories`: the tree of an answer, written
- * whole. What only an answer has is accepted and ignored.
+ * The body of `PUT /products/{id}/territories`: the whole tree, as in the response.
+ * Response-only fields are accepted and ignored.
  */
 
-/** Entries of all arrays of the tree together. */
+/** Entries in all arrays of the tree. */
 const MAX_ROWS = 20_000;
 
 /** A country of ONIX List 91. */
@@ -101,7 +101,7 @@ export const ProductTerritoryBody = fields({
   supply_details: v.optional(list(SupplyDetailBody), []),
 });
 
-/** All territories of a product. An id stands once, and names a row of its kind. */
+/** All territories of a product. Ids are unique among the rows of a kind. */
 export const TerritoriesBody = v.pipe(
   v.unknown(),
   v.check(
@@ -114,7 +114,7 @@ export const TerritoriesBody = v.pipe(
     for (const { kind, id, path } of rowIds(dataset.value)) {
       if (seen.has(`${kind} ${id}`)) {
         addIssue({
-          message: "duplicate: An earlier entry has the same",
+          message: "duplicate: An earlier entry has the same value",
           path: path.map((key) => ({ key }) as v.IssuePathItem) as [
             v.IssuePathItem,
           ],
@@ -127,14 +127,14 @@ export const TerritoriesBody = v.pipe(
 
 export type TerritoriesBody = v.InferOutput<typeof TerritoriesBody>;
 
-/** A row that an entry names by its `id`. */
+/** The `id` of an entry, with its path. */
 export interface RowId {
   kind: "territories" | "markets" | "supply_details" | "prices";
   id: string;
   path: (string | number)[];
 }
 
-/** Every id of the tree with its path, also of a tree that is not valid. */
+/** Every id of the tree, which may be invalid. */
 export function* rowIds(
   entries: unknown,
   kind: RowId["kind"] = "territories",

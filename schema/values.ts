@@ -4,7 +4,7 @@ const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
 
 const ISBN10 = /^\d{9}[\dX]$/;
 
-/** Characters are Unicode code points, not UTF-16 units. */
+/** The length in Unicode code points. */
 export function codePoints(text: string): number {
   return text.length -
     (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
@@ -30,7 +30,7 @@ export function text(max = 2000) {
   );
 }
 
-/** The same, but not blank. */
+/** A string with at least one character that is not white space. */
 export function heading(max = 2000) {
   return v.pipe(
     text(max),
@@ -42,7 +42,7 @@ export function heading(max = 2000) {
   );
 }
 
-/** A UUID (RFC 9562) in either case, read as lower case. */
+/** A UUID (RFC 9562), converted to lower case. */
 export const Uuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
   v.check(
@@ -56,18 +56,18 @@ export const Uuid = v.pipe(
 /** The absent id of a new row: the service assigns ids. */
 export const NoId = v.optional(
   v.never(
-    "unexpected_id: An id addresses an existing row: leave it out to create one",
+    "unexpected_id: An id refers to an existing row: omit it to create one",
   ),
 );
 
-/** A calendar day of the years 0001 to 9999, `YYYY-MM-DD`. */
+/** A calendar day in the years 0001 to 9999, `YYYY-MM-DD`. */
 export const Day = v.pipe(
   v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
   v.check(isDay, "invalid_date: Expected a calendar day as YYYY-MM-DD"),
   v.metadata({ format: "date" }),
 );
 
-/** A time in UTC, to the millisecond (ISO 8601), as answers have it. */
+/** A time in responses: UTC, to the millisecond (ISO 8601). */
 export const Timestamp = v.pipe(
   v.string(),
   v.metadata({ format: "date-time" }),
@@ -79,29 +79,29 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.valueOf()) && date.toISOString().startsWith(day);
 }
 
-/** The grammar of RFC 3986 without its percent signs: authority, path, query, fragment. */
+/** The grammar of RFC 3986: authority, path, query, fragment. `BARE_PERCENT` checks percent-encoding. */
 const HTTP_URL =
   /^[hH][tT][tT][pP][sS]?:\/\/(?:[\w.~!$&'()*+,;=:%-]*@)?(?:\[[\dA-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?(?:\/[\w.~!$&'()*+,;=:@%\/-]*)?(?:\?[\w.~!$&'()*+,;=:@%\/?-]*)?(?:#[\w.~!$&'()*+,;=:@%\/?-]*)?$/;
 
-/** A percent sign begins two hexadecimal digits (RFC 3986, 2.1). */
+/** A percent sign must be followed by two hexadecimal digits (RFC 3986, 2.1). */
 const BARE_PERCENT = /%(?![\dA-Fa-f]{2})/;
 
-/** An absolute `http` or `https` URL in the characters of RFC 3986. */
+/** An absolute `http` or `https` URL (RFC 3986). */
 export const HttpUrl = v.pipe(
   text(),
   v.check(
     (url) => HTTP_URL.test(url) && !BARE_PERCENT.test(url) && URL.canParse(url),
-    "invalid_url: Expected an absolute http or https URL (RFC 3986), in which every character outside its grammar, such as a space, <, >, % or é, is percent-encoded",
+    "invalid_url: Expected an absolute http or https URL (RFC 3986) with characters such as space, <, >, % and é percent-encoded",
   ),
   v.metadata({ pattern: HTTP_URL.source }),
 );
 
-/** An ISBN-13, bare: hyphens and spaces are removed. */
+/** An ISBN-13. Hyphens and spaces are removed. */
 export const Isbn13 = v.pipe(
   text(),
   v.metadata({
     description:
-      "An ISBN-13 with the right check digit; hyphens and spaces are removed.",
+      "An ISBN-13 with a valid check digit. Hyphens and spaces are removed.",
     examples: ["978-0-306-40615-7"],
   }),
   v.transform(bareIsbn),
@@ -112,16 +112,16 @@ export const Isbn13 = v.pipe(
         ? `invalid_isbn13: The check digit after ${isbn.slice(0, 12)} is ${
           isbn13CheckDigit(isbn)
         }, not ${isbn.slice(12)}`
-        : "invalid_isbn13: Expected 13 digits that begin with 978, or with 979 and no 0 after it",
+        : "invalid_isbn13: Expected 13 digits that begin with 978 or 979, but not with 9790",
   ),
 );
 
-/** An ISBN-10, bare: hyphens and spaces are removed, `x` becomes `X`. */
+/** An ISBN-10. Hyphens and spaces are removed, and `x` becomes `X`. */
 export const Isbn10 = v.pipe(
   text(),
   v.metadata({
     description:
-      "An ISBN-10 with the right check digit; hyphens and spaces are removed.",
+      "An ISBN-10 with a valid check digit. Hyphens and spaces are removed.",
     examples: ["0-306-40615-2"],
   }),
   v.transform(bareIsbn),
@@ -144,19 +144,19 @@ export function oneOf<const T extends readonly string[]>(...values: T) {
   );
 }
 
-/** Removes hyphens and spaces; the check character `x` becomes `X`. */
+/** Removes hyphens and spaces. The check character `x` becomes `X`. */
 export function bareIsbn(isbn: string): string {
   return isbn.replace(/[- ]/g, "").replace("x", "X");
 }
 
-/** The check digit of an ISBN-13 by its first twelve digits (ISO 2108). */
+/** The check digit of an ISBN-13 with these first twelve digits (ISO 2108). */
 export function isbn13CheckDigit(digits: string): string {
   const sum = [...digits.slice(0, 12)]
     .reduce((sum, digit, i) => sum + Number(digit) * (i % 2 ? 3 : 1), 0);
   return String((10 - sum % 10) % 10);
 }
 
-/** The check character of an ISBN-10 by its first nine digits (ISO 2108). */
+/** The check character of an ISBN-10 with these first nine digits (ISO 2108). */
 export function isbn10CheckDigit(digits: string): string {
   const sum = [...digits.slice(0, 9)]
     .reduce((sum, digit, i) => sum + Number(digit) * (10 - i), 0);
@@ -164,7 +164,7 @@ export function isbn10CheckDigit(digits: string): string {
   return check === 10 ? "X" : String(check);
 }
 
-/** A code of an ONIX list, as it stands there. */
+/** A code of an ONIX list. */
 export function code(list: number, codes: readonly string[]) {
   return v.picklist(
     codes,

@@ -1,15 +1,14 @@
--- Distributes an installed database, empty or full, over the workers of a Citus cluster: once, in one
--- transaction. Run it where `create extension citus` and `citus_add_node` have been:
+-- Distributes an installed database, empty or full, over the workers of a Citus cluster, in one
+-- transaction. Run it once, after `create extension citus` and `citus_add_node`:
 --
 --   psql "$DATABASE_URL" -f sql/citus.sql
 --
--- Every table with an organization_id is split by it, so that all of an organization's rows are on one
--- node. The tables in `shared` are copied to every node. There are no triggers in a distributed database: the
--- service answers with nothing stored, and after SQL that inserts, deletes or refiles products the counts are
--- repaired by `deno task recount`.
+-- Tables with an organization_id are sharded by it, so that all rows of an organization are on one node. Every
+-- node has a copy of the tables in `reference_tables`. A distributed database has no triggers: the service stores
+-- no answers, and `deno task recount` repairs the counts after SQL that inserts, deletes or changes products.
 --
--- A migration that makes a table does the same in its own file, before it adds the table's foreign keys;
--- to a database that is not distributed this does nothing:
+-- A migration that creates a table distributes it before it adds the table's foreign keys. The following block
+-- does nothing in a database that is not distributed:
 --
 --   do $$ begin
 --     if to_regclass('pg_dist_partition') is not null then
@@ -19,7 +18,7 @@
 --   end $$;
 do $$
 declare
-  shared constant text[] := array[
+  reference_tables constant text[] := array[
     'organizations',
     'publishing_statuses',
     'product_availabilities',
@@ -31,12 +30,12 @@ declare
     'api_keys',
     'organization_members'
   ];
-  split constant text[] := array(
+  distributed_tables constant text[] := array(
     select c.relname
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all (shared)
-    -- The others lie where it does.
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all (reference_tables)
+    -- The other tables are colocated with products.
     order by c.relname <> 'products', c.relname
   );
   drops text[];
@@ -44,16 +43,16 @@ declare
   item text;
 begin
   if to_regclass('pg_dist_partition') is null then
-    raise exception 'There is no Citus in this database: create extension citus, and add its workers';
+    raise exception 'This database has no Citus: create extension citus, and add its workers';
   end if;
   if not exists (select from citus_get_active_worker_nodes()) then
     raise exception 'Citus has no workers: add them with citus_add_node';
   end if;
   if exists (select from pg_dist_partition where logicalrelid = 'products'::regclass) then
-    raise exception 'This database is distributed: there is nothing to do';
+    raise exception 'This database is already distributed';
   end if;
 
-  -- No migration meanwhile, and tables and keys in one transaction.
+  -- Blocks migrations, and lets Citus create tables and keys in one transaction.
   perform pg_advisory_xact_lock(7305219);
   set local citus.multi_shard_modify_mode = 'sequential';
   set local client_min_messages = 'warning';
@@ -66,12 +65,12 @@ begin
   loop
     execute item;
   end loop;
-  -- Without triggers nothing keeps stored answers right: with null none of them ever is.
+  -- Without triggers, stored answers would become stale. Null disables them.
   alter table organizations alter names_version drop default;
   update organizations set names_version = null;
   truncate product_documents;
 
-  -- A key stops either of its tables from being distributed before the other.
+  -- Neither table of a foreign key can be distributed before the other.
   select
     array_agg(format('alter table %s drop constraint %I', k.conrelid::regclass, k.conname)),
     array_agg(
@@ -85,17 +84,17 @@ begin
   foreach item in array drops loop
     execute item;
   end loop;
-  foreach item in array shared loop
+  foreach item in array reference_tables loop
     perform create_reference_table(item);
   end loop;
-  foreach item in array split loop
+  foreach item in array distributed_tables loop
     perform create_distributed_table(
       item, 'organization_id',
       colocate_with => case item when 'products' then 'none' else 'products' end
     );
   end loop;
-  -- What was in them before is on the nodes now, and here only in the way.
-  foreach item in array split || shared loop
+  -- The rows are on the nodes now: remove the local copies.
+  foreach item in array distributed_tables || reference_tables loop
     perform truncate_local_data_after_distributing_table(item::regclass);
   end loop;
   foreach item in array adds loop
@@ -104,5 +103,5 @@ begin
 
   set local client_min_messages = 'notice';
   raise notice 'Distributed: % tables by organization_id, % copied to every node',
-    cardinality(split), cardinality(shared);
+    cardinality(distributed_tables), cardinality(reference_tables);
 end $$;

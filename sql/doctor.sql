@@ -1,14 +1,14 @@
--- The checks of `deno task doctor`, one a statement, each named by the comment before it. A check answers with one row:
--- what is wrong (null: nothing), what to do about it, and what is in order otherwise. doctor.fact is what the service
--- knows of the subject, and the database does not.
+-- The checks of `deno task doctor`: one per statement, named by the comment above it. A check returns one row: the
+-- problem or null, the advice for it, and the finding without a problem. The setting doctor.fact passes a value that
+-- only the service knows.
 
 -- database
 select
-  case when current_setting('server_version_num')::int < 150000 then said end as wrong,
+  case when current_setting('server_version_num')::int < 150000 then s.finding end as wrong,
   'Use PostgreSQL 15 or later' as advice,
-  said as fine
+  s.finding as fine
 from (
-  select format('PostgreSQL %s answers in %s ms', current_setting('server_version'), current_setting('doctor.fact')) as said
+  select format('PostgreSQL %s responds in %s ms', current_setting('server_version'), current_setting('doctor.fact')) as finding
 ) s;
 
 -- time-outs
@@ -27,12 +27,12 @@ where s.name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_sessi
 select
   case
     when e.missing is not null then 'Missing: ' || e.missing
-    when not e.has_icu then 'This PostgreSQL was built without ICU'
+    when not e.has_icu then 'This PostgreSQL is built without ICU'
     when not e.may_create then format('The role %s may not create %s', current_user, e.pending)
   end as wrong,
   case
     when e.missing is not null then 'Install PostgreSQL''s own additional modules (the package postgresql-contrib)'
-    when not e.has_icu then 'Use one that was built with it, as all packages are'
+    when not e.has_icu then 'Use a PostgreSQL with ICU, as in all packages'
     else format('As a superuser or the owner of the database %s, in it: %s', current_database(), e.statements)
   end as advice,
   'btree_gin, pg_trgm, ICU' as fine
@@ -57,21 +57,21 @@ select
       current_database(), current_user
     )
   end as advice,
-  'All are applied' as fine;
+  'All applied' as fine;
 
 -- code lists
 select
-  case when not exists (select from publishing_statuses) then 'They are empty' end as wrong,
+  case when not exists (select from publishing_statuses) then 'Empty' end as wrong,
   'deno task seed' as advice,
-  'They are filled' as fine;
+  'Filled' as fine;
 
 -- counters
 select
   case when c.organizations <> '' then format(
-    'The totals of lists are wrong: did SQL run without triggers? (organization %s)', c.organizations
+    'Counts are wrong, probably after SQL without triggers, in organization %s', c.organizations
   ) end as wrong,
   'deno task recount' as advice,
-  'They agree with the products' as fine
+  'All counts are right' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
 -- changes
@@ -114,15 +114,15 @@ select
   case
     when not exists (select from organizations) then 'There is no organization'
     when k.number = 0 and current_setting('doctor.fact') = 'false'
-      then 'No API key works, and no Bearer tokens are configured'
-    else 'These expire within 14 days: ' || k.ending
+      then 'There is no active API key, and no Bearer tokens are configured'
+    else 'These keys expire within 14 days: ' || k.ending
   end as wrong,
   case
     when not exists (select from organizations) then 'deno task organization create NAME'
     when k.number = 0 then 'deno task key create --organization ID --name NAME'
-    else 'Make their successors: deno task key create'
+    else 'Replace them: deno task key create'
   end as advice,
-  format('%s work, none expires within 14 days', k.number) as fine
+  format('%s active keys, none expires within 14 days', k.number) as fine
 from (
   select
     count(*) as number,
@@ -136,18 +136,18 @@ from (
 -- distribution
 select
   case
-    when d.shards > 0 and d.remaining is not null then format('%s, but for %s', d.said, d.remaining)
-    when d.shards > 0 and current_setting('doctor.fact') = 'true' then d.said
+    when d.shards > 0 and d.remaining is not null then format('%s, except %s', d.finding, d.remaining)
+    when d.shards > 0 and current_setting('doctor.fact') = 'true' then d.finding
   end as wrong,
   case
-    when d.remaining is not null then 'Distribute them too: create_distributed_table, as sql/citus.sql says'
-    else 'Unset DATABASE_REPLICA_URL: the coordinator does not know how far the workers'' replicas are'
+    when d.remaining is not null then 'Distribute these tables with create_distributed_table, as sql/citus.sql explains'
+    else 'Unset DATABASE_REPLICA_URL: the coordinator does not know the replay positions of the workers'' replicas'
   end as advice,
-  case when d.shards = 0 then 'One node: Citus is there, and not used' else d.said end as fine
+  case when d.shards = 0 then 'One node: Citus is installed but unused' else d.finding end as fine
 from (
   select
     s.shards,
-    format('Distributed over %s workers, in %s shards', s.workers, s.shards) as said,
+    format('Distributed over %s workers, in %s shards', s.workers, s.shards) as finding,
     (
       select string_agg(c.relname, ', ' order by c.relname)
       from pg_class c

@@ -4,7 +4,7 @@ import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Operations } from "../database.ts";
 
-/** A wrong call of a command. The message says what is wrong and what to do. */
+/** A wrong call of a command. The message says how to correct it. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -24,15 +24,15 @@ export interface Command extends CommandHelp {
   parse(args: string[]): (connect: Connect) => Promise<string>;
 }
 
-/** Gives the database for an organization, or for all of it. */
+/** Returns operations for an organization, or for the whole database. */
 export type Connect = (organizationId?: string) => Operations;
 
-/** The options and at most `most` other arguments. Throws `UsageError`. */
+/** Reads the options and at most `max` other arguments. Throws `UsageError`. */
 export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
   command: CommandHelp,
   args: string[],
   options: O,
-  most = 0,
+  max = 0,
 ) {
   try {
     const parsed = parseArgs({
@@ -41,8 +41,8 @@ export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
       allowPositionals: true,
       strict: true,
     });
-    if (parsed.positionals.length > most) {
-      throw new Error(`Unexpected "${parsed.positionals[most]}"`);
+    if (parsed.positionals.length > max) {
+      throw new Error(`Unexpected "${parsed.positionals[max]}"`);
     }
     return parsed;
   } catch (error) {
@@ -50,18 +50,20 @@ export function read<O extends NonNullable<ParseArgsConfig["options"]>>(
   }
 }
 
-/** An error of one line: the fault, and the right usage. */
+/** The problem and the correct usage, in one line. */
 export function usage(
   { usage }: Pick<CommandHelp, "usage">,
-  fault: string,
+  problem: string,
 ): UsageError {
   return new UsageError(
-    `${fault.replace(/\.$/, "").split(/\. |\n/)[0]}; usage: deno task ${usage}`,
+    `${
+      problem.replace(/\.$/, "").split(/\. |\n/)[0]
+    }; usage: deno task ${usage}`,
   );
 }
 
 /** The value of a required option. Throws `UsageError`. */
-export function needed(
+export function required(
   command: CommandHelp,
   option: string,
   value: string | undefined,
@@ -76,7 +78,7 @@ export function uuid(
   option: string,
   value: string | undefined,
 ): string {
-  const read = v.safeParse(Uuid, needed(command, option, value));
+  const read = v.safeParse(Uuid, required(command, option, value));
   if (read.success) return read.output;
   throw usage(command, `--${option} must be a UUID`);
 }
@@ -88,13 +90,13 @@ export function oneOf<T extends string>(
   value: string | undefined,
   allowed: readonly T[],
 ): T {
-  const given = needed(command, option, value);
+  const given = required(command, option, value);
   const one = allowed.find((one) => one === given);
   if (one) return one;
   throw usage(command, `--${option} must be ${allowed.join(", ")}`);
 }
 
-/** A day, which means its start in UTC, or a time with an offset (ISO 8601). Nothing when the option is left out. */
+/** The value of an optional option that is a day (midnight UTC) or a time with an offset (ISO 8601). Throws `UsageError`. */
 export function time(
   command: CommandHelp,
   option: string,

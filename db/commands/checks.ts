@@ -8,7 +8,7 @@ import { miscounted } from "../products/recount.ts";
 import { splitStatements } from "../split_statements.ts";
 import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
 
-/** What a check found, and what to do when it is not in order. */
+/** The result of a check, with advice if something is wrong. */
 export interface Finding {
   ok: boolean;
   finding: string;
@@ -25,7 +25,7 @@ export function wrong(finding: string, advice?: string): Finding {
 
 type Fact = (database: Operations, config: Config) => unknown;
 
-/** By subject: the fact that sql/doctor.sql asks of the service; nothing where a check does not apply. */
+/** The value of `doctor.fact` by check of sql/doctor.sql. A check with undefined does not apply. */
 const FACTS: Record<string, Fact> = {
   database: async (database) => {
     const start = performance.now();
@@ -57,10 +57,10 @@ const FACTS: Record<string, Fact> = {
   },
 };
 
-/** Where one of these is wrong, the checks after it cannot run. */
+/** If one of these checks fails, the later ones cannot run. */
 const REQUIRED = ["database", "extensions", "migrations"];
 
-/** Runs the checks of sql/doctor.sql in their order, and gives their findings by subject. */
+/** Runs the checks of sql/doctor.sql in order, and returns their findings by name. */
 export async function examine(database: Operations, config: Config) {
   const findings: Record<string, Finding> = {};
   const { text } = await readSqlFile(DOCTOR_CHECKS);
@@ -85,14 +85,14 @@ async function check(
     tx.commit(
       sql`set local statement_timeout = 0`,
       sql`select set_config('doctor.fact', ${String(fact)}, true)`,
-      raw(statement) as Statement<Answer>,
+      raw(statement) as Statement<CheckRow>,
     )
   );
   return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
 }
 
-/** What a check of sql/doctor.sql answers. */
-interface Answer {
+/** The row of a check of sql/doctor.sql. */
+interface CheckRow {
   wrong: string | null;
   advice: string;
   fine: string;

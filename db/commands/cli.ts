@@ -14,7 +14,7 @@ const ADVICE: Record<string, string> = {
 
 const DAY_MS = 86_400_000;
 
-/** Runs one command, prints its result, and sets the exit status. */
+/** Runs a command, prints its output and sets the exit status. */
 export async function run(args: string[]): Promise<void> {
   await perform(args).catch((error) => {
     console.error(explain(error));
@@ -36,7 +36,7 @@ async function perform(args: string[]): Promise<void> {
   const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
-    throw usage({ usage: calls(name) }, "There is no such command");
+    throw usage({ usage: calls(name) }, "Unknown command");
   }
   const work = COMMANDS[call]!.parse(args.slice(words));
 
@@ -56,10 +56,10 @@ async function perform(args: string[]): Promise<void> {
   }
 }
 
-/** The line for the user of a command that failed. */
+/** The error message of a failed command, in one line. */
 export function explain(error: Error & { code?: string }): string {
   if (brokenConstraint(error)?.endsWith("_organization")) {
-    return "There is no organization with this id";
+    return "No organization has this id";
   }
   const advice = ADVICE[error.code ?? ""] ?? connectionAdvice(error);
   return advice ? `${error.message}: ${advice}` : error.message;

@@ -12,13 +12,13 @@ import { recount } from "../products/recount.ts";
 export const COMMANDS: Record<string, Command> = {
   "migrate": {
     usage: "migrate",
-    does: "Applies what is pending in sql/migrations",
+    does: "Applies the pending migrations of sql/migrations",
     parse(args) {
       read(this, args, {});
       return async (connect) => {
         const applied = await migrate(connect());
         return applied.length === 0
-          ? "Nothing is pending"
+          ? "No migration is pending"
           : applied.map((name) => `Applied ${name}`).join("\n");
       };
     },
@@ -26,7 +26,7 @@ export const COMMANDS: Record<string, Command> = {
   "seed": {
     usage: "seed [FILE.sql …]",
     does:
-      "Fills the code lists, and runs the files after them (sql/demo.sql is the demo organization)",
+      "Fills the code lists, then runs the files (sql/demo.sql creates the demo organization)",
     parse(args) {
       const { positionals } = read(this, args, {}, Infinity);
       return async (connect) => {
@@ -41,7 +41,7 @@ export const COMMANDS: Record<string, Command> = {
   "recount": {
     usage: "recount",
     does:
-      "Counts all products again and renews all stored answers, after SQL that ran without triggers; writers wait for it",
+      "Recounts all products and invalidates all stored answers, after SQL that ran without triggers; writers wait for it",
     parse(args) {
       read(this, args, {});
       return async (connect) => {
@@ -61,7 +61,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   "organization create": {
     usage: "organization create NAME",
-    does: "Makes an organization and prints its id",
+    does: "Creates an organization and prints its id",
     parse(args) {
       const { positionals: [name] } = read(this, args, {}, 1);
       if (!name?.trim()) throw usage(this, "NAME is missing");
@@ -78,7 +78,7 @@ export const COMMANDS: Record<string, Command> = {
   ...TRANSFER_COMMANDS,
 };
 
-/** The usage of the commands of one name, or of all commands when there is no such name. */
+/** The usage of the commands with this name, or of all commands if the name is unknown. */
 export function help(name?: string): string {
   const all = [...Object.values(COMMANDS), DOCTOR];
   const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
@@ -87,7 +87,7 @@ export function help(name?: string): string {
     .join("\n");
 }
 
-/** The usage of those commands in short, on one line. */
+/** The short usage of the commands with this name, in one line. */
 export function calls(name: string): string {
   const names = [...Object.keys(COMMANDS), "doctor"];
   const verbs = names.filter((call) => call.startsWith(`${name} `))

@@ -4,13 +4,13 @@ import { read } from "./arguments.ts";
 import { examine, type Finding, ok, wrong } from "./checks.ts";
 import { checkReplica } from "./replica_check.ts";
 
-/** The one command that also runs without a database. */
+/** The only command that also runs without a database. */
 export const DOCTOR = {
   usage: "doctor [--json]",
   does:
-    "Checks configuration, database, role, migrations, counters, keys and replica, and says how to mend what is wrong",
+    "Checks configuration, database, role, migrations, counters, keys and replica, and says how to fix problems",
 
-  /** Gives the report, and whether everything is in order. Throws `UsageError`. */
+  /** Returns the report, and whether all checks passed. Throws `UsageError`. */
   async run(environment: Parameters<typeof readConfig>[0], args: string[]) {
     const { values } = read(this, args, { json: { type: "boolean" } });
     const findings = Object.entries(await diagnose(environment))
@@ -44,9 +44,9 @@ async function diagnose(environment: Parameters<typeof readConfig>[0]) {
   return findings;
 }
 
-/** Without user and password. */
+/** The address of the database, without user and password. */
 function placeOf({ database: { url, dataDir } }: Config): string {
-  if (!url) return `the embedded one in ${dataDir}`;
+  if (!url) return `embedded in ${dataDir}`;
   const { host, pathname } = new URL(url);
   return host + pathname;
 }

@@ -1,9 +1,9 @@
 import { endOfKey, listKeys, newKey, revokeKey } from "../api_keys.ts";
 import {
   type Command,
-  needed,
   oneOf,
   read,
+  required,
   time,
   usage,
   UsageError,
@@ -16,7 +16,7 @@ export const KEY_COMMANDS: Record<string, Command> = {
   "key create": {
     usage:
       "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
-    does: "Makes an API key and prints it once: only its hash is kept",
+    does: "Creates an API key and prints it once: only its hash is stored",
     parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
@@ -25,7 +25,7 @@ export const KEY_COMMANDS: Record<string, Command> = {
         expires: { type: "string" },
       });
       const organizationId = uuid(this, "organization", values.organization);
-      const name = needed(this, "name", values.name);
+      const name = required(this, "name", values.name);
       const scope = oneOf(this, "scope", values.scope, [
         "read",
         "write",
@@ -68,10 +68,10 @@ export const KEY_COMMANDS: Record<string, Command> = {
         );
         if (!end) {
           throw new UsageError(
-            `There is no key with the public id "${id}": see key list`,
+            `No key has the public id "${id}": see key list`,
           );
         }
-        return `The key ${id} is revoked from ${end.revoked_at}; running services notice within 5 seconds`;
+        return `The key ${id} is revoked at ${end.revoked_at}; running services notice within 5 seconds`;
       };
     },
   },

@@ -1,15 +1,15 @@
 import { addMember, listMembers, removeMember } from "../organizations.ts";
 import {
   type Command,
-  needed,
   oneOf,
   read,
+  required,
   UsageError,
   uuid,
 } from "./arguments.ts";
 import { listCommand } from "./list_command.ts";
 
-/** `deno task member`: users with a Bearer token. */
+/** `deno task member`: the users that Bearer tokens identify. */
 export const MEMBER_COMMANDS: Record<string, Command> = {
   "member add": {
     usage:
@@ -23,7 +23,7 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
         role: { type: "string" },
       });
       const organizationId = uuid(this, "organization", values.organization);
-      const userId = needed(this, "user", values.user);
+      const userId = required(this, "user", values.user);
       const role = oneOf(this, "role", values.role, [
         "viewer",
         "editor",
@@ -44,14 +44,14 @@ export const MEMBER_COMMANDS: Record<string, Command> = {
   }, listMembers),
   "member remove": {
     usage: "member remove --organization ID --user SUB",
-    does: "Ends a membership; running services notice within 5 seconds",
+    does: "Removes a member; running services notice within 5 seconds",
     parse(args) {
       const { values } = read(this, args, {
         organization: { type: "string" },
         user: { type: "string" },
       });
       const organizationId = uuid(this, "organization", values.organization);
-      const userId = needed(this, "user", values.user);
+      const userId = required(this, "user", values.user);
       return async (connect) => {
         const [removed] = await connect(organizationId).transaction((tx) =>
           tx.commit(removeMember(userId))

@@ -5,10 +5,10 @@ import { openDatabase, type Operations } from "../database.ts";
 import { type Finding, ok, wrong } from "./checks.ts";
 
 const OTHER =
-  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or not at all";
+  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
 
 const UNREACHABLE =
-  "Check DATABASE_REPLICA_URL, and that it lets this machine in; until then the primary answers";
+  "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
 
 interface Progress {
   system: string;
@@ -49,24 +49,22 @@ async function compare(primary: Operations, replica: Operations) {
     `);
     const { system, is_replica, is_paused, behind } = row!;
     const ms = Math.ceil(performance.now() - start);
-    if (!is_replica) return wrong("It is no replica: it takes writes", OTHER);
+    if (!is_replica) return wrong("Not a replica: it accepts writes", OTHER);
     if (system !== end!.system) {
-      return wrong("It follows another server than DATABASE_URL", OTHER);
+      return wrong("Not a replica of DATABASE_URL", OTHER);
     }
-    if (behind <= 0) {
-      return ok(`It had all that the primary has within ${ms} ms`);
-    }
-    const lag = `It is ${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
+    if (behind <= 0) return ok(`Caught up with the primary within ${ms} ms`);
+    const lag = `${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
     if (is_paused) {
       return wrong(
-        `${lag}: its replay is paused`,
+        `${lag}: replay is paused`,
         "select pg_wal_replay_resume() on the replica",
       );
     }
     if (ms > 5_000) {
       return wrong(
-        `${lag}, and did not catch up in ${ms} ms`,
-        "See the replica's log, and pg_stat_replication on the primary; until then readers see what was",
+        `${lag}, not caught up after ${ms} ms`,
+        "See the replica's log, and pg_stat_replication on the primary; until then its readers get old data",
       );
     }
     await pause(100);

@@ -1,6 +1,5 @@
 /**
- * The advice for an operator whose DATABASE_URL leads nowhere; nothing where the
- * error says that the database was reached.
+ * Advice for the operator about a connection error, or undefined for other errors.
  */
 export function connectionAdvice(error: unknown): string | undefined {
   const { code = "", message = "" } = (error ?? {}) as {
@@ -17,6 +16,6 @@ export function connectionAdvice(error: unknown): string | undefined {
     return "Check the name of the database in DATABASE_URL";
   }
   if (/^(CONN|CONNECT_|ECONN|E[A-Z]+$|08|57P0)/.test(code)) {
-    return "Check DATABASE_URL, and that PostgreSQL runs and lets this machine in";
+    return "Check DATABASE_URL, and that PostgreSQL runs and accepts connections from this machine";
   }
 }

@@ -1,8 +1,7 @@
-/** How much work may wait, and how much of it runs at a time. */
 const MAX_WAITING = 1_000;
 const MAX_RUNNING = 2;
 
-/** Work that can be left undone: it runs a little at a time, and what comes when too much waits is dropped. */
+/** Optional background work. Few tasks run at a time, and new tasks are dropped while too many wait. */
 export class Backlog {
   readonly #waiting: (() => Promise<unknown>)[] = [];
   #running = 0;

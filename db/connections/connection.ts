@@ -5,67 +5,66 @@ import { type Address, endsSession, openSocket, tlsOf } from "./socket.ts";
 import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 
 export interface ConnectionSettings {
-  /** A PostgreSQL 15 or later. */
+  /** The URL of a PostgreSQL 15 or later. */
   url?: string | undefined;
   statementTimeoutMs: number;
-  /** `false` behind PgBouncer in transaction mode. */
+  /** Whether statements are prepared. False behind PgBouncer in transaction mode. */
   prepare: boolean;
 }
 
-/** The result of a statement, and the tag that the server closed it with. */
+/** The result of a statement, and its command tag. */
 export type Reply<S extends Statement = Statement> = Result<S> & {
   readonly command: string;
 };
 
 /**
- * Who writes in a transaction: the service keeps counts and stored answers itself;
- * for a script of SQL, triggers do.
+ * The writer of a transaction. The service maintains counts and stored answers
+ * itself; for SQL scripts, triggers maintain them.
  */
 export type Writer = "service" | "script";
 
-/** One connection to the database, for one operation at a time. */
+/** A connection to the database, for one operation at a time. */
 export interface Connection {
-  /** Whether nothing sent on it is answered any more. */
+  /** Whether the connection is of no more use. */
   readonly isLost: boolean;
   /**
-   * Whether the server has said that it ends the session: then nothing has come of
-   * a statement without an answer. Not known through TLS.
+   * Whether the server announced the end of the session. Statements without a
+   * reply then had no effect. Unknown through TLS.
    */
   readonly isEnded: boolean;
   /** Whether BEGIN and the statements after it may be sent together. */
-  readonly isWarm: boolean;
-  /** Sends a statement, whose `organization` is this one. */
+  readonly canPipeline: boolean;
+  /** Sends a statement for this organization. */
   send<S extends Statement>(
     statement: S,
     organizationId?: string,
   ): Promise<Reply<S>>;
   begin(writer: Writer): Promise<Reply>;
   commit(): Promise<Reply>;
-  /** Ends the transaction, if there is one; a connection that cannot is broken off. */
+  /** Ends the transaction, if there is one. Breaks the connection if that fails. */
   rollback(): Promise<void>;
-  /** Breaks it off. Every statement that runs on it fails now. */
+  /** Closes the socket at once. Running statements fail. */
   break(): void;
-  /** Says goodbye, and waits at most so many seconds for the server to hang up. */
+  /** Closes the session, and waits for at most `seconds`. */
   close(seconds: number): Promise<void>;
 }
 
 /**
- * Sessions only read unless a transaction says otherwise. So where BEGIN fails
- * alone, what was sent with it writes nothing (25006).
+ * Sessions are read-only by default. If BEGIN READ WRITE fails, the statements sent
+ * with it cannot write (25006).
  */
 const READ_ONLY = { default_transaction_read_only: true };
 
 /**
- * A connection that is opened by its first statement: to the server, or to what
- * is behind `embedded`.
+ * A connection to the server, or to the embedded database. Its first statement
+ * opens it.
  *
- * It is opened once. postgres.js 3.4.9 would open a new socket where the old one
- * broke, but goes on there with what it knew of the old one: a statement that
- * nobody will answer, so that answers may reach the wrong statement; an error
- * that the next statement gets; bytes that keep the new start-up message from
- * being sent; a transaction's handle that writes in the next one's
- * (porsager/postgres#1133, #1155). And where a server hangs up at start-up, it
- * connects again at once, for ever (#1193). Here a lost connection stays lost.
+ * A lost connection stays lost. postgres.js 3.4.9 would reconnect with the state of
+ * the old socket: an unanswered statement, so that replies reach the wrong
+ * statement; an error for the next statement; unsent bytes that block the start-up
+ * message; a transaction handle that writes in the next transaction
+ * (porsager/postgres#1133, #1155). If the server hangs up at start-up, it
+ * reconnects at once and without end (#1193).
  */
 export function openConnection(
   settings: ConnectionSettings,
@@ -74,17 +73,17 @@ export function openConnection(
   let socket: Duplex | undefined;
   let lastBytes: Buffer | undefined;
   let isLost = false;
-  let isWarm = false;
+  let canPipeline = false;
 
   const options = {
     max: 1,
     prepare: settings.prepare,
-    // The catalogue query it stands for can end the process when it is cancelled (porsager/postgres#1192).
+    // The cancellation of its catalogue query can end the process (porsager/postgres#1192).
     fetch_types: false,
     connect_timeout: CONNECT_SECONDS,
-    // The driver would set and clear its timer for every statement; `database.ts` closes what is idle.
+    // The driver would set a timer for every statement. `database.ts` closes idle connections instead.
     idle_timeout: 0,
-    // It would end transactions in their midst.
+    // A maximum lifetime would end connections within transactions.
     max_lifetime: null,
     onnotice: () => {},
     onclose: () => connection.break(),
@@ -98,7 +97,7 @@ export function openConnection(
         });
       }
       socket = embedded ? embedded() : openSocket(address);
-      // postgres.js 3.4.9 keeps no error that is not followed by ReadyForQuery.
+      // postgres.js 3.4.9 drops errors that no ReadyForQuery follows.
       socket.on("data", (bytes) => lastBytes = bytes);
       return socket;
     },
@@ -117,7 +116,7 @@ export function openConnection(
       ...tlsOf(settings.url!),
       connection: {
         application_name: "catalogue",
-        // PgBouncer in transaction mode refuses them: there they belong to the role.
+        // PgBouncer in transaction mode refuses them. There, the role has them.
         ...settings.prepare && { ...READ_ONLY, ...limitsOf(settings) },
       },
     });
@@ -131,8 +130,8 @@ export function openConnection(
     get isEnded() {
       return lastBytes !== undefined && endsSession(lastBytes);
     },
-    get isWarm() {
-      return isWarm;
+    get canPipeline() {
+      return canPipeline;
     },
     send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
@@ -149,9 +148,9 @@ export function openConnection(
       const begun = await run(
         `begin read write; set local catalogue.writer = '${writer}'`,
       );
-      // postgres.js may change the order of statements while it connects, and
-      // PgBouncer takes no READ_ONLY: there each BEGIN is awaited.
-      isWarm = settings.prepare;
+      // postgres.js may reorder statements while it connects, and PgBouncer refuses
+      // READ_ONLY: in both cases BEGIN is awaited.
+      canPipeline = settings.prepare;
       return begun;
     },
     commit: () => run("commit"),
@@ -160,7 +159,7 @@ export function openConnection(
     },
     break() {
       isLost = true;
-      // The driver fails what still waits for an answer, which it may have overlooked.
+      // The driver fails the waiting statements, which it might otherwise overlook.
       driver.end({ timeout: 0 }).catch(() => {});
       socket?.destroy();
     },
@@ -175,10 +174,10 @@ export function openConnection(
 
 const CONNECT_SECONDS = 5;
 
-/** PostgreSQL's own is for discs that turn: with it, a search reads a table rather than an index of a quarter its size. */
+/** PostgreSQL's default suits rotating disks: searches would read the table instead of an index of a quarter its size. */
 export const RANDOM_PAGE_COST = 1.1;
 
-/** Each time-out bounds another way to stand still; a lock is given up before the statement is. */
+/** The lock time-out is shorter than the statement's, so that waiting for a lock fails as such (55P03). */
 function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
   return {
     statement_timeout: statementTimeoutMs,
@@ -188,7 +187,7 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
   };
 }
 
-/** Dates and times stay the text that PostgreSQL takes and gives. */
+/** Dates and times stay in PostgreSQL's text format. */
 const TEXT_DATES = {
   to: 1184,
   from: [1082, 1114, 1184],

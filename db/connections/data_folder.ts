@@ -1,23 +1,22 @@
 /** The folder of the embedded database, locked by this process. */
 export interface DataFolder {
-  /** Path of the database itself. */
+  /** The path of the database itself. */
   database: string;
-  /** Marks the database as complete. Without the mark, the next start makes it anew. */
+  /** Marks the database as complete. The next start recreates an unmarked database. */
   keep(): Promise<void>;
   release(): void;
 }
 
 /**
- * Locks the folder, or makes it, and takes the rights of all users but its owner.
- * Throws when another process holds it: PGlite itself would let both write, and
- * lose rows.
+ * Creates the folder if necessary, restricts it to its owner and locks it. Throws
+ * if another process holds the lock: PGlite would let both write, and lose rows.
  */
 export async function takeFolder(dataDir: string): Promise<DataFolder> {
   const lock = await lockIn(dataDir);
   const database = `${dataDir}/postgres`;
   const unfinished = `${dataDir}/unfinished`;
   await makePrivate(dataDir, database);
-  // A first start that was killed left half a database, which cannot be opened.
+  // A killed first start left an incomplete database, which cannot be opened.
   if (await exists(unfinished)) await remove(database);
   if (!await exists(database)) {
     await Deno.writeTextFile(unfinished, "", { mode: 0o600 });
@@ -41,19 +40,19 @@ async function lockIn(dataDir: string): Promise<Deno.FsFile> {
   } catch (error) {
     const { name } = error as Error;
     throw new Error(
-      `DATA_DIR must be a folder that may be read and written: ${name}`,
+      `DATA_DIR must be a readable and writable folder: ${name}`,
     );
   }
   if (await file.tryLock(true)) return file;
   file.close();
   throw new Error(
-    "DATA_DIR is in use by another process: stop that one first, or set DATA_DIR to another folder",
+    "DATA_DIR is in use by another process: stop that process, or set DATA_DIR to another folder",
   );
 }
 
 /**
- * Leaves the folder to its owner alone, as PostgreSQL demands of its data
- * directory. Earlier releases left it, and the files in it, to all users.
+ * Restricts the folder to its owner, as PostgreSQL requires of its data directory.
+ * Earlier releases gave all users access to it and its files.
  */
 async function makePrivate(dataDir: string, database: string): Promise<void> {
   const { mode } = await Deno.stat(dataDir);
@@ -63,7 +62,7 @@ async function makePrivate(dataDir: string, database: string): Promise<void> {
     await Deno.chmod(dataDir, 0o700);
   } catch (error) {
     throw new Error(
-      `DATA_DIR must belong to the user who runs the service: ${
+      `DATA_DIR must belong to the user that runs the service: ${
         (error as Error).name
       }`,
     );

@@ -1,22 +1,20 @@
-/** One that waits for something, until it is too late. */
 interface Wait {
   deadline: number;
-  giveUp(): void;
+  expire(): void;
 }
 
-/** A wait ends at most so much later than its deadline. */
+/** The longest time from a deadline to the end of its wait. */
 const TICK_MS = 10;
 
 const waits = new Set<Wait>();
 let clock: ReturnType<typeof setInterval> | undefined;
 
 /**
- * Settles as the promise does, or throws what `otherwise` gives where that has
- * not happened at `deadline`, in milliseconds of `performance.now()`. What the
- * promise stands for goes on.
+ * Settles as the promise does, or throws the error of `otherwise` at `deadline`, in
+ * milliseconds of `performance.now()`. The work behind the promise continues.
  *
- * All waits share one clock: a request waits several times, and a timer for
- * each would cost it more than most of its other work.
+ * All waits share a timer: a request waits several times, and a timer for each wait
+ * would cost more than most of its other work.
  */
 export function before<T>(
   deadline: number,
@@ -24,7 +22,7 @@ export function before<T>(
   otherwise: () => Error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const wait = { deadline, giveUp: () => reject(otherwise()) };
+    const wait = { deadline, expire: () => reject(otherwise()) };
     begin(wait);
     promise.then(
       (value) => {
@@ -56,11 +54,11 @@ function tick(): void {
   for (const wait of waits) {
     if (wait.deadline > now) continue;
     end(wait);
-    wait.giveUp();
+    wait.expire();
   }
 }
 
-/** Settles after so many milliseconds; at once where there are none. */
+/** Settles after `ms` milliseconds, and at once if `ms` is not positive. */
 export async function pause(ms: number): Promise<void> {
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }

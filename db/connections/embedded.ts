@@ -2,23 +2,23 @@ import { Buffer } from "node:buffer";
 import { Duplex } from "node:stream";
 import { takeFolder } from "./data_folder.ts";
 
-/** The first byte of the message Terminate. */
+/** The first byte of the Terminate message. */
 const TERMINATE = "X".charCodeAt(0);
 
-/** A PostgreSQL inside this process, with a socket that postgres.js can speak through. */
+/** A PostgreSQL inside this process, with sockets for postgres.js. */
 export interface Embedded {
   socket(): Duplex;
   close(): Promise<void>;
 }
 
 /**
- * Opens the database kept in `dataDir`, or one in memory without it. It has a
- * single connection, so operations take turns. Throws when another process has
- * the folder or its content cannot be opened. A database that breaks down later
- * ends the process: it cannot be opened twice in one.
+ * Opens the database in `dataDir`, or in memory if `dataDir` is absent. It has a
+ * single session, so operations take turns. Throws if another process uses the
+ * folder or the database is damaged. A later failure of the database ends the
+ * process, which cannot reopen it.
  */
 export async function openEmbedded(dataDir?: string): Promise<Embedded> {
-  // Imported only here, so that a service with PostgreSQL loads nothing of it.
+  // A service with a PostgreSQL server does not load PGlite.
   const { PGlite } = await import("@electric-sql/pglite");
   const { btree_gin } = await import("@electric-sql/pglite/contrib/btree_gin");
   const { pg_trgm } = await import("@electric-sql/pglite/contrib/pg_trgm");
@@ -33,7 +33,7 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
     folder?.release();
     const reason = files?.isFull
       ? "the disk is full"
-      : "it is damaged, or another release made it";
+      : "it is damaged, or another release created it";
     throw new Error(`The database in DATA_DIR cannot be opened: ${reason}`, {
       cause,
     });
@@ -41,11 +41,11 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
   if (files) files.isInUse = true;
   await folder?.keep();
 
-  /** Runs no more JavaScript than this: see `EmbeddedFiles`. */
+  /** The dead database blocks the event loop, so this function is synchronous: see `EmbeddedFiles`. */
   function endProcess(): never {
     const reason = files?.isFull ? "the disk is full" : "it is damaged";
     console.error(
-      `The database in DATA_DIR has stopped: ${reason}. Nothing acknowledged is lost: remove the cause and start again`,
+      `The database in DATA_DIR has stopped: ${reason}. Acknowledged writes are safe: remove the cause and start again`,
     );
     Deno.exit(1);
   }
@@ -63,12 +63,12 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
           done();
         }, done);
       },
-      // All connections share one session: the next must not find an open transaction.
+      // All connections share a session, so a closed one must leave no open transaction.
       destroy(_error, done) {
         database.exec("rollback").finally(() => done(null)).catch(() => {});
       },
     });
-    // postgres.js sends Terminate only to a socket that looks open.
+    // postgres.js sends Terminate only if `readyState` is `open`.
     return Object.defineProperty(duplex, "readyState", {
       get: () => duplex.destroyed ? "closed" : "open",
     });

@@ -1,12 +1,12 @@
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 
-/** Emscripten's number of ENOSPC. */
+/** Emscripten's ENOSPC. */
 const NO_SPACE = 51;
 
-/** The rights that all users but the owner lose. */
+/** The permission bits of the group and of others. */
 const OTHERS = 0o077;
 
-/** Emscripten's operations on files, which PGlite's types leave out. */
+/** Emscripten's file operations, which PGlite's types omit. */
 interface Runtime {
   NODEFS: {
     node_ops: {
@@ -23,19 +23,18 @@ interface Runtime {
 type SetAttributes = (file: unknown, attributes: { mode?: number }) => void;
 
 /**
- * The files of the embedded database, open to their owner alone, as PostgreSQL
- * has them.
+ * The files of the embedded database. Only their owner has access, as with
+ * PostgreSQL.
  *
- * PGlite 0.5.16 does not survive a PANIC of PostgreSQL, such as a full disk when
- * the write-ahead log needs a segment: it goes on calling the dead program, in
- * an endless loop that blocks the process and its signals. So `fail` is called
- * at the moment of the PANIC, and has to end the process.
+ * After a PANIC of PostgreSQL, such as a full disk when the write-ahead log needs a
+ * segment, PGlite 0.5.16 calls the dead program in an endless loop that blocks the
+ * process and its signals. So the PANIC calls `fail`, which must end the process.
  */
 export class EmbeddedFiles extends NodeFS {
   readonly #fail: () => never;
-  /** Whether an end of PostgreSQL is unexpected. */
+  /** Whether PostgreSQL is expected to keep running. */
   isInUse = false;
-  /** Whether the last write failed for want of room. */
+  /** Whether the last write failed because the disk is full. */
   isFull = false;
 
   constructor(folder: string, fail: () => never) {

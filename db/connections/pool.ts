@@ -5,13 +5,13 @@ import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
 import { Slot } from "./slot.ts";
 import { endsSession } from "./sqlstate.ts";
 
-export interface PoolSettings {
+interface PoolSettings {
   connections: number;
-  /** After how many milliseconds the server ends a statement; `Infinity` where it cannot go silent. */
+  /** The server-side statement timeout, or `Infinity` for the embedded database. */
   statementTimeoutMs: number;
 }
 
-/** An operation: whose it is, of which kind, and until when it may take. */
+/** A request for a connection. */
 export interface Operation {
   caller: Caller;
   kind: Kind;
@@ -19,17 +19,17 @@ export interface Operation {
   deadline: number;
 }
 
-/** The use of a connection by one operation. Nothing may be sent on it once it is over. */
+/** The exclusive use of a connection by one operation. */
 export interface Lease {
   readonly connection: Connection;
-  /** Throws `SERVICE_UNAVAILABLE` once the operation is over, or its deadline has passed. */
+  /** Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. Call it before each use of the connection. */
   check(): void;
 }
 
-/** How long a server may take to answer after it has ended a statement. */
+/** The time that a reply may take after the end of its statement. */
 const GRACE_MS = 2_000;
 
-/** Connections that serve one operation at a time. */
+/** A pool whose connections serve one operation at a time. */
 export class Pool {
   readonly #slots: Slot[];
   readonly #queue: Queue<Slot>;
@@ -49,8 +49,8 @@ export class Pool {
   }
 
   /**
-   * Runs `work` on a connection, which stays its own until it has settled.
-   * Throws `SERVICE_UNAVAILABLE` at the deadline, whatever becomes of the work.
+   * Runs `work` with exclusive use of a connection until `work` settles. Throws
+   * `SERVICE_UNAVAILABLE` at the deadline, even if `work` has not settled.
    */
   async operate<T>(
     { caller, kind, deadline }: Operation,
@@ -63,7 +63,7 @@ export class Pool {
     return await before(
       deadline,
       running,
-      () => unavailable("The database did not answer in time"),
+      () => unavailable("The database did not respond in time"),
     );
   }
 
@@ -85,7 +85,7 @@ export class Pool {
     try {
       return await before(this.#silentAt(deadline), work(lease), () => {
         connection.break();
-        return unavailable("The connection went silent");
+        return unavailable("The database connection does not respond");
       });
     } catch (error) {
       if (endsSession(error)) connection.break();
@@ -95,13 +95,13 @@ export class Pool {
     }
   }
 
-  /** By when a server that lives has ended everything that is sent until the deadline. */
+  /** The time after which the connection is dead: the statement timeout has ended every statement. */
   #silentAt(deadline: number): number {
     const ended = performance.now() + this.#statementTimeoutMs;
     return Math.max(deadline, ended) + GRACE_MS;
   }
 
-  /** Closes the connections that were not used since the last call. */
+  /** Closes connections that are unused since the last call. */
   closeUnused(): void {
     for (const slot of this.#queue.free) slot.closeUnused();
   }

@@ -1,37 +1,37 @@
 import { unavailable } from "../../schema/errors.ts";
 import { before } from "./deadline.ts";
 
-/** On whose behalf an operation runs: an organization, and its API key or the subject of a token. */
+/** The caller of an operation: an organization, and the id of its API key or the subject of its token. */
 export interface Caller {
   organizationId: string;
   name: string;
 }
 
-/** Short operations find a few rows by their keys; lists, searches and writes are long. */
+/** Short operations read a few rows by their keys. Lists, searches and writes are long. */
 export type Kind = "short" | "long";
 
-/** How many slots are in use, and how many operations wait for one. */
+/** The number of used slots and of waiting operations. */
 export interface Load {
   used: number;
   waiting: number;
 }
 
-/** How many operations may wait in all, of an organization and of a caller. */
+/** The limits of waiting operations: in all, of an organization and of a caller. */
 export const MAX_WAITING = [10_000, 1_000, 500] as const;
 
 type Give<Slot> = (slot: Slot) => void;
 
-/** All callers, an organization or a caller, by its depth in the tree. */
-class Party<Slot> {
+/** A node of the tree of callers: all callers, an organization or a caller, by its depth. */
+class CallerNode<Slot> {
   readonly running = { short: 0, long: 0 };
   readonly waiting = { short: 0, long: 0 };
-  /** The operations of a caller that wait, in the order in which they came. */
+  /** The waiting operations of a caller, first in, first out. */
   readonly queues = {
     short: new Set<Give<Slot>>(),
     long: new Set<Give<Slot>>(),
   };
-  /** The parties of the next depth; the first one's turn is next. */
-  readonly members = new Map<string, Party<Slot>>();
+  /** The children by name. The first is next to get a slot. */
+  readonly children = new Map<string, CallerNode<Slot>>();
 
   get isIdle(): boolean {
     return sum(this.waiting) + sum(this.running) === 0;
@@ -39,16 +39,16 @@ class Party<Slot> {
 }
 
 /**
- * Gives each slot to one operation at a time. Organizations take turns, and so do
- * the callers of one organization, and the kinds of operations. Long operations
- * leave a third of the slots to short ones. An organization leaves at least one slot of each kind to others,
- * and a caller one more, so that another one is served at once.
+ * Gives each slot to one operation at a time. Organizations, the callers of an
+ * organization and the kinds of operations take turns. Long operations leave a
+ * third of the slots to short ones. An organization leaves one slot of each kind to
+ * the others, and a caller one more, so that a new caller gets a slot at once.
  */
 export class Queue<Slot extends { readonly isOpen: boolean }> {
   readonly #free: Slot[];
   readonly #slots: Record<"all" | "long", number>;
-  readonly #everyone = new Party<Slot>();
-  /** The first one's turn is next. */
+  readonly #root = new CallerNode<Slot>();
+  /** The first kind is next to get a slot. */
   readonly #kinds: Kind[] = ["short", "long"];
 
   constructor(slots: readonly Slot[]) {
@@ -57,7 +57,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     this.#slots = { all: slots.length, long: slots.length - third };
   }
 
-  /** The slots that are not in use. */
+  /** The free slots. */
   get free(): readonly Slot[] {
     return this.#free;
   }
@@ -65,42 +65,42 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   get load(): Load {
     return {
       used: this.#slots.all - this.#free.length,
-      waiting: sum(this.#everyone.waiting),
+      waiting: sum(this.#root.waiting),
     };
   }
 
   /**
-   * Waits for a slot until `deadline`, in milliseconds of `performance.now()`.
-   * The caller releases it. Throws `SERVICE_UNAVAILABLE` at the deadline, or at
-   * once when too many operations wait.
+   * Waits for a slot until `deadline`, in milliseconds of `performance.now()`. The
+   * caller must release the slot. Throws `SERVICE_UNAVAILABLE` at the deadline, and
+   * at once while too many operations wait.
    */
   async acquire(deadline: number, caller: Caller, kind: Kind): Promise<Slot> {
     if (performance.now() >= deadline) throw tooLate();
     const path = this.#pathOf(caller);
-    const hasRoom = path.every((party, depth) =>
-      this.#hasRoom(party, depth, kind)
+    const hasRoom = path.every((node, depth) =>
+      this.#hasRoom(node, depth, kind)
     );
     if (this.#free.length > 0 && hasRoom) return this.#take(path, kind);
     if (
       path.some(({ waiting }, depth) => sum(waiting) >= MAX_WAITING[depth]!)
     ) {
       this.#forgetIdle(caller);
-      throw unavailable("Too many requests wait for the database");
+      throw unavailable("Too many requests are waiting for the database");
     }
     const { promise, resolve } = Promise.withResolvers<Slot>();
     path.at(-1)!.queues[kind].add(resolve);
-    for (const party of path) party.waiting[kind]++;
+    for (const node of path) node.waiting[kind]++;
     return await before(deadline, promise, () => {
       path.at(-1)!.queues[kind].delete(resolve);
-      for (const party of path) party.waiting[kind]--;
+      for (const node of path) node.waiting[kind]--;
       this.#forgetIdle(caller);
       return tooLate();
     });
   }
 
-  /** Takes back the slot of an operation, and gives it to the next one. */
+  /** Takes the slot back, and gives it to the next operation. */
   release(slot: Slot, caller: Caller, kind: Kind): void {
-    for (const party of this.#pathOf(caller)) party.running[kind]--;
+    for (const node of this.#pathOf(caller)) node.running[kind]--;
     this.#forgetIdle(caller);
     this.#free.push(slot);
     while (this.#free.length > 0 && this.#giveNext());
@@ -113,55 +113,55 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   }
 
   #giveTo(kind: Kind): boolean {
-    const path = this.#next([this.#everyone], kind);
+    const path = this.#next([this.#root], kind);
     const [give] = path?.at(-1)?.queues[kind] ?? [];
     if (!path || !give) return false;
     path.at(-1)!.queues[kind].delete(give);
-    for (const party of path) party.waiting[kind]--;
+    for (const node of path) node.waiting[kind]--;
     give(this.#take(path, kind));
     return true;
   }
 
-  /** The path to the caller whose turn it is; the parties on it lose their turn. */
-  #next(path: Party<Slot>[], kind: Kind): Party<Slot>[] | undefined {
+  /** The path to the next caller. The nodes on it move to the end of the line. */
+  #next(path: CallerNode<Slot>[], kind: Kind): CallerNode<Slot>[] | undefined {
     const depth = path.length - 1;
-    const party = path[depth]!;
-    if (party.waiting[kind] === 0 || !this.#hasRoom(party, depth, kind)) return;
-    if (party.queues[kind].size > 0) return path;
-    for (const [name, member] of party.members) {
-      const found = this.#next([...path, member], kind);
+    const node = path[depth]!;
+    if (node.waiting[kind] === 0 || !this.#hasRoom(node, depth, kind)) return;
+    if (node.queues[kind].size > 0) return path;
+    for (const [name, child] of node.children) {
+      const found = this.#next([...path, child], kind);
       if (!found) continue;
-      party.members.delete(name);
-      party.members.set(name, member);
+      node.children.delete(name);
+      node.children.set(name, child);
       return found;
     }
   }
 
-  #hasRoom({ running }: Party<Slot>, depth: number, kind: Kind): boolean {
+  #hasRoom({ running }: CallerNode<Slot>, depth: number, kind: Kind): boolean {
     const most = (slots: number) => Math.max(1, slots - depth);
     return sum(running) < most(this.#slots.all) &&
       (kind === "short" || running.long < most(this.#slots.long));
   }
 
-  /** An open slot goes before one that must connect: a quiet service keeps few connections, and these are warm. */
-  #take(path: Party<Slot>[], kind: Kind): Slot {
-    for (const party of path) party.running[kind]++;
+  /** Prefers connected slots, so that a quiet service keeps few connections. */
+  #take(path: CallerNode<Slot>[], kind: Kind): Slot {
+    for (const node of path) node.running[kind]++;
     const open = this.#free.findLastIndex(({ isOpen }) => isOpen);
     return this.#free.splice(open, 1)[0]!;
   }
 
-  #pathOf({ organizationId, name }: Caller): Party<Slot>[] {
-    const organization = memberOf(this.#everyone, organizationId);
-    return [this.#everyone, organization, memberOf(organization, name)];
+  #pathOf({ organizationId, name }: Caller): CallerNode<Slot>[] {
+    const organization = childOf(this.#root, organizationId);
+    return [this.#root, organization, childOf(organization, name)];
   }
 
   #forgetIdle({ organizationId, name }: Caller): void {
-    const [everyone, organization, caller] = this.#pathOf({
+    const [root, organization, caller] = this.#pathOf({
       organizationId,
       name,
     });
-    if (caller!.isIdle) organization!.members.delete(name);
-    if (organization!.isIdle) everyone!.members.delete(organizationId);
+    if (caller!.isIdle) organization!.children.delete(name);
+    if (organization!.isIdle) root!.children.delete(organizationId);
   }
 }
 
@@ -169,12 +169,12 @@ function sum({ short, long }: Record<Kind, number>): number {
   return short + long;
 }
 
-function memberOf<Slot>(party: Party<Slot>, name: string): Party<Slot> {
-  let member = party.members.get(name);
-  if (!member) party.members.set(name, member = new Party());
-  return member;
+function childOf<Slot>(node: CallerNode<Slot>, name: string): CallerNode<Slot> {
+  let child = node.children.get(name);
+  if (!child) node.children.set(name, child = new CallerNode());
+  return child;
 }
 
 function tooLate() {
-  return unavailable("The database had no time for this request");
+  return unavailable("The database was too busy for this request");
 }

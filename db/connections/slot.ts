@@ -2,10 +2,10 @@ import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
 import { pause } from "./deadline.ts";
 
-/** The least time between two connections of a slot. */
+/** The least time between two connection attempts of a slot. */
 const RECONNECT_MS = 250;
 
-/** A slot for one operation at a time, with the connection that its operations use one after another. */
+/** A slot of the pool, which opens its connection on first use and replaces a lost one. */
 export class Slot {
   readonly #open: () => Connection;
   #connection: Connection | undefined;
@@ -17,12 +17,12 @@ export class Slot {
     this.#open = open;
   }
 
-  /** Whether it has a connection that is not known to be lost. */
+  /** Whether the slot has a connection that is not lost. */
   get isOpen(): boolean {
     return this.#connection?.isLost === false;
   }
 
-  /** The connection, a new one where the last was lost. Throws `SERVICE_UNAVAILABLE` once the slot is closed. */
+  /** Returns the connection, a new one if the last is lost. Throws `SERVICE_UNAVAILABLE` if the slot is closed. */
   connection(): Connection | Promise<Connection> {
     this.#wasUsed = true;
     return this.isOpen ? this.#connection! : this.#reconnected();
@@ -30,12 +30,12 @@ export class Slot {
 
   async #reconnected(): Promise<Connection> {
     await pause(this.#openedAt + RECONNECT_MS - performance.now());
-    if (this.#isClosed) throw unavailable("The service is being stopped");
+    if (this.#isClosed) throw unavailable("The service is stopping");
     this.#openedAt = performance.now();
     return this.#connection = this.#open();
   }
 
-  /** Closes the connection of a free slot that was not used since the last call. */
+  /** Closes the connection if it is unused since the last call. The slot must be free. */
   closeUnused(): void {
     if (!this.#wasUsed) this.#connection?.close(1).catch(() => {});
     this.#wasUsed = false;

@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import { connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** The address that the driver would connect to. */
+/** The address as the driver passes it. */
 export interface Address {
   host: string[];
   port: number[];
@@ -10,16 +10,16 @@ export interface Address {
 
 /** Opens a socket to the server. */
 export function openSocket({ host: [host], port: [port] }: Address): Duplex {
-  // The driver takes the name that the certificate must bear from `host`.
+  // The driver verifies the certificate against `host`.
   return Object.assign(connect(port!, host!), { host });
 }
 
-/** Modes that encrypt and check no certificate. */
+/** TLS modes that do not verify the certificate. */
 const UNVERIFIED = ["disable", "allow", "prefer", "require"];
 
 /**
- * The TLS options of an address that is an IP address and asks for a verified
- * certificate. The driver leaves the name out then, and Deno checks `localhost`.
+ * The TLS options for a URL with an IP address and a verified certificate. The
+ * driver omits the host then, and Deno would verify `localhost`.
  */
 export function tlsOf(url: string) {
   const { hostname, searchParams } = new URL(url);
@@ -30,12 +30,12 @@ export function tlsOf(url: string) {
 }
 
 /**
- * Whether the bytes of a server end with its last words in a session: an
- * ErrorResponse with no ReadyForQuery behind it. A pooler in between has other
- * codes for a server that it has lost, whose transaction may have been committed.
+ * Whether the bytes end with an ErrorResponse that ends the session: no
+ * ReadyForQuery follows it. The codes exclude those of a pooler that lost its
+ * server, which may have committed the transaction.
  */
 export function endsSession(bytes: Buffer): boolean {
-  const code = LAST_WORDS.exec(bytes.toString("latin1"))?.index ?? 0;
+  const code = SESSION_END.exec(bytes.toString("latin1"))?.index ?? 0;
   for (let at = 0; at < code; at++) {
     const isError = bytes[at] === ERROR_RESPONSE;
     if (isError && at + 1 + bytes.readInt32BE(at + 1) === bytes.length) {
@@ -47,5 +47,5 @@ export function endsSession(bytes: Buffer): boolean {
 
 const ERROR_RESPONSE = "E".charCodeAt(0);
 
-/** Terminated by an administrator, or for a time-out of the session or of its transaction. */
-const LAST_WORDS = /\0C(?:57P01|57P05|25P03|25P04)\0/;
+/** Terminated by an administrator, or by a session or transaction time-out. */
+const SESSION_END = /\0C(?:57P01|57P05|25P03|25P04)\0/;

@@ -1,7 +1,7 @@
-/** The organization that a statement is run for: the parameter `$1`, wherever the statement names it. */
+/** A placeholder for the id of the caller's organization, which becomes the parameter `$1`. */
 export const organization = Symbol("organization");
 
-/** A value that travels as `jsonb`. */
+/** A parameter of type `jsonb`. */
 export class Json {
   readonly value: unknown;
 
@@ -10,27 +10,26 @@ export class Json {
   }
 }
 
-/** Makes a parameter of type `jsonb`. */
 export function json(value: unknown): Json {
   return new Json(value);
 }
 
-/** An SQL statement, or a fragment of one: text, and the values between its parts. */
+/** An SQL statement or fragment: strings of text, and the values between them. */
 export interface Statement<Row extends object = object> {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
-  /** Whether the server keeps its plan. */
+  /** Whether the server prepares the statement and reuses its plan. */
   readonly prepare: boolean;
-  /** What a row of its result is; for the compiler alone. */
+  /** The type of a result row. Only the compiler uses it. */
   readonly row?: Row;
 }
 
-/** The rows of a statement, and how many it has read or written. */
+/** The rows of a statement, and the number of rows that it read or wrote. */
 export type Result<S> = S extends Statement<infer Row>
   ? Row[] & { readonly count: number }
   : never;
 
-/** The results of statements, in their order. */
+/** The results of several statements, in order. */
 export type Results<S extends readonly Statement[]> = {
   -readonly [I in keyof S]: Result<S[I]>;
 };
@@ -65,12 +64,12 @@ export function sql<Row extends object = object>(
   return { strings, values, prepare };
 }
 
-/** A fragment of this text: names of tables and columns, or a statement out of a file of `sql/`. Never text of a client. */
+/** A fragment of trusted text: names of tables and columns, or a statement from `sql/`. Never pass client data. */
 export function raw(text: string): Statement {
   return { strings: [text], values: [], prepare: true };
 }
 
-/** The names with a comma between them, as they stand in a list of columns. */
+/** A fragment of comma-separated column names. */
 export function names(...columns: readonly string[]): Statement {
   return raw(columns.join(", "));
 }
@@ -93,7 +92,7 @@ export function unprepared<Row extends object>(
   return { ...statement, prepare: false };
 }
 
-/** The text of a statement with `$1`, `$2` … and the values of these parameters. */
+/** The text of a statement with the parameters `$1`, `$2` …, and their values. */
 export function parametersOf(
   { strings, values }: Statement,
   organizationId?: string,
@@ -102,7 +101,7 @@ export function parametersOf(
     ? [organizationId]
     : [];
   if (parameters.length > 0 && organizationId === undefined) {
-    throw new Error("This statement is an organization's, and none was given");
+    throw new Error("This statement requires an organization");
   }
   let text = strings[0]!;
   values.forEach((value, i) => {

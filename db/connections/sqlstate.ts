@@ -1,4 +1,4 @@
-/** The fields of a PostgreSQL error that are read here, whoever threw it. */
+/** The fields of PostgreSQL and driver errors that this file reads. */
 interface DatabaseError {
   code?: string;
   message?: string;
@@ -10,9 +10,8 @@ interface DatabaseError {
 }
 
 /**
- * The constraint that the error names, whatever its SQLSTATE says: a
- * distributed database names it in the message only, with a shard's number
- * behind it, and answers XX000 for some.
+ * The violated constraint of an error. Citus names it only in the message, followed
+ * by a shard number, and reports some violations as XX000.
  */
 export function brokenConstraint(error: unknown): string | undefined {
   const { constraint_name, message } = (error ?? {}) as DatabaseError;
@@ -22,8 +21,8 @@ export function brokenConstraint(error: unknown): string | undefined {
 }
 
 /**
- * Whether the whole transaction is worth another try: serialization failure,
- * deadlock, or a product code that was drawn before.
+ * Whether a retry of the transaction can succeed: serialization failure, deadlock,
+ * or a random product code that exists already.
  */
 export function isConflict(error: unknown): boolean {
   const code = sqlState(error);
@@ -37,20 +36,20 @@ export function isConnectionLoss(error: unknown): boolean {
     .test(sqlState(error));
 }
 
-/** Whether the server has said that it ends the session. */
-export function isFatal(error: unknown): boolean {
+/** Whether the error ended the session. */
+function isFatal(error: unknown): boolean {
   return (error as DatabaseError | undefined)?.severity === "FATAL";
 }
 
 /**
- * Whether the connection is of no more use: lost, ended by the server, or to a
- * standby, while the name may lead to another server by now.
+ * Whether the connection must be replaced: it is lost, ended by the server, or leads
+ * to a standby, while its host name may lead to the new primary.
  */
 export function endsSession(error: unknown): boolean {
   return isConnectionLoss(error) || isFatal(error) || isOfStandby(error);
 }
 
-/** Whether a standby refuses to write: a statement (25006), or the setting that BEGIN READ WRITE is (0A000). */
+/** Whether a standby refused a write (25006) or BEGIN READ WRITE (0A000). */
 function isOfStandby(error: unknown): boolean {
   const { routine } = (error ?? {}) as DatabaseError;
   return sqlState(error) === "25006" ||
@@ -58,9 +57,9 @@ function isOfStandby(error: unknown): boolean {
 }
 
 /**
- * Whether trying again later may well help: the connection was lost, there are
- * too many (53300), a lock or the statement took too long (55P03, 57014), the
- * server is a standby for now, or retries did not settle a conflict.
+ * Whether a later retry may succeed: the connection was lost, there are too many
+ * connections (53300), a lock, statement or transaction timed out (55P03, 57014,
+ * 25P03), the server is a standby, or retries did not resolve a conflict.
  */
 export function isTransient(error: unknown): boolean {
   return isConnectionLoss(error) || isConflict(error) || isOfStandby(error) ||

@@ -4,15 +4,15 @@ import type { Lease } from "./pool.ts";
 import type { Results, Statement } from "./sql.ts";
 import { isConflict, isConnectionLoss } from "./sqlstate.ts";
 
-/** A transaction, which goes to the server in flights: several statements at a time. */
+/** A transaction, which pipelines statements: it sends several in one round trip. */
 export interface Transaction {
-  /** Sends the statements together, and gives the rows of each. Throws the first failure. */
+  /** Sends the statements together, and returns their results. Throws the first error. */
   send<const S extends readonly Statement[]>(
     ...statements: S
   ): Promise<Results<S>>;
   /**
-   * The same for the last statements, with COMMIT behind them. Throws
-   * `SERVICE_UNAVAILABLE` where the outcome is not known.
+   * Sends the last statements together with COMMIT, and returns their results.
+   * Throws `SERVICE_UNAVAILABLE` if the outcome is unknown.
    */
   commit<const S extends readonly Statement[]>(
     ...statements: S
@@ -21,8 +21,8 @@ export interface Transaction {
 
 /**
  * Runs `work` in a transaction, which is rolled back unless `work` commits it.
- * BEGIN travels with the first flight and COMMIT with the last one, so that a
- * transaction of one flight takes one round trip.
+ * BEGIN is sent with the first statements and COMMIT with the last ones, so a
+ * transaction can take a single round trip.
  */
 export async function inTransaction<T>(
   { connection, check }: Lease,
@@ -36,17 +36,17 @@ export async function inTransaction<T>(
   let hasEnded = false;
   let isCommitted = false;
 
-  async function fly<const S extends readonly Statement[]>(
+  async function pipeline<const S extends readonly Statement[]>(
     statements: S,
     isLast: boolean,
   ): Promise<Results<S>> {
     check();
-    // It would be a transaction of its own.
+    // The statements would run outside the transaction.
     if (hasEnded) throw new Error("The transaction has ended");
     hasEnded = isLast;
     const begin = hasBegun ? [] : [connection.begin(writer)];
     hasBegun = true;
-    if (!connection.isWarm) await begin[0];
+    if (!connection.canPipeline) await begin[0];
     const outcomes = await Promise.allSettled([
       ...begin,
       ...statements.map((statement) =>
@@ -78,22 +78,22 @@ export async function inTransaction<T>(
 
   try {
     const result = await work({
-      send: (...statements) => fly(statements, false),
-      commit: (...statements) => fly(statements, true),
+      send: (...statements) => pipeline(statements, false),
+      commit: (...statements) => pipeline(statements, true),
     });
     if (!isCommitted) throw new Error("The transaction was not committed");
     return result;
   } catch (error) {
-    // A COMMIT that was cancelled leaves the session in its transaction.
+    // A cancelled COMMIT leaves the transaction open.
     if (hasBegun) await connection.rollback();
     throw error;
   }
 }
 
 /**
- * Whether the transaction may have been committed although it failed: COMMIT got
- * no answer that says otherwise, or the connection was lost with COMMIT on its
- * way. A session that the server has ended before COMMIT has not committed.
+ * Whether a failed transaction may have been committed: COMMIT failed without a
+ * conflict, or the connection was lost after COMMIT was sent. A transaction whose
+ * session the server ended before COMMIT was not committed.
  */
 function isInDoubt(
   error: unknown,

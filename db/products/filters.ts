@@ -8,13 +8,13 @@ import {
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { searchConditions } from "./search.ts";
 
-/** Where the links of a product are. */
+/** The tables of a product's links. */
 const LINKS = {
   collection_id: "product_collections",
   contributor_id: "product_contributors",
 } satisfies Record<typeof LINK_FILTERS[number], string>;
 
-/** The conditions of a list on product `p`, each with its `and`. */
+/** The conditions on product `p`, each beginning with `and`. */
 export function conditions(query: ListQuery): Statement[] {
   const { product_type, search, series_id, updated_since } = query;
   return [
@@ -26,7 +26,7 @@ export function conditions(query: ListQuery): Statement[] {
       const ids = query[column];
       return ids ? [linked(column, ids)] : [];
     }),
-    // A series is one of the product's collections, which have the index.
+    // A series is one of the product's collections, whose table has the index.
     ...series_id ? [linked("collection_id", series_id)] : [],
     ...product_type
       ? [
@@ -50,7 +50,7 @@ function linked(column: keyof typeof LINKS, ids: string[]): Statement {
   )`;
 }
 
-/** The ids are one parameter, so the text of the statement does not depend on how many there are. */
+/** The ids are one parameter, so the statement's text does not depend on their number. */
 function oneOf(column: string, ids: string[]): Statement {
   return ids.length === 1
     ? sql`${raw(column)} = ${ids[0]}`

@@ -22,13 +22,13 @@ import { scalarsJson } from "./scalars_json.ts";
 import { SORTING } from "./sort.ts";
 import { shallowTerritories } from "./territories_json.ts";
 
-/** A page of the catalogue as a JSON array, and how many products match in all. */
+/** A page of products as a JSON array, and the number of all matching products. */
 export interface Page {
   products: string;
   total: number;
 }
 
-/** One page of the catalogue. Answers that are not stored are built, and stored later. */
+/** Returns a page of products. Missing stored answers are built, and stored in the background. */
 export async function listProducts(
   database: Operations,
   query: ListQuery,
@@ -46,14 +46,14 @@ export async function listProducts(
 interface Row {
   products: string;
   total: string;
-  /** The products whose answers are not stored, with commas between them. */
+  /** The comma-separated ids of products without a stored answer. */
   lacking: string | null;
 }
 
 /**
- * The page is taken from an index alone before anything is joined: a late page
- * of a million products costs a hundredth of what it does otherwise. It is one
- * statement, so that page and total agree.
+ * Selects the page from an index before it joins anything, which makes late pages
+ * of a million products a hundred times faster. A single statement keeps page and
+ * total consistent.
  */
 function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   const { limit, page, sort } = query;
@@ -77,14 +77,14 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
         order by ${SORTING[sort]}
         limit ${limit} offset ${offset}
       ) page
-      -- No page is larger: a constant limit keeps the generic plan.
+      -- No page is larger, and a constant limit keeps the generic plan.
       limit 100
     ) page
     join products p on p.organization_id = ${organization} and p.id = page.id
     join organizations o on o.id = ${organization}
     ${rightDocument}
   `;
-  // Of the many texts of a list, only the plain ones are kept prepared.
+  // Lists have many texts. Only the most frequent ones are worth a prepared statement.
   const isPlain = sort === DEFAULT_SORT && keptCount(query);
   return isPlain ? statement : unprepared(statement);
 }

@@ -69,7 +69,7 @@ export const collateral = sql`array_to_json(array(
   order by x.position, x.id
 ))`;
 
-/** What only the full product has: the arrays of product `p`, as the inside of a JSON object. */
+/** The fields of product `p` that lists omit, as the inside of a JSON object. */
 export const nestedJson = sql`concat(
   '"product_prices":', ${prices},
   ',"packing_configurations":', ${packings},
@@ -81,7 +81,7 @@ export const nestedJson = sql`concat(
   ',"product_sales_rights":', ${salesRights}
 )`;
 
-/** What answers show of the records that an entry `x` refers to, as further columns. */
+/** The displayed columns of the records that entry `x` refers to. */
 function shownColumns(array: Reference["array"]): Statement[] {
   return referencesOf(array).flatMap(({ field, table, shows }) =>
     Object.entries(shows ?? {}).map(([name, column]) =>

@@ -2,7 +2,7 @@ import { ApiError } from "../../schema/errors.ts";
 import type { Operations } from "../database.ts";
 import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
 
-/** The full product as JSON text. Throws `NOT_FOUND` where the organization has none with this id. */
+/** The full product as JSON text. Throws `NOT_FOUND` if the organization has no such product. */
 export async function getProduct(
   database: Operations,
   id: string,
@@ -16,7 +16,7 @@ export async function getProduct(
   return built.product;
 }
 
-/** The failure of a request for a product that the organization does not have. */
+/** The error for a product that the organization does not have. */
 export function notFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }

@@ -1,9 +1,9 @@
 import { sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
-import { alone } from "../migrate.ts";
+import { schemaLock } from "../migrate.ts";
 import { counters } from "./counts.ts";
 
-/** The numbers of products there are, as `product_counts` has them. */
+/** The actual counts, in the form of `product_counts`. */
 const counted = sql`
   select p.organization_id, f.filter, f.value, count(*) as products
   from products p
@@ -12,7 +12,7 @@ const counted = sql`
   group by p.organization_id, f.filter, f.value
 `;
 
-/** The organizations with a count that is not the number of products it stands for. */
+/** The organizations with a wrong count. */
 export const miscounted: Statement<{ organization_id: string }> = sql`
   select distinct organization_id
   from (${counted}) actual
@@ -32,7 +32,7 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
  */
 export async function recount(database: Operations): Promise<void> {
   await database.transaction(async (tx) => {
-    await tx.send(...alone);
+    await tx.send(...schemaLock);
     await tx.commit(
       sql`lock table products in exclusive mode`,
       sql`delete from product_counts`,

@@ -15,16 +15,16 @@ export interface NamedRow {
   pointer: string;
 }
 
-/** What replaces rows of a product: the stored rows that it names, and its statements. */
+/** A replacement of rows of a product: the stored rows that it names, and its statements. */
 export interface Replacement {
   named: readonly NamedRow[];
   writes: readonly Statement[];
 }
 
 /**
- * Replaces rows of the product, moves its `updated_at` and gives the full product.
- * Throws `NOT_FOUND`, or `VALIDATION_ERROR` with every `id` that is not a row of
- * this product.
+ * Replaces rows of the product, updates its `updated_at` and returns the full
+ * product. Throws `NOT_FOUND`, or `VALIDATION_ERROR` with every `id` that is not a
+ * row of this product.
  */
 export async function replaceRows(
   database: Operations,
@@ -53,7 +53,7 @@ export async function replaceRows(
   }
 }
 
-/** Locks the product and checks it in one flight, before anything is written. */
+/** Locks and checks the product in one round trip, before the writes. */
 async function lockAndCheck(
   tx: Transaction,
   id: string,

@@ -2,6 +2,7 @@ import type { SalesRightsBody } from "../../schema/sales_rights_body.ts";
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { pruning, upserting } from "./nested_rows.ts";
+import { TERRITORY_COLUMNS } from "./onix_json.ts";
 import { replaceRows } from "./replaced_rows.ts";
 import { TERRITORY_COLUMNS } from "./territories.ts";
 import type { Precondition } from "./statements.ts";
@@ -17,7 +18,7 @@ const upsert = upserting(TABLE, ["id"], [
 
 const prune = pruning(TABLE, ["id"]);
 
-/** Makes these the sales rights of the product, as `replaceRows` does. */
+/** Replaces the sales rights of the product. Throws as `replaceRows` does. */
 export async function replaceSalesRights(
   database: Operations,
   id: string,

@@ -14,7 +14,7 @@ import {
 import { jsonArray } from "./json_array.ts";
 import { record } from "./record.ts";
 
-/** What every product has: fields of its row, and those that a record holds for it. */
+/** The fields of a product's row, and those that a record holds for it. */
 const scalars = sql`
   select
     p.id,
@@ -34,8 +34,8 @@ const collections = jsonArray(sql`
 `);
 
 /**
- * The fields of product `p` that lists show too, as the inside of a JSON object.
- * `concat` skips nulls, so the fields of a relation that is not set are absent.
+ * The fields of product `p` in lists, as the inside of a JSON object. `concat` skips
+ * nulls, so the fields of an unset reference are absent.
  */
 export const scalarsJson = sql`concat(
   trim(both '{}' from (select row_to_json(scalars)::text from (${scalars}) scalars)),
@@ -57,7 +57,7 @@ function scalar(field: string): Statement {
   return sql`, (select r.${column} ${held}) as ${column}`;
 }
 
-/** What answers show of a record, as `,"field":value`. */
+/** The displayed fields of a record, as `,"field":value`. */
 function shownJson(
   { field, table, shows, isAlwaysShown }: Reference,
 ): Statement {

@@ -1,18 +1,17 @@
 import { sql, type Statement } from "../connections/sql.ts";
 
-/** Separates the parts of `search_text`; of these only a title can hold it too. */
+/** The separator of the parts of `search_text`. Only titles can also contain it. */
 const SEPARATOR = "\x1f";
 
 /** A phrase in double quotes, or a word. */
 const WORD = /"([^"]*)"|\S+/g;
 
-/** Part of an ISBN, as it is printed. */
+/** Part of a printed ISBN. */
 const ISBN_PART = /^[\d -]+[xX]?$/;
 
 /**
- * The conditions of a search on product `p`: the title, the product code or an
- * ISBN contains each word of the term. The function `search_key` decides which
- * letters are the same.
+ * The conditions of a search on product `p`: the title, the product code or an ISBN
+ * contains each word of the term. The SQL function `search_key` normalizes letters.
  */
 export function searchConditions(term: string): Statement[] {
   return wordsOf(term).map((word) => sql` and ${contains(word)}`);
@@ -46,8 +45,8 @@ function patternOf(word: string): Statement {
 
 function contains(word: string): Statement {
   const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
-  // A trigram index is read whole for a pattern without a trigram. An expression
-  // keeps the planner from that, and a covering index is read instead.
+  // A pattern without a trigram would scan the whole trigram index. The expression
+  // makes the planner use a covering index instead.
   const searchText = hasTrigram(word) && hasTrigram(bare)
     ? sql`p.search_text`
     : sql`(p.search_text || '')`;
@@ -69,7 +68,6 @@ function hasTrigram(word: string): boolean {
   return /[\p{L}\p{N}]{3}/u.test(key);
 }
 
-/** The word without the meaning that `like` gives to some characters. */
-function literally(word: string): string {
+function escapeLike(word: string): string {
   return word.replace(/[\\%_]/g, "\\$&");
 }

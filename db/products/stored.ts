@@ -9,7 +9,7 @@ import {
 import type { ProductBody } from "../../schema/product.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 
-/** What is stored of a product and bears on the rules of a body. */
+/** The stored rows of a product that the rules of a body depend on. */
 export interface Stored {
   series_id: string | null;
   collections: string[];
@@ -25,7 +25,7 @@ export interface Stored {
   }[];
 }
 
-/** What is stored of a product that is being created. */
+/** The stored rows of a new product. */
 export const NOTHING: Stored = {
   series_id: null,
   collections: [],
@@ -34,7 +34,7 @@ export const NOTHING: Stored = {
   collateral: [],
 };
 
-/** What is stored of the product. No row where there is no product. */
+/** The stored rows of the product, or no row if it does not exist. */
 export function storedRows(id: string): Statement<Stored> {
   return sql<Stored>`
     select
@@ -64,7 +64,7 @@ export function storedRows(id: string): Statement<Stored> {
   `;
 }
 
-/** Whether the series is among the collections as both are after the request. */
+/** The error of a series that is not among the collections, if both are as after the request. */
 export function unattachedSeries(
   body: ProductBody,
   stored: Stored,
@@ -80,7 +80,7 @@ export function unattachedSeries(
   ];
 }
 
-/** Entries whose `id` is no row of the product, or that do not fit the row they change. */
+/** The errors of entries whose `id` is not a row of the product, or that do not fit their row. */
 export function wrongRows(body: ProductBody, stored: Stored): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   const match = <
@@ -125,7 +125,8 @@ export function wrongRows(body: ProductBody, stored: Stored): ErrorDetail[] {
       details.push({
         pointer: `${at}/collateral_type`,
         code: "immutable",
-        message: `This row is ${row.collateral_type} and stays so`,
+        message:
+          `The type of a row cannot change: expected ${row.collateral_type}`,
       });
     } else {
       details.push(

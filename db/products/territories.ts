@@ -6,16 +6,9 @@ import {
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";
+import { TERRITORY_COLUMNS } from "./onix_json.ts";
 import { replaceRows } from "./replaced_rows.ts";
 import type { Precondition } from "./statements.ts";
-
-/** Where a market or a right holds. */
-export const TERRITORY_COLUMNS = [
-  "countries_included",
-  "countries_excluded",
-  "regions_included",
-  "regions_excluded",
-];
 
 /** The tables of the tree, parents first. */
 const TABLES = {
@@ -70,7 +63,7 @@ const TABLES = {
 
 type Table = keyof typeof TABLES;
 
-/** The tables of the entries that keep their ids. */
+/** The tables of entries with an `id`. */
 const TABLE_OF: Record<RowId["kind"], Table> = {
   territories: "product_territories",
   markets: "territory_markets",
@@ -80,7 +73,7 @@ const TABLE_OF: Record<RowId["kind"], Table> = {
 
 const prune = pruning("product_territories", ["id"]);
 
-/** Makes these the territories of the product, as `replaceRows` does. */
+/** Replaces the territories of the product. Throws as `replaceRows` does. */
 export async function replaceTerritories(
   database: Operations,
   id: string,
@@ -106,7 +99,7 @@ export async function replaceTerritories(
   return await replaceRows(database, id, { named, writes }, precondition);
 }
 
-/** The rows of the tree by table. */
+/** The rows of the tree, by table. */
 function rowsOf(body: TerritoriesBody): Record<Table, Entry[]> {
   const rows: Record<Table, Entry[]> = {
     product_territories: [],

@@ -1,33 +1,23 @@
 import { organization, sql } from "../connections/sql.ts";
 import { jsonArray } from "./json_array.ts";
+import { onixLabel, territoryOf } from "./onix_json.ts";
 
 /** The markets of territory `t`. */
 const markets = jsonArray(sql`
   select
     m.id,
     m.name,
-    (
-      select row_to_json(territory)
-      from (
-        select
-          coalesce(m.countries_included, '{}') as countries_included,
-          coalesce(m.countries_excluded, '{}') as countries_excluded,
-          coalesce(m.regions_included, '{}') as regions_included,
-          coalesce(m.regions_excluded, '{}') as regions_excluded
-      ) territory
-    ) as territory
+    ${territoryOf("m")} as territory
   from territory_markets m
   where m.organization_id = ${organization} and m.product_id = t.product_id and m.territory_id = t.id
   order by m.position, m.id
 `);
 
-/** The dates of territory `t` in its market. */
+/** The market dates of territory `t`. */
 const marketDates = jsonArray(sql`
   select
     d.market_date_role,
-    (
-      select c.label from onix_codes c where c.list = 163 and c.code = d.market_date_role
-    ) as market_date_role_label,
+    ${onixLabel(163, "d.market_date_role")} as market_date_role_label,
     d.date
   from market_dates d
   where d.organization_id = ${organization} and d.product_id = t.product_id and d.territory_id = t.id
@@ -38,9 +28,7 @@ const marketDates = jsonArray(sql`
 const supplyDates = jsonArray(sql`
   select
     d.supply_date_role,
-    (
-      select c.label from onix_codes c where c.list = 166 and c.code = d.supply_date_role
-    ) as supply_date_role_label,
+    ${onixLabel(166, "d.supply_date_role")} as supply_date_role_label,
     d.date
   from supply_dates d
   where d.organization_id = ${organization} and d.product_id = s.product_id and d.supply_detail_id = s.id
@@ -65,9 +53,7 @@ const supplyPrices = jsonArray(sql`
   select
     price.id,
     price.price_type,
-    (
-      select c.label from onix_codes c where c.list = 58 and c.code = price.price_type
-    ) as price_type_label,
+    ${onixLabel(58, "price.price_type")} as price_type_label,
     trim_scale(price.price_amount) as price_amount,
     price.currency_code,
     price.price_status,
@@ -89,16 +75,12 @@ const supplyDetails = jsonArray(sql`
       from (
         select
           s.supplier_role,
-          (
-            select c.label from onix_codes c where c.list = 93 and c.code = s.supplier_role
-          ) as supplier_role_label,
+          ${onixLabel(93, "s.supplier_role")} as supplier_role_label,
           s.supplier_name
       ) supplier
     ) as supplier,
     s.product_availability,
-    (
-      select c.label from onix_codes c where c.list = 65 and c.code = s.product_availability
-    ) as product_availability_label,
+    ${onixLabel(65, "s.product_availability")} as product_availability_label,
     ${supplyDates} as supply_dates,
     s.order_time,
     s.pack_quantity,
@@ -109,7 +91,7 @@ const supplyDetails = jsonArray(sql`
   order by s.position, s.id
 `);
 
-/** The territories of product `p` with their markets, as lists show them. */
+/** The territories of product `p` with their markets, for lists. */
 export const shallowTerritories = jsonArray(sql`
   select t.id, t.market_reference, t.exclusivity, ${markets} as markets
   from product_territories t
@@ -117,7 +99,7 @@ export const shallowTerritories = jsonArray(sql`
   order by t.position, t.id
 `);
 
-/** The territories of product `p` with everything in them (ONIX blocks 4 and 6). */
+/** The territories of product `p` with all their details (ONIX blocks 4 and 6). */
 export const territories = jsonArray(sql`
   select
     t.id,
@@ -129,9 +111,9 @@ export const territories = jsonArray(sql`
       from (
         select
           t.market_publishing_status,
-          (
-            select c.label from onix_codes c where c.list = 68 and c.code = t.market_publishing_status
-          ) as market_publishing_status_label,
+          ${
+  onixLabel(68, "t.market_publishing_status")
+} as market_publishing_status_label,
           ${marketDates} as market_dates
       ) detail
     ) as market_publishing_detail,

@@ -30,7 +30,7 @@ function tooLarge(pointer: string): ErrorDetail {
   };
 }
 
-/** What a body did wrong, by the constraint that it broke. */
+/** The error of a body, by the constraint that it violates. */
 const RULES: Record<string, ErrorDetail> = {
   ...Object.fromEntries(
     REFERENCES.map(({ constraint, field, array, isOneOf }) => [

@@ -24,7 +24,7 @@ import { SCHEMAS } from "./schemas.ts";
 const ABOUT =
   `The catalogue of one organization: its books, with prices, contributors, collections, collateral and rights.
 
-Every answer is an envelope: it has \`data\` if \`success\` is true, and \`error\` if not. \`HEAD\` works wherever \`GET\` does. \`OPTIONS\` lists the methods of a path in \`Allow\`.
+Every response is an envelope: it has \`data\` if \`success\` is true, and \`error\` otherwise. \`HEAD\` works wherever \`GET\` does. \`OPTIONS\` lists the methods of a path in \`Allow\`.
 
 An error has one of these codes:
 
@@ -60,7 +60,7 @@ export function openapiDocument(origin: string, prefix: string): string {
       {
         name: "API keys",
         description:
-          "The keys of the organization, for members with the role `admin` or `owner` and their Bearer tokens.",
+          "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
       },
       { name: "Service", description: "The service itself." },
     ],
@@ -93,17 +93,17 @@ const SECURITY_SCHEMES = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "The token of a session. It needs `x-organization-id`.",
+    description: "A session token. It requires `x-organization-id`.",
   },
   organization: {
     type: "apiKey",
     in: "header",
     name: "x-organization-id",
-    description: "The organization that the session acts for.",
+    description: "The organization of the session.",
   },
 };
 
-/** The Path Item Objects of the operations. All have the fields of `common`. */
+/** The Path Item Objects of the operations, each with the fields of `common`. */
 function pathsOf(operations: Record<string, Operation>, common = {}) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [key, operation] of Object.entries(operations)) {

@@ -7,7 +7,7 @@ import { failure } from "./schemas.ts";
 /** The meaning of each code. */
 const WHEN: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
-    "A field, a parameter, a header or a reference is wrong; `details` names each error.",
+    "A field, parameter, header or reference is invalid; `details` lists the errors.",
   INVALID_JSON: "The body is not JSON in UTF-8.",
   UNSUPPORTED_VERSION: "`Accept-Version` names an unsupported version.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",
@@ -35,7 +35,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The database is overloaded, or the service is stopping.",
 };
 
-/** The header that comes with a code. */
+/** The header that accompanies a code. */
 const HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
   UNAUTHORIZED: "WWW-Authenticate",
   IDEMPOTENCY_IN_PROGRESS: "Retry-After",
@@ -87,21 +87,21 @@ export function failureResponses(operations: Record<string, Operation>) {
   );
 }
 
-/** The schemas of their bodies, under the same names. */
+/** The schemas of the bodies of these responses, under the same names. */
 export function failureSchemas(operations: Record<string, Operation>) {
   return Object.fromEntries(
     groupsOf(operations).map((codes) => [nameOf(codes), failure(codes)]),
   );
 }
 
-/** The groups of codes that share a status in an operation, for all operations. */
+/** The codes of all operations, grouped by operation and status. */
 function groupsOf(operations: Record<string, Operation>): ErrorCode[][] {
   return Object.values(operations).flatMap(({ errors }) =>
     byStatus(errors).map(([, codes]) => codes)
   );
 }
 
-/** Grouped in the order of `STATUS`, so that the same codes always have the same name. */
+/** The groups are in the order of `STATUS`, so that equal groups have equal names. */
 function byStatus(codes: readonly ErrorCode[]) {
   const all = (Object.keys(STATUS) as ErrorCode[])
     .filter((code) => codes.includes(code));

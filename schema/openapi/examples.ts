@@ -1,6 +1,6 @@
 import EXAMPLES from "./examples.json" with { type: "json" };
 
-/** A request under the API prefix to the demo organization, and its answer. */
+/** A request to the demo organization, and its response. The path is relative to the API prefix. */
 export interface Exchange {
   summary: string;
   operation: string;
@@ -10,10 +10,10 @@ export interface Exchange {
   answer: any;
 }
 
-/** Exchanges by name. `deno task examples` sends the requests and writes them. */
+/** Exchanges by name. `deno task examples` records them. */
 const EXCHANGES: Record<string, Exchange> = EXAMPLES;
 
-/** Bodies of successful requests of the operation, as Example Objects by name. */
+/** Request bodies of the operation's successful exchanges, as Example Objects by name. */
 export function exampleBodies(operation: string) {
   return examples(
     (exchange) => exchange.operation === operation && exchange.status < 400,
@@ -21,7 +21,7 @@ export function exampleBodies(operation: string) {
   );
 }
 
-/** Answers to successful requests of the operation. */
+/** Response bodies of the operation's successful exchanges. */
 export function exampleAnswers(operation: string) {
   return examples(
     (exchange) => exchange.operation === operation && exchange.status < 400,
@@ -29,7 +29,7 @@ export function exampleAnswers(operation: string) {
   );
 }
 
-/** Answers to the failed requests that are wanted. */
+/** Response bodies of the failed exchanges that satisfy the predicate. */
 export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
   return examples(
     (exchange) => exchange.status >= 400 && isWanted(exchange),

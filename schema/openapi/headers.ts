@@ -16,12 +16,12 @@ export const REQUEST_HEADERS = {
   },
   "X-Request-Id": {
     description:
-      "Your id for this request. The answer and the log repeat it. A new UUID replaces a value of another form.",
+      "Your id for this request. The response and the log repeat it. The service replaces an invalid value with a new UUID.",
     schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
   },
   "If-None-Match": {
     description:
-      "The ETag of your copy. The answer is 304 while the copy is current (RFC 9110, 13.1.2).",
+      "The ETag of your copy. The response is 304 while the copy is current (RFC 9110, 13.1.2).",
     schema: { type: "string" },
   },
   "If-Match": {
@@ -36,10 +36,10 @@ export const REQUEST_HEADERS = {
   },
 } satisfies Record<string, Header>;
 
-/** The name of a header that a request may have. */
+/** The name of a request header. */
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-/** Headers of answers, by name. */
+/** Headers of responses, by name. */
 export const RESPONSE_HEADERS = {
   "X-Request-Id": {
     description: "The id of this request in the log.",
@@ -47,18 +47,18 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$" },
   },
   "API-Version": {
-    description: "The version of the API that answers.",
+    description: "The version of the API.",
     required: true,
     schema: { type: "string", enum: VERSIONS },
   },
   "Vary": {
-    description: "The request headers that the answer depends on.",
+    description: "The request headers that the response depends on.",
     required: true,
     schema: { type: "string" },
   },
   "Cache-Control": {
     description:
-      "Only the client caches the answer, and revalidates it each time.",
+      "Only the client may cache the response, and it revalidates it each time.",
     required: true,
     schema: { type: "string" },
   },
@@ -68,12 +68,12 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string", enum: ["nosniff"] },
   },
   "Server-Timing": {
-    description: "Durations of the parts of the request (W3C Server Timing).",
+    description: "Time spent on parts of the request (W3C Server Timing).",
     required: true,
     schema: { type: "string" },
   },
   "Access-Control-Allow-Origin": {
-    description: "The origin of the page, if it may read answers.",
+    description: "The origin of the page, if it may read responses.",
     schema: { type: "string" },
   },
   "Access-Control-Expose-Headers": {
@@ -81,28 +81,28 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string" },
   },
   "ETag": {
-    description: "A strong tag of the representation (RFC 9110, 8.8.3).",
+    description: "A strong entity tag (RFC 9110, 8.8.3).",
     required: true,
     schema: { type: "string", pattern: '^"[^"]+"$' },
   },
   "Location": {
-    description: "The path of what was created.",
+    description: "The path of the new resource.",
     required: true,
     schema: { type: "string", format: "uri-reference" },
   },
   "Link": {
     description:
-      "The `first`, `prev`, `next` and `last` page of the list (RFC 8288). Absent if it would be very long.",
+      "The `first`, `prev`, `next` and `last` page of the list (RFC 8288). Absent if it would exceed 2,048 characters.",
     schema: { type: "string" },
   },
   "Idempotent-Replayed": {
     description:
-      "The request repeats an earlier one, and this is the answer to that one.",
+      "The request repeats an earlier one, and this is the earlier response.",
     schema: { type: "string", enum: ["true"] },
   },
   "Ignored-Fields": {
     description:
-      "The fields of the body that were accepted and ignored, such as `publisher_name, contributors.contributor_name`; absent if there are none.",
+      "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`. Absent if there are none.",
     schema: { type: "string" },
   },
   "WWW-Authenticate": {
@@ -111,16 +111,16 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string" },
   },
   "Retry-After": {
-    description: "Try again after this number of seconds.",
+    description: "The number of seconds to wait before a retry.",
     required: true,
     schema: { type: "integer", minimum: 0 },
   },
 } satisfies Record<string, Header>;
 
-/** The name of a header that an answer may have. */
+/** The name of a response header. */
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** Headers that every answer may have. */
+/** Headers that every response may have. */
 const COMMON: ResponseHeader[] = [
   "X-Request-Id",
   "API-Version",
@@ -132,7 +132,7 @@ const COMMON: ResponseHeader[] = [
   "Access-Control-Expose-Headers",
 ];
 
-/** The common headers of answers, and these. */
+/** References to the common response headers and to these. */
 export function responseHeaders(...own: ResponseHeader[]) {
   return Object.fromEntries(
     [...COMMON, ...own].map((
@@ -141,7 +141,7 @@ export function responseHeaders(...own: ResponseHeader[]) {
   );
 }
 
-/** References to the parameters for the common request headers, and for these. */
+/** References to the parameters of the common request headers and of these. */
 export function requestHeaders(...own: RequestHeader[]) {
   const names: RequestHeader[] = ["Accept-Version", "X-Request-Id", ...own];
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));

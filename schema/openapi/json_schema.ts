@@ -9,8 +9,8 @@ import type * as v from "valibot";
 
 export type { JsonSchema };
 
-/** Actions that JSON Schema cannot express. Metadata beside them says what it can. */
-const IN_CODE = [
+/** Actions that JSON Schema cannot express. `v.metadata` beside them states what it can. */
+const CODE_ONLY_ACTIONS = [
   "check",
   "finite",
   "raw_check",
@@ -19,20 +19,19 @@ const IN_CODE = [
   "trim",
 ];
 
-/** The schema of a custom value, which unions leave out. */
-const NOTHING: JsonSchema = {};
+/** The schema of a custom value. Unions omit it. */
+const EMPTY: JsonSchema = {};
 
 /**
- * Converts the schemas of bodies to JSON Schema (2020-12), by name. A schema
- * refers to another named one by `$ref`. Throws for a schema that cannot be
- * converted.
+ * Converts the named schemas of bodies to JSON Schema (2020-12). They refer to
+ * each other by `$ref`. Throws for a schema without an equivalent.
  */
 export function bodySchemas(
   named: Record<string, v.GenericSchema>,
 ): Record<string, JsonSchema> {
   const converted = toJsonSchemaDefs(named, {
     ...OPTIONS,
-    // Validation checks the length of an array before its entries, which has no equivalent.
+    // JSON Schema cannot express that the length of an array is checked before its entries.
     errorMode: "ignore",
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
     overrideSchema: (context) =>
@@ -52,7 +51,7 @@ export function querySchema(parameters: v.GenericSchema): JsonSchema {
 
 const OPTIONS: ConversionConfig = {
   target: "draft-2020-12",
-  ignoreActions: IN_CODE,
+  ignoreActions: CODE_ONLY_ACTIONS,
   overrideAction({ valibotAction, jsonSchema, errors }) {
     if (errors) throw new Error(`${valibotAction.type}: ${errors[0]}`);
     return jsonSchema;
@@ -65,7 +64,7 @@ function overrideSchema(
 ): JsonSchema | undefined {
   switch (valibotSchema.type) {
     case "custom":
-      return NOTHING;
+      return EMPTY;
     case "object":
       return withoutNever(jsonSchema);
     case "nullable":
@@ -84,12 +83,12 @@ function overrideSchema(
   if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
 }
 
-/** Generators of types make fields with a default required. */
+/** Type generators take a field with a default as required. */
 function withoutDefault(schema: JsonSchema): JsonSchema {
   return { ...schema, default: undefined };
 }
 
-/** A closed object refuses a `never` field without naming it. */
+/** `additionalProperties: false` covers `never` fields. */
 function withoutNever(schema: JsonSchema): JsonSchema {
   const properties = Object.entries(schema.properties!).filter((
     [, property],
@@ -97,7 +96,7 @@ function withoutNever(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** `type: ["string", "null"]` if possible: tools show it better than `anyOf`. */
+/** Prefers `type: ["string", "null"]`, which tools display better than `anyOf`. */
 function nullable(schema: JsonSchema): JsonSchema {
   if (schema.anyOf) {
     return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
@@ -112,7 +111,7 @@ function nullable(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** One object schema for the known fields and the rule for unknown ones. */
+/** Merges the schema of the known fields with the rule for unknown ones. */
 function merged(parts: JsonSchema[]): JsonSchema {
   const properties = parts.map((part) => part.properties);
   return Object.assign({}, ...parts, {

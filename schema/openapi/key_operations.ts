@@ -1,17 +1,17 @@
 import { GUARDED, type Operation, WITH_BODY } from "./operation.ts";
 
-/** The operations on API keys, for admins and owners of the organization. */
+/** The operations on API keys, for admins and owners. */
 export const API_KEYS = {
   "GET /api-keys": {
     operationId: "listApiKeys",
     summary: "List API keys",
     description:
-      "Every key of the organization, the newest first, without its secret.",
+      "All keys of the organization, newest first, without their secrets.",
     tag: "API keys",
     isAdministration: true,
     answer: {
       status: 200,
-      description: "The keys, revoked and expired ones too.",
+      description: "The keys, including revoked and expired ones.",
       body: "ApiKeysAnswer",
     },
     errors: GUARDED,
@@ -20,7 +20,7 @@ export const API_KEYS = {
     operationId: "createApiKey",
     summary: "Create an API key",
     description:
-      "The answer shows the key, this once: the service keeps only its hash.",
+      "The response shows the key once: the service stores only its hash.",
     tag: "API keys",
     isAdministration: true,
     body: "NewApiKey",
@@ -48,13 +48,13 @@ export const API_KEYS = {
     operationId: "revokeApiKey",
     summary: "Revoke an API key",
     description:
-      "The key stops working within five seconds, or at the time `at`, which may be moved until then. A revoked key stays revoked.",
+      "The key stops working within five seconds, or at the time `at`, which can be changed until then. A revoked key stays revoked.",
     tag: "API keys",
     isAdministration: true,
     query: ["at"],
     answer: {
       status: 200,
-      description: "The key; `revoked_at` says when it stops working.",
+      description: "The key. It stops working at `revoked_at`.",
       body: "ApiKeyAnswer",
     },
     errors: [...GUARDED, "NOT_FOUND"],

@@ -8,12 +8,12 @@ import { type JsonSchema, querySchema } from "./json_schema.ts";
 /** The descriptions of the parameters of a list. */
 const OF_LISTS: Record<keyof typeof Parameters.entries, string> = {
   page: "The page, counted from 1.",
-  limit: "The size of a page. A higher limit than 100 counts as 100.",
+  limit: "The size of a page. A limit above 100 counts as 100.",
   search:
-    "Words in the title, the ISBNs or the product code, in any order, ignoring case and accents. Double quotes make a phrase. ISBNs match with or without hyphens.",
+    "Words in the title, ISBNs or product code, in any order, ignoring case and accents. Double quotes enclose a phrase. ISBNs match with or without hyphens.",
   include:
-    "Arrays to embed in each product. `product_territories` has the markets only.",
-  sort: "The order: `-` is descending.",
+    "Arrays to embed in each product. `product_territories` includes only the markets.",
+  sort: "The order. `-` means descending.",
   updated_since:
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601). It shows no deletions, and misses a product whose transaction ends after a later one: `GET /products/changes` misses none.",
   isbn13: "Products with this ISBN-13.",
@@ -85,7 +85,7 @@ function parameterObjects(
   });
 }
 
-/** The default of a parameter as a value: validation reads it from text. */
+/** The default of a parameter as a value. The schema has it as text. */
 function typed({ type, default: text }: JsonSchema): unknown {
   if (text === undefined || text === "") return undefined;
   return type === "integer" ? Number(text) : text;
@@ -94,7 +94,7 @@ function typed({ type, default: text }: JsonSchema): unknown {
 /** A parameter of a query that is not a list's of products. */
 export type QueryParameter = "at" | keyof typeof OF_RECORDS;
 
-/** The parameters that paths and operations refer to. */
+/** The shared Parameter Objects, by name. */
 export function sharedParameters() {
   const headers = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
     name,
@@ -139,14 +139,14 @@ export function sharedParameters() {
       name: "key_id",
       in: "path",
       required: true,
-      description: "The 12 characters behind `cat_` in the key.",
+      description: "The 12 characters after `cat_` in the key.",
       schema: { type: "string", pattern: "^[0-9a-z]{12}$" },
     },
     at: {
       name: "at",
       in: "query",
       description:
-        "When the key stops working: a day, or a time with its offset (ISO 8601). Now without it.",
+        "The time at which the key stops working: a day, or a time with an offset (ISO 8601). The default is now.",
       schema: { type: "string" },
     },
     ...Object.fromEntries(records.map((record) => [record.name, record])),

@@ -3,7 +3,7 @@ import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { QueryParameter } from "./list_parameters.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** What is said of an operation besides its method and path. */
+/** The description of an operation. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -21,7 +21,7 @@ export interface Operation {
   isFeed?: true;
   /** Whether it answers without a key. */
   isOpen?: true;
-  /** Whether it takes nothing but the Bearer token of an admin or owner. */
+  /** Whether the operation needs the Bearer token of an admin or owner. */
   isAdministration?: true;
   query?: QueryParameter[];
   requestHeaders?: RequestHeader[];
@@ -33,19 +33,19 @@ export interface Operation {
     body?: SchemaName;
     headers?: ResponseHeader[];
   };
-  /** Whether `If-None-Match` may be answered with 304. */
+  /** Whether the operation supports `If-None-Match`. */
   isConditional?: true;
   errors: ErrorCode[];
 }
 
-/** What any operation may fail with. */
+/** Errors of every operation. */
 export const ANY: ErrorCode[] = [
   "VALIDATION_ERROR",
   "UNSUPPORTED_VERSION",
   "INTERNAL_ERROR",
 ];
 
-/** What an operation that needs credentials may fail with. */
+/** Errors of operations that need credentials. */
 export const GUARDED: ErrorCode[] = [
   ...ANY,
   "UNAUTHORIZED",
@@ -54,7 +54,7 @@ export const GUARDED: ErrorCode[] = [
   "SERVICE_UNAVAILABLE",
 ];
 
-/** What an operation that reads a body may fail with. */
+/** Errors of operations that read a body. */
 export const WITH_BODY: ErrorCode[] = [
   ...GUARDED,
   "INVALID_JSON",

@@ -14,7 +14,7 @@ export const API = {
     isList: true,
     answer: {
       status: 200,
-      description: "The page. `meta` has its number and the totals.",
+      description: "The page. `meta` contains its number and the totals.",
       body: "ProductsAnswer",
       headers: ["Link"],
     },
@@ -24,7 +24,7 @@ export const API = {
     operationId: "createProduct",
     summary: "Create a product",
     description:
-      "Creates a product with its nested records. Fields that only answers have are ignored, so that clients can send an answer back.",
+      "Creates a product with its nested records. Response-only fields are ignored, so that clients can send a response back.",
     tag: "Products",
     requestHeaders: ["Idempotency-Key"],
     body: "CreateProduct",
@@ -92,7 +92,7 @@ export const API = {
     operationId: "updateProduct",
     summary: "Update a product",
     description:
-      "Changes the fields of the body and no others. Null clears a field. Prices and packing configurations with an `id` change that row, those without create one, and an empty array deletes all rows. Collateral that is left out is deleted. Contributors, collections and custom fields become exactly the given ones.",
+      "Changes only the fields in the body. Null clears a field. A price or packing configuration with an `id` changes that row, one without an `id` creates a row, and an empty array deletes all rows. Collateral missing from its array is deleted. The arrays of contributors, collections and custom fields replace the stored ones.",
     tag: "Products",
     requestHeaders: ["If-Match"],
     body: "UpdateProduct",
@@ -137,7 +137,7 @@ export const API = {
   },
 } satisfies Record<string, Operation>;
 
-/** The operations outside the prefix. */
+/** The operations outside the API prefix. */
 export const SERVICE = {
   "GET /health/live": {
     operationId: "getLiveness",
@@ -158,7 +158,7 @@ export const SERVICE = {
     isOpen: true,
     answer: {
       status: 200,
-      description: "The service takes requests and the database answers.",
+      description: "The service accepts requests and the database responds.",
       body: "HealthAnswer",
     },
     errors: [...ANY, "DATABASE_ERROR", "SERVICE_UNAVAILABLE"],
@@ -168,5 +168,5 @@ export const SERVICE = {
 /** An operation under the API prefix, as method and path. */
 export type ApiOperation = keyof typeof API;
 
-/** An operation outside the prefix, as method and path. */
+/** An operation outside the API prefix, as method and path. */
 export type ServiceOperation = keyof typeof SERVICE;

@@ -2,7 +2,7 @@ import { GUARDED, type Operation, WITH_BODY } from "./operation.ts";
 
 const REPLACED: Operation["answer"] = {
   status: 200,
-  description: "The full product as it is stored.",
+  description: "The full stored product.",
   body: "ProductAnswer",
   headers: ["ETag", "Ignored-Fields"],
 };
@@ -28,7 +28,7 @@ export const RIGHTS = {
     operationId: "replaceTerritories",
     summary: "Replace the territories of a product",
     description:
-      "Writes the whole tree (ONIX blocks 4 and 6) in the place of the stored one; `[]` deletes it. An entry with an `id` keeps that row's id, an entry without one gets a new id. Labels are ignored, so an answer can be sent back. An array has at most 500 entries, all arrays together 20,000.",
+      "Replaces the whole tree (ONIX blocks 4 and 6); `[]` deletes it. An entry with an `id` keeps that row's id, an entry without one gets a new id. Labels are ignored, so that clients can send a response back. An array has at most 500 entries, all arrays together 20,000.",
     tag: "Rights and supply",
     requestHeaders: ["If-Match"],
     body: "ReplaceTerritories",
@@ -53,7 +53,7 @@ export const RIGHTS = {
     operationId: "replaceSalesRights",
     summary: "Replace the sales rights of a product",
     description:
-      "Writes all sales rights (ONIX block 3) in the place of the stored ones; `[]` deletes them. A right has a territory, or is for the rest of the world and has none. An entry with an `id` keeps that row's id. Labels, `for_sale` and `exclusive` are ignored, so an answer can be sent back. At most 500 entries.",
+      "Replaces all sales rights (ONIX block 3); `[]` deletes them. A right either has a territory or covers the rest of the world. An entry with an `id` keeps that row's id. Labels, `for_sale` and `exclusive` are ignored, so that clients can send a response back. At most 500 entries.",
     tag: "Rights and supply",
     requestHeaders: ["If-Match"],
     body: "ReplaceSalesRights",

@@ -162,7 +162,6 @@ export const SCHEMAS = {
   ...recordSchemas({ success, page }),
 };
 
-/** The name of a schema. */
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** The envelope of a success (specification, 7.1). */
@@ -188,6 +187,6 @@ export function failure(codes: ErrorCode[]) {
   });
 }
 
-function whole(least: number) {
-  return v.pipe(v.number(), v.integer(), v.minValue(least));
+function whole(min: number) {
+  return v.pipe(v.number(), v.integer(), v.minValue(min));
 }

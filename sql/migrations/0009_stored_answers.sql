@@ -1,9 +1,9 @@
--- The answer to each product, stored as text and checked when it is read: it is right while it has the product's
--- updated_at and the organization's names_version. Triggers move these two when SQL changes what answers show. The
--- service moves them itself, and sets catalogue.writer so that the triggers stay off.
+-- The stored answer of a product is valid while its updated_at is the product's and its names_version is the
+-- organization's. Reads check both. Triggers increase the two versions when SQL changes displayed data. The service
+-- increases them itself, and sets catalogue.writer to disable the triggers.
 
--- Moves when a name changes that answers show. Null in a distributed database, which has no triggers: nothing is
--- stored there.
+-- Increases when a displayed name changes. Null disables stored answers in a distributed database, which has no
+-- triggers.
 alter table organizations add column names_version bigint default 0;
 
 create table product_documents (
@@ -11,12 +11,12 @@ create table product_documents (
   product_id uuid not null,
   updated_at timestamptz not null,
   names_version bigint not null,
-  -- The fields that lists show, and those that only the full product has: JSON without its braces.
+  -- The fields in lists, and those only in the full product, both as JSON without braces.
   summary text not null,
   details text not null,
 
   constraint product_documents_pkey primary key (organization_id, product_id),
-  -- The largest answer is 4 MiB.
+  -- An answer is at most 4 MiB.
   constraint product_documents_size check (octet_length(summary) + octet_length(details) <= 4194304)
 );
 
@@ -30,12 +30,12 @@ end $$;
 alter table product_documents add constraint product_documents_product
   foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade;
 
--- A product has at most 500 rows in an array, as stored and not only as sent. The other arrays are replaced whole.
+-- A product has at most 500 rows in an array. The request body limits the arrays that it replaces whole.
 alter table product_prices add constraint product_prices_position check (position < 500) not valid;
 
 alter table packing_configurations add constraint packing_configurations_position check (position < 500) not valid;
 
--- The counts of products that were loaded by SQL; from now on a trigger keeps them.
+-- Counts the products that SQL inserted. From now on, a trigger maintains the counts.
 lock table products in share row exclusive mode;
 
 insert into product_counts as c (organization_id, filter, value, slot, products)
@@ -68,8 +68,8 @@ create function next_version(version timestamptz) returns timestamptz
 language sql stable
 return greatest(now(), version + interval '1 millisecond');
 
--- SQL that writes rows below products moves the products' updated_at. Once in a transaction is enough, since every
--- write of a product moves it: so products that are inserted with their rows are not written twice.
+-- SQL that writes rows of products increases the products' updated_at, once per transaction: products written by the
+-- same transaction, such as those inserted with their rows, have a new updated_at already.
 create function move_products() returns trigger
 language plpgsql security definer as $$
 declare
@@ -109,14 +109,14 @@ begin
   return null;
 end $$;
 
--- SQL that changes a product moves its updated_at too, and never back.
+-- SQL that changes a product increases its updated_at.
 create function move_product() returns trigger language plpgsql as $$
 begin
   new.updated_at := next_version(old.updated_at);
   return new;
 end $$;
 
--- The key of a product can change, although its answer refers to it.
+-- Deletes the stored answer, whose foreign key would prevent a change of the product's key.
 create function forget_document() returns trigger
 language plpgsql security definer as $$
 begin
@@ -124,7 +124,7 @@ begin
   return new;
 end $$;
 
--- Where foreign keys are off, an answer would outlast its product and be right for the next one with its id.
+-- With foreign keys disabled, an answer would survive its product and be valid for a new one with the same id.
 create function forget_documents() returns trigger
 language plpgsql security definer as $$
 begin
@@ -134,8 +134,8 @@ begin
   return null;
 end $$;
 
--- SQL that inserts or deletes products keeps their counts; the argument is 1 or -1. SQL has slots of its own, so that
--- the service does not wait for a long transaction.
+-- Maintains the counts when SQL inserts or deletes products; the argument is 1 or -1. SQL has separate slots, so that
+-- the service does not wait for long transactions.
 create function count_products() returns trigger
 language plpgsql security definer as $$
 begin
@@ -163,7 +163,7 @@ begin
   return null;
 end $$;
 
--- SQL that moves products to other values keeps their counts.
+-- Maintains the counts when SQL updates products.
 create function count_changed_products() returns trigger
 language plpgsql security definer as $$
 begin
@@ -206,7 +206,7 @@ begin
   return null;
 end $$;
 
--- A name that answers show has changed in these organizations.
+-- Invalidates the stored answers of organizations with a changed name.
 create function move_names() returns trigger
 language plpgsql security definer as $$
 begin
@@ -240,7 +240,7 @@ begin
   return null;
 end $$;
 
--- A name in a list that all organizations share has changed.
+-- Invalidates all stored answers after a change of a shared code list.
 create function move_shared_names() returns trigger
 language plpgsql security definer as $$
 begin
@@ -266,7 +266,7 @@ declare
   new_rows constant text := 'referencing new table as new_rows';
   item text;
 begin
-  -- Whatever the search_path of who writes; and no trigger of another table may call them.
+  -- Makes the functions independent of the writer's search_path, and prevents their use in triggers of other tables.
   foreach item in array array[
     'move_products', 'move_product', 'forget_document', 'forget_documents', 'count_products',
     'count_changed_products', 'forget_counts', 'move_names', 'move_shared_names'
@@ -330,7 +330,8 @@ begin
   execute 'create trigger truncated after truncate on products
     for each statement ' || writes_sql || ' execute function forget_counts()';
 
-  -- A key keeps a name in use from being deleted, but for one statement that inserts it again, and where keys are off.
+  -- Foreign keys prevent the deletion of names in use, except within a statement that inserts them again, and if
+  -- foreign keys are disabled.
   foreach item in array array[
     'licenses', 'seasons', 'publishers', 'divisions', 'imprints', 'collections', 'formats', 'titles', 'contributors',
     'custom_fields'
@@ -363,7 +364,7 @@ begin
       'create trigger deleted after delete on %I %s for each statement execute function move_shared_names()',
       item, old_rows
     );
-    -- No key refers to the labels of codes, so they may come later.
+    -- No foreign key refers to the labels of ONIX codes, so products may exist before them.
     execute format(
       'create trigger inserted after insert on %I %s for each statement %s execute function move_shared_names()',
       item, new_rows, case when item <> 'onix_codes' then is_replica end
@@ -373,7 +374,7 @@ begin
   create trigger truncated after truncate on onix_codes
     for each statement execute function move_shared_names();
 
-  -- Also where session_replication_role is replica, as in some restores.
+  -- The triggers also fire if session_replication_role is replica, as in some restores.
   for item in
     select format('alter table %s enable always trigger %I', t.tgrelid::regclass, t.tgname)
     from pg_trigger t

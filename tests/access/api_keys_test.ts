@@ -3,7 +3,7 @@ import { API_KEY } from "../../db/api_keys.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
 import { clockAhead } from "../support/clock.ts";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import { claims, hmacToken } from "../support/jwt.ts";
 import { SECRETS } from "../support/secrets.ts";
@@ -20,7 +20,7 @@ Deno.test("/api-keys", async (t) => {
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
 
-  /** A member of the organization with this role, who sends requests with a Bearer token. */
+  /** Adds a member with this role, and returns a function that sends requests with a Bearer token. */
   async function member(role: string, org: Organization) {
     const sub = `user-${uuidv7()}`;
     await app.sql((sql) =>
@@ -62,64 +62,70 @@ Deno.test("/api-keys", async (t) => {
       ...method === "POST" && { body: '{"title":"Emma"}' },
     })).status;
 
-  await t.step("POST shows a new key, this once", async () => {
-    const org = await app.organization();
-    const ask = await member("admin", org);
+  await t.step(
+    "POST returns 201 with the key, which no other response contains",
+    async () => {
+      const org = await app.organization();
+      const ask = await member("admin", org);
 
-    const reply = await issue(ask, { name: "Web shop", scope: "read" });
+      const reply = await issue(ask, { name: "Web shop", scope: "read" });
 
-    const { key, ...shown } = reply.body.data;
-    assertEquals(shown, {
-      id: API_KEY.exec(key)![1]!,
-      name: "Web shop",
-      scope: "read",
-      created_at: shown.created_at,
-      expires_at: null,
-      revoked_at: null,
-      last_used_at: null,
-    });
-    assertEquals(reply.headers.get("location"), `${KEYS}/${shown.id}`);
-    assertEquals(reply.headers.get("cache-control"), "no-store");
-    assertEquals(await statusWith(key), 200);
-    assertEquals(await statusWith(key, "POST"), 403);
-    const one = await ask("GET", `${KEYS}/${shown.id}`);
-    const all = await ask("GET", KEYS);
-    for (const { status, text } of [one, all]) {
-      assertEquals(status, 200);
-      assert(text.includes(shown.id));
-      assert(!text.includes(key.slice("cat_".length + 13, -20)));
-    }
-  });
+      const { key, ...shown } = reply.body.data;
+      assertEquals(shown, {
+        id: API_KEY.exec(key)![1]!,
+        name: "Web shop",
+        scope: "read",
+        created_at: shown.created_at,
+        expires_at: null,
+        revoked_at: null,
+        last_used_at: null,
+      });
+      assertEquals(reply.headers.get("location"), `${KEYS}/${shown.id}`);
+      assertEquals(reply.headers.get("cache-control"), "no-store");
+      assertEquals(await statusWith(key), 200);
+      assertEquals(await statusWith(key, "POST"), 403);
+      const one = await ask("GET", `${KEYS}/${shown.id}`);
+      const all = await ask("GET", KEYS);
+      for (const { status, text } of [one, all]) {
+        assertEquals(status, 200);
+        assert(text.includes(shown.id));
+        assert(!text.includes(key.slice("cat_".length + 13, -20)));
+      }
+    },
+  );
 
-  await t.step("GET lists every key of the organization", async () => {
-    const [org, other] = [await app.organization(), await app.organization()];
-    const ask = await member("owner", org);
-    await issue(await member("owner", other));
-    const first = await issue(ask, { name: "First" });
-    const second = await issue(ask, { name: "Second" });
-    await statusWith(second.key);
+  await t.step(
+    "GET returns every key of the organization without its secret",
+    async () => {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const ask = await member("owner", org);
+      await issue(await member("owner", other));
+      const first = await issue(ask, { name: "First" });
+      const second = await issue(ask, { name: "Second" });
+      await statusWith(second.key);
 
-    const { body: { data } } = await ask("GET", KEYS);
+      const { body: { data } } = await ask("GET", KEYS);
 
-    assertEquals(
-      data.map(({ name }: { name: string }) => name),
-      ["Second", "First", "Test"],
-    );
-    assertEquals(data[1].id, first.id);
-    assertMatch(data[1].created_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
-    assertEquals(
-      [...new Set(data.flatMap(Object.keys))],
-      [
-        "id",
-        "name",
-        "scope",
-        "created_at",
-        "expires_at",
-        "revoked_at",
-        "last_used_at",
-      ],
-    );
-  });
+      assertEquals(
+        data.map(({ name }: { name: string }) => name),
+        ["Second", "First", "Test"],
+      );
+      assertEquals(data[1].id, first.id);
+      assertMatch(data[1].created_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+      assertEquals(
+        [...new Set(data.flatMap(Object.keys))],
+        [
+          "id",
+          "name",
+          "scope",
+          "created_at",
+          "expires_at",
+          "revoked_at",
+          "last_used_at",
+        ],
+      );
+    },
+  );
 
   await t.step("DELETE revokes a key within five seconds", async () => {
     const org = await app.organization();
@@ -160,7 +166,7 @@ Deno.test("/api-keys", async (t) => {
     assertEquals(await statusWith(key), 401);
   });
 
-  await t.step("a key ends when it expires", async () => {
+  await t.step("a key stops working when it expires", async () => {
     const org = await app.organization();
     const ask = await member("admin", org);
     const at = new Date(Date.now() + DAY_MS).toISOString();
@@ -173,12 +179,12 @@ Deno.test("/api-keys", async (t) => {
     assertEquals(await statusWith(key), 401);
   });
 
-  await t.step("refuses what is wrong with its place", async () => {
+  await t.step("refuses invalid fields with their pointers", async () => {
     const org = await app.organization();
     const ask = await member("admin", org);
     const past = new Date(Date.now() - 1000).toISOString();
 
-    assertFaults(
+    assertDetails(
       await ask("POST", KEYS, {
         name: " ",
         scope: "admin",
@@ -190,7 +196,7 @@ Deno.test("/api-keys", async (t) => {
       ["/expires_at", "in_the_past"],
       ["/key", "unknown_field"],
     );
-    assertFaults(
+    assertDetails(
       await ask("POST", KEYS, { name: "x".repeat(201), expires_at: "soon" }),
       ["/name", "too_long"],
       ["/scope", "required"],
@@ -205,7 +211,7 @@ Deno.test("/api-keys", async (t) => {
     assertEquals(await statusWith(key), 200);
   });
 
-  await t.step("knows no key of another organization", async () => {
+  await t.step("returns 404 for a key of another organization", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const ask = await member("owner", org);
     const { id, key } = await issue(await member("owner", other));
@@ -221,7 +227,7 @@ Deno.test("/api-keys", async (t) => {
     assertEquals(await statusWith(key), 200);
   });
 
-  await t.step("is for admins and owners with a Bearer token", async () => {
+  await t.step("requires the Bearer token of an admin or owner", async () => {
     const org = await app.organization();
     const { id } = await issue(await member("owner", org));
     const requests = [

@@ -20,7 +20,7 @@ Deno.test("An API key", async (t) => {
   const withKey = (key: string, method = "GET", path = PRODUCTS) =>
     app.send(path, { method, headers: { "x-api-key": key } });
 
-  await t.step("opens its own organization", async () => {
+  await t.step("gives access to its own organization", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     await org.create({ title: "Emma" });
 
@@ -28,7 +28,7 @@ Deno.test("An API key", async (t) => {
     assertEquals((await withKey(other.key)).body.meta.total, 0);
   });
 
-  await t.step("is asked for, with the ways there are", async () => {
+  await t.step("is required: 401 names the ways to authenticate", async () => {
     const org = await app.organization();
     const without: HeadersInit[] = [{}, { "x-organization-id": org.id }];
     for (const headers of without) {
@@ -51,7 +51,7 @@ Deno.test("An API key", async (t) => {
   });
 
   await t.step(
-    "is refused without the database where it is malformed",
+    "is refused without a database query if malformed",
     async () => {
       const org = await app.organization();
       const counted = countingReads(app.database);
@@ -99,58 +99,66 @@ Deno.test("An API key", async (t) => {
     },
   );
 
-  await t.step("is refused where it is not known, all alike", async () => {
-    const org = await app.organization();
-    const [, id] = API_KEY.exec(org.key)!;
-    const others = [
-      `cat_${id}_${"A".repeat(43)}`,
-      `cat_000000000000_${org.key.slice(-43)}`,
-      ...Array.from({ length: 43 }, (_, i) => changed(org.key, -43 + i)),
-    ];
-    const bodies = new Set<string>();
-    for (const key of others) {
-      const reply = await withKey(key);
+  await t.step(
+    "is refused with the same response whenever it is unknown",
+    async () => {
+      const org = await app.organization();
+      const [, id] = API_KEY.exec(org.key)!;
+      const others = [
+        `cat_${id}_${"A".repeat(43)}`,
+        `cat_000000000000_${org.key.slice(-43)}`,
+        ...Array.from({ length: 43 }, (_, i) => changed(org.key, -43 + i)),
+      ];
+      const bodies = new Set<string>();
+      for (const key of others) {
+        const reply = await withKey(key);
 
-      assertEquals(reply.status, 401, key);
-      bodies.add(withoutRequestId(reply));
-    }
-    assertEquals(bodies.size, 1);
-    assertEquals((await withKey(org.key)).status, 200);
-  });
+        assertEquals(reply.status, 401, key);
+        bodies.add(withoutRequestId(reply));
+      }
+      assertEquals(bodies.size, 1);
+      assertEquals((await withKey(org.key)).status, 200);
+    },
+  );
 
-  await t.step("says what is wrong with it, to whom it may", async () => {
-    const org = await app.organization();
-    const key = await org.issueKey("read");
-    const [, id = ""] = API_KEY.exec(key)!;
-    await app.sql((sql) =>
-      sql`update api_keys set expires_at = now() - interval '1 day' where id = ${id}`
-    );
-    const message = async (headers: HeadersInit) => {
-      const { status, body } = await app.send(PRODUCTS, { headers });
-      assertEquals(status, 401);
-      return body.error.message as string;
-    };
+  await t.step(
+    "is refused with the reason if it is expired or misplaced",
+    async () => {
+      const org = await app.organization();
+      const key = await org.issueKey("read");
+      const [, id = ""] = API_KEY.exec(key)!;
+      await app.sql((sql) =>
+        sql`update api_keys set expires_at = now() - interval '1 day' where id = ${id}`
+      );
+      const message = async (headers: HeadersInit) => {
+        const { status, body } = await app.send(PRODUCTS, { headers });
+        assertEquals(status, 401);
+        return body.error.message as string;
+      };
 
-    const misplaced = await Promise.all(
-      [`Bearer ${org.key}`, `ApiKey ${org.key}`, org.key, "bearer cat_x"].map((
-        authorization,
-      ) => message({ authorization })),
-    );
+      const misplaced = await Promise.all(
+        [`Bearer ${org.key}`, `ApiKey ${org.key}`, org.key, "bearer cat_x"].map(
+          (
+            authorization,
+          ) => message({ authorization }),
+        ),
+      );
 
-    for (const text of misplaced) {
-      assertStringIncludes(text, "x-api-key, not in Authorization");
-    }
-    assertStringIncludes(
-      await message({ "x-api-key": org.key.slice(0, -1) }),
-      "not a whole API key",
-    );
-    assertStringIncludes(await message({ "x-api-key": key }), "has expired");
-    // Only the whole key shows that its holder may know.
-    assertEquals(
-      await message({ "x-api-key": `cat_${id}_${"A".repeat(43)}` }),
-      "The API key is not valid",
-    );
-  });
+      for (const text of misplaced) {
+        assertStringIncludes(text, "x-api-key, not in Authorization");
+      }
+      assertStringIncludes(
+        await message({ "x-api-key": org.key.slice(0, -1) }),
+        "not a complete API key",
+      );
+      assertStringIncludes(await message({ "x-api-key": key }), "has expired");
+      // Only the whole key shows that its holder may know.
+      assertEquals(
+        await message({ "x-api-key": `cat_${id}_${"A".repeat(43)}` }),
+        "The API key is not valid",
+      );
+    },
+  );
 
   await t.step("is looked up once for many requests", async () => {
     const org = await app.organization();
@@ -169,7 +177,7 @@ Deno.test("An API key", async (t) => {
     assertEquals(counted.reads, 21);
   });
 
-  await t.step("reads and does not write, with the scope read", async () => {
+  await t.step("permits only reading with the scope read", async () => {
     const org = await app.organization();
     const { path } = await org.create({ title: "Emma" });
     const key = await org.issueKey("read");
@@ -190,7 +198,7 @@ Deno.test("An API key", async (t) => {
     assertEquals((await org.get(path)).body.data.title, "Emma");
   });
 
-  await t.step("ends at its time, also while it is in use", async () => {
+  await t.step("stops working at its expiry, even while in use", async () => {
     const org = await app.organization();
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const [past, future] = ["2020-01-01", inAnHour].map((expiresAt) =>
@@ -210,17 +218,20 @@ Deno.test("An API key", async (t) => {
     assertEquals((await withKey(future!.key)).status, 401);
   });
 
-  await t.step("ends within five seconds when it is revoked", async () => {
-    const org = await app.organization();
-    assertEquals((await withKey(org.key)).status, 200);
+  await t.step(
+    "stops working within five seconds of its revocation",
+    async () => {
+      const org = await app.organization();
+      assertEquals((await withKey(org.key)).status, 200);
 
-    await revoke(org.key, new Date());
+      await revoke(org.key, new Date());
 
-    using _ = clockAhead(TOLERATED);
-    assertEquals((await withKey(org.key)).status, 401);
-  });
+      using _ = clockAhead(TOLERATED);
+      assertEquals((await withKey(org.key)).status, 401);
+    },
+  );
 
-  await t.step("works on until the time it is revoked from", async () => {
+  await t.step("works until a future revocation time", async () => {
     const org = await app.organization();
     await revoke(org.key, new Date(Date.now() + 60_000));
 
@@ -229,19 +240,22 @@ Deno.test("An API key", async (t) => {
     assertEquals((await withKey(org.key)).status, 401);
   });
 
-  await t.step("ends within five seconds when it is deleted", async () => {
-    const org = await app.organization();
-    assertEquals((await withKey(org.key)).status, 200);
+  await t.step(
+    "stops working within five seconds of its deletion",
+    async () => {
+      const org = await app.organization();
+      assertEquals((await withKey(org.key)).status, 200);
 
-    await app.sql((sql) =>
-      sql`delete from api_keys where organization_id = ${org.id}`
-    );
+      await app.sql((sql) =>
+        sql`delete from api_keys where organization_id = ${org.id}`
+      );
 
-    using _ = clockAhead(TOLERATED);
-    assertEquals((await withKey(org.key)).status, 401);
-  });
+      using _ = clockAhead(TOLERATED);
+      assertEquals((await withKey(org.key)).status, 401);
+    },
+  );
 
-  await t.step("works at once when it is made, and tried before", async () => {
+  await t.step("works at once when created, even if tried before", async () => {
     const org = await app.organization();
     const key = `cat_${"z".repeat(8)}${org.key.slice(4, 8)}_${"B".repeat(43)}`;
     assertEquals((await withKey(key)).status, 401);
@@ -256,7 +270,7 @@ Deno.test("An API key", async (t) => {
     assertEquals((await withKey(key)).status, 200);
   });
 
-  await t.step("leaves a note when it was used, to the minute", async () => {
+  await t.step("stores the minute of its last use", async () => {
     const org = await app.organization();
     const uses = () =>
       app.sql((sql) =>

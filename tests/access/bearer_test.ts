@@ -10,7 +10,7 @@ import { claims, hmacToken } from "../support/jwt.ts";
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";
 
-/** A member who is removed may go on so long (in milliseconds). */
+/** The time after which a removed member loses access, in milliseconds. */
 const TOLERATED = 5_000;
 
 Deno.test("A Bearer token", async (t) => {
@@ -44,29 +44,32 @@ Deno.test("A Bearer token", async (t) => {
     return user;
   }
 
-  await t.step("opens the organization that its header names", async () => {
-    const [org, other] = [await app.organization(), await app.organization()];
-    await org.create({ title: "Emma" });
-    const user = await member("editor", org);
-    await app.sql((sql) =>
-      sql`
+  await t.step(
+    "gives access to the organization in x-organization-id",
+    async () => {
+      const [org, other] = [await app.organization(), await app.organization()];
+      await org.create({ title: "Emma" });
+      const user = await member("editor", org);
+      await app.sql((sql) =>
+        sql`
         insert into organization_members (organization_id, user_id, role)
         values (${other.id}, ${user}, 'viewer')
       `
-    );
+      );
 
-    const token = tokenOf(user);
+      const token = tokenOf(user);
 
-    assertEquals((await withToken(token, org.id)).body.meta.total, 1);
-    assertEquals((await withToken(token, other.id)).body.meta.total, 0);
-    assertEquals(
-      (await withToken(token, ` ${org.id.toUpperCase()} `)).body.meta.total,
-      1,
-    );
-  });
+      assertEquals((await withToken(token, org.id)).body.meta.total, 1);
+      assertEquals((await withToken(token, other.id)).body.meta.total, 0);
+      assertEquals(
+        (await withToken(token, ` ${org.id.toUpperCase()} `)).body.meta.total,
+        1,
+      );
+    },
+  );
 
   await t.step(
-    "is read in any case of its scheme, and nothing else",
+    "is accepted with any case of the scheme, and no other form",
     async () => {
       const org = await app.organization();
       const token = tokenOf(await member("viewer", org));
@@ -134,7 +137,7 @@ Deno.test("A Bearer token", async (t) => {
     assertEquals((await org.get(path)).body.data.title, "owner");
   });
 
-  await t.step("needs to be told the organization", async () => {
+  await t.step("requires x-organization-id", async () => {
     const org = await app.organization();
     const token = tokenOf(await member("viewer", org));
     const without: Record<string, string>[] = [{}, { "x-organization-id": "" }];
@@ -146,13 +149,13 @@ Deno.test("A Bearer token", async (t) => {
       assertEquals(status, 401);
       assertEquals(
         body.error.message,
-        "A Bearer token needs x-organization-id",
+        "A Bearer token requires x-organization-id",
       );
     }
   });
 
   await t.step(
-    "tells no other organization from one that is not there",
+    "gets the same 403 for another and a missing organization",
     async () => {
       const [org, other] = [await app.organization(), await app.organization()];
       const token = tokenOf(await member("owner", org));
@@ -186,7 +189,7 @@ Deno.test("A Bearer token", async (t) => {
   );
 
   await t.step(
-    "takes no place at the database where it is not good",
+    "is refused without a database query if invalid",
     async () => {
       const org = await app.organization();
       const counted = countingReads(app.database);
@@ -241,7 +244,7 @@ Deno.test("A Bearer token", async (t) => {
     },
   );
 
-  await t.step("gives way to an API key, good or bad", async () => {
+  await t.step("is ignored beside an API key, valid or not", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     await org.create({ title: "Emma" });
     const theirs = {
@@ -260,7 +263,7 @@ Deno.test("A Bearer token", async (t) => {
     assertEquals(otherId.body.data[0].organization_id, org.id);
   });
 
-  await t.step("is refused where none are configured", async () => {
+  await t.step("is refused if tokens are not configured", async () => {
     const org = await app.organization();
     const handler = app.variant({ verifyToken: undefined });
 

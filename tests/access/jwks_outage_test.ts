@@ -10,7 +10,7 @@ import {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-Deno.test("A token, while its key set cannot be had,", async (t) => {
+Deno.test("A token, while its key set is unavailable,", async (t) => {
   const [ec, stranger] = [
     await signer("ES256", "a"),
     await signer("ES256", "a"),
@@ -39,7 +39,7 @@ Deno.test("A token, while its key set cannot be had,", async (t) => {
   };
   await using elsewhere = keyServer(() => Response.json(jwks));
 
-  await t.step("is neither good nor bad while no keys can be had", async () => {
+  await t.step("gets 503 before the first successful fetch", async () => {
     await Promise.all(
       Object.entries(troubles).map(async ([name, trouble]) => {
         let answer = trouble;
@@ -56,7 +56,7 @@ Deno.test("A token, while its key set cannot be had,", async (t) => {
     assertEquals(elsewhere.requests, 0);
   });
 
-  await t.step("is accepted as soon as there are keys", async () => {
+  await t.step("is accepted after the first successful fetch", async () => {
     let answer = troubles["an error"]!;
     await using server = keyServer(() => answer());
     const verify = verifierFor(server);
@@ -69,7 +69,7 @@ Deno.test("A token, while its key set cannot be had,", async (t) => {
   });
 
   await t.step(
-    "is judged by the last keys while no others can be had",
+    "is verified with the last keys while fetches fail",
     async () => {
       const known = await Promise.all(
         Object.values(troubles).map(async (trouble) => {
@@ -95,7 +95,7 @@ Deno.test("A token, while its key set cannot be had,", async (t) => {
   );
 
   await t.step(
-    "is judged by the last keys while the address is dead",
+    "is verified with the last keys while the URL is down",
     async () => {
       const server = keyServer(() => Response.json(jwks));
       const verify = verifierFor(server);

@@ -29,7 +29,7 @@ Deno.test("A token signed by a key of a key set", async (t) => {
     assertEquals(server.requests, 1);
   });
 
-  await t.step("is accepted without kid, whichever key it was", async () => {
+  await t.step("is accepted without kid from any key of the set", async () => {
     const others = await Promise.all(
       ["a", "b"].map((kid) => signer("ES256", kid)),
     );
@@ -56,7 +56,7 @@ Deno.test("A token signed by a key of a key set", async (t) => {
     await refuses(verify, `${header}.${payload}.`);
   });
 
-  await t.step("is refused with an algorithm of its own choice", async () => {
+  await t.step("is refused if its algorithm is not its key's", async () => {
     await using server = keyServer(() => Response.json(jwks));
     const verify = verifierFor(server);
     const pem = await jose.exportSPKI(rsa.publicKey);
@@ -81,27 +81,30 @@ Deno.test("A token signed by a key of a key set", async (t) => {
     await refuses(verify, await pss.sign({ alg: "PS256", kid: "RS256" }));
   });
 
-  await t.step("is refused if it brings its own keys, unasked", async () => {
-    await using server = keyServer(() => Response.json(jwks));
-    await using attacker = keyServer(() =>
-      Response.json({ keys: [stranger.jwk] })
-    );
-    const verify = verifierFor(server);
-    const own = [
-      { jku: attacker.url.href },
-      { x5u: attacker.url.href },
-      { jwk: stranger.jwk },
-      { x5c: ["AAAA"] },
-      { jku: attacker.url.href, kid: undefined },
-      { jwk: stranger.jwk, kid: undefined },
-    ];
-    for (const header of own) {
-      await refuses(verify, await stranger.sign(header));
-    }
-    assertEquals(attacker.requests, 0);
-  });
+  await t.step(
+    "is refused if it contains its own keys, which are not fetched",
+    async () => {
+      await using server = keyServer(() => Response.json(jwks));
+      await using attacker = keyServer(() =>
+        Response.json({ keys: [stranger.jwk] })
+      );
+      const verify = verifierFor(server);
+      const own = [
+        { jku: attacker.url.href },
+        { x5u: attacker.url.href },
+        { jwk: stranger.jwk },
+        { x5c: ["AAAA"] },
+        { jku: attacker.url.href, kid: undefined },
+        { jwk: stranger.jwk, kid: undefined },
+      ];
+      for (const header of own) {
+        await refuses(verify, await stranger.sign(header));
+      }
+      assertEquals(attacker.requests, 0);
+    },
+  );
 
-  await t.step("makes nobody fetch keys again and again", async () => {
+  await t.step("causes a bounded number of fetches", async () => {
     await using server = keyServer(() => Response.json(jwks));
     const verify = verifierFor(server);
     const kids = ["../../etc/passwd", "' or 1=1 --", "k".repeat(10_000), ""]
@@ -121,7 +124,7 @@ Deno.test("A token signed by a key of a key set", async (t) => {
     assert(server.requests <= before + 10, `${server.requests} requests`);
   });
 
-  await t.step("with one unknown kid, fetches no more than once", async () => {
+  await t.step("causes one fetch for one unknown kid", async () => {
     await using server = keyServer(() => Response.json(jwks));
     const verify = verifierFor(server);
     assertEquals(await verify(await ec.sign()), "reader-1");
@@ -132,7 +135,7 @@ Deno.test("A token signed by a key of a key set", async (t) => {
   });
 
   await t.step(
-    "is accepted right after a rotation, made-up kids or not",
+    "is accepted right after a rotation, even among unknown kids",
     async () => {
       let keys = [ec.jwk];
       await using server = keyServer(() => Response.json({ keys }));
@@ -152,7 +155,7 @@ Deno.test("A token signed by a key of a key set", async (t) => {
     },
   );
 
-  await t.step("is accepted from a key that was added since", async () => {
+  await t.step("is accepted from a newly added key", async () => {
     const keys = [ec.jwk];
     await using server = keyServer(() => Response.json({ keys }));
     const verify = verifierFor(server);
@@ -165,7 +168,7 @@ Deno.test("A token signed by a key of a key set", async (t) => {
   });
 
   await t.step(
-    "is refused by a set of no keys, or of broken ones",
+    "is refused by a set without usable keys",
     async () => {
       const broken = { ...ec.jwk, x: "AAAA" };
       const shared = { kty: "oct", kid: "ES256", k: "c2VjcmV0", alg: "HS256" };

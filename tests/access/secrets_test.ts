@@ -20,7 +20,7 @@ Deno.test("The log", async (t) => {
   const org = await app.organization();
   const token = hmacToken(SECRET, claims({ sub: `${WORD}-reader` }));
 
-  await t.step("holds nothing that a client sent", async () => {
+  await t.step("contains no client data", async () => {
     const { path } = await org.create({
       title: WORD,
       custom_fields: [{ field_id: org.customField, field_value: WORD }],
@@ -69,7 +69,7 @@ Deno.test("The log", async (t) => {
   });
 
   await t.step(
-    "holds nothing of a failure but its kind and its place",
+    "contains only type and stack of an error",
     async () => {
       const failing = app.variant({
         verifyToken: () => Promise.reject(new Error(`${WORD} ${token}`)),
@@ -98,7 +98,7 @@ Deno.test("The log", async (t) => {
   );
 
   await t.step(
-    "says which request it was, whose, and how it went",
+    "contains request, caller and outcome",
     async () => {
       const { headers } = await org.get(`${PRODUCTS}?page=0`);
 

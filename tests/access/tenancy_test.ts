@@ -34,7 +34,7 @@ const CONDITIONS: Record<string, string>[] = [{}, { "if-match": "*" }];
 Deno.test("Another organization", async (t) => {
   await using app = await openApp();
 
-  await t.step("has records that are as unknown as none", async () => {
+  await t.step("has records that look nonexistent", async () => {
     const { org, other, mine, theirs } = await scene(app);
     const write = async (body: object) => [
       await org.post("/api/products", { title: "x", ...body }),
@@ -58,7 +58,7 @@ Deno.test("Another organization", async (t) => {
     assertEquals(await theirs.read(), theirs.product);
   });
 
-  await t.step("has rows that are as unknown as none", async () => {
+  await t.step("has rows that look nonexistent", async () => {
     const { org, mine, theirs } = await scene(app);
 
     for (
@@ -77,7 +77,7 @@ Deno.test("Another organization", async (t) => {
     assertEquals(await theirs.read(), theirs.product);
   });
 
-  await t.step("has products that are as unknown as none", async () => {
+  await t.step("has products that look nonexistent", async () => {
     const { org, other, theirs } = await scene(app);
     await app.sql((sql) =>
       sql`
@@ -117,7 +117,7 @@ Deno.test("Another organization", async (t) => {
     assertEquals(await theirs.read(), theirs.product);
   });
 
-  await t.step("has nothing that a list finds", async () => {
+  await t.step("has products that lists omit", async () => {
     const { org, theirs } = await scene(app);
     const { product_code, format_id, publishing_status_id } = theirs.product;
 
@@ -173,7 +173,7 @@ async function scene(app: App) {
   };
 }
 
-/** Expects 400, and the same answer for this id as for one that nobody has. */
+/** Asserts 400, with the same response for this id as for a nonexistent one. */
 async function assertUnknown(
   id: string,
   ask: (id: string) => Promise<Reply[]>,

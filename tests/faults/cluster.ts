@@ -27,7 +27,7 @@ export function binaries(): string | undefined {
   }
 }
 
-/** The path of one of those programs. Throws where none is installed. */
+/** The path of one of these programs. Throws if none is installed. */
 export function binary(program: string): string {
   const folder = binaries();
   if (!folder) throw new Error(`${program}: no PostgreSQL is installed`);
@@ -114,7 +114,7 @@ async function started(
   };
 }
 
-/** PostgreSQL and PgBouncer refuse to run as root, who gives the files to the user of Debian's packages then. */
+/** PostgreSQL and PgBouncer refuse to run as root, so root gives the files to the user of Debian's packages. */
 export async function ownerOf(folder: string, ...files: string[]) {
   if ((await Deno.stat(folder)).uid !== 0) return {};
   const users = await Deno.readTextFile("/etc/passwd");

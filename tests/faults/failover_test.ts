@@ -21,7 +21,7 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   const load = await startLoad(app);
   await pause(500 * FACTOR);
 
-  await t.step("to a standby that is one still, serves who reads", async () => {
+  await t.step("to a standby before its promotion serves reads", async () => {
     proxy.target = standby.port;
     await cluster.stop("immediate");
     // The first finds the connections broken.
@@ -30,7 +30,7 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
     assertEquals((await org.put(path, { title: "Persuasion" })).status, 503);
   });
 
-  await t.step("loses nothing that was acknowledged", async () => {
+  await t.step("loses no acknowledged write", async () => {
     const before = load.acknowledged;
     await ofStandby`select pg_promote()`;
     await eventually(

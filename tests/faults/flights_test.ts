@@ -15,7 +15,7 @@ const STORM_MS = 3_000 * FACTOR;
 /** How many notes each flight writes. */
 const NOTES = 3;
 
-Deno.test({ name: "A flight", ignore: !isPossible }, async (t) => {
+Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   const { app, observer, proxy } = scene;
   await observer`create table notes (flight int not null)`;
@@ -32,24 +32,27 @@ Deno.test({ name: "A flight", ignore: !isPossible }, async (t) => {
     return new Map(rows.map(({ flight, notes }) => [flight, notes]));
   };
 
-  await t.step("sends BEGIN, statements and COMMIT in one go", async () => {
-    await fly(1);
-    await fly(2);
+  await t.step(
+    "sends BEGIN, statements and COMMIT in one round trip",
+    async () => {
+      await fly(1);
+      await fly(2);
 
-    proxy.holdAnswersTo = "begin read write";
-    const flying = fly(3);
-    flying.catch(() => {});
-    await eventually(NOTES, async () => (await stored()).get(3));
-    proxy.holdAnswersTo = undefined;
+      proxy.holdAnswersTo = "begin read write";
+      const flying = fly(3);
+      flying.catch(() => {});
+      await eventually(NOTES, async () => (await stored()).get(3));
+      proxy.holdAnswersTo = undefined;
 
-    const { code } = await assertRejects(() => flying, ApiError);
-    assertEquals(code, "SERVICE_UNAVAILABLE");
-    assertEquals((await stored()).get(3), NOTES);
-    await scene.assertSound();
-  });
+      const { code } = await assertRejects(() => flying, ApiError);
+      assertEquals(code, "SERVICE_UNAVAILABLE");
+      assertEquals((await stored()).get(3), NOTES);
+      await scene.assertSound();
+    },
+  );
 
   await t.step(
-    "is sent again when its session ended before COMMIT",
+    "is sent again if its session ended before COMMIT",
     async () => {
       const { flying } = await observer.begin(async (sql) => {
         await sql`lock table notes in share mode`;
@@ -135,7 +138,7 @@ Deno.test({ name: "A flight", ignore: !isPossible }, async (t) => {
     );
   }
 
-  await t.step("stores nothing where BEGIN alone fails", async () => {
+  await t.step("stores nothing if BEGIN fails", async () => {
     await observer`truncate notes`;
     // As the statements are that follow a BEGIN which was cancelled.
     await fly(1);

@@ -28,7 +28,7 @@ export interface Follower extends AsyncDisposable {
   get(key: string, path: string): Promise<Reply>;
   /** The same to another process of the service. */
   getElsewhere(key: string, path: string): Promise<Reply>;
-  /** Sends a request as a user, who becomes an editor of the organization. */
+  /** Makes a user an editor of the organization, and sends a request as this user. */
   asEditor(organizationId: string): Promise<App["send"]>;
   /** Changes a product on the primary, of which the service is told nothing. */
   retitle(id: string, title: string): Promise<void>;

@@ -25,7 +25,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
       row.note
     );
 
-  /** Kills the service's sessions, or so many of them, whatever they do. */
+  /** Kills the service's sessions, or this number of them. */
   async function kill(most = 100): Promise<number> {
     const { count } = await observer`
       select pg_terminate_backend(pid)
@@ -37,7 +37,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     return count;
   }
 
-  /** Kills those that wait for a lock, and gives how many. */
+  /** Kills the sessions that wait for a lock, and returns their number. */
   async function killWaiting(sql: postgres.TransactionSql): Promise<number> {
     // Otherwise a transaction sees what it has seen before.
     await sql`select pg_stat_clear_snapshot()`;
@@ -49,7 +49,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     return count;
   }
 
-  await t.step("are replaced before anyone notices", async () => {
+  await t.step("are replaced before the next request", async () => {
     const org = await app.organization();
     await Promise.all(Array.from({ length: 8 }, () => org.create()));
 
@@ -95,7 +95,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     });
   }
 
-  await t.step("are replaced when they look up", async () => {
+  await t.step("are replaced during look-ups", async () => {
     const org = await app.organization();
     const { path } = await org.create();
 
@@ -112,7 +112,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     await scene.assertSound();
   });
 
-  await t.step("run a transaction again that was not committed", async () => {
+  await t.step("repeat an uncommitted transaction", async () => {
     let runs = 0;
 
     await database().transaction(async (tx) => {
@@ -129,7 +129,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     await scene.assertSound();
   });
 
-  await t.step("end their transaction with them", async () => {
+  await t.step("roll back their transaction", async () => {
     let broken: Transaction;
     await observer`truncate notes`;
 
@@ -158,9 +158,11 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     await scene.assertSound();
   });
 
-  await t.step("end a transaction once whose commit is in doubt", async () => {
-    let runs = 0;
-    await observer`
+  await t.step(
+    "apply a transaction with an unknown outcome at most once",
+    async () => {
+      let runs = 0;
+      await observer`
       create function kill() returns trigger language plpgsql as $$
       begin
         perform pg_terminate_backend(pg_backend_pid());
@@ -168,23 +170,24 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
       end
       $$
     `;
-    await observer`
+      await observer`
       create constraint trigger killed_at_commit after insert on notes
       deferrable initially deferred for each row execute function kill()
     `;
 
-    const error = await assertRejects(() =>
-      database().transaction((tx) => {
-        runs++;
-        return tx.commit(sql`insert into notes values ('in doubt')`);
-      }), ApiError);
+      const error = await assertRejects(() =>
+        database().transaction((tx) => {
+          runs++;
+          return tx.commit(sql`insert into notes values ('in doubt')`);
+        }), ApiError);
 
-    assertEquals([error.code, runs], ["SERVICE_UNAVAILABLE", 1]);
-    await observer`drop trigger killed_at_commit on notes`;
-    await scene.assertSound();
-  });
+      assertEquals([error.code, runs], ["SERVICE_UNAVAILABLE", 1]);
+      await observer`drop trigger killed_at_commit on notes`;
+      await scene.assertSound();
+    },
+  );
 
-  await t.step("lose and mix nothing of two organizations", async () => {
+  await t.step("neither lose nor mix writes of two organizations", async () => {
     const load = await startLoad(app, { clients: 6 });
 
     let killed = 0;

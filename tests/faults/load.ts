@@ -42,7 +42,7 @@ const UNANSWERED: Reply = {
   text: "",
 };
 
-/** Starts so many clients of each of the two organizations. */
+/** Starts this number of clients for each of the two organizations. */
 export async function startLoad(
   app: Pick<App, "organization" | "sql">,
   { clients = 4, pauseMs = 5 } = {},
@@ -53,7 +53,7 @@ export async function startLoad(
   let slowestMs = 0;
   let stopped = false;
 
-  /** What may be stored of each product, by its id, and the creations that nobody confirmed. */
+  /** The possible states of each product, by id, and the unconfirmed creations. */
   const possible = new Map<string, Set<Mark>>();
   const unconfirmed = new Set<Mark>();
 
@@ -131,7 +131,7 @@ export async function startLoad(
       Array.from({ length: clients }, (_, n) => client(org, `${i}-${n}`))
     ),
   );
-  // Whoever stops the load hears of it.
+  // `stop` rethrows the error.
   ended.catch(() => {});
 
   return {
@@ -160,7 +160,7 @@ export async function startLoad(
         assertEquals(marks, marksAs(mark!));
         assertEquals(organization_id, organizations[Number(mark![0])]!.id);
         if (possible.has(id)) continue;
-        assert(unconfirmed.has(mark!), `Nobody created ${mark}`);
+        assert(unconfirmed.has(mark!), `No client created ${mark}`);
         assert(!seen.has(mark!), `${mark} was created twice`);
         seen.add(mark!);
         unexpected++;
@@ -176,7 +176,7 @@ export async function startLoad(
   };
 }
 
-/** Whether the request succeeded; what is neither that nor a failure of the database is a fault. */
+/** Whether the request succeeded. Throws for any failure but that of the database. */
 function confirmed(status: number, success: number): boolean {
   if (status === success) return true;
   assert([0, 404, 500, 503].includes(status), `The answer was ${status}`);

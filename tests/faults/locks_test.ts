@@ -11,7 +11,7 @@ Deno.test(
     await using scene = await openScene();
     const { app, observer } = scene;
 
-    await t.step("lose no write behind 2,000 requests that wait", async () => {
+    await t.step("lose no write behind 2,000 waiting requests", async () => {
       const org = await app.organization();
       await org.create();
 
@@ -48,7 +48,7 @@ Deno.test(
       await scene.assertSound();
     });
 
-    await t.step("refuse at once what is beyond the queue", async () => {
+    await t.step("refuse requests beyond the queue at once", async () => {
       const org = await app.organization();
       const { path } = await org.create();
 
@@ -59,7 +59,7 @@ Deno.test(
         assertEquals(status, 503);
         assertEquals(
           body.error.message,
-          "Too many requests wait for the database",
+          "Too many requests are waiting for the database",
         );
         const [, , ofCaller] = MAX_WAITING;
         await eventually(

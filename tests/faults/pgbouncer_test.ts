@@ -20,30 +20,33 @@ Deno.test({
   const { app, cluster, observer, proxy } = scene;
   const pgbouncer = scene.pgbouncer!;
 
-  await t.step("installs an empty database once, for several", async () => {
-    await observer`create database empty`;
-    const url = new URL(through(cluster.url, pgbouncer));
-    url.pathname = "empty";
-    const databases = await Promise.all(
-      [1, 2, 3].map(() =>
-        openDatabase({ ...SETTINGS, url: url.href, prepare: false })
-      ),
-    );
-    const operations = databases.map((database) =>
-      database.until(performance.now() + 60_000)
-    );
+  await t.step(
+    "installs an empty database once for several processes",
+    async () => {
+      await observer`create database empty`;
+      const url = new URL(through(cluster.url, pgbouncer));
+      url.pathname = "empty";
+      const databases = await Promise.all(
+        [1, 2, 3].map(() =>
+          openDatabase({ ...SETTINGS, url: url.href, prepare: false })
+        ),
+      );
+      const operations = databases.map((database) =>
+        database.until(performance.now() + 60_000)
+      );
 
-    await Promise.all(operations.map(install));
+      await Promise.all(operations.map(install));
 
-    const [row] = await script(
-      operations[0]!,
-      (sql) => sql`select count(*)::int as forms from product_forms`,
-    );
-    assert(row!.forms > 0);
-    for (const database of databases) await database.close();
-  });
+      const [row] = await script(
+        operations[0]!,
+        (sql) => sql`select count(*)::int as forms from product_forms`,
+      );
+      assert(row!.forms > 0);
+      for (const database of databases) await database.close();
+    },
+  );
 
-  await t.step("serves a process that is told so", async () => {
+  await t.step("serves a process with DATABASE_PREPARE=false", async () => {
     const org = await app.organization();
     const { id } = await org.create();
 
@@ -59,7 +62,7 @@ Deno.test({
     assertEquals((await response.json()).data.id, id);
   });
 
-  await t.step("tells the doctor what was forgotten", async () => {
+  await t.step("makes doctor report the missing settings", async () => {
     const url = through(cluster.url, pgbouncer);
     const advice = async (environment: Record<string, string>) => {
       const { report } = await DOCTOR.run(
@@ -80,7 +83,7 @@ Deno.test({
     );
   });
 
-  await t.step("bounds a statement as the role says", async () => {
+  await t.step("applies the role's statement timeout", async () => {
     await observer`alter role postgres set statement_timeout = '100ms'`;
     await pgbouncer.restart();
 

@@ -24,7 +24,7 @@ Deno.test(
     });
 
     await t.step(
-      "is killed, and takes nothing acknowledged with it",
+      "loses no acknowledged write when killed",
       async () => {
         const load = await startLoad(app);
 
@@ -41,7 +41,7 @@ Deno.test(
       },
     );
 
-    await t.step("keeps nothing of clients that leave", async () => {
+    await t.step("frees the resources of clients that leave", async () => {
       const org = await app.organization();
       const marks = Array.from({ length: 300 * FACTOR }, (_, n) => `left ${n}`);
 

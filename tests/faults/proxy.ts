@@ -24,11 +24,11 @@ export interface Proxy extends Disposable {
   readonly opened: number[];
   /** Breaks every connection that is open. */
   cut(): void;
-  /** Passes nothing on any more on those that are open, and does not break them: a network that went silent. */
+  /** Stops forwarding on open connections without closing them, like a dead network. */
   silence(): void;
 }
 
-/** Listens at a port of its own, and passes what comes there on to `target`. */
+/** Listens at a free port, and forwards its connections to `target`. */
 export function startProxy(target: number): Proxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const connections = new Set<Deno.Conn>();

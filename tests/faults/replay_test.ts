@@ -15,7 +15,7 @@ Deno.test(
     await org.get("/api/products");
 
     await t.step(
-      "has created one product for one Idempotency-Key",
+      "created one product for one Idempotency-Key",
       async () => {
         const create = () =>
           org.post("/api/products", { title: "Emma" }, {

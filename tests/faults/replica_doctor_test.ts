@@ -21,14 +21,14 @@ Deno.test({
     return found!.replaceAll(/\s+/g, " ");
   }
 
-  await t.step("says that it follows", async () => {
+  await t.step("reports a replica that has caught up", async () => {
     assertMatch(
       await finding(follower.cluster.url),
-      /^replica It had all that the primary has within \d+ ms$/,
+      /^replica Caught up with the primary within \d+ ms$/,
     );
   });
 
-  await t.step("says how far it is behind, and why", async () => {
+  await t.step("reports the lag of a replica and its reason", async () => {
     await follower.pause();
     await follower.organization();
 
@@ -37,18 +37,18 @@ Deno.test({
 
     assertMatch(
       found,
-      /^replica It is [\d.]+ MB behind the primary: its replay is paused -> select pg_wal_replay_resume\(\)/,
+      /^replica [\d.]+ MB behind the primary: replay is paused -> select pg_wal_replay_resume\(\)/,
     );
   });
 
-  await t.step("says that it is none", async () => {
+  await t.step("refuses a primary as replica", async () => {
     assertStringIncludes(
       await finding(scene.cluster.url),
-      "It is no replica: it takes writes -> Set DATABASE_REPLICA_URL to",
+      "Not a replica: it accepts writes -> Set DATABASE_REPLICA_URL to",
     );
   });
 
-  await t.step("says that nobody answers", async () => {
+  await t.step("reports an unreachable replica", async () => {
     const gone = new URL(follower.cluster.url);
     gone.port = "1";
 

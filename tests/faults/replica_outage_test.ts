@@ -6,7 +6,7 @@ import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
 const LIST = "/api/products";
 
 Deno.test(
-  { name: "A replica that goes away", ignore: !isPossible },
+  { name: "A replica that goes down", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     await using follower = await startFollower(scene);
@@ -72,7 +72,7 @@ Deno.test(
       });
     }
 
-    await t.step("silent on what was open, is asked anew", async () => {
+    await t.step("with dead connections is connected again", async () => {
       await eventually(true, isUsed);
       const over = performance.now() + DEADLINE_MS;
 
@@ -97,7 +97,7 @@ Deno.test(
     await follower.caughtUp();
     for (const key of [org.key, reader]) await follower.get(key, path);
 
-    await t.step("serves who cannot have written", async () => {
+    await t.step("serves read-only callers", async () => {
       await scene.cluster.stop("fast");
 
       const replies = [
@@ -109,7 +109,7 @@ Deno.test(
       assertEquals(replies.map(({ status }) => status), [200, 200, 503]);
     });
 
-    await t.step("serves all when it is promoted", async () => {
+    await t.step("serves all callers after its promotion", async () => {
       await scene.cluster.start();
       await follower.observer`select pg_promote()`;
 

@@ -25,7 +25,7 @@ Deno.test({
     return meta?.total ?? response.status;
   }
 
-  await t.step("know of each other who has written", async () => {
+  await t.step("show a caller's writes through both processes", async () => {
     await follower.pause();
 
     const written = [

@@ -11,7 +11,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   await using follower = await startFollower(scene);
 
-  await t.step("keeps from no writer what was written", async (t) => {
+  await t.step("shows a writer its writes", async (t) => {
     const org = await follower.organization();
     const writers = [org.key, await org.issueKey("write")];
     const reader = await org.issueKey("read");
@@ -34,10 +34,10 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
         assertEquals([await seen(follower.getElsewhere, key)], own);
       });
     }
-    await t.step("while readers see what it has", async () => {
+    await t.step("while readers see the replica's data", async () => {
       assertEquals([await seen(follower.get, reader)], old);
     });
-    await t.step("and lets all read it once it has that", async () => {
+    await t.step("and serves all callers once it has caught up", async () => {
       await follower.resume();
       await follower.caughtUp();
       for (const key of [...writers, reader]) {
@@ -57,7 +57,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     }
   });
 
-  await t.step("that is busy, is not away", async () => {
+  await t.step("that is busy is not down", async () => {
     const { replica, changes } = follower;
     const before = [...changes];
     const deadline = performance.now() + 2 * DEADLINE_MS;
@@ -75,7 +75,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     assertEquals(changes, before);
   });
 
-  await t.step("takes no reader back in time", async () => {
+  await t.step("never shows a reader older data", async () => {
     const org = await follower.organization();
     const { path } = await org.create({ page_count: 1 });
     const [reader, other] = [
@@ -103,7 +103,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
   });
 
   await t.step(
-    "remembers the last of several answers to a reader",
+    "keeps a reader's latest position",
     async () => {
       const org = await follower.organization();
       const { id } = await org.create();
@@ -166,7 +166,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     ]);
   });
 
-  await t.step("shows no organization another's products", async () => {
+  await t.step("keeps organizations apart", async () => {
     const [ours, theirs] = [
       await follower.organization(),
       await follower.organization(),
@@ -179,38 +179,41 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     assertEquals([product.status, list.body.meta.total], [404, 0]);
   });
 
-  await t.step("may cancel a read for what the primary did", async () => {
-    const org = await follower.organization();
-    const { id } = await org.create();
-    await follower.observer`alter system set max_standby_streaming_delay = 0`;
-    await follower.observer`select pg_reload_conf()`;
-    await follower.caughtUp();
-    const deadline = performance.now() + DEADLINE_MS;
-    const caller = { organizationId: org.id, name: "reader" };
-    const primary = scene.app.database.until(deadline, caller);
+  await t.step(
+    "may cancel a read that conflicts with the primary",
+    async () => {
+      const org = await follower.organization();
+      const { id } = await org.create();
+      await follower.observer`alter system set max_standby_streaming_delay = 0`;
+      await follower.observer`select pg_reload_conf()`;
+      await follower.caughtUp();
+      const deadline = performance.now() + DEADLINE_MS;
+      const caller = { organizationId: org.id, name: "reader" };
+      const primary = scene.app.database.until(deadline, caller);
 
-    const reading = follower.replica.until(deadline, caller, primary).scan(
-      sql<{ title: string }>`
+      const reading = follower.replica.until(deadline, caller, primary).scan(
+        sql<{ title: string }>`
         select p.title, pg_sleep(1)::text from products p
         where p.organization_id = ${organization} and p.id = ${id}
       `,
-    );
-    await eventually([{ reading: 1 }], async () => [
-      ...await follower.observer`
+      );
+      await eventually([{ reading: 1 }], async () => [
+        ...await follower.observer`
         select count(*)::int as reading from pg_stat_activity
         where application_name = 'catalogue' and wait_event = 'PgSleep'
       `,
-    ]);
-    await scene.observer.begin((sql) => sql`lock table products`);
+      ]);
+      await scene.observer.begin((sql) => sql`lock table products`);
 
-    assertEquals((await reading)[0]!.title, "Emma");
-    await eventually([{ conflicts: 1 }], async () => [
-      ...await follower.observer`
+      assertEquals((await reading)[0]!.title, "Emma");
+      await eventually([{ conflicts: 1 }], async () => [
+        ...await follower.observer`
         select confl_lock::int as conflicts from pg_stat_database_conflicts
         where datname = 'postgres'
       `,
-    ]);
-  });
+      ]);
+    },
+  );
 
   /** Lets the replica go silent, and waits until the service has noticed. */
   async function away(): Promise<void> {

@@ -7,17 +7,17 @@ import type { Load } from "./load.ts";
 import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
 
-/** Whether this machine has what these tests need, and whoever runs them wants a PostgreSQL. */
+/** Whether these tests can run: the machine has the programs, and the run uses PostgreSQL. */
 export const isPossible = Deno.env.has("TEST_DATABASE_URL") &&
   binaries() !== undefined;
 
-/** How much longer these tests last than in the suite, for whoever changes `db/`. */
+/** A factor by which these tests run longer, for changes in `db/`. */
 export const FACTOR = Number(Deno.env.get("TEST_FAULTS_FACTOR") ?? 1);
 
 /** How long a request may take here, all in all. */
 export const DEADLINE_MS = 4_000;
 
-/** The service over a PostgreSQL of its own, by a way that can be spoilt. */
+/** The service over its own PostgreSQL, through a proxy that can fail. */
 export interface Scene extends AsyncDisposable {
   app: App;
   cluster: Cluster;
@@ -28,7 +28,7 @@ export interface Scene extends AsyncDisposable {
   observer: postgres.Sql;
   /**
    * Expects that nothing is left of a fault: no operation, no open transaction,
-   * no error that nobody caught; and of the load, that what was acknowledged is
+   * no uncaught error; and of the load, that what was acknowledged is
    * stored.
    */
   assertSound(load?: Load): Promise<void>;

@@ -25,7 +25,7 @@ Deno.test({ name: "A schema that changes", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   const { app, observer } = scene;
 
-  await t.step("under load, fails no request", async () => {
+  await t.step("fails no request under load", async () => {
     const load = await startLoad(app);
 
     for (const change of CHANGES) {
@@ -39,7 +39,7 @@ Deno.test({ name: "A schema that changes", ignore: !isPossible }, async (t) => {
     await scene.assertSound(load);
   });
 
-  await t.step("between two reads, mixes no answers up", async () => {
+  await t.step("does not mix results of concurrent reads", async () => {
     const orgs = [await app.organization(), await app.organization()];
     const products = await Promise.all(orgs.map((org) => org.create()));
     const expected = Array.from(

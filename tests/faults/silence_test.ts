@@ -24,7 +24,7 @@ Deno.test({ name: "A network that fails", ignore: !isPossible }, async (t) => {
     }],
   ];
   for (const [what, begin] of faults) {
-    await t.step(`${what}, keeps nobody waiting for ever`, async () => {
+    await t.step(`${what}, delays no request without end`, async () => {
       const load = await startLoad(app);
       await pause(300);
 
@@ -42,7 +42,7 @@ Deno.test({ name: "A network that fails", ignore: !isPossible }, async (t) => {
     });
   }
 
-  await t.step("that is slow, is waited for", async () => {
+  await t.step("that is slow loses no request", async () => {
     const org = await app.organization();
     const { path, product } = await org.create();
 

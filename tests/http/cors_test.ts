@@ -67,7 +67,7 @@ Deno.test("CORS", async (t) => {
     }
   });
 
-  await t.step("names no origin that is not listed", async () => {
+  await t.step("allows no unlisted origin", async () => {
     const others = [
       "https://evil.example",
       "https://app.example.evil.example",
@@ -93,14 +93,14 @@ Deno.test("CORS", async (t) => {
     }
   });
 
-  await t.step("tells caches of origins where none is sent", async () => {
+  await t.step("sends Vary: Origin to requests without an origin", async () => {
     const { headers } = await org.get(path);
 
     assertEquals(headers.get("vary"), "Accept-Version, Origin");
     assertEquals(headers.get("access-control-allow-origin"), null);
   });
 
-  await t.step("keeps OPTIONS what it is for others", async () => {
+  await t.step("leaves other OPTIONS requests alone", async () => {
     const { status, headers } = await preflight(path, {});
 
     assertEquals(status, 204);

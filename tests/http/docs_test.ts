@@ -10,7 +10,7 @@ Deno.test("GET /docs", async (t) => {
     app.handler(new Request(`http://catalogue.test${path}`, { headers }));
 
   await t.step(
-    "restricts the page to the resources of the service",
+    "restricts the page to the service's resources",
     async () => {
       const response = await ask("/docs");
 
@@ -77,8 +77,7 @@ Deno.test("GET /docs", async (t) => {
   });
 
   await t.step({
-    name:
-      "lets a person with a telephone enter a key, reload, create a product and list it",
+    name: "works on a phone: enter a key, reload, create and list a product",
     ignore: !await isFile(CHROMIUM),
     fn: () => browse(app),
   });

@@ -28,13 +28,13 @@ const MIB = 1_048_576;
 /** More bodies of 1 MiB than one key may have in memory. */
 const STALLED = 40;
 
-Deno.test("Too much at a time", async (t) => {
+Deno.test("A flood", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const { path } = await org.create();
 
   await t.step(
-    "of unknown keys, keeps nobody out whose key is known",
+    "of unknown keys does not lock out known keys",
     async () => {
       const database = countingReads(app.database);
       const handler = app.variant({ database });
@@ -60,7 +60,7 @@ Deno.test("Too much at a time", async (t) => {
     },
   );
 
-  await t.step("of stalled bodies, refuses none but their key's", async () => {
+  await t.step("of stalled bodies affects only its own key", async () => {
     const other = await app.organization();
     const second = await org.issueKey("write");
     const post = (key: string, body: BodyInit) =>
@@ -98,7 +98,7 @@ Deno.test("Too much at a time", async (t) => {
   });
 
   await t.step(
-    "of requests that are taken back, ends their connection alone",
+    "of cancelled requests closes only its own connection",
     async () => {
       await using server = listen(app.handler);
       const request = fieldBlock(path, { "x-api-key": org.key });
@@ -136,7 +136,7 @@ Deno.test("Too much at a time", async (t) => {
   );
 });
 
-/** A key that nobody has issued. */
+/** A key that was never issued. */
 function newKey(): string {
   return `cat_${randomBytes(6).toString("hex")}_${
     randomBytes(32).toString("base64url")

@@ -5,7 +5,7 @@ import { listen } from "../support/wire.ts";
 
 const JSON_HEADER = "Content-Type: application/json\r\n";
 
-Deno.test("The frame of a request", async (t) => {
+Deno.test("Request framing", async (t) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();
@@ -29,7 +29,7 @@ Deno.test("The frame of a request", async (t) => {
     assertStringIncludes(deleted[0]!.body, '"deleted":true');
   });
 
-  await t.step("answers pipelined requests in their order", async () => {
+  await t.step("answers pipelined requests in order", async () => {
     const answers = await server.exchange(
       [path, "/health/live", "/nowhere", path].map((target) =>
         `GET ${target} HTTP/1.1\r\nHost: a\r\n${KEY}\r\n`
@@ -41,39 +41,42 @@ Deno.test("The frame of a request", async (t) => {
     assertEquals(statuses, [200, 200, 404, 200, 200]);
   });
 
-  await t.step("refuses a request whose length is in doubt", async () => {
-    const before = await countProducts();
-    const body = '{"title":"Smuggled"}';
-    const length = `Content-Length: ${body.length}\r\n`;
-    for (
-      const framing of [
-        `${length}Transfer-Encoding: chunked\r\n`,
-        `Transfer-Encoding: chunked\r\n${length}`,
-        `${length}Content-Length: 3\r\n`,
-        `Content-Length: ${body.length}, ${body.length}\r\n`,
-        "Content-Length: -1\r\n",
-        "Content-Length: 100000000000000000000\r\n",
-        "Content-Length: +20\r\n",
-        "Content-Length: 0x14\r\n",
-        "Transfer-Encoding: xchunked\r\n",
-        "Transfer-Encoding: chunked, identity\r\n",
-        "Transfer-Encoding : chunked\r\n",
-        " Transfer-Encoding: chunked\r\n",
-        `X: a\r\n b\r\n${length}`,
-        `X: a\0b\r\n${length}`,
-        `Host: b\r\n${length}`,
-      ]
-    ) {
-      const [answer] = await server.exchange(
-        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}Connection: close\r\n\r\n${body}`,
-      );
+  await t.step(
+    "refuses a request of ambiguous length (RFC 9112, 6.3)",
+    async () => {
+      const before = await countProducts();
+      const body = '{"title":"Smuggled"}';
+      const length = `Content-Length: ${body.length}\r\n`;
+      for (
+        const framing of [
+          `${length}Transfer-Encoding: chunked\r\n`,
+          `Transfer-Encoding: chunked\r\n${length}`,
+          `${length}Content-Length: 3\r\n`,
+          `Content-Length: ${body.length}, ${body.length}\r\n`,
+          "Content-Length: -1\r\n",
+          "Content-Length: 100000000000000000000\r\n",
+          "Content-Length: +20\r\n",
+          "Content-Length: 0x14\r\n",
+          "Transfer-Encoding: xchunked\r\n",
+          "Transfer-Encoding: chunked, identity\r\n",
+          "Transfer-Encoding : chunked\r\n",
+          " Transfer-Encoding: chunked\r\n",
+          `X: a\r\n b\r\n${length}`,
+          `X: a\0b\r\n${length}`,
+          `Host: b\r\n${length}`,
+        ]
+      ) {
+        const [answer] = await server.exchange(
+          `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}Connection: close\r\n\r\n${body}`,
+        );
 
-      assertEquals(answer?.status, 400, framing);
-    }
-    assertEquals(await countProducts(), before);
-  });
+        assertEquals(answer?.status, 400, framing);
+      }
+      assertEquals(await countProducts(), before);
+    },
+  );
 
-  await t.step("makes no product of a body that breaks off", async () => {
+  await t.step("creates no product from an incomplete body", async () => {
     const before = await countProducts();
     const lines = app.logged.length;
     const body = '{"title":"Half"}';
@@ -98,9 +101,9 @@ Deno.test("The frame of a request", async (t) => {
   });
 
   await t.step(
-    "waits for a slow body only so long, and serves others",
+    "times out a slow body, and serves other requests meanwhile",
     async () => {
-      await using server = listen(app.variant({ bodyArrivalMs: 300 }));
+      await using server = listen(app.variant({ bodyTimeoutMs: 300 }));
       using connection = await server.connect();
       const slow =
         `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;

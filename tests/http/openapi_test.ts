@@ -72,7 +72,7 @@ Deno.test("GET /openapi.json", async (t) => {
     ]);
   });
 
-  await t.step("names the address that was asked", async () => {
+  await t.step("names the origin of the request", async () => {
     const ask = async (url: string, headers: HeadersInit = {}) => {
       const response = await app.handler(new Request(url, { headers }));
       const { servers, paths } = await response.json();
@@ -118,7 +118,7 @@ Deno.test("GET /openapi.json", async (t) => {
     await Deno.remove(file);
   });
 
-  await t.step("has examples that the service gives", async () => {
+  await t.step("has the examples of deno task examples", async () => {
     const written = await Deno.readTextFile(EXAMPLES);
 
     assert(

@@ -15,17 +15,20 @@ Deno.test("Server-Timing", async (t) => {
       }),
     );
 
-  await t.step("says what a request spent its time on", async () => {
-    const { headers } = await org.post("/api/products", { title: "Emma" });
+  await t.step(
+    "splits the time of a request into auth, db and total",
+    async () => {
+      const { headers } = await org.post("/api/products", { title: "Emma" });
 
-    const { auth, db, total } = durations(headers);
-    assert(auth! > 0);
-    assert(db! > 0);
-    assert(total! >= db!);
-    assert(total! >= auth!);
-  });
+      const { auth, db, total } = durations(headers);
+      assert(auth! > 0);
+      assert(db! > 0);
+      assert(total! >= db!);
+      assert(total! >= auth!);
+    },
+  );
 
-  await t.step("has what a write takes", async () => {
+  await t.step("includes the time of a write", async () => {
     const database = withOperations(app.database, (operations) => ({
       ...operations,
       async transaction(work) {
@@ -44,7 +47,7 @@ Deno.test("Server-Timing", async (t) => {
     assert(durations(headers).db! >= 45);
   });
 
-  await t.step("is zero for what a request did not come to", async () => {
+  await t.step("is zero for parts that did not run", async () => {
     const { status, headers } = await app.send("/api/products");
 
     assertEquals(status, 401);
@@ -53,7 +56,7 @@ Deno.test("Server-Timing", async (t) => {
 });
 
 Deno.test("Stopwatch", async (t) => {
-  await t.step("counts time in which several things run once", async () => {
+  await t.step("counts concurrent tasks once", async () => {
     const stopwatch = new Stopwatch();
     const started = performance.now();
 
@@ -63,7 +66,7 @@ Deno.test("Stopwatch", async (t) => {
     assert(stopwatch.ms <= performance.now() - started);
   });
 
-  await t.step("leaves out the time between", async () => {
+  await t.step("omits the time between tasks", async () => {
     const stopwatch = new Stopwatch();
     await stopwatch.time(() => pause(2));
     const before = stopwatch.ms;
@@ -73,7 +76,7 @@ Deno.test("Stopwatch", async (t) => {
     assertEquals(stopwatch.ms, before);
   });
 
-  await t.step("counts what fails, and what is still under way", async () => {
+  await t.step("counts failed and running tasks", async () => {
     const stopwatch = new Stopwatch();
 
     const running = stopwatch.time(async () => {

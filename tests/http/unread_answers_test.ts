@@ -16,7 +16,7 @@ const STREAMS = 200;
 
 const BUNDLE = "/docs/swagger-ui-bundle.js";
 
-Deno.test("Answers that are not read", async (t) => {
+Deno.test("Unread responses", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const other = await app.organization();
@@ -27,13 +27,13 @@ Deno.test("Answers that are not read", async (t) => {
     })),
   });
 
-  await t.step("are broken off, while others get theirs", async () => {
-    const handler = app.variant({ answerPatienceMs: 1_000 });
+  await t.step("are aborted, while other clients get theirs", async () => {
+    const handler = app.variant({ sendTimeoutMs: 1_000 });
     await using server = listen(handler);
     const lines = app.logged.length;
     const unread = () =>
       app.logged.slice(lines).filter(({ message }) =>
-        message === "A client has stopped reading its answer"
+        message === "A client stopped reading its response"
       );
 
     using _ = await askWithoutReading(server, BUNDLE, {});
@@ -43,7 +43,7 @@ Deno.test("Answers that are not read", async (t) => {
     assert(whole.length > 1_000_000);
   });
 
-  await t.step("fill their key's share and no other's", async () => {
+  await t.step("use up only their own key's share", async () => {
     await using server = listen(app.handler);
     const second = await org.issueKey("read");
     const get = async (key: string) => {

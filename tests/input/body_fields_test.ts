@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
 import { openApp } from "../support/harness.ts";
 import { placesIn, replaced } from "../support/pointers.ts";
-import { faultsOf, writesOf } from "../support/writing.ts";
+import { errorsOf, writesOf } from "../support/writing.ts";
 
 Deno.test("The fields of a body", async (t) => {
   await using app = await openApp();
@@ -11,7 +11,7 @@ Deno.test("The fields of a body", async (t) => {
   const writes = writesOf(app, org, path);
   const whole = await fullBody(app, org);
 
-  await t.step("names unknown fields, whatever their names", async () => {
+  await t.step("names unknown fields", async () => {
     const names = ["shelf", "__proto__", "constructor", "prototype", "toString"]
       .concat("hasOwnProperty", "", "a/b~c", "\0", "Title", "rawJSON", "é")
       .concat("organization", "counted", "search_text", "position");
@@ -28,12 +28,12 @@ Deno.test("The fields of a body", async (t) => {
     for (const { status, body } of top) {
       assertEquals(status, 400);
       assertEquals(
-        faultsOf(body),
+        errorsOf(body),
         pointers.map((pointer) => [pointer, "unknown_field"]),
       );
     }
     for (const { body } of inside) {
-      const unknown = faultsOf(body).filter(([, code]) =>
+      const unknown = errorsOf(body).filter(([, code]) =>
         code === "unknown_field"
       );
       assertEquals(
@@ -46,7 +46,7 @@ Deno.test("The fields of a body", async (t) => {
     assertEquals(Reflect.get({}, "polluted"), undefined);
   });
 
-  await t.step("writes no field that only an answer has", async () => {
+  await t.step("ignores response-only fields", async () => {
     const other = await app.organization();
     const answered = {
       id: other.id,
@@ -76,7 +76,7 @@ Deno.test("The fields of a body", async (t) => {
     }
   });
 
-  await t.step("is refused with the wrong type at any place", async () => {
+  await t.step("refuses a wrong type at any place", async () => {
     for (const [at, value] of placesIn(whole)) {
       for (const other of othersThan(at, value)) {
         const replies = await writes(
@@ -86,7 +86,7 @@ Deno.test("The fields of a body", async (t) => {
         for (const { status, body } of replies) {
           assertEquals(status, 400, at);
           assert(
-            faultsOf(body).some(([pointer]) => pointer.startsWith(at)),
+            errorsOf(body).some(([pointer]) => pointer.startsWith(at)),
             at,
           );
         }
@@ -94,7 +94,7 @@ Deno.test("The fields of a body", async (t) => {
     }
   });
 
-  await t.step("has neither U+0000 nor half a surrogate pair", async () => {
+  await t.step("refuses U+0000 and lone surrogates", async () => {
     const places = placesIn(whole)
       .filter(([, value]) => typeof value === "string");
     for (const [at] of places) {
@@ -105,13 +105,13 @@ Deno.test("The fields of a body", async (t) => {
           )
         ) {
           assertEquals(status, 400, at);
-          assert(faultsOf(body).every(([pointer]) => pointer === at), at);
+          assert(errorsOf(body).every(([pointer]) => pointer === at), at);
         }
       }
     }
   });
 
-  await t.step("gives back every other character", async () => {
+  await t.step("stores every other character unchanged", async () => {
     const texts = [
       "\ufffe\uffff",
       "a\u2028\u2029b",

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import {
   DAY,
@@ -74,7 +74,7 @@ function audiences(): Values {
 Deno.test("The fields of collateral", async (t) => {
   await using app = await openApp();
 
-  await t.step("come back as they were sent, those of the type", async () => {
+  await t.step("come back as sent", async () => {
     const org = await app.organization();
 
     for (const [collateral_type, { entry, fields }] of Object.entries(TYPES)) {
@@ -107,7 +107,7 @@ Deno.test("The fields of collateral", async (t) => {
     }
   });
 
-  await t.step("refuse every other value, each by its name", async () => {
+  await t.step("refuse every other value with its pointer", async () => {
     const org = await app.organization();
 
     for (const [collateral_type, { entry, fields }] of Object.entries(TYPES)) {
@@ -125,7 +125,7 @@ Deno.test("The fields of collateral", async (t) => {
         ];
 
         for (const reply of replies) {
-          assertFaults(
+          assertDetails(
             reply,
             ...Object.entries(outcome)
               .map(([field, code]) =>
@@ -137,7 +137,7 @@ Deno.test("The fields of collateral", async (t) => {
     }
   });
 
-  await t.step("refuse codes of an audience by their place", async () => {
+  await t.step("refuse audience codes with their pointers", async () => {
     const org = await app.organization();
 
     const reply = await post(org, {
@@ -151,16 +151,16 @@ Deno.test("The fields of collateral", async (t) => {
       content_audience: Array(51).fill("00"),
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/collateral/0/content_audience/1", "invalid_code"],
       ["/collateral/0/content_audience/2", "invalid_code"],
     );
-    assertFaults(tooMany, ["/collateral/0/content_audience", "too_many"]);
+    assertDetails(tooMany, ["/collateral/0/content_audience", "too_many"]);
   });
 
   await t.step(
-    "need a type and its subject",
+    "require a type and its main field",
     async () => {
       const org = await app.organization();
       const { path } = await org.create();
@@ -177,7 +177,7 @@ Deno.test("The fields of collateral", async (t) => {
           await org.put(path, { collateral }),
         ]
       ) {
-        assertFaults(
+        assertDetails(
           reply,
           ["/collateral/0/collateral_type", "required"],
           ["/collateral/1/collateral_type", "invalid_value"],

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 import {
   DAY,
@@ -112,7 +112,7 @@ Deno.test("The fields of a product", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
 
-  await t.step("come back as they were sent", async () => {
+  await t.step("come back as sent", async () => {
     const { path } = await org.create();
 
     for (const { sent, outcome } of rounds(FIELDS, "takes")) {
@@ -125,22 +125,22 @@ Deno.test("The fields of a product", async (t) => {
     }
   });
 
-  await t.step("refuse every other value, each by its name", async () => {
+  await t.step("refuse every other value with its pointer", async () => {
     const { path, product } = await org.create();
 
     for (const { sent, outcome } of rounds(FIELDS, "refuses")) {
       const created = await org.post("/api/products", { title: "x", ...sent });
       const updated = await org.put(path, sent);
 
-      const faults = Object.entries(outcome)
+      const errors = Object.entries(outcome)
         .map(([field, code]) => [`/${field}`, code] as const);
-      assertFaults(created, ...faults);
-      assertFaults(updated, ...faults);
+      assertDetails(created, ...errors);
+      assertDetails(updated, ...errors);
     }
     assertEquals((await org.get(path)).body.data, product);
   });
 
-  await t.step("have names, and no others are known", async () => {
+  await t.step("are the only ones", async () => {
     const names = [
       ...["__proto__", "constructor", "prototype", "toString"],
       ...["hasOwnProperty", "Title", "title ", "", "product_code/~"],
@@ -154,7 +154,7 @@ Deno.test("The fields of a product", async (t) => {
       `{"title":"x",${fields.join()}}`,
     );
 
-    assertFaults(
+    assertDetails(
       reply,
       ...names.map((name) =>
         [
@@ -166,7 +166,7 @@ Deno.test("The fields of a product", async (t) => {
     assertEquals(Reflect.get({}, "polluted"), undefined);
   });
 
-  await t.step("count once, as the last of their name", async () => {
+  await t.step("use the last of equal names", async () => {
     const other = await app.organization();
 
     const { status, body } = await org.post(

@@ -33,7 +33,7 @@ Deno.test("Hostile strings", async (t) => {
   const whole: unknown = await fullBody(app, org);
   const { path, product } = await org.create(whole as object);
 
-  await t.step("are stored in every text as they are", async () => {
+  await t.step("are stored unchanged in every text field", async () => {
     for (let i = 0; i < HOSTILE.length; i += TEXTS.length) {
       const strings = new Map(
         TEXTS.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!]),
@@ -67,7 +67,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("are refused as the names of fields", async () => {
+  await t.step("are refused as field names", async () => {
     for (const string of HOSTILE) {
       const { status } = await org.put(path, { [string]: string });
 
@@ -76,7 +76,7 @@ Deno.test("Hostile strings", async (t) => {
   });
 
   await t.step(
-    "are searched for, and refused in every other parameter",
+    "are searched for, and refused in other parameters",
     async () => {
       const parameters = ["page", "limit", "include", "format_id"]
         .concat("publishing_status_id", "lifecycle_status_id", "sort")
@@ -96,7 +96,7 @@ Deno.test("Hostile strings", async (t) => {
     },
   );
 
-  await t.step("are found by no path", async () => {
+  await t.step("match no path", async () => {
     for (const [i, string] of HOSTILE.entries()) {
       const { status } = await app.send(
         `${PRODUCTS}/${encodeURIComponent(string)}`,
@@ -110,7 +110,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("are refused in headers, or ignored", async () => {
+  await t.step("are refused or ignored in headers", async () => {
     const asKey = { "x-api-key": org.key };
     const token = hmacToken(SECRET, claims());
     const asMember = {
@@ -144,7 +144,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("name no subject that is anyone", async () => {
+  await t.step("are no members as token subjects", async () => {
     for (const string of HOSTILE.slice(0, 100)) {
       const { status } = await app.send(path, {
         headers: {
@@ -157,7 +157,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("have changed nothing else", async () => {
+  await t.step("changed nothing else", async () => {
     const { body } = await org.get(PRODUCTS);
 
     assertEquals(body.meta.total, 1);

@@ -9,7 +9,7 @@ Deno.test("Ignored-Fields", async (t) => {
     await idOfCode(app, "contributor_roles", "B01"),
   ];
 
-  await t.step("is absent where nothing is ignored", async () => {
+  await t.step("is absent if no field is ignored", async () => {
     const created = await org.post("/api/products", { title: "Emma" });
     const refused = await org.post("/api/products", { id: "x", title: 1 });
 
@@ -18,7 +18,7 @@ Deno.test("Ignored-Fields", async (t) => {
     assertEquals(refused.headers.get("ignored-fields"), null);
   });
 
-  await t.step("names fields of POST that only answers have", async () => {
+  await t.step("lists the response-only fields of POST", async () => {
     const { status, headers } = await org.post("/api/products", {
       publisher_name: "Harbour Press",
       title: "Emma",
@@ -42,32 +42,35 @@ Deno.test("Ignored-Fields", async (t) => {
     );
   });
 
-  await t.step("names them on PUT of what GET returned", async () => {
-    const { path } = await org.create({ publisher_id: org.publisher });
-    const { body: { data } } = await org.get(path);
+  await t.step(
+    "lists the response-only fields when a GET response is PUT",
+    async () => {
+      const { path } = await org.create({ publisher_id: org.publisher });
+      const { body: { data } } = await org.get(path);
 
-    const { status, headers } = await org.put(path, data);
+      const { status, headers } = await org.put(path, data);
 
-    assertEquals(status, 200);
-    assertEquals(
-      headers.get("ignored-fields")!.split(", ").sort(),
-      [
-        "collections",
-        "created_at",
-        "id",
-        "license_badge_colour",
-        "license_name",
-        "organization_id",
-        "product_code",
-        "product_sales_rights",
-        "product_territories",
-        "publisher_name",
-        "updated_at",
-      ].filter((name) => name in data),
-    );
-  });
+      assertEquals(status, 200);
+      assertEquals(
+        headers.get("ignored-fields")!.split(", ").sort(),
+        [
+          "collections",
+          "created_at",
+          "id",
+          "license_badge_colour",
+          "license_name",
+          "organization_id",
+          "product_code",
+          "product_sales_rights",
+          "product_territories",
+          "publisher_name",
+          "updated_at",
+        ].filter((name) => name in data),
+      );
+    },
+  );
 
-  await t.step("is one that a page may read", async () => {
+  await t.step("is readable for pages (CORS)", async () => {
     const handler = app.variant({ corsOrigins: ["https://a.example"] });
     const { headers } = await handler(
       new Request("http://catalogue.test/health/live", {

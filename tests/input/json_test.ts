@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openApp } from "../support/harness.ts";
-import { faultsOf, writesOf } from "../support/writing.ts";
+import { errorsOf, writesOf } from "../support/writing.ts";
 
 Deno.test("The JSON of a body", async (t) => {
   await using app = await openApp();
@@ -8,56 +8,71 @@ Deno.test("The JSON of a body", async (t) => {
   const { path } = await org.create();
   const writes = writesOf(app, org, path);
 
-  await t.step("is refused where it is no JSON", async () => {
-    const texts = ["", " ", "\n", "{", '{"title":"x",}', '{"title":"x"', "[1"]
-      .concat("{'title':'x'}", "{title:1}", '{"title":NaN}', '{"title":0x1}')
-      .concat('{"title":Infinity}', '{"page_count":01}', '{"page_count":+1}')
-      .concat('{"page_count":.5}', '{"title":"a\tb"}', '{"title":"\\x41"}')
-      .concat('// x\n{"title":"x"}', '{"title":"x"}{}', '{"title":"x"} x')
-      .concat('\ufeff{"title":"x"}', '{"title":"x"}\ufeff', '\xa0{"title":"x"}')
-      .concat("undefined", '{"title":"x"}\0', "title=x", "<title/>");
-    for (const text of texts) {
-      for (const { status, body } of await writes(text)) {
-        assertEquals(status, 400, text);
-        assertEquals(body.error.code, "INVALID_JSON");
+  await t.step(
+    "is refused with INVALID_JSON if it is not JSON (RFC 8259)",
+    async () => {
+      const texts = ["", " ", "\n", "{", '{"title":"x",}', '{"title":"x"', "[1"]
+        .concat("{'title':'x'}", "{title:1}", '{"title":NaN}', '{"title":0x1}')
+        .concat('{"title":Infinity}', '{"page_count":01}', '{"page_count":+1}')
+        .concat('{"page_count":.5}', '{"title":"a\tb"}', '{"title":"\\x41"}')
+        .concat('// x\n{"title":"x"}', '{"title":"x"}{}', '{"title":"x"} x')
+        .concat(
+          '\ufeff{"title":"x"}',
+          '{"title":"x"}\ufeff',
+          '\xa0{"title":"x"}',
+        )
+        .concat("undefined", '{"title":"x"}\0', "title=x", "<title/>");
+      for (const text of texts) {
+        for (const { status, body } of await writes(text)) {
+          assertEquals(status, 400, text);
+          assertEquals(body.error.code, "INVALID_JSON");
+        }
       }
-    }
-  });
+    },
+  );
 
-  await t.step("is refused where it is no UTF-8", async () => {
-    const title = (...bytes: number[]) => [
-      ...new TextEncoder().encode('{"title":"x'),
-      ...bytes,
-      ...new TextEncoder().encode('"}'),
-    ];
-    const bodies = {
-      latin1: title(0xe9),
-      overlong: title(0xc0, 0xaf),
-      surrogate: title(0xed, 0xa0, 0x80),
-      cut: title(0xf0, 0x9f, 0x92),
-      beyond: title(0xf4, 0x90, 0x80, 0x80),
-      mark: [0xef, 0xbb, 0xbf, ...title()],
-      utf16: [...'{"title":"x"}'].flatMap((c) => [c.charCodeAt(0), 0]),
-      utf16be: [0xfe, 0xff, 0, 0x7b, 0, 0x7d],
-    };
-    for (const [name, bytes] of Object.entries(bodies)) {
-      for (const { status, body } of await writes(new Uint8Array(bytes))) {
-        assertEquals(status, 400, name);
-        assertEquals(body.error.code, "INVALID_JSON");
+  await t.step(
+    "is refused with INVALID_JSON if it is not UTF-8 (RFC 8259, 8.1)",
+    async () => {
+      const title = (...bytes: number[]) => [
+        ...new TextEncoder().encode('{"title":"x'),
+        ...bytes,
+        ...new TextEncoder().encode('"}'),
+      ];
+      const bodies = {
+        latin1: title(0xe9),
+        overlong: title(0xc0, 0xaf),
+        surrogate: title(0xed, 0xa0, 0x80),
+        cut: title(0xf0, 0x9f, 0x92),
+        beyond: title(0xf4, 0x90, 0x80, 0x80),
+        mark: [0xef, 0xbb, 0xbf, ...title()],
+        utf16: [...'{"title":"x"}'].flatMap((c) => [c.charCodeAt(0), 0]),
+        utf16be: [0xfe, 0xff, 0, 0x7b, 0, 0x7d],
+      };
+      for (const [name, bytes] of Object.entries(bodies)) {
+        for (const { status, body } of await writes(new Uint8Array(bytes))) {
+          assertEquals(status, 400, name);
+          assertEquals(body.error.code, "INVALID_JSON");
+        }
       }
-    }
-  });
+    },
+  );
 
-  await t.step("is refused where it is no object", async () => {
-    for (const text of ["null", "[]", '[{"title":"x"}]', '"x"', "1", "true"]) {
-      for (const { status, body } of await writes(text)) {
-        assertEquals(status, 400, text);
-        assertEquals(faultsOf(body), [["", "invalid_type"]]);
+  await t.step(
+    "is refused with VALIDATION_ERROR if it is not an object",
+    async () => {
+      for (
+        const text of ["null", "[]", '[{"title":"x"}]', '"x"', "1", "true"]
+      ) {
+        for (const { status, body } of await writes(text)) {
+          assertEquals(status, 400, text);
+          assertEquals(errorsOf(body), [["", "invalid_type"]]);
+        }
       }
-    }
-  });
+    },
+  );
 
-  await t.step("nests 32 levels deep and no deeper", async () => {
+  await t.step("nests at most 32 levels deep", async () => {
     const nested = (levels: number, inner = "") =>
       `{"title":"x","product_territories":${"[".repeat(levels - 1)}${inner}${
         "]".repeat(levels - 1)
@@ -111,7 +126,7 @@ Deno.test("The JSON of a body", async (t) => {
     }
   });
 
-  await t.step("counts by the last of two equal keys", async () => {
+  await t.step("uses the last of equal names", async () => {
     const other = await app.organization();
     const { license } = org;
 

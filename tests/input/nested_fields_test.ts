@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 import {
   AMOUNT,
@@ -91,7 +91,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
 
-  await t.step("come back as they were sent", async () => {
+  await t.step("come back as sent", async () => {
     for (const array of ["product_prices", "packing_configurations"] as const) {
       const { entry, fields } = ARRAYS[array];
       const all = [...rounds(fields, "takes")];
@@ -142,7 +142,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     }
   });
 
-  await t.step("refuse every other value, each by its name", async () => {
+  await t.step("refuse every other value with its pointer", async () => {
     const { path, product } = await org.create();
 
     for (const [array, { entry, fields }] of Object.entries(ARRAYS)) {
@@ -153,15 +153,15 @@ Deno.test("The entries of a product's arrays", async (t) => {
           await org.put(path, body),
         ];
 
-        const faults = Object.entries(outcome)
+        const errors = Object.entries(outcome)
           .map(([field, code]) => [`/${array}/0/${field}`, code] as const);
-        for (const reply of replies) assertFaults(reply, ...faults);
+        for (const reply of replies) assertDetails(reply, ...errors);
       }
     }
     assertEquals((await org.get(path)).body.data, product);
   });
 
-  await t.step("need their own fields, and have no others", async () => {
+  await t.step("require their fields, and allow no others", async () => {
     for (const [array, { entry }] of Object.entries(ARRAYS)) {
       const reply = await org.post(
         "/api/products",
@@ -170,7 +170,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
         }]}`,
       );
 
-      assertFaults(
+      assertDetails(
         reply,
         ...Object.keys(entry)
           .map((field) => [`/${array}/0/${field}`, "required"] as const),
@@ -181,7 +181,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
     }
   });
 
-  await t.step("are objects in an array of at most 500", async () => {
+  await t.step("are at most 500 objects", async () => {
     for (const [array, { entry }] of Object.entries(ARRAYS)) {
       for (const wrong of [null, {}, "x", 1]) {
         const reply = await org.post("/api/products", {
@@ -189,7 +189,7 @@ Deno.test("The entries of a product's arrays", async (t) => {
           [array]: wrong,
         });
 
-        assertFaults(reply, [`/${array}`, "invalid_type"]);
+        assertDetails(reply, [`/${array}`, "invalid_type"]);
       }
       const entries = await org.post("/api/products", {
         title: "x",
@@ -200,16 +200,16 @@ Deno.test("The entries of a product's arrays", async (t) => {
         [array]: Array(501).fill(entry),
       });
 
-      assertFaults(
+      assertDetails(
         entries,
         ...[0, 1, 2, 3]
           .map((i) => [`/${array}/${i}`, "invalid_type"] as const),
       );
-      assertFaults(tooMany, [`/${array}`, "too_many"]);
+      assertDetails(tooMany, [`/${array}`, "too_many"]);
     }
   });
 
-  await t.step("answer at most a hundred details", async () => {
+  await t.step("return at most a hundred details", async () => {
     const secret = "x".repeat(200);
     const malformed = Array(500).fill({ currency_code: secret });
     const unknown = Array.from({ length: 500 }, () => ({

@@ -31,7 +31,7 @@ Deno.test("rowsOf", async (t) => {
 });
 
 Deno.test("recordsOf", async (t) => {
-  await t.step("names the fields by the first row", () => {
+  await t.step("takes the field names from the first row", () => {
     assertEquals(recordsOf("id,title\n1,Emma\n"), [{ id: "1", title: "Emma" }]);
   });
 

@@ -22,7 +22,7 @@ import { prepare, start } from "../support/process.ts";
 /** The largest page (specification, 8). */
 const PAGE = 100;
 
-/** One of so many books is also searched with hyphens and by its ISBN-10. */
+/** The interval of books that are also searched with hyphens and by ISBN-10. */
 const SAMPLE = 20;
 
 /** So many mismatches are printed. */
@@ -66,8 +66,10 @@ function describe(books: Book[]): void {
       has("publication_date")
     } with a year, ${books.filter(({ series }) => series).length} in a series`,
   );
-  for (const { number, faults } of books) {
-    for (const fault of faults) console.log(`Book ${number}: ${fault}`);
+  for (const { number, omissions } of books) {
+    for (const omission of omissions) {
+      console.log(`Book ${number}: ${omission}`);
+    }
   }
 }
 

@@ -23,7 +23,7 @@ export function values(
   );
 }
 
-/** Mostly one of these records, seldom what is none of the organization's. */
+/** Usually one of these records, rarely an id that the organization does not have. */
 export function records(...names: unknown[]): Values {
   const theirs = String(names[0]).replace("@mine", "@theirs");
   return fc.oneof(

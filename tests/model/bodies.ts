@@ -14,7 +14,7 @@ import { COLLATERAL, type Entry } from "./catalogue.ts";
  * Bodies are made before the organizations that take them, so they name what
  * they refer to: "@mine.license", "@theirs.license", "@nobody",
  * "@contributor_roles.0", "@row.collateral.0" (of the product that is updated).
- * A value that its field refuses stands there with the code of the fault.
+ * A value that its field refuses comes with the code of the error.
  */
 
 const DAYS = values(
@@ -41,7 +41,7 @@ const TYPE = fc.constantFrom(...Object.keys(COLLATERAL));
 
 const TEXT = values(["", "Handsome, clever, and rich", null]);
 
-/** Values for those fields of collateral that take no plain text. */
+/** Values for the collateral fields that are not plain text. */
 const SPECIAL: Record<string, Values> = {
   text_type: values(["02", "03", null], ["99", "invalid_code"]),
   content_audience: values([["00", "01"], [], null]),
@@ -73,7 +73,7 @@ const CHANGED_COLLATERAL = fc.oneof(
   { weight: 1, arbitrary: fc.record({ collateral_type: TYPE }) },
 );
 
-/** An array of rows: new ones, and changes of those that are there. */
+/** An array of new and changed rows. */
 function rows(
   array: string,
   created: fc.Arbitrary<Entry>,
@@ -179,7 +179,7 @@ const FIELDS = {
   license_name: values([1]),
 };
 
-/** Bodies of a create or an update, most of them without a fault. */
+/** Bodies of a create or an update, most of them valid. */
 export function bodies(operation: "create" | "update"): fc.Arbitrary<Entry> {
   const title = fc.record({ title: TITLE });
   const arrays = Object.entries(ROWS)

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import type { Reply } from "../support/envelope.ts";
 import {
   ARRAYS,
@@ -10,7 +10,7 @@ import {
   shown,
   written,
 } from "./catalogue.ts";
-import { faultsOf, isMalformed } from "./faults.ts";
+import { errorsOf, isMalformed } from "./body_errors.ts";
 import { resolved, type Scene, type Side } from "./scene.ts";
 import type { Step } from "./steps.ts";
 
@@ -75,8 +75,8 @@ const PLAYS: Record<Step["operation"], (move: Move) => Promise<void>> = {
     if (refused.length > 0 || isMalformed(body, true)) {
       return assertMalformed(reply, refused);
     }
-    const faults = faultsOf(body, before, side.catalogue, scene.world);
-    if (faults.length > 0) return assertFaults(reply, ...faults);
+    const errors = errorsOf(body, before, side.catalogue, scene.world);
+    if (errors.length > 0) return assertDetails(reply, ...errors);
     assertEquals(reply.status, 201);
     const { id, product_code, created_at, updated_at } = reply.body.data;
     assertEquals(updated_at, created_at);
@@ -93,8 +93,8 @@ const PLAYS: Record<Step["operation"], (move: Move) => Promise<void>> = {
       return assertMalformed(reply, refused);
     }
     if (!product) return assertEquals(reply.status, 404);
-    const faults = faultsOf(body, product, side.catalogue, scene.world);
-    if (faults.length > 0) return assertFaults(reply, ...faults);
+    const errors = errorsOf(body, product, side.catalogue, scene.world);
+    if (errors.length > 0) return assertDetails(reply, ...errors);
     assertEquals(reply.status, 200);
     const { updated_at } = reply.body.data;
     const before = String(product.given.updated_at);
@@ -199,10 +199,10 @@ function assertMalformed(
 ): void {
   assertEquals(status, 400);
   const details: { pointer: string; code: string }[] = body.error.details;
-  for (const fault of refused) {
+  for (const error of refused) {
     assert(
-      details.some(({ pointer, code }) => `${[pointer, code]}` === `${fault}`),
-      `${fault}`,
+      details.some(({ pointer, code }) => `${[pointer, code]}` === `${error}`),
+      `${error}`,
     );
   }
   assert(details.length > 0);

@@ -17,7 +17,7 @@ export interface Cluster extends AsyncDisposable {
   revokeKey(key: string): Promise<void>;
 }
 
-/** Makes a database next to the one of the tests, and starts so many processes on it at once. */
+/** Creates a database beside that of the tests, and starts this number of processes on it. */
 export async function startCluster(size: number): Promise<Cluster> {
   const name = `processes_${crypto.randomUUID().replaceAll("-", "")}`;
   await administer(`create database ${name}`);

@@ -24,7 +24,7 @@ async function together(t: Deno.TestContext, size: number) {
   const everywhere = cluster.services.map(({ origin }) => origin);
   const revoked = await revokeOne(cluster, everywhere);
 
-  await t.step("install an empty database at once, and once", async () => {
+  await t.step("install an empty database once, concurrently", async () => {
     const [row] = await cluster.sql((sql) =>
       sql<{ migrations: number; forms: number }[]>`
         select
@@ -60,28 +60,31 @@ async function together(t: Deno.TestContext, size: number) {
     assertEquals(await totals(everywhere, key), everywhere.map(() => 1));
   });
 
-  await t.step("count what all of them create and delete", async () => {
-    const { key } = await cluster.organization();
+  await t.step(
+    "count the products that all of them create and delete",
+    async () => {
+      const { key } = await cluster.organization();
 
-    await Promise.all(
-      everywhere.map(async (origin, at) => {
-        const other = everywhere.at(at - 1)!;
-        for (let i = 0; i < PER_PROCESS; i++) {
-          const { data } = await call([origin], key, "POST", "", {
-            title: "Emma",
-          });
-          if (i % 2 === 0) {
-            await call([other], key, "DELETE", `/${data.id}`);
+      await Promise.all(
+        everywhere.map(async (origin, at) => {
+          const other = everywhere.at(at - 1)!;
+          for (let i = 0; i < PER_PROCESS; i++) {
+            const { data } = await call([origin], key, "POST", "", {
+              title: "Emma",
+            });
+            if (i % 2 === 0) {
+              await call([other], key, "DELETE", `/${data.id}`);
+            }
           }
-        }
-      }),
-    );
+        }),
+      );
 
-    const left = size * PER_PROCESS / 2;
-    assertEquals(await totals(everywhere, key), everywhere.map(() => left));
-  });
+      const left = size * PER_PROCESS / 2;
+      assertEquals(await totals(everywhere, key), everywhere.map(() => left));
+    },
+  );
 
-  await t.step("refuse a revoked key, each after 5 seconds", async () => {
+  await t.step("all refuse a revoked key after 5 seconds", async () => {
     await revoked.time;
 
     const replies = await Promise.all(
@@ -94,7 +97,7 @@ async function together(t: Deno.TestContext, size: number) {
     );
   });
 
-  await t.step("lose nothing when one of them is killed", async () => {
+  await t.step("lose no acknowledged write when one is killed", async () => {
     const { key } = await cluster.organization();
     const [victim, ...others] = cluster.services;
     const created = new Set<string>();

@@ -1,6 +1,6 @@
 import { start } from "../support/process.ts";
 
-/** The service in a process of its own. */
+/** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
   /** Ends the process at once, whatever it is doing, and gives what it had logged. */

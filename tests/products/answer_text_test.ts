@@ -9,7 +9,7 @@ import { insertTree } from "../support/rights_tree.ts";
  * them. That JSON is compact is checked with every answer of every test.
  */
 
-Deno.test("The fields of an answer", async (t) => {
+Deno.test("The fields of a response", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const created = await org.post("/api/products", await fullBody(app, org));
@@ -71,14 +71,14 @@ Deno.test("The fields of an answer", async (t) => {
     );
   });
 
-  await t.step("are absent where a relation is not set", async () => {
+  await t.step("are absent if their reference is not set", async () => {
     const { product } = await org.create({ title: "Emma" });
 
     assertEquals(order(product), `${ALWAYS}, ${EMPTY_ARRAYS}`);
   });
 });
 
-/** The names of the fields, each with those of the first object in it. */
+/** The names of the fields, with those of nested objects. */
 function order(value: unknown): string {
   if (Array.isArray(value)) return `[${order(value[0])}]`;
   if (typeof value !== "object" || value === null) return "";

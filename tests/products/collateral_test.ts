@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 
 const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
@@ -9,7 +9,7 @@ const AWARD = { collateral_type: "award", prize_name: "A prize" };
 Deno.test("PUT /products/{id}: collateral", async (t) => {
   await using app = await openApp();
 
-  await t.step("becomes the given entries in their order", async () => {
+  await t.step("becomes the given entries, in order", async () => {
     const org = await app.organization();
     const { path, rows, ids } = await productOfAllTypes(org);
 
@@ -36,7 +36,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
   });
 
   await t.step(
-    "goes when it is left out, and stays untouched else",
+    "deletes omitted entries, and changes no others",
     async () => {
       const org = await app.organization();
       const { path, rows, ids } = await productOfAllTypes(org);
@@ -49,11 +49,11 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       assertEquals(untouched.body.data.collateral, rows);
       assertEquals(one.body.data.collateral, [rows[1]]);
       assertEquals(none.body.data.collateral, []);
-      assertFaults(gone, ["/collateral/0/id", "unknown_reference"]);
+      assertDetails(gone, ["/collateral/0/id", "unknown_reference"]);
     },
   );
 
-  await t.step("keeps the fields that an entry has not", async () => {
+  await t.step("keeps the absent fields of an entry", async () => {
     const org = await app.organization();
     const { path, product } = await org.create({
       collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
@@ -69,7 +69,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     ]);
   });
 
-  await t.step("refuses an id that is not its row's", async () => {
+  await t.step("refuses the id of another product's row", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { path, rows, ids } = await productOfAllTypes(org);
     const sibling = await productOfAllTypes(org);
@@ -90,14 +90,14 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       collateral: [{ id: ids.text }, { id: ids.text.toUpperCase() }],
     });
 
-    assertFaults(alone, ["/collateral/0/id", "unknown_reference"]);
-    assertFaults(
+    assertDetails(alone, ["/collateral/0/id", "unknown_reference"]);
+    assertDetails(
       unknown,
       ["/collateral/0/id", "unknown_reference"],
       ["/collateral/1/id", "unknown_reference"],
       ["/collateral/2/id", "unknown_reference"],
     );
-    assertFaults(repeated, ["/collateral/1/id", "duplicate"]);
+    assertDetails(repeated, ["/collateral/1/id", "duplicate"]);
     assertEquals((await org.get(path)).body.data.collateral, rows);
     assertEquals(
       (await org.get(sibling.path)).body.data.collateral,
@@ -109,7 +109,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     );
   });
 
-  await t.step("has no fields of another type", async () => {
+  await t.step("refuses fields of another type", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);
 
@@ -130,13 +130,13 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       collateral: [{ id: ids.award, prize_jury: "x", text_author: "x" }],
     });
 
-    assertFaults(
+    assertDetails(
       created,
       ["/collateral/0/text", "unknown_field"],
       ["/collateral/0/source_title", "unknown_field"],
     );
-    assertFaults(typed, ["/collateral/0/text", "unknown_field"]);
-    assertFaults(
+    assertDetails(typed, ["/collateral/0/text", "unknown_field"]);
+    assertDetails(
       untyped,
       ["/collateral/0/text", "unknown_field"],
       ["/collateral/1/citation_note", "unknown_field"],
@@ -144,7 +144,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     assertEquals(mixed.status, 400);
   });
 
-  await t.step("keeps its type", async () => {
+  await t.step("refuses a change of type", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);
 
@@ -155,14 +155,14 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
       ],
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/collateral/0/collateral_type", "immutable"],
       ["/collateral/1/collateral_type", "immutable"],
     );
   });
 
-  await t.step("keeps its subject, whose name two types share", async () => {
+  await t.step("keeps its main field, whose name two types share", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);
 
@@ -177,7 +177,7 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
         ],
       });
 
-      assertFaults(refused, [
+      assertDetails(refused, [
         "/collateral/0/source_title",
         source_title === null ? "invalid_type" : "blank",
       ]);

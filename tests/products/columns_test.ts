@@ -32,7 +32,7 @@ Deno.test("The columns of products", async (t) => {
     }
   });
 
-  await t.step("are written and answered", async () => {
+  await t.step("are written and returned", async () => {
     const org = await app.organization();
     const body: Record<string, unknown> = await fullBody(app, org);
 

@@ -8,7 +8,7 @@ import { addToProgram } from "../support/program.ts";
 
 const ROUNDS = 12;
 
-Deno.test("Requests at the same time", async (t) => {
+Deno.test("Concurrent requests", async (t) => {
   await using app = await openApp();
   const roles = await app.sql((sql) =>
     sql<
@@ -24,7 +24,7 @@ Deno.test("Requests at the same time", async (t) => {
     }));
 
   await t.step(
-    "keep what another has written of the same product",
+    "keep each other's changes to the same product",
     async () => {
       const org = await app.organization();
       const { path } = await org.create();
@@ -55,7 +55,7 @@ Deno.test("Requests at the same time", async (t) => {
     },
   );
 
-  await t.step("leave one of the sets that they gave, whole", async () => {
+  await t.step("leave one complete set of the given ones", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const sets = Array.from({ length: ROUNDS }, (_, i) => contributors(org, i));
@@ -73,7 +73,7 @@ Deno.test("Requests at the same time", async (t) => {
     assert(sets.some((set) => set.map(roleOf).join() === left));
   });
 
-  await t.step("count a product once, by what it is in the end", async () => {
+  await t.step("count a product once, with its final values", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     const statuses = await app.sql((sql) =>
@@ -142,7 +142,7 @@ Deno.test("Requests at the same time", async (t) => {
     assertEquals((await org.get("/api/products")).body.meta.total, 2 + ROUNDS);
   });
 
-  await t.step("change a row or find it gone", async () => {
+  await t.step("change a row or report it as unknown", async () => {
     const org = await app.organization();
 
     for (let i = 0; i < ROUNDS; i++) {
@@ -163,7 +163,7 @@ Deno.test("Requests at the same time", async (t) => {
     }
   });
 
-  await t.step("delete a product or put it in a program", async () => {
+  await t.step("delete a product or add it to a program", async () => {
     const org = await app.organization();
     let kept = 0;
 
@@ -182,7 +182,7 @@ Deno.test("Requests at the same time", async (t) => {
     assertEquals((await org.get("/api/products")).body.meta.total, kept);
   });
 
-  await t.step("delete a product once, and leave nothing of it", async () => {
+  await t.step("delete a product once, with all its rows", async () => {
     const org = await app.organization();
 
     for (let i = 0; i < ROUNDS; i++) {
@@ -218,7 +218,7 @@ Deno.test("Requests at the same time", async (t) => {
     assertEquals([body.data, body.meta.total], [[], 0]);
   });
 
-  await t.step("refer to a record or see it deleted", async () => {
+  await t.step("refer to a record or report it as unknown", async () => {
     for (let i = 0; i < ROUNDS; i++) {
       const org = await app.organization();
       const { path } = await org.create();

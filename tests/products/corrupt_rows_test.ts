@@ -19,11 +19,11 @@ const CORRUPTIONS: Record<
     sql`update products set subtitle = repeat('x', 1000000) where id = ${id}`,
 };
 
-Deno.test("A row that was corrupted by hand", async (t) => {
+Deno.test("A manually corrupted row", async (t) => {
   await using app = await openApp();
 
   for (const [what, corrupt] of Object.entries(CORRUPTIONS)) {
-    await t.step(`keeps no other from being read: ${what}`, async () => {
+    await t.step(`does not affect other products: ${what}`, async () => {
       const org = await app.organization();
       const whole = await org.create({ title: "whole" });
       const { id, path } = await org.create({

@@ -1,29 +1,32 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/bodies.ts";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 Deno.test("POST /products", async (t) => {
   await using app = await openApp();
 
-  await t.step("creates a product with everything in it", async () => {
-    const org = await app.organization();
-    const body = await fullBody(app, org);
+  await t.step(
+    "returns 201 with a product that has every field (specification, 4.1)",
+    async () => {
+      const org = await app.organization();
+      const body = await fullBody(app, org);
 
-    const { status, headers, body: { data } } = await org.post(
-      "/api/products",
-      body,
-    );
+      const { status, headers, body: { data } } = await org.post(
+        "/api/products",
+        body,
+      );
 
-    assertEquals(status, 201);
-    assertEquals(headers.get("location"), `/api/products/${data.id}`);
-    assertEquals((await org.get(`/api/products/${data.id}`)).body.data, data);
-    assertHas(data, body);
-  });
+      assertEquals(status, 201);
+      assertEquals(headers.get("location"), `/api/products/${data.id}`);
+      assertEquals((await org.get(`/api/products/${data.id}`)).body.data, data);
+      assertHas(data, body);
+    },
+  );
 
   await t.step(
-    "takes ids in upper case, and answers them in lower",
+    "accepts ids in upper case, and returns them in lower case",
     async () => {
       const org = await app.organization();
       const body = await fullBody(app, org);
@@ -39,7 +42,7 @@ Deno.test("POST /products", async (t) => {
     },
   );
 
-  await t.step("leaves everything but the title empty", async () => {
+  await t.step("requires only the title", async () => {
     const org = await app.organization();
 
     const { status, body: { data } } = await org.post("/api/products", {
@@ -67,7 +70,7 @@ Deno.test("POST /products", async (t) => {
     });
   });
 
-  await t.step("takes null for every field but the title", async () => {
+  await t.step("accepts null for every field but the title", async () => {
     const org = await app.organization();
     const nothing = Object.fromEntries(
       WRITABLE.map((field) => [field, null]),
@@ -78,7 +81,7 @@ Deno.test("POST /products", async (t) => {
     for (const field of WRITABLE) assertEquals(product[field], null, field);
   });
 
-  await t.step("names every fault with its pointer", async () => {
+  await t.step("returns every error with its pointer", async () => {
     const org = await app.organization();
 
     const reply = await org.post("/api/products", {
@@ -88,7 +91,7 @@ Deno.test("POST /products", async (t) => {
       shelf: 1,
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/title", "required"],
       ["/isbn13", "invalid_isbn13"],
@@ -99,7 +102,7 @@ Deno.test("POST /products", async (t) => {
     );
   });
 
-  await t.step("names every reference that is unknown", async () => {
+  await t.step("returns every unknown reference with its pointer", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
 
     const reply = await org.post("/api/products", {
@@ -114,7 +117,7 @@ Deno.test("POST /products", async (t) => {
       series_id: org.series,
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/license_id", "unknown_reference"],
       ["/season_id", "unknown_reference"],
@@ -126,7 +129,7 @@ Deno.test("POST /products", async (t) => {
   });
 
   await t.step(
-    "refuses the id of a row, which does not exist yet",
+    "refuses an id in a new row",
     async () => {
       const org = await app.organization();
       const id = crypto.randomUUID();
@@ -138,7 +141,7 @@ Deno.test("POST /products", async (t) => {
         collateral: [{ id, collateral_type: "award", prize_name: "A prize" }],
       });
 
-      assertFaults(
+      assertDetails(
         reply,
         ["/product_prices/0/id", "unexpected_id"],
         ["/packing_configurations/0/id", "unexpected_id"],
@@ -147,7 +150,7 @@ Deno.test("POST /products", async (t) => {
     },
   );
 
-  await t.step("creates nothing when a row of it is refused", async () => {
+  await t.step("creates nothing if a row is invalid", async () => {
     const org = await app.organization();
     const body = await fullBody(app, org);
     const field_id = crypto.randomUUID();
@@ -157,7 +160,7 @@ Deno.test("POST /products", async (t) => {
       custom_fields: [...body.custom_fields, { field_id, field_value: 1 }],
     });
 
-    assertFaults(reply, ["/custom_fields/1/field_id", "unknown_reference"]);
+    assertDetails(reply, ["/custom_fields/1/field_id", "unknown_reference"]);
     const list = await org.get("/api/products");
     assertEquals([list.body.data, list.body.meta.total], [[], 0]);
   });

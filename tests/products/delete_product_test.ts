@@ -7,7 +7,7 @@ Deno.test("DELETE /products/{id}", async (t) => {
   await using app = await openApp();
 
   await t.step(
-    "deletes a product with everything that is its own",
+    "deletes a product with all its rows (specification, 4.5)",
     async () => {
       const org = await app.organization();
       const { id, path } = await org.create(await fullBody(app, org));
@@ -28,7 +28,7 @@ Deno.test("DELETE /products/{id}", async (t) => {
     },
   );
 
-  await t.step("says so where there is nothing to delete", async () => {
+  await t.step("returns deleted: false for a missing product", async () => {
     const org = await app.organization();
     const { id: gone, path } = await org.create();
     await org.delete(path);
@@ -43,7 +43,7 @@ Deno.test("DELETE /products/{id}", async (t) => {
     }
   });
 
-  await t.step("repeats the id as it was asked for", async () => {
+  await t.step("returns the id as requested", async () => {
     const org = await app.organization();
     const { id } = await org.create();
     const asked = id.toUpperCase();
@@ -55,7 +55,7 @@ Deno.test("DELETE /products/{id}", async (t) => {
     }
   });
 
-  await t.step("answers 404 for a path without a UUID", async () => {
+  await t.step("returns 404 for a path without a UUID", async () => {
     const org = await app.organization();
 
     const { status, body } = await org.delete("/api/products/1");
@@ -63,19 +63,22 @@ Deno.test("DELETE /products/{id}", async (t) => {
     assertEquals([status, body.error.code], [404, "NOT_FOUND"]);
   });
 
-  await t.step("keeps a product that is in a publishing program", async () => {
-    const org = await app.organization();
-    const { id, path, product } = await org.create(await fullBody(app, org));
-    await addToProgram(app, org, id);
+  await t.step(
+    "returns 409 for a product in a publishing program",
+    async () => {
+      const org = await app.organization();
+      const { id, path, product } = await org.create(await fullBody(app, org));
+      await addToProgram(app, org, id);
 
-    const { status, body: { error } } = await org.delete(path);
+      const { status, body: { error } } = await org.delete(path);
 
-    assertEquals([status, error.code], [409, "CONFLICT"]);
-    assertEquals((await org.get(path)).body.data, product);
-    assertEquals((await org.get("/api/products")).body.meta.total, 1);
-  });
+      assertEquals([status, error.code], [409, "CONFLICT"]);
+      assertEquals((await org.get(path)).body.data, product);
+      assertEquals((await org.get("/api/products")).body.meta.total, 1);
+    },
+  );
 
-  await t.step("deletes it when it has left the program", async () => {
+  await t.step("deletes a product that has left its program", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await addToProgram(app, org, id);

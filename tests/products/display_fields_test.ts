@@ -5,7 +5,7 @@ Deno.test("The display fields of a product", async (t) => {
   await using app = await openApp();
 
   await t.step(
-    "are present while the relation is set, and absent after",
+    "are present only while the reference is set",
     async () => {
       const org = await app.organization();
       const { path, product } = await org.create();
@@ -66,7 +66,7 @@ Deno.test("The display fields of a product", async (t) => {
   );
 
   await t.step(
-    "are null for a license without a colour and a collection without a type",
+    "are null for an empty column of the record",
     async () => {
       const org = await app.organization();
       await app.sql(async (sql) => {

@@ -5,25 +5,28 @@ import { openApp } from "../support/harness.ts";
 Deno.test("Conditional requests", async (t) => {
   await using app = await openApp();
 
-  await t.step("tag each representation, and each the same", async () => {
-    const org = await app.organization();
+  await t.step(
+    "give equal representations equal ETags (RFC 9110, 8.8.3)",
+    async () => {
+      const org = await app.organization();
 
-    const created = await org.post("/api/products", { title: "Emma" });
-    const path = created.headers.get("location")!;
-    const got = await org.get(path);
-    const updated = await org.put(path, { title: "Persuasion" });
-    const gotAgain = await org.get(path);
+      const created = await org.post("/api/products", { title: "Emma" });
+      const path = created.headers.get("location")!;
+      const got = await org.get(path);
+      const updated = await org.put(path, { title: "Persuasion" });
+      const gotAgain = await org.get(path);
 
-    const [before, after] = [created, updated].map(({ headers }) =>
-      headers.get("etag")!
-    );
-    assertMatch(before!, /^"[\w-]+"$/);
-    assertNotEquals(after, before);
-    assertEquals(got.headers.get("etag"), before);
-    assertEquals(gotAgain.headers.get("etag"), after);
-  });
+      const [before, after] = [created, updated].map(({ headers }) =>
+        headers.get("etag")!
+      );
+      assertMatch(before!, /^"[\w-]+"$/);
+      assertNotEquals(after, before);
+      assertEquals(got.headers.get("etag"), before);
+      assertEquals(gotAgain.headers.get("etag"), after);
+    },
+  );
 
-  await t.step("give 304 for a representation that is known", async () => {
+  await t.step("return 304 for a current ETag (RFC 9110, 13.1.2)", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const etag = (await org.get(path)).headers.get("etag")!;
@@ -44,7 +47,7 @@ Deno.test("Conditional requests", async (t) => {
     }
   });
 
-  await t.step("give 404 for a product that is not there", async () => {
+  await t.step("return 404 for a missing product", async () => {
     const org = await app.organization();
 
     const { status } = await org.get(`/api/products/${uuidv7()}`, {
@@ -54,7 +57,7 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals(status, 404);
   });
 
-  await t.step("see what is shown of a linked record", async () => {
+  await t.step("notice changes of displayed records", async () => {
     const org = await app.organization();
     const { path } = await org.create({ license_id: org.license });
     const etag = (await org.get(path)).headers.get("etag")!;
@@ -71,29 +74,34 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals(body.data.license_name, "World");
   });
 
-  await t.step("change and delete only what the client has seen", async () => {
-    const org = await app.organization();
-    const { path } = await org.create({ title: "Emma" });
-    const seen = (await org.get(path)).headers.get("etag")!;
+  await t.step(
+    "change and delete only the version in If-Match (RFC 9110, 13.1.1)",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create({ title: "Emma" });
+      const seen = (await org.get(path)).headers.get("etag")!;
 
-    const first = await org.put(path, { title: "First" }, { "if-match": seen });
-    const second = await org.put(path, { title: "Second" }, {
-      "if-match": seen,
-    });
-    const removed = await org.delete(path, { "if-match": seen });
+      const first = await org.put(path, { title: "First" }, {
+        "if-match": seen,
+      });
+      const second = await org.put(path, { title: "Second" }, {
+        "if-match": seen,
+      });
+      const removed = await org.delete(path, { "if-match": seen });
 
-    assertEquals(first.status, 200);
-    for (const refused of [second, removed]) {
-      assertEquals(refused.status, 412);
-      assertEquals(refused.body.error.code, "PRECONDITION_FAILED");
-    }
-    const { headers, body } = await org.get(path);
-    assertEquals(body.data.title, "First");
-    const last = await org.delete(path, { "if-match": headers.get("etag")! });
-    assertEquals(last.body.data.deleted, true);
-  });
+      assertEquals(first.status, 200);
+      for (const refused of [second, removed]) {
+        assertEquals(refused.status, 412);
+        assertEquals(refused.body.error.code, "PRECONDITION_FAILED");
+      }
+      const { headers, body } = await org.get(path);
+      assertEquals(body.data.title, "First");
+      const last = await org.delete(path, { "if-match": headers.get("etag")! });
+      assertEquals(last.body.data.deleted, true);
+    },
+  );
 
-  await t.step("compare strongly, one of many or any", async () => {
+  await t.step("compare strongly, with one of many tags or *", async () => {
     const org = await app.organization();
     const { path } = await org.create({ title: "Emma" });
     const etag = (await org.get(path)).headers.get("etag")!;
@@ -112,7 +120,7 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals(oneOf.body.data.page_count, null);
   });
 
-  await t.step("hold for an id in upper case", async () => {
+  await t.step("work with an id in upper case", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     const inUpperCase = `/api/products/${id.toUpperCase()}`;
@@ -126,7 +134,7 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals([updated.status, deleted.status], [200, 200]);
   });
 
-  await t.step("tell a missing product from a changed one", async () => {
+  await t.step("distinguish a missing product from a changed one", async () => {
     const org = await app.organization();
     const path = `/api/products/${uuidv7()}`;
 
@@ -137,7 +145,7 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals(deleted.status, 412);
   });
 
-  await t.step("let one of many writers through", async () => {
+  await t.step("let one of many writers succeed", async () => {
     const org = await app.organization();
     const { path } = await org.create({ page_count: 1 });
     const etag = (await org.get(path)).headers.get("etag")!;

@@ -6,14 +6,14 @@ import {
   type Organization,
 } from "../support/harness.ts";
 
-Deno.test("GET /products finds and follows", async (t) => {
+Deno.test("GET /products", async (t) => {
   await using app = await openApp();
 
   await t.step("sort", (t) => sorting(t, app));
   await t.step("updated_since", (t) => changes(t, app));
   await t.step("isbn13, isbn10, product_code", (t) => names(t, app));
   await t.step("lists of ids", (t) => lists(t, app));
-  await t.step("wrong parameters", (t) => refusals(t, app));
+  await t.step("invalid parameters", (t) => refusals(t, app));
   await t.step("Link", (t) => links(t, app));
 });
 
@@ -57,7 +57,7 @@ async function sorting(t: Deno.TestContext, app: App) {
     });
   }
 
-  await t.step("orders what is equal by id, page after page", async () => {
+  await t.step("orders equal values by id, across pages", async () => {
     const same = await app.organization();
     const created = [];
     for (let i = 0; i < 5; i++) created.push((await same.create()).id);
@@ -79,7 +79,7 @@ async function sorting(t: Deno.TestContext, app: App) {
     assertEquals(descending, created);
   });
 
-  await t.step("counts what it orders", async () => {
+  await t.step("counts all sorted products", async () => {
     const { body } = await org.get("/api/products?sort=title&limit=3");
 
     assertEquals(body.meta, { page: 1, limit: 3, total: 4, total_pages: 2 });
@@ -117,7 +117,7 @@ async function changes(t: Deno.TestContext, app: App) {
     "0001-01-01": ["new", "edge", "old"],
   };
   for (const [time, titles] of Object.entries(since)) {
-    await t.step(`finds what changed since ${time}`, async () => {
+    await t.step(`finds products changed since ${time}`, async () => {
       const query = `?updated_since=${time}`;
 
       assertEquals(await titlesOf(org, query), titles);
@@ -186,7 +186,7 @@ async function lists(t: Deno.TestContext, app: App) {
     [`${filter}=${Array(100).fill(active)}`]: ["Clara"],
   };
   for (const [i, [query, titles]] of Object.entries(queries).entries()) {
-    await t.step(`finds any of a list, ${i + 1}`, async () => {
+    await t.step(`finds any id of a list, ${i + 1}`, async () => {
       assertEquals(await titlesOf(org, `?${query}`), titles);
     });
   }
@@ -194,7 +194,7 @@ async function lists(t: Deno.TestContext, app: App) {
 
 async function refusals(t: Deno.TestContext, app: App) {
   const org = await app.organization();
-  const faults = {
+  const invalid = {
     "sort=": "invalid_value",
     "sort=subtitle": "invalid_value",
     "sort=--title": "invalid_value",
@@ -218,7 +218,7 @@ async function refusals(t: Deno.TestContext, app: App) {
     [`format_id=${Array(101).fill(org.format)}`]: "too_many",
     [`format_id=${org.format}&format_id=${org.format}`]: "duplicate",
   };
-  for (const [query, code] of Object.entries(faults)) {
+  for (const [query, code] of Object.entries(invalid)) {
     await t.step(`refuses ${query.slice(0, 60)}`, async () => {
       const { status, body } = await org.get(`/api/products?${query}`);
 
@@ -241,18 +241,21 @@ async function links(t: Deno.TestContext, app: App) {
     9: { first: 1, prev: 3, last: 3 },
   };
   for (const [page, links] of Object.entries(pages)) {
-    await t.step(`names what is around page ${page}`, async () => {
-      const { headers } = await org.get(`/api/products?limit=2&page=${page}`);
+    await t.step(
+      `links the neighbours of page ${page} (RFC 8288)`,
+      async () => {
+        const { headers } = await org.get(`/api/products?limit=2&page=${page}`);
 
-      const expected = Object.entries(links).map(([relation, page]) =>
-        `</api/products?limit=2&page=${page}>; rel="${relation}"`
-      );
-      assertEquals(headers.get("link"), expected.join(", "));
-    });
+        const expected = Object.entries(links).map(([relation, page]) =>
+          `</api/products?limit=2&page=${page}>; rel="${relation}"`
+        );
+        assertEquals(headers.get("link"), expected.join(", "));
+      },
+    );
   }
 
   await t.step(
-    "leads through the whole list, with what was asked",
+    "leads through the whole list, with the same query",
     async () => {
       const titles: string[] = [];
       let path: string | undefined = "/api/products?sort=title&limit=2&search=";
@@ -266,7 +269,7 @@ async function links(t: Deno.TestContext, app: App) {
     },
   );
 
-  await t.step("escapes what was searched for", async () => {
+  await t.step("escapes the search term", async () => {
     const { headers } = await org.get(
       `/api/products?search=${encodeURIComponent('">, é&')}`,
     );
@@ -278,7 +281,7 @@ async function links(t: Deno.TestContext, app: App) {
     );
   });
 
-  await t.step("sends no header that is too long to arrive", async () => {
+  await t.step("omits a header that would be too long", async () => {
     const { status, headers } = await org.get(
       `/api/products?format_id=${Array(100).fill(org.format)}`,
     );

@@ -5,7 +5,7 @@ import { openApp } from "../support/harness.ts";
 Deno.test("GET /products/{id}", async (t) => {
   await using app = await openApp();
 
-  await t.step("shows a product in full", async () => {
+  await t.step("returns the full product (specification, 4.3)", async () => {
     const org = await app.organization();
     const body = await fullBody(app, org);
     const { id, path } = await org.create(body);
@@ -111,7 +111,7 @@ Deno.test("GET /products/{id}", async (t) => {
     assertEquals(body.data, product);
   });
 
-  await t.step("answers 404 for an id that has no product", async () => {
+  await t.step("returns 404 for an unknown id", async () => {
     const org = await app.organization();
     const id = crypto.randomUUID();
 

@@ -5,7 +5,7 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
   await using app = await openApp();
 
   await t.step(
-    "answers a repeated request with the stored answer",
+    "repeats the response to a repeated request",
     async () => {
       const org = await app.organization();
       const headers = { "idempotency-key": "order-1" };
@@ -30,7 +30,7 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
     },
   );
 
-  await t.step("refuses the key with another body", async () => {
+  await t.step("refuses the key with another body (422)", async () => {
     const org = await app.organization();
     const headers = { "idempotency-key": "order-1" };
     await org.post("/api/products", { title: "Emma" }, headers);
@@ -56,26 +56,29 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
     assertEquals(body.data.title, "Persuasion");
   });
 
-  await t.step("creates one product for twenty requests at once", async () => {
-    const org = await app.organization();
-    const headers = { "idempotency-key": "a-20-fold" };
+  await t.step(
+    "creates one product for twenty concurrent requests",
+    async () => {
+      const org = await app.organization();
+      const headers = { "idempotency-key": "a-20-fold" };
 
-    const replies = await Promise.all(
-      Array.from(
-        { length: 20 },
-        () => org.post("/api/products", { title: "Emma" }, headers),
-      ),
-    );
+      const replies = await Promise.all(
+        Array.from(
+          { length: 20 },
+          () => org.post("/api/products", { title: "Emma" }, headers),
+        ),
+      );
 
-    for (const { status, body } of replies) {
-      if (status === 409) {
-        assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-      } else assertEquals(status, 201);
-    }
-    assertEquals((await org.get("/api/products")).body.meta.total, 1);
-  });
+      for (const { status, body } of replies) {
+        if (status === 409) {
+          assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+        } else assertEquals(status, 201);
+      }
+      assertEquals((await org.get("/api/products")).body.meta.total, 1);
+    },
+  );
 
-  await t.step("forgets a key with the request that failed", async () => {
+  await t.step("forgets the key of a failed request", async () => {
     const org = await app.organization();
     const headers = { "idempotency-key": "order-1" };
 
@@ -92,7 +95,7 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
     assertEquals([failed.status, status], [400, 201]);
   });
 
-  await t.step("takes a key of the day before as new", async () => {
+  await t.step("accepts a key again after a day", async () => {
     const org = await app.organization();
     const headers = { "idempotency-key": "order-1" };
     await org.post("/api/products", { title: "Emma" }, headers);
@@ -109,7 +112,7 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
     assertEquals((await org.get("/api/products")).body.meta.total, 2);
   });
 
-  await t.step("refuses what is no key", async () => {
+  await t.step("refuses an invalid key (400)", async () => {
     const org = await app.organization();
     const keys = ["", "x".repeat(256), "x".repeat(10_000), "two words", "\xe9"];
     for (const key of keys) {

@@ -16,7 +16,7 @@ Deno.test("GET /products by filters", async (t) => {
   const none = uuidv7();
 
   await t.step(
-    "filters by each column and by all of them at once",
+    "filters by each column and by all together (specification, 4.2)",
     async () => {
       const org = await app.organization();
       const values = await valuesOf(app, org);
@@ -47,24 +47,27 @@ Deno.test("GET /products by filters", async (t) => {
     },
   );
 
-  await t.step("finds nothing by an unknown or a foreign id", async () => {
-    const [org, other] = [await app.organization(), await app.organization()];
-    await load(app, org, 2, () => ({ format_id: org.format }));
-    await load(app, other, 2, () => ({ format_id: other.format }));
-    for (const id of [none, other.format]) {
-      for (const column of ALL) {
-        const { status, body } = await org.get(
-          `/api/products?${column}=${id}`,
-        );
+  await t.step(
+    "finds nothing by an unknown id or another organization's",
+    async () => {
+      const [org, other] = [await app.organization(), await app.organization()];
+      await load(app, org, 2, () => ({ format_id: org.format }));
+      await load(app, other, 2, () => ({ format_id: other.format }));
+      for (const id of [none, other.format]) {
+        for (const column of ALL) {
+          const { status, body } = await org.get(
+            `/api/products?${column}=${id}`,
+          );
 
-        assertEquals(status, 200);
-        assertEquals(body.data, []);
-        assertEquals(body.meta.total, 0);
+          assertEquals(status, 200);
+          assertEquals(body.data, []);
+          assertEquals(body.meta.total, 0);
+        }
       }
-    }
-  });
+    },
+  );
 
-  await t.step("reads the id of a filter in either case", async () => {
+  await t.step("accepts an id in either case", async () => {
     const org = await app.organization();
     await load(app, org, 1, () => ({ format_id: org.format }));
 
@@ -75,7 +78,7 @@ Deno.test("GET /products by filters", async (t) => {
     assertEquals(body.meta.total, 1);
   });
 
-  await t.step("refuses a filter that is no id", async () => {
+  await t.step("refuses an invalid id", async () => {
     const org = await app.organization();
     const ids = ["", "null", "1", "04", none.replaceAll("-", ""), `{${none}}`]
       .concat(`urn:uuid:${none}`, `${none}0`, `${none}%0A`, `%20${none}`)

@@ -15,7 +15,7 @@ interface Item {
 Deno.test("GET /products", async (t) => {
   await using app = await openApp();
 
-  await t.step("gives an empty page of an empty catalogue", async () => {
+  await t.step("returns an empty page of an empty catalogue", async () => {
     const org = await app.organization();
 
     const { status, body } = await org.get("/api/products");
@@ -25,34 +25,37 @@ Deno.test("GET /products", async (t) => {
     assertEquals(body.meta, { page: 1, limit: 50, total: 0, total_pages: 0 });
   });
 
-  await t.step("gives each product once, the newest first", async () => {
-    const org = await app.organization();
-    const { rows: created } = await load(app, org, 23);
-    const newestFirst = created.toSorted((a, b) =>
-      b.created_at.localeCompare(a.created_at) || b.id.localeCompare(a.id)
-    ).map(({ id }) => id);
-    for (const limit of [1, 7, 23, 24]) {
-      const pages = Math.ceil(23 / limit);
+  await t.step(
+    "returns each product once, newest first (specification, 4.2)",
+    async () => {
+      const org = await app.organization();
+      const { rows: created } = await load(app, org, 23);
+      const newestFirst = created.toSorted((a, b) =>
+        b.created_at.localeCompare(a.created_at) || b.id.localeCompare(a.id)
+      ).map(({ id }) => id);
+      for (const limit of [1, 7, 23, 24]) {
+        const pages = Math.ceil(23 / limit);
 
-      const seen: string[] = [];
-      for (let page = 1; page <= pages; page++) {
-        const { body } = await org.get(
-          `/api/products?limit=${limit}&page=${page}`,
-        );
-        seen.push(...idsOf(body.data));
-        assertEquals(body.meta, {
-          page,
-          limit,
-          total: 23,
-          total_pages: pages,
-        });
+        const seen: string[] = [];
+        for (let page = 1; page <= pages; page++) {
+          const { body } = await org.get(
+            `/api/products?limit=${limit}&page=${page}`,
+          );
+          seen.push(...idsOf(body.data));
+          assertEquals(body.meta, {
+            page,
+            limit,
+            total: 23,
+            total_pages: pages,
+          });
+        }
+
+        assertEquals(seen, newestFirst);
       }
+    },
+  );
 
-      assertEquals(seen, newestFirst);
-    }
-  });
-
-  await t.step("gives an empty page past the end, however far", async () => {
+  await t.step("returns an empty page past the end", async () => {
     const org = await app.organization();
     await load(app, org, 3);
     for (const page of [2, 3, 1_000_000, Number.MAX_SAFE_INTEGER]) {
@@ -66,26 +69,29 @@ Deno.test("GET /products", async (t) => {
     }
   });
 
-  await t.step("gives at most 100 at once, and says so", async () => {
-    const org = await app.organization();
-    await load(app, org, 101);
-    for (const limit of ["100", "101", "5000", `1${"0".repeat(400)}`]) {
-      const { status, body } = await org.get(`/api/products?limit=${limit}`);
+  await t.step(
+    "limits a page to 100 products, and reports it in meta",
+    async () => {
+      const org = await app.organization();
+      await load(app, org, 101);
+      for (const limit of ["100", "101", "5000", `1${"0".repeat(400)}`]) {
+        const { status, body } = await org.get(`/api/products?limit=${limit}`);
 
-      assertEquals(status, 200);
-      assertEquals(body.data.length, 100);
-      assertEquals(body.meta, {
-        page: 1,
-        limit: 100,
-        total: 101,
-        total_pages: 2,
-      });
-    }
-    const standard = await org.get("/api/products");
-    assertEquals(standard.body.data.length, 50);
-  });
+        assertEquals(status, 200);
+        assertEquals(body.data.length, 100);
+        assertEquals(body.meta, {
+          page: 1,
+          limit: 100,
+          total: 101,
+          total_pages: 2,
+        });
+      }
+      const standard = await org.get("/api/products");
+      assertEquals(standard.body.data.length, 50);
+    },
+  );
 
-  await t.step("refuses what is no page and no limit", async () => {
+  await t.step("refuses an invalid page and limit", async () => {
     const org = await app.organization();
     const numbers = ["0", "-1", "1.5", "1e3", "0x10", "NaN", "", " 1", "+1"]
       .concat("01", "١", "1_000", "null", "1,2", "Infinity", "１", "1%00");
@@ -107,7 +113,7 @@ Deno.test("GET /products", async (t) => {
     assertEquals(status, 400);
   });
 
-  await t.step("includes what is asked for, and no more", async () => {
+  await t.step("embeds only the arrays in include", async () => {
     const org = await app.organization();
     const { id } = await org.create();
     await app.sql(async (sql) => {
@@ -145,7 +151,7 @@ Deno.test("GET /products", async (t) => {
     }
   });
 
-  await t.step("includes arrays as the full product has them", async () => {
+  await t.step("embeds the same arrays as the full product", async () => {
     const org = await app.organization();
     const { product } = await org.create(await fullBody(app, org));
     await org.create({ title: "Bare" });
@@ -164,7 +170,7 @@ Deno.test("GET /products", async (t) => {
     }
   });
 
-  await t.step("refuses to include what there is not", async () => {
+  await t.step("refuses unknown names in include", async () => {
     const org = await app.organization();
     const embeds = [
       "product_collections",
@@ -188,7 +194,7 @@ Deno.test("GET /products", async (t) => {
   });
 
   await t.step(
-    "shows scalars and display fields, and no other array",
+    "returns scalars and display fields without include",
     async () => {
       const org = await app.organization();
       const { product } = await org.create({
@@ -217,7 +223,7 @@ Deno.test("GET /products", async (t) => {
   );
 
   await t.step(
-    "gives whole pages while products come, and misses none",
+    "returns full pages and misses no product during inserts",
     async () => {
       const org = await app.organization();
       const first = await org.create();

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 
 /** The arrays that are merged by id, and how an entry of each is told from others. */
@@ -21,7 +21,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       return { path, rows, first: first!, second: second! };
     };
 
-    await t.step(`${array}: changes the row with the id alone`, async () => {
+    await t.step(`${array}: changes only the row with the id`, async () => {
       const org = await app.organization();
       const { path, rows, second } = await productWithTwo(org);
 
@@ -33,7 +33,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       assertEquals(data[array], [rows[0], { ...rows[1], ...three }]);
     });
 
-    await t.step(`${array}: puts a new row behind the others`, async () => {
+    await t.step(`${array}: appends a new row`, async () => {
       const org = await app.organization();
       const { path, rows, first } = await productWithTwo(org);
 
@@ -45,7 +45,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       assertHas(data[array].slice(2), [three, one]);
     });
 
-    await t.step(`${array}: takes ids in any order and case`, async () => {
+    await t.step(`${array}: accepts ids in any order and case`, async () => {
       const org = await app.organization();
       const { path, rows, first, second } = await productWithTwo(org);
 
@@ -56,63 +56,72 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       assertEquals(data[array], [rows[0], { ...rows[1], ...three }]);
     });
 
-    await t.step(`${array}: deletes all by an empty array alone`, async () => {
-      const org = await app.organization();
-      const { path, rows } = await productWithTwo(org);
+    await t.step(
+      `${array}: deletes all rows only for an empty array`,
+      async () => {
+        const org = await app.organization();
+        const { path, rows } = await productWithTwo(org);
 
-      const left = await org.put(path, { title: "Persuasion" });
-      const emptied = await org.put(path, { [array]: [] });
-      const again = await org.put(path, { [array]: [one] });
+        const left = await org.put(path, { title: "Persuasion" });
+        const emptied = await org.put(path, { [array]: [] });
+        const again = await org.put(path, { [array]: [one] });
 
-      assertEquals(left.body.data[array], rows);
-      assertEquals(emptied.body.data[array], []);
-      assertHas(again.body.data[array], [one]);
-      assertNotEquals(again.body.data[array][0].id, rows[0]!.id);
-    });
+        assertEquals(left.body.data[array], rows);
+        assertEquals(emptied.body.data[array], []);
+        assertHas(again.body.data[array], [one]);
+        assertNotEquals(again.body.data[array][0].id, rows[0]!.id);
+      },
+    );
 
-    await t.step(`${array}: refuses an id that is not its row's`, async () => {
-      const [org, other] = [await app.organization(), await app.organization()];
-      const { path, rows, first } = await productWithTwo(org);
-      const sibling = await productWithTwo(org);
-      const foreign = await productWithTwo(other);
-      const wrong = [crypto.randomUUID(), sibling.first, foreign.first];
+    await t.step(
+      `${array}: refuses the id of another product's row`,
+      async () => {
+        const [org, other] = [
+          await app.organization(),
+          await app.organization(),
+        ];
+        const { path, rows, first } = await productWithTwo(org);
+        const sibling = await productWithTwo(org);
+        const foreign = await productWithTwo(other);
+        const wrong = [crypto.randomUUID(), sibling.first, foreign.first];
 
-      const alone = [];
-      for (const id of wrong) {
-        alone.push(await org.put(path, { [array]: [{ id, ...three }] }));
-      }
-      const unknown = await org.put(path, {
-        title: "Persuasion",
-        [array]: [
-          { id: first, ...three },
-          three,
-          ...wrong.map((id) => ({ id, ...three })),
-        ],
-      });
-      const repeated = await org.put(path, {
-        [array]: [{ id: first }, { id: first.toUpperCase() }],
-      });
+        const alone = [];
+        for (const id of wrong) {
+          alone.push(await org.put(path, { [array]: [{ id, ...three }] }));
+        }
+        const unknown = await org.put(path, {
+          title: "Persuasion",
+          [array]: [
+            { id: first, ...three },
+            three,
+            ...wrong.map((id) => ({ id, ...three })),
+          ],
+        });
+        const repeated = await org.put(path, {
+          [array]: [{ id: first }, { id: first.toUpperCase() }],
+        });
 
-      for (const reply of alone) {
-        assertFaults(reply, [`/${array}/0/id`, "unknown_reference"]);
-      }
-      assertFaults(
-        unknown,
-        [`/${array}/2/id`, "unknown_reference"],
-        [`/${array}/3/id`, "unknown_reference"],
-        [`/${array}/4/id`, "unknown_reference"],
-      );
-      assertFaults(repeated, [`/${array}/1/id`, "duplicate"]);
-      const mine = (await org.get(path)).body.data;
-      assertEquals([mine.title, mine[array]], ["Emma", rows]);
-      const others = [
-        (await org.get(sibling.path)).body.data[array],
-        (await other.get(foreign.path)).body.data[array],
-      ];
-      assertEquals(others, [sibling.rows, foreign.rows]);
-    });
+        for (const reply of alone) {
+          assertDetails(reply, [`/${array}/0/id`, "unknown_reference"]);
+        }
+        assertDetails(
+          unknown,
+          [`/${array}/2/id`, "unknown_reference"],
+          [`/${array}/3/id`, "unknown_reference"],
+          [`/${array}/4/id`, "unknown_reference"],
+        );
+        assertDetails(repeated, [`/${array}/1/id`, "duplicate"]);
+        const mine = (await org.get(path)).body.data;
+        assertEquals([mine.title, mine[array]], ["Emma", rows]);
+        const others = [
+          (await org.get(sibling.path)).body.data[array],
+          (await other.get(foreign.path)).body.data[array],
+        ];
+        assertEquals(others, [sibling.rows, foreign.rows]);
+      },
+    );
 
-    await t.step(`${array}: refuses an id that is none`, async () => {
+    await t.step(`${array}: refuses an invalid id`, async () => {
       const org = await app.organization();
       const { path } = await productWithTwo(org);
 
@@ -120,7 +129,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
         [array]: [{ id: null, ...one }, { id: "", ...one }, { id: 1, ...one }],
       });
 
-      assertFaults(
+      assertDetails(
         reply,
         [`/${array}/0/id`, "invalid_type"],
         [`/${array}/1/id`, "invalid_uuid"],
@@ -130,7 +139,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
   }
 
   await t.step(
-    "keeps the fields of a price that its entry has not",
+    "keeps the absent fields of a price",
     async () => {
       const org = await app.organization();
       const { path, product } = await org.create({ product_prices: [PRICE] });
@@ -182,7 +191,7 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
     ]);
   });
 
-  await t.step("ends a price no earlier than it begins", async () => {
+  await t.step("refuses a price that ends before it begins", async () => {
     const org = await app.organization();
     const { path, product } = await org.create({
       product_prices: [
@@ -212,8 +221,8 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       ],
     });
 
-    assertFaults(created, ["/product_prices/0/valid_to", "invalid_date"]);
-    assertFaults(
+    assertDetails(created, ["/product_prices/0/valid_to", "invalid_date"]);
+    assertDetails(
       updated,
       ["/product_prices/0/valid_to", "invalid_date"],
       ["/product_prices/1/valid_from", "invalid_date"],

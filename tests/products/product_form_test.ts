@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { idOfCode, openApp, type Organization } from "../support/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 
@@ -8,7 +8,7 @@ Deno.test("product_form_id", async (t) => {
   const paperback = await idOfCode(app, "product_forms", "BC");
   const hardback = await idOfCode(app, "product_forms", "BB");
 
-  await t.step("is the form of the format, for all its products", async () => {
+  await t.step("is shared by all products of the format", async () => {
     const org = await app.organization();
     const { path: sibling } = await org.create({ format_id: org.format });
 
@@ -23,7 +23,7 @@ Deno.test("product_form_id", async (t) => {
     assertEquals(await formOf(org, org.format), paperback);
   });
 
-  await t.step("changes the format that is stored", async () => {
+  await t.step("changes the stored format", async () => {
     const org = await app.organization();
     const { path, product } = await org.create({ format_id: org.format });
 
@@ -39,7 +39,7 @@ Deno.test("product_form_id", async (t) => {
     assertEquals(await formOf(org, org.format), null);
   });
 
-  await t.step("changes the format of the same request alone", async () => {
+  await t.step("changes only the format in the same request", async () => {
     const org = await app.organization();
     const ebook = await createFormat(org);
     const { path } = await org.create({
@@ -82,7 +82,7 @@ Deno.test("product_form_id", async (t) => {
     assertEquals(await formOf(org, org.format), null);
   });
 
-  await t.step("is refused where there is no such form", async () => {
+  await t.step("is refused if unknown", async () => {
     const org = await app.organization();
     const { path: withFormat } = await org.create({ format_id: org.format });
     const { path: without } = await org.create();
@@ -100,7 +100,7 @@ Deno.test("product_form_id", async (t) => {
       ];
 
       for (const reply of replies) {
-        assertFaults(reply, ["/product_form_id", "unknown_reference"]);
+        assertDetails(reply, ["/product_form_id", "unknown_reference"]);
       }
     }
   });

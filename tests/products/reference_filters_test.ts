@@ -15,7 +15,7 @@ Deno.test("GET /products by references and product_type", async (t) => {
   await using app = await openApp();
   const none = uuidv7();
 
-  await t.step("filters by what products refer to", async () => {
+  await t.step("filters by each reference", async () => {
     const org = await app.organization();
     const [one, two] = [org, { ...org, ...await furtherReferences(app, org) }];
     const first = await org.create({
@@ -98,7 +98,7 @@ Deno.test("GET /products by references and product_type", async (t) => {
   });
 
   await t.step(
-    "finds a series by the series, not by a collection",
+    "filters by series, not by collection",
     async () => {
       const org = await app.organization();
       const product_collections = [{ collection_id: org.series }];

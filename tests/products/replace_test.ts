@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { type App, openApp, type Organization } from "../support/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 
-Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
+Deno.test("PUT /products/{id}: arrays replaced whole", async (t) => {
   await using app = await openApp();
 
   for (
     const array of ["contributors", "product_collections", "custom_fields"]
   ) {
-    await t.step(`${array}: become the given set in its order`, async () => {
+    await t.step(`${array}: become the given entries, in order`, async () => {
       const org = await app.organization();
       const [a, b, c, d] = await entriesOf(app, org, array);
       const { path, product } = await org.create({ [array]: [a, b, c] });
@@ -27,7 +27,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
       assertHas(untouched.body.data[array], [d]);
     });
 
-    await t.step(`${array}: take ids in either case`, async () => {
+    await t.step(`${array}: accept ids in either case`, async () => {
       const org = await app.organization();
       const [a, b] = await entriesOf(app, org, array);
       const { path } = await org.create({ [array]: [a] });
@@ -40,7 +40,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
       assertHas(data[array], [b, a]);
     });
 
-    await t.step(`${array}: refuse an entry given twice`, async () => {
+    await t.step(`${array}: refuse a duplicate entry`, async () => {
       const org = await app.organization();
       const [a, b] = await entriesOf(app, org, array);
       const { path, product } = await org.create({ [array]: [a] });
@@ -53,7 +53,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
 
       const [key] = Object.keys(a!);
       for (const reply of replies) {
-        assertFaults(
+        assertDetails(
           reply,
           [`/${array}/2/${key}`, "duplicate"],
           [`/${array}/3/${key}`, "duplicate"],
@@ -63,7 +63,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
     });
 
     await t.step(
-      `${array}: refuse what is not there, and keep all`,
+      `${array}: refuse an unknown id, and change nothing`,
       async () => {
         const [org, other] = [
           await app.organization(),
@@ -79,7 +79,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
           [array]: [b, { ...a, [key!]: crypto.randomUUID() }, foreign],
         });
 
-        assertFaults(
+        assertDetails(
           reply,
           [`/${array}/1/${key}`, "unknown_reference"],
           [`/${array}/2/${key}`, "unknown_reference"],
@@ -89,7 +89,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
     );
   }
 
-  await t.step("contributors: may have several roles", async () => {
+  await t.step("contributors: accept several roles", async () => {
     const org = await app.organization();
     const roles = await rolesOf(app, 3);
     const given = roles.map((contributor_role_id) => ({
@@ -107,7 +107,7 @@ Deno.test("PUT /products/{id}: arrays given whole", async (t) => {
   });
 
   await t.step(
-    "custom_fields: take a new value for the same field",
+    "custom_fields: accept a new value for the same field",
     async () => {
       const org = await app.organization();
       const [a, b] = await entriesOf(app, org, "custom_fields");

@@ -5,7 +5,7 @@ import { insertTree, TREE } from "../support/rights_tree.ts";
 Deno.test("Rights and supply", async (t) => {
   await using app = await openApp();
 
-  await t.step("are shown in full in a product", async () => {
+  await t.step("are complete in a product", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -17,7 +17,7 @@ Deno.test("Rights and supply", async (t) => {
     assertEquals(written.body.data.product_territories, TREE);
   });
 
-  await t.step("are shown in a list when they are asked for", async () => {
+  await t.step("are embedded in a list by include", async () => {
     const org = await app.organization();
     const { id } = await org.create();
     await insertTree(app, org, id);
@@ -58,7 +58,7 @@ Deno.test("Rights and supply", async (t) => {
   });
 
   await t.step(
-    "say by the sales rights type whether it is for sale",
+    "derive for_sale from the sales rights type (ONIX List 46)",
     async () => {
       const org = await app.organization();
       const { id, path } = await org.create();
@@ -104,7 +104,7 @@ Deno.test("Rights and supply", async (t) => {
     },
   );
 
-  await t.step("name no territory for the rest of the world", async () => {
+  await t.step("have no territory for the rest of the world", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await insertRights(app, org, id);

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 const EVERYWHERE_ELSE = {
@@ -26,7 +26,7 @@ const RIGHTS = [
 Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
   await using app = await openApp();
 
-  await t.step("create all rights, in their order", async () => {
+  await t.step("create all rights, in order", async () => {
     const org = await app.organization();
     const { path, product } = await org.create();
 
@@ -68,25 +68,28 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
     ]);
   });
 
-  await t.step("change nothing but updated_at by what was read", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const before = await org.put(`${path}/sales-rights`, RIGHTS);
+  await t.step(
+    "change only updated_at if a response is sent back",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+      const before = await org.put(`${path}/sales-rights`, RIGHTS);
 
-    const { body: { data } } = await org.get(`${path}/sales-rights`);
-    const after = await org.put(`${path}/sales-rights`, data);
+      const { body: { data } } = await org.get(`${path}/sales-rights`);
+      const after = await org.put(`${path}/sales-rights`, data);
 
-    assertEquals(after.status, 200);
-    assertEquals(
-      after.headers.get("ignored-fields"),
-      "sales_rights_type_label, for_sale, exclusive",
-    );
-    assert(after.body.data.updated_at > before.body.data.updated_at);
-    const { updated_at } = after.body.data;
-    assertEquals(after.body.data, { ...before.body.data, updated_at });
-  });
+      assertEquals(after.status, 200);
+      assertEquals(
+        after.headers.get("ignored-fields"),
+        "sales_rights_type_label, for_sale, exclusive",
+      );
+      assert(after.body.data.updated_at > before.body.data.updated_at);
+      const { updated_at } = after.body.data;
+      assertEquals(after.body.data, { ...before.body.data, updated_at });
+    },
+  );
 
-  await t.step("keep the rows that entries name by id", async () => {
+  await t.step("keep the rows of entries with an id", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const { body: { data: { product_sales_rights: [first, , third] } } } =
@@ -132,7 +135,7 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
       { ...right, id: uuidv7() },
     ]);
 
-    assertFaults(
+    assertDetails(
       wrong,
       ["/0/sales_rights_type", "required"],
       ["/1/sales_rights_type", "invalid_code"],
@@ -146,12 +149,12 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
       ["/6/shelf", "unknown_field"],
       ["/8/id", "duplicate"],
     );
-    assertFaults(unknown, ["/1/id", "unknown_reference"]);
-    assertFaults(await org.put(`${path}/sales-rights`, {}), [
+    assertDetails(unknown, ["/1/id", "unknown_reference"]);
+    assertDetails(await org.put(`${path}/sales-rights`, {}), [
       "",
       "invalid_type",
     ]);
-    assertFaults(
+    assertDetails(
       await org.put(`${path}/sales-rights`, Array(501).fill(RIGHTS[2])),
       ["", "too_many"],
     );
@@ -177,7 +180,7 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
     );
   });
 
-  await t.step("are 404 outside the organization", async () => {
+  await t.step("return 404 outside the organization", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { path } = await org.create();
     const { body: { data } } = await org.put(`${path}/sales-rights`, RIGHTS);

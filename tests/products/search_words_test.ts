@@ -5,7 +5,7 @@ import { search, shelf } from "../support/searching.ts";
 Deno.test("GET /products?search= by words", async (t) => {
   await using app = await openApp();
 
-  await t.step("ignores accents, however they are written", async () => {
+  await t.step("ignores accents, composed or decomposed", async () => {
     const titles = ["Pedro Páramo", "Pedro Pa\u0301ramo", "Tiếng Việt", "Ἰλιάς"]
       .concat("Чёрный йод", "שָׁלוֹם", "كِتَاب", "ガラス", "한국어", "हिन्दी");
     const org = await shelf(app, ...titles);
@@ -65,7 +65,7 @@ Deno.test("GET /products?search= by words", async (t) => {
     }
   });
 
-  await t.step("takes a term in double quotes for one phrase", async () => {
+  await t.step("takes a quoted term as a phrase", async () => {
     const org = await shelf(
       app,
       "The Left Hand of Darkness",

@@ -1,27 +1,30 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 Deno.test("The series of a product", async (t) => {
   await using app = await openApp();
 
-  await t.step("is attached by the request that sets it", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
+  await t.step(
+    "is accepted if the request attaches it (specification, 2.1)",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
 
-    const { status, body: { data } } = await org.put(path, {
-      series_id: org.series,
-      product_collections: [{ collection_id: org.series }],
-    });
+      const { status, body: { data } } = await org.put(path, {
+        series_id: org.series,
+        product_collections: [{ collection_id: org.series }],
+      });
 
-    assertEquals(status, 200);
-    assertHas(data, { series_id: org.series, series_name: "Novels" });
-    assertEquals(data.collections, [
-      { id: org.series, name: "Novels", collection_type: "series" },
-    ]);
-  });
+      assertEquals(status, 200);
+      assertHas(data, { series_id: org.series, series_name: "Novels" });
+      assertEquals(data.collections, [
+        { id: org.series, name: "Novels", collection_type: "series" },
+      ]);
+    },
+  );
 
-  await t.step("may be attached before, and be any collection", async () => {
+  await t.step("may be any collection that is already attached", async () => {
     const org = await app.organization();
     const { path } = await org.create({
       product_collections: [{ collection_id: org.collection }],
@@ -35,12 +38,12 @@ Deno.test("The series of a product", async (t) => {
     assertHas(data, { series_id: org.collection, series_name: "Classics" });
   });
 
-  await t.step("is refused when it is not attached", async () => {
+  await t.step("is refused if it is not attached", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { path, product } = await org.create({
       product_collections: [{ collection_id: org.collection }],
     });
-    const fault = ["/series_id", "series_not_attached"] as const;
+    const error = ["/series_id", "series_not_attached"] as const;
 
     for (
       const series_id of [
@@ -62,13 +65,13 @@ Deno.test("The series of a product", async (t) => {
       });
 
       for (const reply of [created, updated, emptied]) {
-        assertFaults(reply, fault);
+        assertDetails(reply, error);
       }
     }
     assertEquals((await org.get(path)).body.data, product);
   });
 
-  await t.step("stays attached while it is set", async () => {
+  await t.step("cannot be detached while it is set", async () => {
     const org = await app.organization();
     const { path, product } = await org.create({
       series_id: org.series,
@@ -84,8 +87,8 @@ Deno.test("The series of a product", async (t) => {
         product_collections,
       });
 
-      assertFaults(kept, ["/product_collections", "series_not_attached"]);
-      assertFaults(given, ["/series_id", "series_not_attached"]);
+      assertDetails(kept, ["/product_collections", "series_not_attached"]);
+      assertDetails(given, ["/series_id", "series_not_attached"]);
     }
     assertEquals((await org.get(path)).body.data, product);
   });
@@ -111,7 +114,7 @@ Deno.test("The series of a product", async (t) => {
   });
 
   await t.step(
-    "is cleared by null, alone or with the collections",
+    "is cleared by null, with or without the collections",
     async () => {
       const org = await app.organization();
       const attached = {
@@ -135,19 +138,22 @@ Deno.test("The series of a product", async (t) => {
     },
   );
 
-  await t.step("of an unknown collection is that one's fault", async () => {
-    const org = await app.organization();
-    const series_id = crypto.randomUUID();
+  await t.step(
+    "of an unknown collection is reported as an unknown reference",
+    async () => {
+      const org = await app.organization();
+      const series_id = crypto.randomUUID();
 
-    const reply = await org.post("/api/products", {
-      title: "x",
-      series_id,
-      product_collections: [{ collection_id: series_id }],
-    });
+      const reply = await org.post("/api/products", {
+        title: "x",
+        series_id,
+        product_collections: [{ collection_id: series_id }],
+      });
 
-    assertFaults(reply, [
-      "/product_collections/0/collection_id",
-      "unknown_reference",
-    ]);
-  });
+      assertDetails(reply, [
+        "/product_collections/0/collection_id",
+        "unknown_reference",
+      ]);
+    },
+  );
 });

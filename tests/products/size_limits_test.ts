@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import { assertBuilt, read } from "../support/stored.ts";
 
@@ -14,7 +14,7 @@ const TEXT = { collateral_type: "text_content", text: "€".repeat(100_000) };
 Deno.test("The largest size of a product", async (t) => {
   await using app = await openApp();
 
-  await t.step("is 4 MiB of answer", async () => {
+  await t.step("is a response of 4 MiB", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     let collateral: object[] = [];
@@ -25,7 +25,7 @@ Deno.test("The largest size of a product", async (t) => {
         collateral: [...collateral, TEXT, TEXT],
       });
       if (reply.status !== 200) {
-        assertFaults(reply, ["", "too_large"]);
+        assertDetails(reply, ["", "too_large"]);
         assertEquals((await read(app, org, path)).text, before.text);
         break;
       }
@@ -45,10 +45,10 @@ Deno.test("The largest size of a product", async (t) => {
       });
       const more = { title: "Changed", [array]: [entry, entry] };
 
-      assertFaults(await org.put(path, more), [`/${array}`, "too_large"]);
+      assertDetails(await org.put(path, more), [`/${array}`, "too_large"]);
       assertEquals((await org.get(path)).body.data, product);
       assertEquals(await count(org, path, array, [entry]), 500);
-      assertFaults(await org.put(path, { [array]: [entry] }), [
+      assertDetails(await org.put(path, { [array]: [entry] }), [
         `/${array}`,
         "too_large",
       ]);
@@ -57,7 +57,7 @@ Deno.test("The largest size of a product", async (t) => {
     });
 
     await t.step(
-      `counts rows of ${array}, wherever SQL has put them`,
+      `counts all rows of ${array}, even with gaps in their positions`,
       async () => {
         const org = await app.organization();
         const full = await org.create();
@@ -79,7 +79,7 @@ Deno.test("The largest size of a product", async (t) => {
           sql`update ${sql(array)} set position = 499 where product_id = ${id}`
         );
 
-        assertFaults(await org.put(full.path, { [array]: [entry] }), [
+        assertDetails(await org.put(full.path, { [array]: [entry] }), [
           `/${array}`,
           "too_large",
         ]);
@@ -88,7 +88,7 @@ Deno.test("The largest size of a product", async (t) => {
     );
 
     await t.step(
-      `is not reached early when ${array} are put back`,
+      `is not reached early when ${array} are sent back`,
       async () => {
         const org = await app.organization();
         const { path } = await org.create({ [array]: Array(40).fill(entry) });
@@ -105,7 +105,7 @@ Deno.test("The largest size of a product", async (t) => {
   }
 
   await t.step(
-    "is no reason not to answer what SQL has made larger",
+    "does not prevent reading what SQL made larger",
     async () => {
       const org = await app.organization();
       const { id, path } = await org.create({ collateral: [TEXT] });
@@ -121,7 +121,7 @@ Deno.test("The largest size of a product", async (t) => {
       assertEquals(large.data.collateral.length, 50);
       assertEquals((await org.get("/api/products")).body.meta.total, 1);
       assertEquals((await org.put(path, {})).status, 200);
-      assertFaults(await org.put(path, { title: "Changed" }), [
+      assertDetails(await org.put(path, { title: "Changed" }), [
         "",
         "too_large",
       ]);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertFaults } from "../support/expect.ts";
+import { assertDetails } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 import { insertTree, TREE, withoutIds } from "../support/rights_tree.ts";
 
@@ -26,23 +26,26 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assert(put.body.data.updated_at > product.updated_at);
   });
 
-  await t.step("change nothing but updated_at by what was read", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create({ page_count: 3 });
-    await insertTree(app, org, id);
-    const before = await org.get(path);
+  await t.step(
+    "change only updated_at if a response is sent back",
+    async () => {
+      const org = await app.organization();
+      const { id, path } = await org.create({ page_count: 3 });
+      await insertTree(app, org, id);
+      const before = await org.get(path);
 
-    const { body: { data } } = await org.get(`${path}/territories`);
-    const after = await org.put(`${path}/territories`, data);
+      const { body: { data } } = await org.get(`${path}/territories`);
+      const after = await org.put(`${path}/territories`, data);
 
-    assertEquals(after.status, 200);
-    assert(after.body.data.updated_at > before.body.data.updated_at);
-    assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
-    const { updated_at } = after.body.data;
-    assertEquals(after.body.data, { ...before.body.data, updated_at });
-  });
+      assertEquals(after.status, 200);
+      assert(after.body.data.updated_at > before.body.data.updated_at);
+      assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
+      const { updated_at } = after.body.data;
+      assertEquals(after.body.data, { ...before.body.data, updated_at });
+    },
+  );
 
-  await t.step("keep the rows that entries name by id", async () => {
+  await t.step("keep the rows of entries with an id", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const supply = (supplier_name: string) => ({
@@ -77,7 +80,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals(three.supply_details[0].prices, []);
   });
 
-  await t.step("delete everything by an empty array", async () => {
+  await t.step("delete everything for an empty array", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -140,7 +143,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
 
     const supply = "/0/supply_details/0";
     const price = `${supply}/prices/0`;
-    assertFaults(
+    assertDetails(
       reply,
       ["/0/exclusivity", "invalid_value"],
       ["/0/shelf", "unknown_field"],
@@ -187,20 +190,20 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     );
   });
 
-  await t.step("refuse what is no array, or too long", async () => {
+  await t.step("refuse other types and long arrays", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const put = (body: unknown) => org.put(`${path}/territories`, body);
 
     for (const body of [{}, "null", "7", '"x"']) {
-      assertFaults(await put(body), ["", "invalid_type"]);
+      assertDetails(await put(body), ["", "invalid_type"]);
     }
-    assertFaults(await put(Array(501).fill({})), ["", "too_many"]);
-    assertFaults(await put([{ markets: Array(501).fill({}) }]), [
+    assertDetails(await put(Array(501).fill({})), ["", "too_many"]);
+    assertDetails(await put([{ markets: Array(501).fill({}) }]), [
       "/0/markets",
       "too_many",
     ]);
-    assertFaults(await put(TOO_MANY_ROWS), ["", "too_many"]);
+    assertDetails(await put(TOO_MANY_ROWS), ["", "too_many"]);
   });
 
   await t.step("list a hundred errors at most", async () => {
@@ -216,7 +219,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals(error.details.length, 100);
   });
 
-  await t.step("refuse an id that is not this product's row", async () => {
+  await t.step("refuse the id of another product's row", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     const other = await org.create();
@@ -236,7 +239,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       { supply_details: [{ id: TREE[0]!.id }] },
     ]);
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/0/id", "unknown_reference"],
       ["/0/markets/0/id", "unknown_reference"],
@@ -249,7 +252,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals(after.text, before.text);
   });
 
-  await t.step("refuse an id that stands twice in the tree", async () => {
+  await t.step("refuse a duplicate id in the tree", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -264,7 +267,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       { supply_details: [{ prices: supply!.prices }] },
     ]);
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/0/exclusivity", "invalid_value"],
       ["/1/id", "duplicate"],
@@ -294,7 +297,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals((await org.get(at)).body.data.length, 1);
   });
 
-  await t.step("are 404 outside the organization", async () => {
+  await t.step("return 404 outside the organization", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { id, path } = await org.create();
     await insertTree(app, org, id);
@@ -309,7 +312,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertEquals((await org.get(`${path}/territories`)).body.data, TREE);
   });
 
-  await t.step("let a key that may only read not write", async () => {
+  await t.step("refuse writes with a read-only key", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const key = { "x-api-key": await org.issueKey("read") };
@@ -336,31 +339,38 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     }
   });
 
-  await t.step("take 200 territories with 20 supplies each", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const supply = {
-      supplier: { supplier_role: "01", supplier_name: "Harbour" },
-      product_availability: "20",
-      prices: [{ price_type: "02", price_amount: 9.99, currency_code: "GBP" }],
-    };
-    const tree = Array.from({ length: 200 }, (_, i) => ({
-      market_reference: `M${i}`,
-      markets: [{ territory: { countries_included: ["GB", "IE"] } }],
-      supply_details: Array(20).fill(supply),
-    }));
+  await t.step(
+    "accept 200 territories with 20 supply details each",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
+      const supply = {
+        supplier: { supplier_role: "01", supplier_name: "Harbour" },
+        product_availability: "20",
+        prices: [{
+          price_type: "02",
+          price_amount: 9.99,
+          currency_code: "GBP",
+        }],
+      };
+      const tree = Array.from({ length: 200 }, (_, i) => ({
+        market_reference: `M${i}`,
+        markets: [{ territory: { countries_included: ["GB", "IE"] } }],
+        supply_details: Array(20).fill(supply),
+      }));
 
-    const first = await org.put(`${path}/territories`, tree);
-    const second = await org.put(
-      `${path}/territories`,
-      withoutIds(first.body.data.product_territories.slice(0, 100)),
-    );
+      const first = await org.put(`${path}/territories`, tree);
+      const second = await org.put(
+        `${path}/territories`,
+        withoutIds(first.body.data.product_territories.slice(0, 100)),
+      );
 
-    assertEquals(first.status, 200);
-    assertEquals(first.body.data.product_territories.length, 200);
-    assertEquals(second.status, 200);
-    assertEquals(second.body.data.product_territories.length, 100);
-  });
+      assertEquals(first.status, 200);
+      assertEquals(first.body.data.product_territories.length, 200);
+      assertEquals(second.status, 200);
+      assertEquals(second.body.data.product_territories.length, 100);
+    },
+  );
 
   await t.step("refuse a product that is larger than 4 MiB", async () => {
     const org = await app.organization();
@@ -372,11 +382,11 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       Array(39).fill({ supply_details: Array(500).fill({}) }),
     );
 
-    assertFaults(reply, ["", "too_large"]);
+    assertDetails(reply, ["", "too_large"]);
     assertEquals((await org.get(path)).text, before.text);
   });
 
-  await t.step("write one whole tree of two at the same time", async () => {
+  await t.step("leave one complete tree of two concurrent ones", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const tree = (name: string) =>

@@ -62,7 +62,7 @@ Deno.test("The totals of lists", async (t) => {
     await assertTotals(app, org, values, `seed ${seed}`);
   });
 
-  await t.step("are exact when one product is deleted by many", async () => {
+  await t.step("are exact when many requests delete one product", async () => {
     const org = await app.organization();
     const values = await valuesOf(app, org);
     const { path } = await org.create({ format_id: org.format });
@@ -82,7 +82,7 @@ Deno.test("The totals of lists", async (t) => {
     await assertTotals(app, org, values);
   });
 
-  await t.step("are not written where they stay as they are", async () => {
+  await t.step("are not written if they stay the same", async () => {
     const org = await app.organization();
     const values = await valuesOf(app, org);
     const fields = {
@@ -120,7 +120,7 @@ Deno.test("The totals of lists", async (t) => {
   });
 
   await t.step(
-    "have what was loaded by SQL, before and after a recount",
+    "include products inserted by SQL, before and after a recount",
     async () => {
       const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
       const random = randomBy(seed);
@@ -168,7 +168,7 @@ Deno.test("The totals of lists", async (t) => {
   );
 
   await t.step(
-    "are exact when products are recounted while they are written",
+    "are exact after a recount during writes",
     async () => {
       const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
       const random = randomBy(seed);

@@ -1,40 +1,43 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
-import { assertFaults, assertHas } from "../support/expect.ts";
+import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp } from "../support/harness.ts";
 
 Deno.test("PUT /products/{id}", async (t) => {
   await using app = await openApp();
 
-  await t.step("changes what the body has and nothing else", async () => {
-    const org = await app.organization();
-    const { path, product } = await org.create(await fullBody(app, org));
-    const changes = {
-      title: "Persuasion",
-      subtitle: "Another novel",
-      page_count: 1,
-      product_type: "kit",
-      season_id: null,
-      packing_configurations: [],
-    };
-    let expected = product;
-
-    for (const [field, value] of Object.entries(changes)) {
-      const { status, body: { data } } = await org.put(path, {
-        [field]: value,
-      });
-
-      const { season_name: _, ...rest } = expected;
-      expected = {
-        ...field === "season_id" ? rest : expected,
-        [field]: value,
-        updated_at: data.updated_at,
+  await t.step(
+    "changes only the fields in the body (specification, 4.4)",
+    async () => {
+      const org = await app.organization();
+      const { path, product } = await org.create(await fullBody(app, org));
+      const changes = {
+        title: "Persuasion",
+        subtitle: "Another novel",
+        page_count: 1,
+        product_type: "kit",
+        season_id: null,
+        packing_configurations: [],
       };
-      assertEquals(status, 200);
-      assertEquals(data, expected);
-      assertEquals((await org.get(path)).body.data, data);
-    }
-  });
+      let expected = product;
+
+      for (const [field, value] of Object.entries(changes)) {
+        const { status, body: { data } } = await org.put(path, {
+          [field]: value,
+        });
+
+        const { season_name: _, ...rest } = expected;
+        expected = {
+          ...field === "season_id" ? rest : expected,
+          [field]: value,
+          updated_at: data.updated_at,
+        };
+        assertEquals(status, 200);
+        assertEquals(data, expected);
+        assertEquals((await org.get(path)).body.data, data);
+      }
+    },
+  );
 
   await t.step(
     "clears every field that is null, but not the title",
@@ -60,7 +63,7 @@ Deno.test("PUT /products/{id}", async (t) => {
         null,
         null,
       ]);
-      assertFaults(refused, ["/title", "invalid_type"]);
+      assertDetails(refused, ["/title", "invalid_type"]);
     },
   );
 
@@ -74,7 +77,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     assertEquals(data, product);
   });
 
-  await t.step("moves updated_at with every other body", async () => {
+  await t.step("updates updated_at for every other body", async () => {
     const org = await app.organization();
     const body = await fullBody(app, org);
     const { path, product } = await org.create(body);
@@ -91,24 +94,27 @@ Deno.test("PUT /products/{id}", async (t) => {
     }
   });
 
-  await t.step("moves updated_at when the clock was set back", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create();
-    await app.sql((sql) =>
-      sql`
+  await t.step(
+    "updates updated_at even if the clock was set back",
+    async () => {
+      const org = await app.organization();
+      const { id, path } = await org.create();
+      await app.sql((sql) =>
+        sql`
         update products set updated_at = '2999-12-31 23:59:59.9995Z'
         where organization_id = ${org.id} and id = ${id}
       `
-    );
+      );
 
-    const first = await org.put(path, { title: "Persuasion" });
-    const second = await org.put(path, { title: "Emma" });
+      const first = await org.put(path, { title: "Persuasion" });
+      const second = await org.put(path, { title: "Emma" });
 
-    assertEquals(first.body.data.updated_at, "3000-01-01T00:00:00.000Z");
-    assertEquals(second.body.data.updated_at, "3000-01-01T00:00:00.001Z");
-  });
+      assertEquals(first.body.data.updated_at, "3000-01-01T00:00:00.000Z");
+      assertEquals(second.body.data.updated_at, "3000-01-01T00:00:00.001Z");
+    },
+  );
 
-  await t.step("ignores the fields that only an answer has", async () => {
+  await t.step("ignores response-only fields", async () => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { id, path, product } = await org.create(await fullBody(app, org));
     const { path: foreign } = await other.create();
@@ -140,7 +146,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     assertEquals((await org.get(foreign)).status, 404);
   });
 
-  await t.step("takes back what GET answered", async () => {
+  await t.step("accepts a GET response as body", async () => {
     const org = await app.organization();
     const { path: full } = await org.create(await fullBody(app, org));
     const { path: empty } = await org.create();
@@ -154,7 +160,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     }
   });
 
-  await t.step("writes all of a body or nothing", async () => {
+  await t.step("writes the whole body or nothing", async () => {
     const org = await app.organization();
     const body = await fullBody(app, org);
     const { path, product } = await org.create(body);
@@ -189,7 +195,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     }
   });
 
-  await t.step("names all that does not fit, in one answer", async () => {
+  await t.step("returns all errors in one response", async () => {
     const org = await app.organization();
     const { path, product } = await org.create(await fullBody(app, org));
     const id = crypto.randomUUID();
@@ -209,7 +215,7 @@ Deno.test("PUT /products/{id}", async (t) => {
       collateral: [{ id }, { id: text.id, prize_name: "x" }],
     });
 
-    assertFaults(
+    assertDetails(
       reply,
       ["/license_id", "unknown_reference"],
       ["/product_form_id", "unknown_reference"],
@@ -238,7 +244,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     assertHas(body.data, { id, title: "Persuasion" });
   });
 
-  await t.step("answers 404 for an id that has no product", async () => {
+  await t.step("returns 404 for an unknown id", async () => {
     const org = await app.organization();
     const { path: gone } = await org.create();
     await org.delete(gone);

@@ -29,15 +29,18 @@ Deno.test("A write", async (t) => {
   await send(handler, "/api/products", { headers: { "x-api-key": org.key } });
   let created: Reply["body"];
 
-  await t.step("creates a product, and locks in the order of all", async () => {
-    const { reply, tables } = await tablesOf("POST", "/api/products", body);
+  await t.step(
+    "creates a product, and takes locks in the common order",
+    async () => {
+      const { reply, tables } = await tablesOf("POST", "/api/products", body);
 
-    assertEquals(reply.status, 201);
-    assertInOrder(tables);
-    created = reply.body.data;
-  });
+      assertEquals(reply.status, 201);
+      assertInOrder(tables);
+      created = reply.body.data;
+    },
+  );
 
-  await t.step("changes one, and locks in that order", async () => {
+  await t.step("changes a product, and takes locks in that order", async () => {
     const other = { ...created, title: "Emma", lifecycle_status_id: null };
 
     const { reply, tables } = await tablesOf(
@@ -50,7 +53,7 @@ Deno.test("A write", async (t) => {
     assertInOrder(tables);
   });
 
-  await t.step("deletes one, and locks in that order", async () => {
+  await t.step("deletes a product, and takes locks in that order", async () => {
     const { reply, tables } = await tablesOf(
       "DELETE",
       `/api/products/${created.id}`,
@@ -93,7 +96,7 @@ const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** So that none waits for another in a circle: the product, then what it shares with others, counts before formats. */
 function assertInOrder(tables: string[]): void {
-  // Further locks of the product wait for nobody.
+  // Further locks of the product never wait.
   const locked = [...new Set(tables)];
   assert(locked.includes("product_prices"), `${locked}`);
   assertEquals(locked[0], "products");

@@ -31,7 +31,7 @@ Deno.test("A database that sql/citus.sql has distributed", async (t) => {
     assertEquals([...triggers], []);
   });
 
-  await t.step("answers with what the tables have", async () => {
+  await t.step("reads from the tables", async () => {
     const newcomer = await app.organization();
     for (
       const { path, owner } of [
@@ -51,7 +51,7 @@ Deno.test("A database that sql/citus.sql has distributed", async (t) => {
     }
   });
 
-  await t.step("takes writes of every kind", async () => {
+  await t.step("accepts writes of every kind", async () => {
     const headers = { "idempotency-key": "order-1" };
     const body = await fullBody(app, org);
 

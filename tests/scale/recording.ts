@@ -9,7 +9,7 @@ export interface Recording extends Database {
   statements: Set<string>;
 }
 
-/** Remembers what goes through the database; everything else is its own. */
+/** A database that records its statements. */
 export function recorded(database: Database): Recording {
   const statements = new Set<string>();
 

@@ -17,7 +17,7 @@ const OF_COMMANDS =
   /^(insert into|update|delete from) (organizations|api_keys|organization_members)\b/;
 const OF_REQUESTS = "writes no table that every node has";
 
-Deno.test("a database that can be distributed", async (t) => {
+Deno.test("The rules of a distributable database", async (t) => {
   await using app = await openApp();
   const volatile = await app.sql(async (sql) => {
     const rows = await sql<{ name: string }[]>`
@@ -30,11 +30,11 @@ Deno.test("a database that can be distributed", async (t) => {
   const schema = { ...known, columns: columnsOf(migrations) };
   const statements = await everyStatement(app);
 
-  await t.step("keeps every rule in the migrations", () => {
+  await t.step("hold in the migrations", () => {
     assertEquals(brokenIn(migrations, known), []);
   });
 
-  await t.step("keeps every rule in the statements of requests", () => {
+  await t.step("hold in the statements of requests", () => {
     const broken = Array.from(statements)
       .flatMap((statement) =>
         brokenBy(statement, schema)
@@ -47,7 +47,7 @@ Deno.test("a database that can be distributed", async (t) => {
     assertEquals(broken, []);
   });
 
-  await t.step("has asked for every statement of db/", async () => {
+  await t.step("cover every statement of db/", async () => {
     const sent = Array.from(statements, oneLine);
 
     const missed = (await templates()).filter((template) =>

@@ -32,7 +32,7 @@ export async function readMigrations(): Promise<Definition[]> {
 /** The tables that `sql/citus.sql` copies to every node. */
 export async function readShared(): Promise<Set<string>> {
   const text = await Deno.readTextFile(new URL("citus.sql", SQL));
-  const [, list] = /shared\b[^;]*?array\[([^\]]+)\]/.exec(text) ?? [];
+  const [, list] = /reference_tables\b[^;]*?array\[([^\]]+)\]/.exec(text) ?? [];
   return new Set(Array.from(list!.matchAll(/'(\w+)'/g), ([, name]) => name!));
 }
 

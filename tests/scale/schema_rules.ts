@@ -127,7 +127,7 @@ export function brokenIn(
   );
 }
 
-/** The table that the statement makes or changes. */
+/** The table that the statement creates or changes. */
 function tableOf(text: string): string {
   return /^(?:create|alter) table (\w+)/.exec(text)?.[1] ??
     /^create (?:unique )?index (?:concurrently )?\w+ on (\w+)/.exec(text)

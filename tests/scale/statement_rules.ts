@@ -101,7 +101,7 @@ export function brokenBy(statement: string, schema: Schema): string[] {
     .map(([rule]) => rule);
 }
 
-/** The tables that one level of a statement names, each with the name it goes by there. */
+/** The tables of one level of a statement, with their aliases. */
 function tablesOf(level: string) {
   const from = level.matchAll(
     /\bfrom (.*?)(?=\b(?:where|group by|order by|limit|returning|union|on conflict|for)\b|$)/g,

@@ -12,7 +12,7 @@ export function bare(statement: string): string {
     .replace(/ +/g, " ")
     .trim()
     .toLowerCase()
-    // A table like any other to whoever distributes it.
+    // This is an ordinary table for Citus.
     .replace(/^create unlogged table/, "create table");
 }
 

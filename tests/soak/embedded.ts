@@ -13,7 +13,7 @@ import { preparedFolder } from "../support/prepared_folder.ts";
 import { type Service, start } from "../support/process.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
-/** Kills the service on its embedded database so many times, and starts it again. */
+/** Kills and restarts the service on its embedded database this number of times. */
 export async function killEmbedded(rounds: number): Promise<Figures> {
   const dataDir = await preparedFolder();
   const life = () =>

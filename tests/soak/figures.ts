@@ -6,7 +6,7 @@ export interface Figures {
   requests: number;
   failed: number;
   acknowledged: number;
-  /** Writes that are stored though nobody could be told. */
+  /** Stored writes that were not acknowledged. */
   unacknowledged: number;
   slowestMs: number;
 }

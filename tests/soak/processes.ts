@@ -4,7 +4,7 @@ import { pause } from "../../db/connections/deadline.ts";
 import { openScene } from "../faults/scene.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
-/** Kills the service on PostgreSQL so many times, and starts it again. */
+/** Kills and restarts the service on PostgreSQL this number of times. */
 export async function killProcesses(rounds: number): Promise<Figures> {
   await using scene = await openScene();
   await using service = restarts(scene);

@@ -21,7 +21,7 @@ const RUNS: Record<string, (share: number) => Promise<Figures>> = {
   embedded: (share) => killEmbedded(Math.ceil(20 * share)),
 };
 
-/** Runs what is asked for, or all, and prints a line of figures of each. Throws at the first loss. */
+/** Runs the named soaks, or all, and prints a line of figures for each. Throws at the first lost write. */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

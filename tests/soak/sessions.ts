@@ -7,7 +7,7 @@ import { type Figures, figuresOf } from "./figures.ts";
 
 const PAUSE_MS = 100;
 
-/** Kills one of the service's sessions every 100 ms, for so many minutes. */
+/** Kills one of the service's sessions every 100 ms, for this number of minutes. */
 export async function killSessions(minutes: number): Promise<Figures> {
   await using scene = await openScene();
   await using service = restarts(scene);
@@ -33,6 +33,6 @@ export async function killSessions(minutes: number): Promise<Figures> {
   const figures = await figuresOf(load, killed);
   // It is the process that was started, and nothing came to its last resort.
   await service.kill();
-  assertEquals(service.logged.match(/Nobody caught.*/g), null);
+  assertEquals(service.logged.match(/Uncaught .*/g), null);
   return figures;
 }

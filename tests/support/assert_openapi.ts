@@ -75,7 +75,7 @@ function assertNoOperation({ status }: Reply): void {
 }
 
 function isUnknownPath({ body }: Reply): boolean {
-  return body?.error?.message.startsWith("Nothing is served at this path");
+  return body?.error?.message.startsWith("Unknown path");
 }
 
 /** Whether the whole body was taken: a batch is answered 200 whatever became of its operations. */

@@ -1,4 +1,4 @@
-/** Lets the clocks of this process run ahead by so many milliseconds, until it is disposed of. */
+/** Advances the clocks of this process by `ms` milliseconds until it is disposed. */
 export function clockAhead(ms: number): Disposable {
   const { now } = Date;
   const monotonic = performance.now;

@@ -15,7 +15,7 @@ export const EXAMPLES = new URL(
   import.meta.url,
 );
 
-/** The service over an embedded database of its own that holds the demo, and a key of it. */
+/** The service over a new embedded database with the demo organization, and a key for it. */
 export interface Demo extends App {
   key: string;
 }

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { Reply } from "./envelope.ts";
 
 /** Expects a 400 with exactly these details, each by its pointer and its code. */
-export function assertFaults(
+export function assertDetails(
   { status, body }: Reply,
   ...expected: (readonly [pointer: string, code: string])[]
 ): void {

@@ -5,7 +5,7 @@ import { type App, idOfCode, type Organization } from "./harness.ts";
 /** What lists can be filtered by, with two values each. */
 export type Values = Record<typeof FILTERS[number], string[]>;
 
-/** Two values for each filter; those of the format are the organization's own. */
+/** Two values for each filter. The formats belong to the organization. */
 export async function valuesOf(app: App, org: Organization): Promise<Values> {
   const format = uuidv7();
   await app.sql((sql) =>

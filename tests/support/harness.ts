@@ -16,7 +16,7 @@ import { preparedFolder } from "./prepared_folder.ts";
 import { script, type Sql } from "./script.ts";
 import { SECRETS } from "./secrets.ts";
 
-/** The service over a database of its own, or over the one that `TEST_DATABASE_URL` names. */
+/** The service over a new embedded database, or over that of `TEST_DATABASE_URL`. */
 export interface App extends AsyncDisposable {
   database: Database;
   handler: (request: Request) => Promise<Response>;
@@ -70,8 +70,8 @@ export async function openApp(
       corsOrigins: [],
       docs: true,
       maxBodyBytes: 1_048_576,
-      bodyArrivalMs: 10_000,
-      answerPatienceMs: 30_000,
+      bodyTimeoutMs: 10_000,
+      sendTimeoutMs: 30_000,
       deadlineMs: 11_000,
       isReady: () => true,
       ...services,

@@ -6,7 +6,7 @@ export function claims(more: object = {}) {
   return { sub: "reader-1", exp: inSeconds(3600), ...more };
 }
 
-/** The time in so many seconds, as tokens write it. */
+/** The time in this number of seconds, as a NumericDate (RFC 7519, 2). */
 export function inSeconds(seconds: number): number {
   return Math.floor(Date.now() / 1000) + seconds;
 }

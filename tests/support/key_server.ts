@@ -7,7 +7,7 @@ import { claims } from "./jwt.ts";
 /** Who issues the tokens, and for whom. */
 export const OURS = { iss: "https://id.example/", aud: "catalogue" };
 
-/** A key and who signs with it. */
+/** A key, and the function that signs with it. */
 export interface Signer {
   jwk: jose.JWK;
   publicKey: CryptoKey;

@@ -1,4 +1,4 @@
-/** A port of this machine that nobody listens at. */
+/** A free port of this machine. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;

@@ -10,7 +10,7 @@ import { assertNothingSecret, SECRETS } from "./secrets.ts";
 /** The folder of the repository. */
 export const ROOT = new URL("../../", import.meta.url);
 
-/** The service in a process of its own. */
+/** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
   /** What it has printed by now. */
@@ -64,7 +64,7 @@ export function launch(
       assertNothingSecret(stdout.text + stderr.text);
       return { code, stdout: stdout.text, stderr: stderr.text };
     });
-  // Whoever has started it waits for its end.
+  // The caller waits for its end.
   ended.catch(() => {});
   const origin = `http://127.0.0.1:${port}`;
   return {

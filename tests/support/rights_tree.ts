@@ -9,7 +9,7 @@ function ids(): string[] {
   return Array.from({ length: 4 }, uuidv7);
 }
 
-/** The tree that `insertTree` makes, as a product shows it. */
+/** The tree of `insertTree`, as in a product. */
 export const TREE = [
   {
     id: territory,

@@ -1,5 +1,5 @@
 /*
- * Loaded before the service, it fails at SIGUSR1 where nobody looks. What is
+ * Loaded before the service, it throws uncaught errors at SIGUSR1. What is
  * secret in a failure is in its message.
  */
 Deno.addSignalListener("SIGUSR1", () => {

@@ -25,7 +25,7 @@ export function writesOf(app: App, org: Organization, path: string): Writes {
 }
 
 /** The faults that an answer names, each by its pointer and its code. */
-export function faultsOf(body: Reply["body"]): [string, string][] {
+export function errorsOf(body: Reply["body"]): [string, string][] {
   return body.error.details.map((
     { pointer, code }: { pointer: string; code: string },
   ) => [pointer, code]);

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ROOT } from "../support/process.ts";
 
-Deno.test("A wrong command line", async (t) => {
+Deno.test("An invalid command line", async (t) => {
   const parent = await Deno.makeTempDir();
   const dataDir = `${parent}/none`;
 

@@ -40,7 +40,7 @@ Deno.test("deno task", async (t) => {
       ...method === "POST" && { body: '{"title":"Emma"}' },
     })).status;
 
-  await t.step("organization create prints the new id alone", async () => {
+  await t.step("organization create prints only the new id", async () => {
     const id = await run("organization create Harbour-Press");
 
     assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -78,7 +78,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(product.organization_id, organization);
   });
 
-  await t.step("key create gives a key its scope and its end", async () => {
+  await t.step("key create sets scope and expiry", async () => {
     const organization = await run("organization create Harbour");
     const day = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
 
@@ -92,7 +92,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(key), 401);
   });
 
-  await t.step("key list shows everything of a key but itself", async () => {
+  await t.step("key list shows everything but the key itself", async () => {
     const organization = await run("organization create Harbour");
     assertEquals(await run(`key list --organization ${organization}`), "None");
     const create = `key create --organization ${organization}`;
@@ -137,7 +137,7 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("key revoke ends a key now, or at a time", async () => {
+  await t.step("key revoke revokes a key now, or at a time", async () => {
     const organization = await run("organization create Harbour");
     const create = `key create --organization ${organization} --name`;
     const now = await run(`${create} Now`);
@@ -148,8 +148,8 @@ Deno.test("deno task", async (t) => {
     const saidNow = await run(`key revoke ${now.slice(4, 16)}`);
     const saidLater = await run(`key revoke ${later.slice(4, 16)} --at ${at}`);
 
-    assertStringIncludes(saidNow, "is revoked from 20");
-    assertStringIncludes(saidLater, `is revoked from ${at}`);
+    assertStringIncludes(saidNow, "is revoked at 20");
+    assertStringIncludes(saidLater, `is revoked at ${at}`);
     using _ = clockAhead(5_000);
     assertEquals(await statusWith(now), 401);
     assertEquals(await statusWith(later), 200);
@@ -157,7 +157,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(later), 401);
   });
 
-  await t.step("member add, list and remove keep the members", async () => {
+  await t.step("member add, list and remove manage the members", async () => {
     const organization = await run("organization create Harbour");
     const list = `member list --organization ${organization}`;
     const of = `--organization ${organization}`;
@@ -180,9 +180,9 @@ Deno.test("deno task", async (t) => {
   });
 
   await t.step(
-    "migrate and seed say what they did, and do no harm",
+    "migrate and seed report their work, and can be repeated",
     async () => {
-      assertEquals(await run("migrate"), "Nothing is pending");
+      assertEquals(await run("migrate"), "No migration is pending");
       assertEquals(await run("seed"), "The code lists are filled");
     },
   );
@@ -216,7 +216,7 @@ Deno.test("deno task", async (t) => {
       [`key revoke cat_${"a".repeat(12)}_${"b".repeat(43)}`]:
         "PUBLIC_ID must be",
       "key revoke aaaaaaaaaaaa --at noon": "--at must be a day",
-      "key revoke zzzzzzzzzzz0": "no key with the public id",
+      "key revoke zzzzzzzzzzz0": "No key has the public id",
       [`member add --organization ${id} --user a`]: "--role is missing",
       [`member add --organization ${id} --user a --role king`]:
         "--role must be viewer, editor, admin, owner",
@@ -225,16 +225,16 @@ Deno.test("deno task", async (t) => {
       [`member remove --organization ${id}`]: "--user is missing",
       [`member remove --organization ${id} --user a`]: '"a" is not a member',
     };
-    for (const [line, fault] of Object.entries(wrong)) {
+    for (const [line, expected] of Object.entries(wrong)) {
       const { message } = await assertRejects(() => run(line), UsageError);
 
-      assertStringIncludes(message, fault);
+      assertStringIncludes(message, expected);
       assert(!message.includes("\n"), message);
       assert(!message.includes("b".repeat(43)), "a key is not repeated");
     }
   });
 
-  await t.step("explains that there is no such organization", async () => {
+  await t.step("explains an unknown organization", async () => {
     const of = `--organization ${uuidv7()}`;
     for (
       const line of [
@@ -244,7 +244,7 @@ Deno.test("deno task", async (t) => {
     ) {
       const error = await assertRejects(() => run(line));
 
-      assertEquals(explain(error), "There is no organization with this id");
+      assertEquals(explain(error), "No organization has this id");
     }
   });
 

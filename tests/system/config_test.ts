@@ -78,7 +78,7 @@ const JWKS = {
 
 const SECRET = "s3cret".repeat(6);
 
-Deno.test("readConfig needs nothing", () => {
+Deno.test("readConfig requires no variable", () => {
   const { host, port, apiPrefix, database, token, ...rest } = read({});
 
   assertEquals({ host, port, apiPrefix, token }, {
@@ -99,14 +99,14 @@ Deno.test("readConfig needs nothing", () => {
   assertEquals(rest.migrateOnStart, true);
 });
 
-Deno.test("readConfig takes an empty variable for one that is not set", () => {
+Deno.test("readConfig treats an empty variable as unset", () => {
   const names = [...Object.keys(WRONG), "DATA_DIR", "JWT_ISSUER"];
   const empty = Object.fromEntries(names.map((name) => [name, ""]));
 
   assertEquals(read(empty), read({}));
 });
 
-Deno.test("readConfig listens to the world only with a database of its own", () => {
+Deno.test("readConfig listens on all addresses only with DATABASE_URL", () => {
   const DATABASE_URL = "postgresql://u:p@db.example/catalogue";
 
   assertEquals(read({ DATABASE_URL }).host, "0.0.0.0");
@@ -114,7 +114,7 @@ Deno.test("readConfig listens to the world only with a database of its own", () 
   assertEquals(read({ HOST: "0.0.0.0" }).host, "0.0.0.0");
 });
 
-Deno.test("readConfig takes a replica like the database that it follows", () => {
+Deno.test("readConfig gives the replica the primary's settings", () => {
   const DATABASE_URL = "postgresql://u:p@db.example/catalogue";
   const DATABASE_REPLICA_URL = "postgresql://u:p@replica.example/catalogue";
 
@@ -124,7 +124,7 @@ Deno.test("readConfig takes a replica like the database that it follows", () => 
   assertEquals(read({ DATABASE_URL }).replica, undefined);
 });
 
-Deno.test("readConfig names a wrong variable in one line, without its value", () => {
+Deno.test("readConfig names an invalid variable in one line, without its value", () => {
   for (const [name, values] of Object.entries(WRONG)) {
     for (const value of values) {
       const { message } = assertThrows(
@@ -143,7 +143,7 @@ Deno.test("readConfig names a wrong variable in one line, without its value", ()
   }
 });
 
-Deno.test("readConfig verifies tokens by a secret or by a key set", () => {
+Deno.test("readConfig reads a secret or a key set for tokens", () => {
   assertEquals(read({ JWT_SECRET: SECRET }).token, {
     secret: SECRET,
     issuer: undefined,
@@ -161,7 +161,7 @@ Deno.test("readConfig verifies tokens by a secret or by a key set", () => {
   }
 });
 
-Deno.test("readConfig refuses variables that do not go together", () => {
+Deno.test("readConfig refuses contradictory variables", () => {
   const { JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE } = JWKS;
   const DATABASE_REPLICA_URL = `postgres://u:${SECRET}@h/d`;
   const wrong: [string, Record<string, string>][] = [
@@ -180,7 +180,7 @@ Deno.test("readConfig refuses variables that do not go together", () => {
   }
 });
 
-Deno.test("findUnknownVariables warns of a likely misspelling and of nothing else", () => {
+Deno.test("findUnknownVariables warns only of likely misspellings", () => {
   const misspelled = {
     DATABSE_URL: "DATABASE_URL",
     DATABASE_URI: "DATABASE_URL",

@@ -6,10 +6,10 @@ import { SETTINGS } from "../support/harness.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { script } from "../support/script.ts";
 
-Deno.test("the folder of the embedded database", async (t) => {
+Deno.test("The folder of the embedded database", async (t) => {
   const parent = await Deno.makeTempDir();
 
-  await t.step("is made anew after a first start that was killed", async () => {
+  await t.step("is recreated after a killed first start", async () => {
     const killed = await takeFolder(`${parent}/killed`);
     await Deno.mkdir(killed.database);
     killed.release();
@@ -20,7 +20,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     folder.release();
   });
 
-  await t.step("stays as it is once the database is made", async () => {
+  await t.step("is kept once the database is complete", async () => {
     const made = await takeFolder(`${parent}/made`);
     await Deno.mkdir(made.database);
     await made.keep();
@@ -32,7 +32,7 @@ Deno.test("the folder of the embedded database", async (t) => {
     folder.release();
   });
 
-  await t.step("is closed to other users, an older one too", async () => {
+  await t.step("is private, even if an older release created it", async () => {
     const dataDir = `${parent}/private`;
     const open = () => openDatabase({ ...SETTINGS, url: undefined, dataDir });
     await (await open()).close();
@@ -46,18 +46,18 @@ Deno.test("the folder of the embedded database", async (t) => {
     assertEquals(Array.from(openToOthers(dataDir)), []);
   });
 
-  await t.step("is refused where it is no folder", async () => {
+  await t.step("is refused if it is not a folder", async () => {
     await Deno.writeTextFile(`${parent}/file`, "");
 
     const error = await assertRejects(() => takeFolder(`${parent}/file`));
 
     assertEquals(
       error.message,
-      "DATA_DIR must be a folder that may be read and written: AlreadyExists",
+      "DATA_DIR must be a readable and writable folder: AlreadyExists",
     );
   });
 
-  await t.step("is refused where the database in it is damaged", async () => {
+  await t.step("is refused if its database is damaged", async () => {
     const dataDir = `${parent}/damaged`;
     await Deno.mkdir(`${dataDir}/postgres`, { recursive: true });
     await Deno.writeTextFile(`${dataDir}/postgres/PG_VERSION`, "9\n");

@@ -35,7 +35,7 @@ Deno.test("openDatabase", async (t) => {
     return rows.length > 0;
   };
 
-  await t.step("stores what a transaction has written", async () => {
+  await t.step("stores the writes of a transaction", async () => {
     const results = await soon(database).transaction(async (tx) => {
       await tx.send(write("first flight"));
       return await tx.commit(
@@ -62,19 +62,22 @@ Deno.test("openDatabase", async (t) => {
     assert(!await isStored("thrown"));
   });
 
-  await t.step("stores nothing of one that does not commit", async () => {
-    const error = await assertRejects(() =>
-      soon(database).transaction((tx) => tx.send(write("left open")))
-    );
+  await t.step(
+    "stores nothing of a transaction that does not commit",
+    async () => {
+      const error = await assertRejects(() =>
+        soon(database).transaction((tx) => tx.send(write("left open")))
+      );
 
-    assertEquals(
-      (error as Error).message,
-      "The transaction was not committed",
-    );
-    assert(!await isStored("left open"));
-  });
+      assertEquals(
+        (error as Error).message,
+        "The transaction was not committed",
+      );
+      assert(!await isStored("left open"));
+    },
+  );
 
-  await t.step("stores nothing of a flight that fails", async () => {
+  await t.step("stores nothing of a failed pipeline", async () => {
     for (const isLast of [true, false]) {
       const error = await assertRejects(() =>
         soon(database).transaction((tx) => {
@@ -95,7 +98,7 @@ Deno.test("openDatabase", async (t) => {
   });
 
   await t.step(
-    "does not call a transaction stored whose failure was overlooked",
+    "reports a rolled back transaction although its error was ignored",
     async () => {
       await assertRejects(() =>
         soon(database).transaction(async (tx) => {
@@ -121,7 +124,7 @@ Deno.test("openDatabase", async (t) => {
     assert(!await isStored("behind"));
   });
 
-  await t.step("gives a statement its organization", async () => {
+  await t.step("passes the organization to statements", async () => {
     const operations = database.until(performance.now() + MINUTE_MS, {
       organizationId: "own",
       name: "key",
@@ -137,7 +140,7 @@ Deno.test("openDatabase", async (t) => {
     await assertRejects(async () => await soon(database).lookUp(own));
   });
 
-  await t.step("looks up beside operations that take long", async () => {
+  await t.step("looks up rows during long operations", async () => {
     let slept = false;
     const sleeping = Promise.all(Array.from(
       { length: 4 },
@@ -154,20 +157,23 @@ Deno.test("openDatabase", async (t) => {
     await sleeping;
   });
 
-  await t.step("keeps rows before a failure from the next one", async () => {
-    for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
-      await assertRejects(() =>
-        soon(database).scan(
-          sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
-        )
-      );
-      const rows = await soon(database).scan(sql`select ${i}::int as i`);
+  await t.step(
+    "keeps rows before an error out of the next result",
+    async () => {
+      for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
+        await assertRejects(() =>
+          soon(database).scan(
+            sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
+          )
+        );
+        const rows = await soon(database).scan(sql`select ${i}::int as i`);
 
-      assertEquals([...rows], [{ i }]);
-    }
-  });
+        assertEquals([...rows], [{ i }]);
+      }
+    },
+  );
 
-  await t.step("gives back the slot of work that throws at once", async () => {
+  await t.step("releases the slot of work that throws at once", async () => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(
         () =>
@@ -196,7 +202,7 @@ Deno.test("openDatabase", async (t) => {
     });
   }
 
-  await t.step("stores the run that succeeds, and no other", async () => {
+  await t.step("stores only the successful run", async () => {
     let runs = 0;
 
     await soon(database).transaction(async (tx) => {
@@ -214,7 +220,7 @@ Deno.test("openDatabase", async (t) => {
     );
   });
 
-  await t.step("runs a transaction once for any other failure", async () => {
+  await t.step("runs a transaction once for any other error", async () => {
     let runs = 0;
 
     await assertRejects(() =>
@@ -276,7 +282,7 @@ Deno.test("openDatabase", async (t) => {
     assertEquals(started, false);
   });
 
-  await t.step("writes afterwards, and tells nobody of a failure", async () => {
+  await t.step("writes in the background, and ignores errors", async () => {
     const operations = soon(database);
 
     operations.afterwards(write("afterwards"));
@@ -289,7 +295,7 @@ Deno.test("openDatabase", async (t) => {
 
   await script(soon(database), (sql) => sql`drop table ${table}`);
 
-  await t.step("lets what runs finish when it is closed", async () => {
+  await t.step("lets running operations finish when closed", async () => {
     const running = soon(database).transaction(async (tx) => {
       await tx.send(sql`select`);
       await pause(50);
@@ -302,7 +308,7 @@ Deno.test("openDatabase", async (t) => {
     assertEquals([...(await running)[0]], [{ done: true }]);
   });
 
-  await t.step("refuses everything once it is closed", async () => {
+  await t.step("refuses everything once closed", async () => {
     await assertRejects(async () => await soon(database).lookUp(sql`select`));
   });
 });

@@ -3,7 +3,7 @@ import { installDemo } from "../../db/install.ts";
 import { openApp, SETTINGS } from "../support/harness.ts";
 
 Deno.test("The demo organization", async (t) => {
-  // A database of its own: the demo is installed where no organization is yet.
+  // The demo is only installed in a database without organizations.
   await using app = await openApp({}, { ...SETTINGS, url: undefined });
   const key = await installDemo(
     app.database.until(performance.now() + 60_000),
@@ -12,12 +12,12 @@ Deno.test("The demo organization", async (t) => {
   const { body: list } = await app.send("/api/products", { headers });
   const products: { id: string }[] = [];
 
-  await t.step("has products that are counted", () => {
+  await t.step("has counted products", () => {
     assert(list.data.length > 20);
     assertEquals(list.meta.total, list.data.length);
   });
 
-  await t.step("takes back every product that GET answered", async () => {
+  await t.step("accepts every GET response as body", async () => {
     for (const { id } of list.data) {
       const path = `/api/products/${id}`;
       const { body: { data: read } } = await app.send(path, { headers });
@@ -33,7 +33,7 @@ Deno.test("The demo organization", async (t) => {
     }
   });
 
-  await t.step("has something in every field of an answer", () => {
+  await t.step("fills every field of a response", () => {
     const fields = products.flatMap((product) => fieldsOf(product));
     const filled = new Set(
       fields.filter(([, filled]) => filled).map(([path]) => path),

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const CONFIG = readConfig(() => undefined);
 
 Deno.test("deno task doctor", async (t) => {
-  // One of its own, and in memory: nothing else writes it.
+  // A database in memory, which no other test writes.
   const connection = await openDatabase({
     ...CONFIG.database,
     dataDir: undefined,
@@ -29,7 +29,7 @@ Deno.test("deno task doctor", async (t) => {
     ) => `${subject}: ${finding} -> ${advice}`);
   }
 
-  await t.step("names the migrations that are pending", async () => {
+  await t.step("names the pending migrations", async () => {
     const [complaint, ...others] = await complaints();
 
     assertEquals(others, []);
@@ -43,7 +43,7 @@ Deno.test("deno task doctor", async (t) => {
     await migrate(database);
 
     assertEquals(await complaints(), [
-      "code lists: They are empty -> deno task seed",
+      "code lists: Empty -> deno task seed",
       "keys: There is no organization -> deno task organization create NAME",
     ]);
   });
@@ -54,15 +54,15 @@ Deno.test("deno task doctor", async (t) => {
   );
   const organizationId = organization!.id;
 
-  await t.step("asks for a key, unless tokens are configured", async () => {
+  await t.step("asks for a key unless tokens are configured", async () => {
     assertEquals(await complaints(), [
-      "keys: No API key works, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
+      "keys: There is no active API key, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
     ]);
     const secret = "x".repeat(32);
     assertEquals(await complaints({ ...CONFIG, token: { secret } }), []);
   });
 
-  await t.step("is content when all is in order", async () => {
+  await t.step("reports no problem in a complete database", async () => {
     await issue();
 
     const findings = await examine(database, CONFIG);
@@ -83,13 +83,13 @@ Deno.test("deno task doctor", async (t) => {
     );
   });
 
-  await t.step("names a key that expires soon, until it has", async () => {
+  await t.step("names a key that expires soon, until its expiry", async () => {
     const key = await issue(new Date(Date.now() + DAY_MS));
     await issue(new Date(Date.now() - DAY_MS));
 
     const id = key.slice(4, 16);
     assertEquals(await complaints(), [
-      `keys: These expire within 14 days: ${id} -> Make their successors: deno task key create`,
+      `keys: These keys expire within 14 days: ${id} -> Replace them: deno task key create`,
     ]);
     await script(
       database,
@@ -98,7 +98,7 @@ Deno.test("deno task doctor", async (t) => {
   });
 
   await t.step(
-    "notices totals that are wrong, until they are repaired",
+    "reports wrong counts until a recount",
     async () => {
       await script(database, (sql) =>
         sql`
@@ -113,7 +113,7 @@ Deno.test("deno task doctor", async (t) => {
       assertEquals(others, []);
       assertStringIncludes(
         complaint!,
-        `counters: The totals of lists are wrong: did SQL run without triggers? (organization ${organizationId})`,
+        `counters: Counts are wrong, probably after SQL without triggers, in organization ${organizationId}`,
       );
       assertStringIncludes(complaint!, "-> deno task recount");
       await recount(database);
@@ -121,7 +121,7 @@ Deno.test("deno task doctor", async (t) => {
     },
   );
 
-  await t.step("refuses a database that another release made", async () => {
+  await t.step("refuses the database of another release", async () => {
     await script(
       database,
       (sql) =>
@@ -150,7 +150,7 @@ Deno.test("deno task doctor without a database", async (t) => {
   const run = (variables: Record<string, string>, ...args: string[]) =>
     DOCTOR.run((name) => variables[name], args);
 
-  await t.step("says what is wrong with the configuration", async () => {
+  await t.step("reports an invalid configuration", async () => {
     const { ok, report } = await run({ PORT: "http" });
 
     assert(!ok);
@@ -158,7 +158,7 @@ Deno.test("deno task doctor without a database", async (t) => {
   });
 
   await t.step(
-    "says that the database does not answer, and shows no password",
+    "reports an unreachable database without its password",
     async () => {
       const DATABASE_URL = "postgres://catalogue:secret@127.0.0.1:1/books";
 

@@ -7,17 +7,17 @@ import { launch, ROOT, start } from "../support/process.ts";
 /** How often a service is killed here. */
 const ROUNDS = 3;
 
-/** After so many products in each round. */
+/** The number of products before each kill. */
 const PRODUCTS = 20;
 
-Deno.test("the embedded database", async (t) => {
+Deno.test("The embedded database", async (t) => {
   const parent = await Deno.makeTempDir();
   const dataDir = `${parent}/a catalogue`;
   const env = { DATA_DIR: dataDir };
   let headers = {};
 
   await t.step(
-    "says on its first start where it is and how to call it",
+    "prints its URL and an example at its first start",
     async () => {
       await using service = await start(env);
       while (!/curl .*\n/.test(service.stdout)) await pause(20);
@@ -34,7 +34,7 @@ Deno.test("the embedded database", async (t) => {
     },
   );
 
-  await t.step("keeps what it has, and shows no key again", async () => {
+  await t.step("keeps its data, and shows no key again", async () => {
     await using before = await start(env);
     const id = await create(before.origin);
     before.signal("SIGTERM");
@@ -58,7 +58,7 @@ Deno.test("the embedded database", async (t) => {
     assertEquals((await fetch(`${first.origin}/health/ready`)).status, 200);
   });
 
-  await t.step("loses nothing acknowledged when it is killed", async () => {
+  await t.step("loses no acknowledged write when killed", async () => {
     const acknowledged: string[] = [];
     for (let round = 1; round <= ROUNDS; round++) {
       await using service = await start(

@@ -5,7 +5,7 @@ import { openApp, send } from "../support/harness.ts";
 const circular = new Error("round");
 circular.cause = circular;
 
-Deno.test("An answer to what nobody expected", async (t) => {
+Deno.test("The response to an unexpected error", async (t) => {
   await using app = await openApp();
 
   for (
@@ -27,7 +27,7 @@ Deno.test("An answer to what nobody expected", async (t) => {
     });
   }
 
-  await t.step("comes after it as before", async () => {
+  await t.step("does not affect later requests", async () => {
     const org = await app.organization();
 
     await org.create();

@@ -6,13 +6,13 @@ import { type Service, start } from "../support/process.ts";
 /** More clients than the process may have files. */
 const CLIENTS = 300;
 
-Deno.test("A service without a file descriptor for one more client", async (t) => {
+Deno.test("A service without free file descriptors", async (t) => {
   const dataDir = await preparedFolder();
   await using service = await start({ DATA_DIR: dataDir }, () => [
     ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
   ], "ulimit -n 200");
 
-  await t.step("serves again when clients have left", async () => {
+  await t.step("serves again after clients have left", async () => {
     const clients = await Promise.allSettled(
       Array.from({ length: CLIENTS }, () => connect(service)),
     );
@@ -30,7 +30,7 @@ Deno.test("A service without a file descriptor for one more client", async (t) =
     assertEquals(status, 401);
   });
 
-  await t.step("ends when it is stopped, as any other", async () => {
+  await t.step("stops as usual", async () => {
     service.signal("SIGTERM");
 
     assertEquals((await service.ended).code, 0);

@@ -24,7 +24,7 @@ Deno.test("An embedded database on a full disk", async (t) => {
   const dataDir = await preparedFolder(`${disk}/data`);
   let acknowledged: string[] = [];
 
-  await t.step("ends the process, and says why", async () => {
+  await t.step("ends the process with a reason", async () => {
     const { code, stdout, stderr } = await run(
       Deno.execPath(),
       ...["run", "--quiet", "-A", "tests/support/full_disk.ts", dataDir],
@@ -40,7 +40,7 @@ Deno.test("An embedded database on a full disk", async (t) => {
   });
 
   await t.step(
-    "has everything acknowledged when there is room again",
+    "keeps all acknowledged writes",
     async () => {
       await Deno.remove(`${dataDir}/ballast`);
 
@@ -58,7 +58,7 @@ Deno.test("An embedded database on a full disk", async (t) => {
     },
   );
 
-  await t.step("says why it cannot be opened", async () => {
+  await t.step("names the reason why it cannot be opened", async () => {
     const small = `${disk}/small`;
     await Deno.mkdir(small);
     await run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small);

@@ -33,14 +33,14 @@ Deno.test("Dockerfile", async (t) => {
     ([, sources]) => sources!.split(" "),
   ).flat();
 
-  await t.step("copies what the service is made of", async () => {
+  await t.step("copies all files of the service", async () => {
     const needed = await modules();
 
     assert(needed.size >= 5);
     for (const path of [...needed, "sql"]) assert(copied.includes(path), path);
   });
 
-  await t.step("is sent what it copies, and nothing else", () => {
+  await t.step("gets only the files that it copies", () => {
     const sent = Array.from(
       dockerignore!.matchAll(/^!(.+)$/gm),
       ([, path]) => path,

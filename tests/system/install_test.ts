@@ -7,7 +7,7 @@ Deno.test("The start of the service", async (t) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
 
-  await t.step("writes nothing where nothing has changed", async () => {
+  await t.step("writes nothing if nothing has changed", async () => {
     await install(database);
     const before = await knownFiles();
 
@@ -17,7 +17,7 @@ Deno.test("The start of the service", async (t) => {
   });
 
   await t.step(
-    "fills the code lists again where their file has changed",
+    "fills the code lists again if their file has changed",
     async () => {
       await script(
         database,
@@ -39,7 +39,7 @@ Deno.test("The start of the service", async (t) => {
     },
   );
 
-  await t.step("counts the products that were loaded by SQL", async () => {
+  await t.step("counts products inserted by SQL", async () => {
     await script(database, async (sql) => {
       const [organization] = await sql`
         insert into organizations (name) values ('Loaded') returning id

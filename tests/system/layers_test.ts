@@ -61,7 +61,7 @@ Deno.test("Imports go one way", () => {
   }
 });
 
-Deno.test("The root of db/ holds what one asks for first", () => {
+Deno.test("The root of db/ has few files", () => {
   const files = [...SOURCES.keys()].filter((path) => /^db\/[^/]+$/.test(path));
 
   assert(files.length <= MOST_FILES, files.join(", "));
@@ -89,7 +89,7 @@ Deno.test("Each package is imported in one place", () => {
   assertEquals([...used].sort(), Object.keys(PACKAGES).sort());
 });
 
-Deno.test("A start installs what is imported, and nothing else", async () => {
+Deno.test("A start installs only imported packages", async () => {
   const lock = JSON.parse(
     await Deno.readTextFile(new URL("deno.lock", ROOT)),
   ) as { specifiers: Record<string, string> };

@@ -12,7 +12,7 @@ const REQUESTS = 1_500;
 const OUTAGES: Record<string, string> = {
   "whose stdout is a full device": "exec >/dev/full",
   "whose reader of stdout is gone": reader("true"),
-  "whose stdout nobody reads": reader("sleep 15"),
+  "with an unread stdout": reader("sleep 15"),
 };
 
 /** Makes stdout a pipe to a program that reads nothing. */
@@ -24,7 +24,7 @@ Deno.test("A service", async (t) => {
   const dataDir = await preparedFolder();
 
   for (const [outage, before] of Object.entries(OUTAGES)) {
-    await t.step(`${outage} answers, and ends when it is stopped`, async () => {
+    await t.step(`${outage} serves requests, and stops as usual`, async () => {
       await using service = await start(
         { DATA_DIR: dataDir },
         (_port) => ["run", "--allow-all", "main.ts", "start"],
@@ -58,7 +58,7 @@ Deno.test("A service", async (t) => {
   });
 
   await t.step(
-    "ends though clients ask for much and read nothing",
+    "stops although clients do not read long responses",
     async () => {
       const service = await start({ DATA_DIR: dataDir });
       const clients = await Promise.all(
@@ -75,7 +75,7 @@ Deno.test("A service", async (t) => {
     const { code, stderr } = await launch({ DATA_DIR: `${dataDir},b` }).ended;
 
     assertEquals(code, 1);
-    assertMatch(stderr, /^DATA_DIR must not contain a comma: [^\n]+\n$/);
+    assertMatch(stderr, /^DATA_DIR must not contain a comma, [^\n]+\n$/);
   });
 
   await Deno.remove(dataDir, { recursive: true });

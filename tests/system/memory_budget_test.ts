@@ -17,7 +17,7 @@ Deno.test("A memory budget", async (t) => {
     }
   };
 
-  await t.step("leaves something to other keys and organizations", () => {
+  await t.step("leaves memory to other keys and organizations", () => {
     const memory = budget();
     fill(memory, A);
     refuses(() => memory.reserve(A, 1));
@@ -38,7 +38,7 @@ Deno.test("A memory budget", async (t) => {
     memory.reserve(B, 600);
   });
 
-  await t.step("takes back what is disposed of, once", () => {
+  await t.step("frees a disposed reservation once", () => {
     const memory = budget();
     for (let i = 0; i < 3; i++) {
       const all = memory.reserve(A, 1_000);

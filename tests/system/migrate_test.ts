@@ -16,7 +16,7 @@ Deno.test("deno task migrate", async (t) => {
   const next = `${String(names.length + 1).padStart(4, "0")}_shelves.sql`;
 
   await t.step(
-    "applies every file once, in the order of its number",
+    "applies every file once, in order",
     async () => {
       assertEquals(await migrate(database), names);
       assertEquals(await migrate(database), []);
@@ -49,7 +49,7 @@ Deno.test("deno task migrate", async (t) => {
   );
 
   await t.step(
-    "refuses a database that has a file which is not there",
+    "refuses a database with an unknown migration",
     async () => {
       await using folder = await copyOfMigrations();
       await Deno.remove(new URL(names.at(-1)!, folder.url));
@@ -58,7 +58,7 @@ Deno.test("deno task migrate", async (t) => {
     },
   );
 
-  await t.step("leaves nothing of a file that fails", async () => {
+  await t.step("rolls back a failing file", async () => {
     await using folder = await copyOfMigrations();
     const file = new URL(next, folder.url);
     await Deno.writeTextFile(
@@ -79,7 +79,7 @@ Deno.test("deno task migrate", async (t) => {
 });
 
 Deno.test({
-  name: "deno task migrate, by several processes at once, does what one would",
+  name: "deno task migrate may run in several processes at once",
   ignore: !SETTINGS.url,
   async fn() {
     await using fresh = await openFreshDatabase();

@@ -4,7 +4,7 @@ import { openOutput } from "../../middleware/output.ts";
 
 Deno.test("An output", async (t) => {
   await t.step(
-    "writes all lines in their order, a few bytes at a time",
+    "writes all lines in order, even a few bytes at a time",
     async () => {
       const stream = { text: "", write: take(3) };
       const output = openOutput(stream);
@@ -16,38 +16,41 @@ Deno.test("An output", async (t) => {
     },
   );
 
-  await t.step("drops lines that fail, and says how many", async () => {
-    let isFull = true;
-    const write = take(Infinity);
-    const stream = {
-      text: "",
-      write(bytes: Uint8Array) {
-        return isFull
-          ? Promise.reject(new Error("ENOSPC"))
-          : write.call(stream, bytes);
-      },
-    };
-    const output = openOutput(stream);
+  await t.step(
+    "drops lines of failed writes, and reports their number",
+    async () => {
+      let isFull = true;
+      const write = take(Infinity);
+      const stream = {
+        text: "",
+        write(bytes: Uint8Array) {
+          return isFull
+            ? Promise.reject(new Error("ENOSPC"))
+            : write.call(stream, bytes);
+        },
+      };
+      const output = openOutput(stream);
 
-    output.write("lost\nlost\n");
-    assertEquals(await output.flush(1_000), true);
-    output.write("lost\n");
-    assertEquals(await output.flush(1_000), true);
-    isFull = false;
-    output.write("kept\n");
-    await output.flush(1_000);
+      output.write("lost\nlost\n");
+      assertEquals(await output.flush(1_000), true);
+      output.write("lost\n");
+      assertEquals(await output.flush(1_000), true);
+      isFull = false;
+      output.write("kept\n");
+      await output.flush(1_000);
 
-    const [warning, kept] = stream.text.split("\n");
-    const { level, message, lines } = parse(warning);
-    assertEquals([level, message, lines, kept], [
-      "warn",
-      "Lines of the log were dropped",
-      3,
-      "kept",
-    ]);
-  });
+      const [warning, kept] = stream.text.split("\n");
+      const { level, message, lines } = parse(warning);
+      assertEquals([level, message, lines, kept], [
+        "warn",
+        "Log lines were dropped",
+        3,
+        "kept",
+      ]);
+    },
+  );
 
-  await t.step("starts a new line where a failure cut one off", async () => {
+  await t.step("starts a new line after a torn one", async () => {
     let calls = 0;
     const write = take(2);
     const stream = {
@@ -69,7 +72,7 @@ Deno.test("An output", async (t) => {
   });
 
   await t.step(
-    "keeps at most a mebibyte for a reader that stalls",
+    "keeps at most a mebibyte for a stalled reader",
     async () => {
       let calls = 0;
       let resume = () => {};
@@ -104,7 +107,7 @@ Deno.test("An output", async (t) => {
   );
 });
 
-/** Writes at most so many bytes at a time. */
+/** Writes at most this number of bytes at a time. */
 function take(most: number) {
   return function (this: { text: string }, bytes: Uint8Array) {
     const taken = bytes.subarray(0, most);

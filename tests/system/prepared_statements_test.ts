@@ -18,7 +18,7 @@ Deno.test({
     // One connection, which is the one that is looked at.
     await using app = await openApp({}, { poolSize: 1 });
 
-    await t.step("stay as many, whatever is asked for", async () => {
+    await t.step("are bounded for any requests", async () => {
       const [first, second] = [
         await app.organization(),
         await app.organization(),
@@ -36,7 +36,7 @@ Deno.test({
   },
 });
 
-/** Requests of every kind, with so many entries in each array. */
+/** Requests of every kind, with this number of entries in each array. */
 async function askForAll(app: App, org: Organization, entries: number) {
   const full = await fullBody(app, org);
   const prices = Array.from({ length: entries }, (_, i) => ({

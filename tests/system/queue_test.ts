@@ -28,7 +28,7 @@ async function assertRefused(operation: Promise<unknown>): Promise<void> {
   assertEquals(error.headers, { "retry-after": "1" });
 }
 
-/** A queue of so many slots, and ways to keep it busy. */
+/** A queue with this number of slots, and functions to keep it busy. */
 function busyQueue(count: number) {
   const queue = new Queue(slots(count));
   const running: (() => void)[] = [];
@@ -36,7 +36,7 @@ function busyQueue(count: number) {
 
   return {
     queue,
-    /** Sends so many operations, and gives the list of those that have a slot by now. */
+    /** Sends this number of operations, and returns the list of those that have a slot. */
     send(count: number, who: Caller, kind: Kind): Caller[] {
       const started: Caller[] = [];
       for (let i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ function busyQueue(count: number) {
       }
       return started;
     },
-    /** Ends so many operations, the one that has run longest first. */
+    /** Ends this number of operations, the longest running first. */
     async finish(count: number): Promise<void> {
       for (let i = 0; i < count; i++) {
         await pause(1);
@@ -76,7 +76,7 @@ Deno.test("The queue gives each slot once", async () => {
   assertEquals(queue.load, { used: 2, waiting: 0 });
 });
 
-Deno.test("The queue serves the operations of a caller as they came", async () => {
+Deno.test("The queue serves the operations of a caller in order", async () => {
   const queue = new Queue(slots(1));
   const entered: number[] = [];
   const who = caller("a");
@@ -94,7 +94,7 @@ Deno.test("The queue serves the operations of a caller as they came", async () =
   assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("The queue prefers a slot that is open", async () => {
+Deno.test("The queue prefers a connected slot", async () => {
   const queue = new Queue([
     { name: "a", isOpen: false },
     { name: "b", isOpen: true },
@@ -106,7 +106,7 @@ Deno.test("The queue prefers a slot that is open", async () => {
   assertEquals(name, "b");
 });
 
-Deno.test("The queue refuses an operation that has waited until its deadline", async () => {
+Deno.test("The queue refuses a waiting operation at its deadline", async () => {
   const queue = new Queue(slots(1));
   const slot = await queue.acquire(soon(), caller("a"), "short");
 
@@ -119,7 +119,7 @@ Deno.test("The queue refuses an operation that has waited until its deadline", a
   assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("The queue refuses an operation whose deadline is over, though a slot is free", async () => {
+Deno.test("The queue refuses an operation after its deadline, even with a free slot", async () => {
   const queue = new Queue(slots(1));
 
   await assertRefused(queue.acquire(performance.now(), caller("a"), "short"));
@@ -177,7 +177,7 @@ Deno.test("The queue keeps a third of the slots for short operations", async () 
   assertEquals(queue.load, { used: 9, waiting: 54 });
 });
 
-Deno.test("The queue lets long operations in among short ones", async () => {
+Deno.test("The queue serves long operations among short ones", async () => {
   const { send, finish } = busyQueue(3);
   for (const name of ["a", "b", "c"]) send(20, caller(name), "short");
   const long = send(2, caller("writer"), "long");
@@ -216,7 +216,7 @@ for (
   });
 }
 
-Deno.test("The queue loses no operation, and no slot", async () => {
+Deno.test("The queue loses neither operations nor slots", async () => {
   const queue = new Queue(slots(6));
   const running = { long: 0, a: 0, b: 0, a1: 0, a2: 0, b1: 0, b2: 0 };
   const most = { long: 4, a: 5, b: 5, a1: 4, a2: 4, b1: 4, b2: 4 };

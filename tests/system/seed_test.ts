@@ -36,7 +36,7 @@ const LISTS = {
   171: onix.TAX_TYPES,
 };
 
-Deno.test("seed.sql gives each code its version-5 UUID", () => {
+Deno.test("seed.sql gives each code its UUIDv5", () => {
   for (const [table, name] of Object.entries(NAMES)) {
     const rows = [
       ...statement(SEED, table).matchAll(/^ +\('(.+?)', '(.+?)'/gm),
@@ -55,7 +55,7 @@ Deno.test("seed.sql labels exactly the codes that the validator knows", () => {
   }
 });
 
-Deno.test("demo.sql has ISBNs with the right check digits", () => {
+Deno.test("demo.sql has ISBNs with valid check digits", () => {
   const rows = [...DEMO.matchAll(/'(97[89]\d{10})', '(\d{9}[\dX])'/g)];
 
   assert(rows.length > 20);
@@ -68,7 +68,7 @@ Deno.test("demo.sql has ISBNs with the right check digits", () => {
   }
 });
 
-Deno.test("demo.sql has product codes as the service makes them", () => {
+Deno.test("demo.sql has product codes in the service's form", () => {
   for (const [, code = ""] of DEMO.matchAll(/'(P-.*?)'/g)) {
     assertMatch(code, /^P-[0-9A-HJKMNP-TV-Z]{8}$/);
   }

@@ -14,7 +14,7 @@ Deno.test({
       await connection.send(sql`select 1`);
     };
 
-    await t.step("keeps a connection that is used", async () => {
+    await t.step("keeps a used connection", async () => {
       await use();
       slot.closeUnused();
       await use();
@@ -23,13 +23,13 @@ Deno.test({
       assertEquals(slot.isOpen, true);
     });
 
-    await t.step("closes one that nobody has used for a while", () => {
+    await t.step("closes an unused connection", () => {
       slot.closeUnused();
 
       assertEquals(slot.isOpen, false);
     });
 
-    await t.step("opens another when it is used again", async () => {
+    await t.step("opens a new connection on its next use", async () => {
       await use();
 
       assertEquals(slot.isOpen, true);

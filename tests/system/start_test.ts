@@ -35,7 +35,7 @@ Deno.test("The service as a process", async (t) => {
   });
 
   await t.step(
-    "loads nothing of PGlite where DATABASE_URL is set",
+    "does not load PGlite if DATABASE_URL is set",
     async () => {
       const { "@electric-sql/pglite": _, ...imports } = config.imports;
       const importMap = `${dataDir}/imports.json`;
@@ -59,7 +59,7 @@ Deno.test("The service as a process", async (t) => {
     },
   );
 
-  await t.step("says why it still waits for the database", async () => {
+  await t.step("logs why it waits for the database", async () => {
     const service = launch({ DATABASE_URL: NOWHERE });
 
     await service.until("/health/live");
@@ -68,7 +68,7 @@ Deno.test("The service as a process", async (t) => {
 
     assertEquals(
       (await ready.json()).error.message,
-      "The service is starting, or being stopped",
+      "The service is starting or stopping",
     );
     const { code, stdout } = await service.ended;
     assertStringIncludes(stdout, "ECONNREFUSED");
@@ -76,7 +76,7 @@ Deno.test("The service as a process", async (t) => {
   });
 
   await t.step(
-    "refuses an embedded database that lacks migrations",
+    "refuses an embedded database with pending migrations",
     async () => {
       const { code, stderr } = await launch({
         DATA_DIR: `${dataDir}/unmigrated`,
@@ -91,7 +91,7 @@ Deno.test("The service as a process", async (t) => {
     },
   );
 
-  await t.step("is one program with the commands", async () => {
+  await t.step("shares its executable with the commands", async () => {
     const { code, stdout } = await launch({}, () => [
       "run",
       "main.ts",
@@ -103,7 +103,7 @@ Deno.test("The service as a process", async (t) => {
     assertMatch(stdout, /^deno task key create /);
   });
 
-  await t.step("refuses an address that is taken, in one line", async () => {
+  await t.step("refuses a used address in one line", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 
     const { code, stderr } = await launch({
@@ -115,14 +115,14 @@ Deno.test("The service as a process", async (t) => {
     assertEquals(code, 1);
     assertMatch(
       stderr,
-      /^HOST and PORT must be an address that is free: [^\n]+\n$/,
+      /^HOST and PORT must be a free address: [^\n]+\n$/,
     );
   });
 
   await Deno.remove(dataDir, { recursive: true });
 });
 
-Deno.test("deno task start refuses a wrong value in one line that does not show it", async (t) => {
+Deno.test("deno task start refuses an invalid value in one line without showing it", async (t) => {
   const wrong = {
     PORT: "70001",
     HOST: "not a host",

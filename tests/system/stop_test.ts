@@ -13,7 +13,7 @@ Deno.test("A process that is stopped", async (t) => {
   );
   const headers = { "x-api-key": key, "content-type": "application/json" };
 
-  await t.step("answers what is under way when it is stopped", async () => {
+  await t.step("finishes running requests", async () => {
     await using service = await start(place);
     const uploads = await Promise.all([begin(service), begin(service)]);
     using _idle = await connect(service, "");
@@ -32,7 +32,7 @@ Deno.test("A process that is stopped", async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("takes a Ctrl-C that comes twice for one", async () => {
+  await t.step("takes a duplicate Ctrl-C as one", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
 
@@ -44,7 +44,7 @@ Deno.test("A process that is stopped", async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("ends at once when it is asked again", async () => {
+  await t.step("ends at once on a second signal", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
     service.signal("SIGTERM");
@@ -57,7 +57,7 @@ Deno.test("A process that is stopped", async (t) => {
     await assertRejects(finish);
   });
 
-  await t.step("ends though a body never arrives", async () => {
+  await t.step("ends although a body never arrives", async () => {
     await using service = await start(place);
     const { answer } = await begin(service);
 
@@ -120,12 +120,12 @@ Deno.test("A process that is stopped", async (t) => {
   }
 });
 
-Deno.test("A service that is being stopped", async (t) => {
+Deno.test("A stopping service", async (t) => {
   let isReady = true;
   await using app = await openApp({ isReady: () => isReady });
   const org = await app.organization();
 
-  await t.step("says so where a body is cut off", async () => {
+  await t.step("returns 503 for a body cut off", async () => {
     const cutOff = new ReadableStream({
       pull(controller) {
         isReady = false;
@@ -141,10 +141,10 @@ Deno.test("A service that is being stopped", async (t) => {
 
     assertEquals(status, 503);
     assertEquals(headers.get("retry-after"), "1");
-    assertEquals(body.error.message, "The service is being stopped");
+    assertEquals(body.error.message, "The service is stopping");
   });
 
-  await t.step("refuses what is new, and lives", async () => {
+  await t.step("refuses new requests, and is live", async () => {
     isReady = false;
 
     assertEquals((await org.get("/api/products")).status, 503);

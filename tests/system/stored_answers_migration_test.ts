@@ -17,7 +17,7 @@ const MIGRATIONS = new URL("sql/migrations/", ROOT);
 
 Deno.test({
   name:
-    "A database from before stored answers has every product and right totals",
+    "The migration to stored answers keeps every product and the right totals",
   ignore: !SETTINGS.url,
   async fn() {
     await using fresh = await openFreshDatabase();

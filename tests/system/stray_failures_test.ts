@@ -9,7 +9,7 @@ interface Line {
   cause?: { name: string; at: string[] };
 }
 
-Deno.test("A service goes on after failures that nobody caught, and says so", async () => {
+Deno.test("A service survives and logs uncaught errors", async () => {
   const dataDir = await preparedFolder();
   SECRETS.addCredential("swordfish-swordfish");
   await using service = await start({ DATA_DIR: dataDir }, () => [
@@ -26,7 +26,7 @@ Deno.test("A service goes on after failures that nobody caught, and says so", as
   service.signal("SIGUSR1");
 
   const uncaught = () =>
-    service.stdout.split("\n").filter((line) => line.includes("Nobody caught"))
+    service.stdout.split("\n").filter((line) => line.includes("Uncaught"))
       .map((line) => {
         const { level, message, cause } = JSON.parse(line) as Line;
         return [level, message, cause?.name, cause?.at.length !== 0];
@@ -34,9 +34,9 @@ Deno.test("A service goes on after failures that nobody caught, and says so", as
   while (uncaught().length < 3) await service.until("/health/ready");
 
   assertEquals(uncaught().sort(), [
-    ["error", "Nobody caught this error", "TypeError", true],
-    ["error", "Nobody caught this unhandledrejection", undefined, true],
-    ["error", "Nobody caught this unhandledrejection", "Error", true],
+    ["error", "Uncaught error", "TypeError", true],
+    ["error", "Uncaught unhandledrejection", undefined, true],
+    ["error", "Uncaught unhandledrejection", "Error", true],
   ]);
   service.signal("SIGTERM");
   assertEquals((await service.ended).code, 0);

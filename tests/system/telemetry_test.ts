@@ -14,7 +14,7 @@ interface Line {
   code?: string;
 }
 
-/** The service in a process of its own, whose traces and metrics go to the collector. */
+/** The service in a separate process, with a collector for its traces and metrics. */
 async function start(collector: Collector) {
   const dataDir = await preparedFolder();
   const port = freePort();
@@ -96,7 +96,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     }).sort();
   }
 
-  await t.step("makes one trace of a request", async () => {
+  await t.step("traces a request", async () => {
     const first = await service.send("/products?search=nothing");
     const created = await service.send("/products", {
       title: "Xanadu",
@@ -116,7 +116,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     ]);
   });
 
-  await t.step("names a route, not each of its addresses", async () => {
+  await t.step("names spans after routes, not URLs", async () => {
     const id = crypto.randomUUID();
 
     const missing = await service.send(`/products/${id}`);
@@ -129,7 +129,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     ]);
   });
 
-  await t.step("marks the step that failed, with its code", async () => {
+  await t.step("marks the failed step with its code", async () => {
     const wrong = await service.send("/products", { title: "" });
     const unknown = await service.send("/products", undefined, {
       "x-api-key": "cat_",
@@ -142,7 +142,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     assertEquals(failed.map(errorOf), ["UNAUTHORIZED"]);
   });
 
-  await t.step("shows nothing of what was sent", () => {
+  await t.step("contains no client data", () => {
     assert(spans.length > 0);
     assert(!JSON.stringify(spans).includes("Xanadu"));
   });

@@ -68,8 +68,8 @@ function isMalformedEntry(array: string, entry: Entry): boolean {
   }
 }
 
-/** What of a body does not fit what is stored, with its pointers; all of it. */
-export function faultsOf(
+/** The pointers of all errors of a body that depend on stored rows. */
+export function errorsOf(
   body: Entry,
   product: Product,
   catalogue: Catalogue,
