@@ -37,7 +37,7 @@ export async function migrate(
     );
     const [known] = await tx.send(listApplied);
     const pending = pendingOf(known, files);
-    for (const file of pending) await runAsKnown(tx, file);
+    for (const file of pending) await runAndRecord(tx, file);
     await settle(tx);
     await tx.commit();
     return pending.map(({ name }) => name);
@@ -71,7 +71,7 @@ export async function seed(
 /** Whether the schema and the code lists are up to date, so that a start takes no lock and writes nothing. */
 export async function isCurrent(database: Operations): Promise<boolean> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
-  const known = await installedFiles(database);
+  const known = await appliedFiles(database);
   const isSame = known?.length === files.length &&
     files.every(({ name, sha256 }, i) =>
       known[i]!.name === name && known[i]!.sha256 === sha256

@@ -1,4 +1,4 @@
-import { isDatabaseFault, isTransient } from "../db/connections/sqlstate.ts";
+import { isDatabaseError, isTransient } from "../db/connections/sqlstate.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 
 /** The error for the client. Its cause keeps internal details for the log. */

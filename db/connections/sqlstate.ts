@@ -84,7 +84,7 @@ export function refusalOf(error: unknown): string {
 }
 
 /** Whether the error came from the database or the way to it. */
-export function isDatabaseFault(error: unknown): boolean {
+export function isDatabaseError(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(sqlState(error)) || isConnectionLoss(error) ||
     (error as Error | undefined)?.name === "PostgresError";
 }

@@ -40,7 +40,7 @@ function wordsOf(term: string): string[] {
 
 /** What a key that contains the word is like. */
 function patternOf(word: string): Statement {
-  return sql`'%' || search_key(${literally(word)}) || '%'`;
+  return sql`'%' || search_key(${escapeLike(word)}) || '%'`;
 }
 
 function contains(word: string): Statement {

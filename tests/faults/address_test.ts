@@ -57,21 +57,20 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     url.username = "clerk";
     url.password = "clerk-password";
 
-      const { report } = await DOCTOR.run(
-        (name) => name === "DATABASE_URL" ? url.href : undefined,
-        [],
-      );
+    const { report } = await DOCTOR.run(
+      (name) => name === "DATABASE_URL" ? url.href : undefined,
+      [],
+    );
 
-      assertStringIncludes(
-        report,
-        "The role clerk may not create btree_gin, pg_trgm",
-      );
-      assertStringIncludes(
-        report,
-        "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
-      );
-    },
-  );
+    assertStringIncludes(
+      report,
+      "The role clerk may not create btree_gin, pg_trgm",
+    );
+    assertStringIncludes(
+      report,
+      "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
+    );
+  });
 
   await t.step("of a role that owns its database is enough", async () => {
     await superuser`create database papers owner clerk`;

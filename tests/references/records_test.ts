@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { OWN_TABLES, RECORDS } from "../../schema/records.ts";
 import {
-  assertFaults,
+  assertDetails,
   assertHas,
   withoutRequestId,
 } from "../support/expect.ts";
@@ -65,11 +65,11 @@ for (const table of OWN_TABLES) {
       const { path: record } = await createRecord(org, table);
       const { total } = (await org.get(path)).body.meta;
       for (const [name, code] of NAMES) {
-        assertFaults(await org.post(path, { name }), ["/name", code]);
-        assertFaults(await org.put(record, { name }), ["/name", code]);
+        assertDetails(await org.post(path, { name }), ["/name", code]);
+        assertDetails(await org.put(record, { name }), ["/name", code]);
       }
-      assertFaults(await org.post(path, {}), ["/name", "required"]);
-      assertFaults(
+      assertDetails(await org.post(path, {}), ["/name", "required"]);
+      assertDetails(
         await org.post(path, { name: "", naem: "x" }),
         ["/name", "blank"],
         ["/naem", "unknown_field"],
@@ -109,7 +109,7 @@ for (const table of OWN_TABLES) {
         assertEquals(cleared.body.data[column], null);
       }
       assertEquals(empty.body.data, cleared.body.data);
-      assertFaults(await org.put(record, { name: null }), [
+      assertDetails(await org.put(record, { name: null }), [
         "/name",
         "invalid_type",
       ]);
@@ -260,14 +260,14 @@ Deno.test("The fields of one kind of record", async (t) => {
       const { path: record } = await createRecord(org, table);
 
       const fault = [`/${field}`, code] as const;
-      assertFaults(await org.post(path, { name: "A", [field]: value }), fault);
-      assertFaults(await org.put(record, { [field]: value }), fault);
+      assertDetails(await org.post(path, { name: "A", [field]: value }), fault);
+      assertDetails(await org.put(record, { [field]: value }), fault);
     }
   });
 
   await t.step("are unknown to the others", async () => {
     const org = await app.organization();
-    assertFaults(
+    assertDetails(
       await org.post("/api/seasons", { name: "A", badge_colour: null }),
       ["/badge_colour", "unknown_field"],
     );
