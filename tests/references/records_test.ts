@@ -15,223 +15,241 @@ const VALUES: Record<string, string> = {
   collection_type: "series",
 };
 
-for (const table of OWN_TABLES) {
-  const path = pathOfRecords(table);
+Deno.test("Records of each kind", async (t) => {
+  await using app = await openApp();
 
-  Deno.test(path, async (t) => {
-    await using app = await openApp();
-    const others = Object.keys(RECORDS[table].columns)
-      .filter((column) => column !== "name");
-    const form = await idOfCode(app, "product_forms", "BC");
-    const values = Object.fromEntries(
-      others.map((column) => [column, VALUES[column] ?? form]),
-    );
+  for (const table of OWN_TABLES) {
+    const path = pathOfRecords(table);
 
-    await t.step("creates a record with every field", async () => {
-      const org = await app.organization();
-
-      const created = await org.post(path, { name: " Émile ", ...values });
-
-      assertEquals(created.status, 201);
-      const { id, created_at, updated_at, ...fields } = created.body.data;
-      assertEquals(fields, { name: " Émile ", ...values });
-      assertEquals(updated_at, created_at);
-      assertEquals(created.headers.get("location"), `${path}/${id}`);
-      const { status, body, headers } = await org.get(`${path}/${id}`);
-      assertEquals(status, 200);
-      assertEquals(body.data, { ...created.body.data, products: 0 });
-      assertEquals(headers.get("etag"), created.headers.get("etag"));
-    });
-
-    await t.step("creates two of the same name, with nulls", async () => {
-      const org = await app.organization();
-      const replies = [
-        await org.post(path, { name: "Twin" }),
-        await org.post(path, { name: "Twin" }),
-      ];
-
-      for (const { status, body: { data } } of replies) {
-        assertEquals(status, 201);
-        assertHas(
-          data,
-          Object.fromEntries(others.map((column) => [column, null])),
-        );
-      }
-      assertNotEquals(replies[0]!.body.data.id, replies[1]!.body.data.id);
-    });
-
-    await t.step("names every fault of a body", async () => {
-      const org = await app.organization();
-      const { path: record } = await createRecord(org, table);
-      const { total } = (await org.get(path)).body.meta;
-      for (const [name, code] of NAMES) {
-        assertDetails(await org.post(path, { name }), ["/name", code]);
-        assertDetails(await org.put(record, { name }), ["/name", code]);
-      }
-      assertDetails(await org.post(path, {}), ["/name", "required"]);
-      assertDetails(
-        await org.post(path, { name: "", naem: "x" }),
-        ["/name", "blank"],
-        ["/naem", "unknown_field"],
+    await t.step(path, async (t) => {
+      const others = Object.keys(RECORDS[table].columns)
+        .filter((column) => column !== "name");
+      const form = await idOfCode(app, "product_forms", "BC");
+      const values = Object.fromEntries(
+        others.map((column) => [column, VALUES[column] ?? form]),
       );
-      assertEquals((await org.get(path)).body.meta.total, total);
-    });
 
-    await t.step(
-      "takes a name of 500 characters, whatever they are",
-      async () => {
+      await t.step("creates a record with every field", async () => {
         const org = await app.organization();
-        const name = "𝒜".repeat(500);
 
-        const { status, body } = await org.post(path, { name });
+        const created = await org.post(path, { name: " Émile ", ...values });
 
-        assertEquals(status, 201);
-        assertEquals(body.data.name, name);
-      },
-    );
+        assertEquals(created.status, 201);
+        const { id, created_at, updated_at, ...fields } = created.body.data;
+        assertEquals(fields, { name: " Émile ", ...values });
+        assertEquals(updated_at, created_at);
+        assertEquals(created.headers.get("location"), `${path}/${id}`);
+        const { status, body, headers } = await org.get(`${path}/${id}`);
+        assertEquals(status, 200);
+        assertEquals(body.data, { ...created.body.data, products: 0 });
+        assertEquals(headers.get("etag"), created.headers.get("etag"));
+      });
 
-    await t.step("changes what the body has, and clears nulls", async () => {
-      const org = await app.organization();
-      const { body: { data } } = await org.post(path, { name: "A", ...values });
-      const record = `${path}/${data.id}`;
+      await t.step("creates two of the same name, with nulls", async () => {
+        const org = await app.organization();
+        const replies = [
+          await org.post(path, { name: "Twin" }),
+          await org.post(path, { name: "Twin" }),
+        ];
 
-      const renamed = await org.put(record, { name: "B" });
-      const cleared = await org.put(
-        record,
-        Object.fromEntries(others.map((column) => [column, null])),
-      );
-      const empty = await org.put(record, {});
+        for (const { status, body: { data } } of replies) {
+          assertEquals(status, 201);
+          assertHas(
+            data,
+            Object.fromEntries(others.map((column) => [column, null])),
+          );
+        }
+        assertNotEquals(replies[0]!.body.data.id, replies[1]!.body.data.id);
+      });
 
-      assertHas(renamed.body.data, { ...values, name: "B" });
-      assert(renamed.body.data.updated_at > data.updated_at);
-      assertEquals(renamed.body.data.created_at, data.created_at);
-      for (const column of others) {
-        assertEquals(cleared.body.data[column], null);
-      }
-      assertEquals(empty.body.data, cleared.body.data);
-      assertDetails(await org.put(record, { name: null }), [
-        "/name",
-        "invalid_type",
-      ]);
-    });
-
-    await t.step("takes an answer back, and says what it ignored", async () => {
-      const org = await app.organization();
-      const { path: record } = await createRecord(org, table);
-      const { body: { data } } = await org.get(record);
-
-      const { status, headers } = await org.put(record, data);
-
-      assertEquals(status, 200);
-      assertEquals(
-        headers.get("ignored-fields"),
-        "id, created_at, updated_at, products",
-      );
-    });
-
-    await t.step(
-      "changes and deletes only what the client has seen",
-      async () => {
+      await t.step("names every fault of a body", async () => {
         const org = await app.organization();
         const { path: record } = await createRecord(org, table);
-        const etag = (await org.get(record)).headers.get("etag")!;
-        const current = await org.get(record, { "if-none-match": etag });
-
-        const changed = await org.put(record, { name: "B" }, {
-          "if-match": etag,
-        });
-        const late = await org.put(record, { name: "C" }, { "if-match": etag });
-        const lateDelete = await org.delete(record, { "if-match": etag });
-        const now = changed.headers.get("etag")!;
-        const deleted = await org.delete(record, { "if-match": now });
-        const gone = await org.delete(record, { "if-match": now });
-
-        assertEquals(current.status, 304);
-        assertEquals(
-          [changed, late, lateDelete, deleted, gone].map(({ status }) =>
-            status
-          ),
-          [200, 412, 412, 200, 412],
+        const { total } = (await org.get(path)).body.meta;
+        for (const [name, code] of NAMES) {
+          assertDetails(await org.post(path, { name }), ["/name", code]);
+          assertDetails(await org.put(record, { name }), ["/name", code]);
+        }
+        assertDetails(await org.post(path, {}), ["/name", "required"]);
+        assertDetails(
+          await org.post(path, { name: "", naem: "x" }),
+          ["/name", "blank"],
+          ["/naem", "unknown_field"],
         );
-      },
-    );
-
-    await t.step("creates one for requests with the same key", async () => {
-      const org = await app.organization();
-      const headers = { "idempotency-key": "order-1" };
-
-      const first = await org.post(path, { name: "A" }, headers);
-      const again = await org.post(path, { name: "A" }, headers);
-      const other = await org.post(path, { name: "B" }, headers);
-
-      assertEquals([first.status, again.status, other.status], [201, 201, 422]);
-      assertEquals(again.text, first.text);
-      assertEquals(again.headers.get("idempotent-replayed"), "true");
-      for (const header of ["location", "etag"]) {
-        assertEquals(again.headers.get(header), first.headers.get(header));
-      }
-      const { body } = await org.get(`${path}?name=A`);
-      assertEquals(body.meta.total, 1);
-    });
-
-    await t.step("deletes a record once", async () => {
-      const org = await app.organization();
-      const { id, path: record } = await createRecord(org, table);
-
-      const first = await org.delete(record);
-      const second = await org.delete(record);
-
-      assertEquals(first.body.data, { id, deleted: true });
-      assertEquals(second.body.data, { id, deleted: false });
-      assertEquals((await org.get(record)).status, 404);
-      assertEquals((await org.put(record, { name: "B" })).status, 404);
-    });
-
-    await t.step("takes another organization's record as missing", async () => {
-      const [ours, theirs] = [
-        await app.organization(),
-        await app.organization(),
-      ];
-      const { id, path: record } = await createRecord(theirs, table);
-      const { total } = (await ours.get(path)).body.meta;
-      const missing = `${path}/${uuidv7()}`;
-
-      const ask = (path: string) => [
-        ours.get(path),
-        ours.put(path, { name: "B" }),
-        ours.delete(path),
-      ];
-      const foreign = await Promise.all(ask(record));
-      const unknown = await Promise.all(ask(missing));
-      foreign.forEach((reply, i) => {
-        assertEquals(reply.status, unknown[i]!.status);
-        assertEquals(
-          withoutRequestId(reply),
-          withoutRequestId(unknown[i]!).replaceAll(missing.slice(-36), id),
-        );
+        assertEquals((await org.get(path)).body.meta.total, total);
       });
-      assertEquals((await ours.get(path)).body.meta.total, total);
-      assertEquals((await theirs.get(record)).body.data.name, "Harbour");
+
+      await t.step(
+        "takes a name of 500 characters, whatever they are",
+        async () => {
+          const org = await app.organization();
+          const name = "𝒜".repeat(500);
+
+          const { status, body } = await org.post(path, { name });
+
+          assertEquals(status, 201);
+          assertEquals(body.data.name, name);
+        },
+      );
+
+      await t.step("changes what the body has, and clears nulls", async () => {
+        const org = await app.organization();
+        const { body: { data } } = await org.post(path, {
+          name: "A",
+          ...values,
+        });
+        const record = `${path}/${data.id}`;
+
+        const renamed = await org.put(record, { name: "B" });
+        const cleared = await org.put(
+          record,
+          Object.fromEntries(others.map((column) => [column, null])),
+        );
+        const empty = await org.put(record, {});
+
+        assertHas(renamed.body.data, { ...values, name: "B" });
+        assert(renamed.body.data.updated_at > data.updated_at);
+        assertEquals(renamed.body.data.created_at, data.created_at);
+        for (const column of others) {
+          assertEquals(cleared.body.data[column], null);
+        }
+        assertEquals(empty.body.data, cleared.body.data);
+        assertDetails(await org.put(record, { name: null }), [
+          "/name",
+          "invalid_type",
+        ]);
+      });
+
+      await t.step(
+        "takes an answer back, and says what it ignored",
+        async () => {
+          const org = await app.organization();
+          const { path: record } = await createRecord(org, table);
+          const { body: { data } } = await org.get(record);
+
+          const { status, headers } = await org.put(record, data);
+
+          assertEquals(status, 200);
+          assertEquals(
+            headers.get("ignored-fields"),
+            "id, created_at, updated_at, products",
+          );
+        },
+      );
+
+      await t.step(
+        "changes and deletes only what the client has seen",
+        async () => {
+          const org = await app.organization();
+          const { path: record } = await createRecord(org, table);
+          const etag = (await org.get(record)).headers.get("etag")!;
+          const current = await org.get(record, { "if-none-match": etag });
+
+          const changed = await org.put(record, { name: "B" }, {
+            "if-match": etag,
+          });
+          const late = await org.put(record, { name: "C" }, {
+            "if-match": etag,
+          });
+          const lateDelete = await org.delete(record, { "if-match": etag });
+          const now = changed.headers.get("etag")!;
+          const deleted = await org.delete(record, { "if-match": now });
+          const gone = await org.delete(record, { "if-match": now });
+
+          assertEquals(current.status, 304);
+          assertEquals(
+            [changed, late, lateDelete, deleted, gone].map(({ status }) =>
+              status
+            ),
+            [200, 412, 412, 200, 412],
+          );
+        },
+      );
+
+      await t.step("creates one for requests with the same key", async () => {
+        const org = await app.organization();
+        const headers = { "idempotency-key": "order-1" };
+
+        const first = await org.post(path, { name: "A" }, headers);
+        const again = await org.post(path, { name: "A" }, headers);
+        const other = await org.post(path, { name: "B" }, headers);
+
+        assertEquals([first.status, again.status, other.status], [
+          201,
+          201,
+          422,
+        ]);
+        assertEquals(again.text, first.text);
+        assertEquals(again.headers.get("idempotent-replayed"), "true");
+        for (const header of ["location", "etag"]) {
+          assertEquals(again.headers.get(header), first.headers.get(header));
+        }
+        const { body } = await org.get(`${path}?name=A`);
+        assertEquals(body.meta.total, 1);
+      });
+
+      await t.step("deletes a record once", async () => {
+        const org = await app.organization();
+        const { id, path: record } = await createRecord(org, table);
+
+        const first = await org.delete(record);
+        const second = await org.delete(record);
+
+        assertEquals(first.body.data, { id, deleted: true });
+        assertEquals(second.body.data, { id, deleted: false });
+        assertEquals((await org.get(record)).status, 404);
+        assertEquals((await org.put(record, { name: "B" })).status, 404);
+      });
+
+      await t.step(
+        "takes another organization's record as missing",
+        async () => {
+          const [ours, theirs] = [
+            await app.organization(),
+            await app.organization(),
+          ];
+          const { id, path: record } = await createRecord(theirs, table);
+          const { total } = (await ours.get(path)).body.meta;
+          const missing = `${path}/${uuidv7()}`;
+
+          const ask = (path: string) => [
+            ours.get(path),
+            ours.put(path, { name: "B" }),
+            ours.delete(path),
+          ];
+          const foreign = await Promise.all(ask(record));
+          const unknown = await Promise.all(ask(missing));
+          foreign.forEach((reply, i) => {
+            assertEquals(reply.status, unknown[i]!.status);
+            assertEquals(
+              withoutRequestId(reply),
+              withoutRequestId(unknown[i]!).replaceAll(missing.slice(-36), id),
+            );
+          });
+          assertEquals((await ours.get(path)).body.meta.total, total);
+          assertEquals((await theirs.get(record)).body.data.name, "Harbour");
+        },
+      );
+
+      await t.step("lets a key that may only read read", async () => {
+        const org = await app.organization();
+        const { path: record } = await createRecord(org, table);
+        const reader = { "x-api-key": await org.issueKey("read") };
+
+        const statuses = [
+          await org.get(path, reader),
+          await org.get(record, reader),
+          await org.post(path, { name: "A" }, reader),
+          await org.put(record, { name: "A" }, reader),
+          await org.delete(record, reader),
+          await org.get(path, { "x-api-key": "" }),
+        ].map(({ status }) => status);
+
+        assertEquals(statuses, [200, 200, 403, 403, 403, 401]);
+      });
     });
-
-    await t.step("lets a key that may only read read", async () => {
-      const org = await app.organization();
-      const { path: record } = await createRecord(org, table);
-      const reader = { "x-api-key": await org.issueKey("read") };
-
-      const statuses = [
-        await org.get(path, reader),
-        await org.get(record, reader),
-        await org.post(path, { name: "A" }, reader),
-        await org.put(record, { name: "A" }, reader),
-        await org.delete(record, reader),
-        await org.get(path, { "x-api-key": "" }),
-      ].map(({ status }) => status);
-
-      assertEquals(statuses, [200, 200, 403, 403, 403, 401]);
-    });
-  });
-}
+  }
+});
 
 const NAMES: [unknown, string][] = [
   ["", "blank"],
