@@ -3,6 +3,7 @@ import { idOf } from "./products.ts";
 import { READERS } from "./machine.ts";
 import { type Service, startProcess } from "./service.ts";
 import type { Watched } from "./watch.ts";
+import type { Sent } from "./wiretap.ts";
 
 const FOLDER = new URL("peers/", import.meta.url);
 
@@ -13,6 +14,9 @@ const PEERS = {
   "Express + Knex": "express_knex.js",
   "Fastify + Drizzle": "fastify_drizzle.js",
 };
+
+/** The last statement of a write: it builds the answer and stores it. */
+const BUILDS_ANSWER = /insert into product_documents/;
 
 /** Installs what the peers need, exactly the versions of `peers/package-lock.json`. Throws when npm fails. */
 export async function installPeers(): Promise<void> {
@@ -42,19 +46,22 @@ async function isInstalled(): Promise<boolean> {
 export async function startPeers(
   url: string,
   client: Client,
-  { get, list }: { get: Watched; list: Watched },
+  { get, list, create }: { get: Watched; list: Watched; create: Watched },
 ): Promise<Service[]> {
-  const statement = ({ sent: [one], number }: Watched) => ({
-    text: one!.text,
-    parameters: one!.parameters.map((value) =>
-      value?.replace(idOf("00", number), "{id}")
-    ),
+  const statement = ({ text, parameters }: Sent, id: string) => ({
+    text,
+    parameters: parameters.map((value) => value?.replace(id, "{id}")),
   });
+  const answer = create.sent.findLast(({ text }) => BUILDS_ANSWER.test(text))!;
   const env = {
     DATABASE_URL: url,
     ORGANIZATION_ID: client.id,
     POOL_SIZE: String(READERS),
-    STATEMENTS: JSON.stringify({ get: statement(get), list: statement(list) }),
+    STATEMENTS: JSON.stringify({
+      get: statement(get.sent[0]!, idOf("00", get.number)),
+      list: statement(list.sent[0]!, idOf("00", list.number)),
+      answer: statement(answer, create.created!),
+    }),
   };
   return await Promise.all(
     Object.entries(PEERS).map(([name, file]) =>

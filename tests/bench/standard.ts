@@ -43,6 +43,7 @@ export async function measureStandard(
     ? await startPeers(url, dataset.large, {
       get: watched.get(get)!,
       list: watched.get(list)!,
+      create: watched.get(create)!,
     })
     : [];
   for (const peer of peers) {

@@ -5,7 +5,7 @@ import { salesRightOf, territoryOf } from "./rights.js";
  * rows, as one does whose database gives rows.
  */
 
-const HIDDEN = new Set(["counted", "search_text"]);
+const HIDDEN = new Set(["change_version", "search_text"]);
 
 const NAMES = new Set([
   "season_name",

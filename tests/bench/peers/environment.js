@@ -9,8 +9,9 @@ export const PORT = Number(process.env.PORT);
 export const POOL = Number(process.env.POOL_SIZE);
 
 /**
- * The statements with which the service reads, `get` a product and `list` a
- * page: their text, and their parameters with `{id}` for a product's id.
+ * Statements of the service: `get` reads a product and `list` a page, `answer`
+ * builds and stores the answer to a new product. Each has its text, and its
+ * parameters with `{id}` for a product's id.
  */
 export const STATEMENTS = JSON.parse(process.env.STATEMENTS);
 

@@ -38,9 +38,9 @@ app.post(
   "/api/products",
   { schema: { body: NEW_PRODUCT } },
   async ({ body }, reply) => {
-    const id = await create(body);
+    const product = await create(body);
     reply.code(201).type(JSON_TYPE);
-    return envelope(await read(id));
+    return envelope(product);
   },
 );
 
@@ -59,8 +59,11 @@ async function create(body) {
     for (const { table, rows } of rowsOf(ORGANIZATION_ID, id, body)) {
       await client.query(insert(table, rows));
     }
+    const { text } = STATEMENTS.answer;
+    const values = parametersFor(STATEMENTS.answer, id);
+    const answer = await client.query({ name: "answer", text, values });
     await client.query("commit");
-    return id;
+    return answer.rows[0].product;
   } catch (error) {
     await client.query("rollback");
     throw error;

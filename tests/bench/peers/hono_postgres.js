@@ -40,8 +40,7 @@ const newProduct = validator("json", (body, c) => {
 });
 
 app.post("/api/products", newProduct, async (c) => {
-  const id = await create(c.req.valid("json"));
-  return c.body(envelope(await read(id)), 201, JSON_TYPE);
+  return c.body(envelope(await create(c.req.valid("json"))), 201, JSON_TYPE);
 });
 
 async function read(id) {
@@ -55,12 +54,15 @@ async function read(id) {
 async function create(body) {
   const id = randomUUID();
   const inserts = rowsOf(ORGANIZATION_ID, id, body);
-  await sql.begin((sql) =>
-    inserts.map(({ table, rows }) =>
+  const { text } = STATEMENTS.answer;
+  const parameters = parametersFor(STATEMENTS.answer, id);
+  const results = await sql.begin((sql) => [
+    ...inserts.map(({ table, rows }) =>
       sql`insert into ${sql(table)} ${sql(rows)}`
-    )
-  );
-  return id;
+    ),
+    sql.unsafe(text, parameters, { prepare: true }),
+  ]);
+  return results.at(-1)[0].product;
 }
 
 serve({ fetch: app.fetch, port: PORT, hostname: "127.0.0.1" });
