@@ -8,6 +8,9 @@ import {
 import { splitStatements } from "../../db/split_statements.ts";
 import { describe } from "./describe.ts";
 
+/** A code that the service made, which no other product may have. */
+const PRODUCT_CODE = /^P-[0-9A-Z]{8}$/;
+
 /**
  * One call of a function in the database that does what a request that writes
  * does: the same statements in one transaction, with the same parameters.
@@ -46,6 +49,7 @@ export async function writingBaseline(
   }
 
   function renewed(argument: string, value: string): string {
+    if (PRODUCT_CODE.test(value)) return "'P-' || right(created, 12)";
     let expression = argument;
     if (value.includes(String(number))) {
       expression = `replace(${expression}, '${number}', number::text)`;
