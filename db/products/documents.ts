@@ -35,6 +35,9 @@ export const rightDocument = sql`
   ) d on true
 `;
 
+/** The full answer, as it is stored in document `d`. */
+export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
+
 /** What is stored for product `p` of organization `o`. */
 const built = sql`
   p.organization_id,
@@ -63,7 +66,7 @@ export function storedProduct(
   id: string,
 ): Statement<{ product: string | null }> {
   return sql<{ product: string | null }>`
-    select '{' || d.summary || ',' || d.details || '}' as product
+    select ${fullAnswer} as product
     from products p
     join organizations o on o.id = ${organization}
     ${rightDocument}
@@ -77,7 +80,7 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
     select
       p.id,
       coalesce(
-        '{' || d.summary || ',' || d.details || '}',
+        ${fullAnswer},
         (select ${whole} from (select ${built}) b)
       ) as product
     from products p
@@ -99,9 +102,6 @@ export function builtProduct(id: string): Statement<Answer> {
     ) b
   `;
 }
-
-/** The full answer, as it is stored in document `d`. */
-export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
 
 /** The id of the product alone. */
 export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;

@@ -35,7 +35,7 @@ const supplyDates = jsonArray(sql`
   order by d.position, d.id
 `);
 
-/** The taxes of supply price `x`. */
+/** The taxes of supply price `price`. */
 const taxes = jsonArray(sql`
   select
     tax.tax_type,
