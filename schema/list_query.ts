@@ -115,11 +115,6 @@ export const Parameters = v.object({
 
 export type ListQuery = v.InferOutput<typeof Parameters>;
 
-/** Reads the query of a list. Throws as `readQuery` does. */
-export function readListQuery(query: URLSearchParams): ListQuery {
-  return readQuery(Parameters, query);
-}
-
 /**
  * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
  * repeated or invalid parameter.

@@ -4,6 +4,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import type { Operations } from "../database.ts";
 import { nestedJson } from "./nested_json.ts";
 import { scalarsJson } from "./scalars_json.ts";
 
@@ -165,4 +166,21 @@ export function storeProducts(
       ${replacing}
     `,
   ];
+}
+
+/**
+ * A page of stored answers. If some are missing, the page is read again with
+ * built ones, which are stored in the background.
+ */
+export async function readPage<Row extends { lacking: string | null }>(
+  database: Operations,
+  pageOf: (summary: Statement) => Statement<Row>,
+): Promise<Row> {
+  const [page] = await database.scan(pageOf(sql`d.summary`));
+  if (!page!.lacking) return page!;
+  database.afterwards(...storeProducts(page!.lacking.split(",")));
+  const [built] = await database.scan(
+    pageOf(sql`coalesce(d.summary, ${scalarsJson})`),
+  );
+  return built!;
 }

@@ -2,9 +2,8 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
-import { storeProducts } from "./documents.ts";
+import { readPage } from "./documents.ts";
 import { pageOf } from "./feed_page.ts";
-import { scalarsJson } from "./scalars_json.ts";
 
 /*
  * What has changed since a cursor, in the order of versions. A version is the id
@@ -34,14 +33,10 @@ export async function listChanges(
   const from = after ?? await beginning(database, horizon!);
   checkCursor(from, horizon!);
   const range = { from, limit, include, safe: horizon!.safe };
-  let [page] = await database.scan(pageOf(range, sql`d.summary`));
-  if (page!.lacking) {
-    database.afterwards(...storeProducts(page!.lacking.split(",")));
-    [page] = await database.scan(
-      pageOf(range, sql`coalesce(d.summary, ${scalarsJson})`),
-    );
-  }
-  const { changes, version, id, more } = page!;
+  const { changes, version, id, more } = await readPage(
+    database,
+    (summary) => pageOf(range, summary),
+  );
   return {
     changes,
     more,

@@ -8,7 +8,7 @@ import {
 } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
-import { rightDocument, storeProducts } from "./documents.ts";
+import { readPage, rightDocument } from "./documents.ts";
 import { conditions } from "./filters.ts";
 import {
   collateral,
@@ -18,7 +18,6 @@ import {
   prices,
 } from "./nested_json.ts";
 import { salesRights } from "./sales_rights_json.ts";
-import { scalarsJson } from "./scalars_json.ts";
 import { SORTING } from "./sort.ts";
 import { shallowTerritories } from "./territories_json.ts";
 
@@ -28,19 +27,13 @@ export interface Page {
   total: number;
 }
 
-/** Returns a page of products. Missing stored answers are built, and stored in the background. */
+/** Returns a page of products. */
 export async function listProducts(
   database: Operations,
   query: ListQuery,
 ): Promise<Page> {
-  let [page] = await database.scan(pageOf(query, sql`d.summary`));
-  if (page!.lacking) {
-    database.afterwards(...storeProducts(page!.lacking.split(",")));
-    [page] = await database.scan(
-      pageOf(query, sql`coalesce(d.summary, ${scalarsJson})`),
-    );
-  }
-  return { products: page!.products, total: Number(page!.total) };
+  const page = await readPage(database, (summary) => pageOf(query, summary));
+  return { products: page.products, total: Number(page.total) };
 }
 
 interface Row {
