@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { DateTime } from "./date_time.ts";
+import { described } from "./parameters.ts";
 import { fields } from "./objects.ts";
 import { heading, oneOf, optional, Timestamp } from "./values.ts";
 
@@ -19,7 +20,12 @@ export const NewApiKey = fields({
 });
 
 /** The query of `DELETE /api-keys/{key_id}`. */
-export const Revocation = v.object({ at: v.optional(DateTime) });
+export const Revocation = v.object({
+  at: described(
+    "The time at which the key stops working: a day, or a time with an offset (ISO 8601). The default is now.",
+    v.optional(DateTime),
+  ),
+});
 
 /** A key without its secret. */
 export const ApiKey = v.object({

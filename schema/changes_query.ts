@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { Include } from "./list_query.ts";
-import { wholeNumber } from "./parameters.ts";
+import { described, limit } from "./parameters.ts";
 
 /** How far a follower has come. */
 export interface Cursor {
@@ -51,10 +51,13 @@ const After = v.pipe(
 
 /** The parameters of `GET /products/changes`. */
 export const ChangesParameters = v.object({
-  after: v.optional(After),
-  limit: v.optional(
-    v.pipe(wholeNumber(), v.transform((limit) => Math.min(limit, 1_000))),
-    "100",
+  after: described(
+    "The `meta.cursor` of the last answer. Without it, every product comes.",
+    v.optional(After),
+  ),
+  limit: described(
+    "The size of a page. A higher limit than 1000 counts as 1000.",
+    v.optional(limit(1_000), "100"),
   ),
   include: Include,
 });

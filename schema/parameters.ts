@@ -8,6 +8,14 @@ import { codePoints, oneOf, Uuid } from "./values.ts";
 
 const MAX_IDS = 100;
 
+/** A parameter with what the OpenAPI document says of it. */
+export function described<const S extends v.GenericSchema>(
+  description: string,
+  parameter: S,
+) {
+  return v.pipe(parameter, v.description(description));
+}
+
 /** A whole number from 1 to `max`. */
 export function wholeNumber(max = Infinity) {
   return v.pipe(
@@ -20,6 +28,11 @@ export function wholeNumber(max = Infinity) {
     v.transform(Number),
     v.maxValue(max, `out_of_range: At most ${max}`),
   );
+}
+
+/** The size of a page. A larger number counts as `max` (AIP-158). */
+export function limit(max: number) {
+  return v.pipe(wholeNumber(), v.transform((limit) => Math.min(limit, max)));
 }
 
 /** A search term, without surrounding white space. */

@@ -1,7 +1,12 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
 import { exampleFailures } from "./examples.ts";
-import { type ResponseHeader, responseHeaders } from "./headers.ts";
+import {
+  type RequestHeader,
+  type ResponseHeader,
+  responseHeaders,
+} from "./headers.ts";
 import type { Operation } from "./operation.ts";
+import { API, SERVICE } from "./operations.ts";
 import { failure } from "./schemas.ts";
 
 /** The meaning of each code. */
@@ -50,64 +55,96 @@ export function tableOfCodes(): string {
   return ["| Status | Code | When |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** References to the responses of an operation with these codes, by status. */
-export function failureAnswers(codes: readonly ErrorCode[]) {
+/** The errors of every operation. */
+const ANY: ErrorCode[] = [
+  "VALIDATION_ERROR",
+  "UNSUPPORTED_VERSION",
+  "INTERNAL_ERROR",
+];
+
+/** The errors of operations that need credentials. */
+const GUARDED: ErrorCode[] = [
+  "UNAUTHORIZED",
+  "FORBIDDEN",
+  "DATABASE_ERROR",
+  "SERVICE_UNAVAILABLE",
+];
+
+/** The errors of operations that read a body. */
+const WITH_BODY: ErrorCode[] = [
+  "INVALID_JSON",
+  "REQUEST_TIMEOUT",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+];
+
+/** The errors of operations that support a request header. */
+const WITH_HEADER: Partial<Record<RequestHeader, ErrorCode[]>> = {
+  "If-Match": ["PRECONDITION_FAILED"],
+  "Idempotency-Key": ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
+};
+
+/** The errors of an operation that have the same status. */
+interface Failure {
+  operation: string;
+  status: number;
+  codes: ErrorCode[];
+  /** The name of the response and of its schema. Equal codes have equal names. */
+  name: string;
+}
+
+const FAILURES = Object.entries<Operation>({ ...API, ...SERVICE })
+  .flatMap(([key, operation]) => failuresOf(key, operation));
+
+function failuresOf(key: string, operation: Operation): Failure[] {
+  const { tag, body, requestHeaders = [], errors = [] } = operation;
+  const possible = new Set([
+    ...ANY,
+    ...tag === "Service" ? [] : GUARDED,
+    ...body ? WITH_BODY : [],
+    ...requestHeaders.flatMap((header) => WITH_HEADER[header] ?? []),
+    ...errors,
+  ]);
+  if (key.includes("{")) possible.add("NOT_FOUND");
+  const codes = (Object.keys(STATUS) as ErrorCode[])
+    .filter((code) => possible.has(code));
+  const groups = Map.groupBy(codes, (code) => STATUS[code]);
+  return Array.from(groups, ([status, codes]) => (
+    { operation: key, status, codes, name: codes.join("-or-") }
+  ));
+}
+
+/** References to the responses to the errors of an operation, by status. */
+export function failureAnswers(key: string) {
   return Object.fromEntries(
-    byStatus(codes).map(([status, codes]) => [
-      status,
-      { $ref: `#/components/responses/${nameOf(codes)}` },
-    ]),
+    FAILURES.filter(({ operation }) => operation === key).map((
+      { status, name },
+    ) => [status, { $ref: `#/components/responses/${name}` }]),
   );
 }
 
 /** The Response Objects that `failureAnswers` refers to, by name. */
-export function failureResponses(operations: Record<string, Operation>) {
-  return Object.fromEntries(
-    groupsOf(operations).map((codes) => [
-      nameOf(codes),
-      {
-        description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`)
-          .join("\n\n"),
-        headers: responseHeaders(
-          ...codes.flatMap((code) => HEADERS[code] ?? []),
+export function failureResponses() {
+  return Object.fromEntries(FAILURES.map(({ name, codes }) => [name, {
+    description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join("\n\n"),
+    headers: responseHeaders(codes.flatMap((code) => HEADERS[code] ?? [])),
+    content: {
+      "application/json": {
+        schema: { $ref: `#/components/schemas/${name}` },
+        examples: exampleFailures(({ operation, answer }) =>
+          codes.includes(answer.error.code) &&
+          FAILURES.some((failure) =>
+            failure.name === name && failure.operation === operation
+          )
         ),
-        content: {
-          "application/json": {
-            schema: { $ref: `#/components/schemas/${nameOf(codes)}` },
-            examples: exampleFailures(({ operation, answer }) =>
-              codes.includes(answer.error.code) &&
-              byStatus(operations[operation]!.errors).some(([, group]) =>
-                nameOf(group) === nameOf(codes)
-              )
-            ),
-          },
-        },
       },
-    ]),
-  );
+    },
+  }]));
 }
 
 /** The schemas of the bodies of these responses, under the same names. */
-export function failureSchemas(operations: Record<string, Operation>) {
+export function failureSchemas() {
   return Object.fromEntries(
-    groupsOf(operations).map((codes) => [nameOf(codes), failure(codes)]),
+    FAILURES.map(({ name, codes }) => [name, failure(codes)]),
   );
-}
-
-/** The codes of all operations, grouped by operation and status. */
-function groupsOf(operations: Record<string, Operation>): ErrorCode[][] {
-  return Object.values(operations).flatMap(({ errors }) =>
-    byStatus(errors).map(([, codes]) => codes)
-  );
-}
-
-/** The groups are in the order of `STATUS`, so that equal groups have equal names. */
-function byStatus(codes: readonly ErrorCode[]) {
-  const all = (Object.keys(STATUS) as ErrorCode[])
-    .filter((code) => codes.includes(code));
-  return [...Map.groupBy(all, (code) => STATUS[code])];
-}
-
-function nameOf(codes: ErrorCode[]): string {
-  return codes.join("-or-");
 }

@@ -44,9 +44,10 @@ export function bodySchemas(
   );
 }
 
-/** The schema of query parameters as clients send them. */
-export function querySchema(parameters: v.GenericSchema): JsonSchema {
-  return toJsonSchema(parameters, { ...OPTIONS, typeMode: "input" });
+/** The schema of a query parameter as clients send it. */
+export function parameterSchema(parameter: v.GenericSchema): JsonSchema {
+  const schema = toJsonSchema(parameter, { ...OPTIONS, typeMode: "input" });
+  return { ...schema, $schema: undefined };
 }
 
 const OPTIONS: ConversionConfig = {

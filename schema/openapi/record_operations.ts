@@ -8,9 +8,7 @@ import {
   SHARED_TABLES,
   type SharedTable,
 } from "../records.ts";
-import { CODE_LISTS } from "./code_list_operations.ts";
-import { GUARDED, type Operation, WITH_BODY } from "./operation.ts";
-import { PROGRAMS } from "./program_operations.ts";
+import type { Operation } from "./operation.ts";
 
 type OwnOperation =
   | `${"GET" | "POST"} ${PathOf<OwnTable>}`
@@ -20,19 +18,65 @@ type SharedOperation =
   | `GET ${PathOf<SharedTable>}`
   | `GET ${PathOf<SharedTable>}/{id}`;
 
+/** The operations on the products of a publishing program. */
+const PROGRAMS = {
+  "GET /publishing-programs/{id}/products": {
+    operationId: "listProgramProducts",
+    summary: "List the products of a publishing program",
+    description: "A page of ids and titles, by title.",
+    tag: "References",
+    query: ["page", "limit"],
+    returns: "The page. `meta` has its number and the totals.",
+    answer: "ProgramProductsAnswer",
+    headers: ["Link"],
+  },
+  "PUT /publishing-programs/{id}/products/{product_id}": {
+    operationId: "addProgramProduct",
+    summary: "Add a product to a publishing program",
+    description:
+      "A product that is in the program already stays in it. A product in a program cannot be deleted.",
+    tag: "References",
+    status: 204,
+    returns: "The product is in the program.",
+  },
+  "DELETE /publishing-programs/{id}/products/{product_id}": {
+    operationId: "removeProgramProduct",
+    summary: "Take a product out of a publishing program",
+    tag: "References",
+    status: 204,
+    returns: "The product is not in the program.",
+  },
+} satisfies Record<string, Operation>;
+
+/** The operations on the ONIX lists that fields are checked against. */
+const CODE_LISTS = {
+  "GET /code-lists": {
+    operationId: "listCodeLists",
+    summary: "List the ONIX code lists",
+    description: "The lists that the codes in fields are checked against.",
+    tag: "Code lists",
+    returns: "Their numbers, and how many codes each has.",
+    answer: "CodeListsAnswer",
+  },
+  "GET /code-lists/{number}": {
+    operationId: "getCodeList",
+    summary: "Get an ONIX code list",
+    tag: "Code lists",
+    returns: "All codes of the list, with their labels.",
+    answer: "OnixCodesAnswer",
+  },
+} satisfies Record<string, Operation>;
+
 /** The operations on the records that products refer to. */
 export const RECORD_OPERATIONS = {
-  ...entries(OWN_TABLES, ownOperations) as Record<OwnOperation, Operation>,
+  ...ofAll<OwnOperation>(OWN_TABLES.map(ownOperations)),
   ...PROGRAMS,
-  ...entries(SHARED_TABLES, sharedOperations) as Record<
-    SharedOperation,
-    Operation
-  >,
+  ...ofAll<SharedOperation>(SHARED_TABLES.map(sharedOperations)),
   ...CODE_LISTS,
 };
 
-function entries<T>(tables: T[], operations: (table: T) => object) {
-  return Object.assign({}, ...tables.map(operations)) as object;
+function ofAll<K extends string>(operations: Record<string, Operation>[]) {
+  return Object.assign({}, ...operations) as Record<K, Operation>;
 }
 
 function ownOperations(table: OwnTable): Record<string, Operation> {
@@ -40,22 +84,17 @@ function ownOperations(table: OwnTable): Record<string, Operation> {
   const path = pathOfTable(table);
   const noun = nounOf(table);
   const one = /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
-  const many = table.replaceAll("_", " ");
   const tag = "References";
   return {
     [`GET ${path}`]: {
       operationId: `list${pascal(table)}`,
-      summary: `List ${many}`,
+      summary: `List ${table.replaceAll("_", " ")}`,
       description: "A page, by name by default. A page past the end is empty.",
       tag,
       query: ["page", "limit", "search", "name", "sort"],
-      answer: {
-        status: 200,
-        description: "The page. `meta` has its number and the totals.",
-        body: `${type}RecordsAnswer`,
-        headers: ["Link"],
-      },
-      errors: GUARDED,
+      returns: "The page. `meta` has its number and the totals.",
+      answer: `${type}RecordsAnswer`,
+      headers: ["Link"],
     },
     [`POST ${path}`]: {
       operationId: `create${type}`,
@@ -64,27 +103,18 @@ function ownOperations(table: OwnTable): Record<string, Operation> {
       tag,
       requestHeaders: ["Idempotency-Key"],
       body: `Create${type}`,
-      answer: {
-        status: 201,
-        description: `The stored ${noun}.`,
-        body: `${type}RecordAnswer`,
-        headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
-      },
-      errors: [...WITH_BODY, "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
+      status: 201,
+      returns: `The stored ${noun}.`,
+      answer: `${type}RecordAnswer`,
+      headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
     },
     [`GET ${path}/{id}`]: {
       operationId: `get${type}`,
       summary: `Get ${one}`,
       tag,
       requestHeaders: ["If-None-Match"],
-      answer: {
-        status: 200,
-        description: `The ${noun}, and how many products refer to it.`,
-        body: `${type}RecordAnswer`,
-        headers: ["ETag"],
-      },
-      isConditional: true,
-      errors: [...GUARDED, "NOT_FOUND"],
+      returns: `The ${noun}, and how many products refer to it.`,
+      answer: `${type}RecordAnswer`,
     },
     [`PUT ${path}/{id}`]: {
       operationId: `update${type}`,
@@ -94,13 +124,9 @@ function ownOperations(table: OwnTable): Record<string, Operation> {
       tag,
       requestHeaders: ["If-Match"],
       body: `Update${type}`,
-      answer: {
-        status: 200,
-        description: `The stored ${noun}.`,
-        body: `${type}RecordAnswer`,
-        headers: ["ETag", "Ignored-Fields"],
-      },
-      errors: [...WITH_BODY, "NOT_FOUND", "PRECONDITION_FAILED"],
+      returns: `The stored ${noun}.`,
+      answer: `${type}RecordAnswer`,
+      headers: ["ETag", "Ignored-Fields"],
     },
     [`DELETE ${path}/{id}`]: {
       operationId: `delete${type}`,
@@ -109,12 +135,9 @@ function ownOperations(table: OwnTable): Record<string, Operation> {
         "Refused while products refer to it: `details` says how many. `deleted` is false if it does not exist.",
       tag,
       requestHeaders: ["If-Match"],
-      answer: {
-        status: 200,
-        description: "The requested id, and whether a record was deleted.",
-        body: "DeletedAnswer",
-      },
-      errors: [...GUARDED, "NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      returns: "The requested id, and whether a record was deleted.",
+      answer: "DeletedAnswer",
+      errors: ["CONFLICT"],
     },
   };
 }
@@ -122,35 +145,25 @@ function ownOperations(table: OwnTable): Record<string, Operation> {
 function sharedOperations(table: SharedTable): Record<string, Operation> {
   const { type } = RECORDS[table];
   const path = pathOfTable(table);
-  const many = table.replaceAll("_", " ");
+  const noun = nounOf(table);
   const tag = "Code lists";
   return {
     [`GET ${path}`]: {
       operationId: `list${pascal(table)}`,
-      summary: `List ${many}`,
+      summary: `List ${table.replaceAll("_", " ")}`,
       description: "All of them, by code.",
       tag,
       query: ["code"],
-      answer: {
-        status: 200,
-        description: "All of them, or the one with the code.",
-        body: `${type}RecordsAnswer`,
-      },
-      errors: GUARDED,
+      returns: "All of them, or the one with the code.",
+      answer: `${type}RecordsAnswer`,
     },
     [`GET ${path}/{id}`]: {
       operationId: `get${type}`,
-      summary: `Get a ${nounOf(table)}`,
+      summary: `Get a ${noun}`,
       tag,
       requestHeaders: ["If-None-Match"],
-      answer: {
-        status: 200,
-        description: `The ${nounOf(table)}.`,
-        body: `${type}RecordAnswer`,
-        headers: ["ETag"],
-      },
-      isConditional: true,
-      errors: [...GUARDED, "NOT_FOUND"],
+      returns: `The ${noun}.`,
+      answer: `${type}RecordAnswer`,
     },
   };
 }
