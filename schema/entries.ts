@@ -1,17 +1,18 @@
 import * as v from "valibot";
-import { fields, isObject, step } from "./objects.ts";
+import { dated, fields } from "./objects.ts";
 import { Amount, ExactNumber, Percent } from "./numbers.ts";
-import { CURRENCIES } from "./onix_codes.ts";
+import { code } from "./onix_codes.ts";
 import { shownFields } from "./references.ts";
-import { Day, NoId, oneOf, optional, text, Uuid } from "./values.ts";
+import { Day, NoId, optional, text, Unit, Uuid } from "./values.ts";
 
 /*
- * The entries of a product's arrays (specification, 2.2).
+ * The entries of a product's arrays (specification, 2.2). The OpenAPI document
+ * has each export under its name.
  */
 
-export const Currency = v.picklist(
-  CURRENCIES,
-  "invalid_code: Expected a currency of ISO 4217, in capitals",
+export const CurrencyCode = code(
+  96,
+  "Expected a currency of ISO 4217, in capitals",
 );
 
 const AMOUNTS = {
@@ -28,72 +29,44 @@ const IsDefault = v.pipe(
   v.transform((isDefault) => isDefault ?? false),
 );
 
-export const NewPrice = price({
+export const NewPrice = dated({
   id: NoId,
-  currency_code: Currency,
+  currency_code: CurrencyCode,
   is_default: v.optional(IsDefault, false),
+  ...AMOUNTS,
 });
 
-export const ChangedPrice = price({
+export const ChangedPrice = dated({
   id: Uuid,
-  currency_code: v.optional(Currency),
+  currency_code: v.optional(CurrencyCode),
   is_default: v.optional(IsDefault),
+  ...AMOUNTS,
 });
 
-export const Unit = oneOf("inner", "outer", "pallet");
+export const NewPackingConfiguration = fields({
+  id: NoId,
+  unit_of_measure: Unit,
+});
 
-export const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
-
-export const ChangedPacking = fields({
+export const ChangedPackingConfiguration = fields({
   id: Uuid,
   unit_of_measure: v.optional(Unit),
 });
 
-export const Contributor = fields({
+export const ContributorLink = fields({
   contributor_id: Uuid,
   contributor_role_id: Uuid,
 }, Object.keys(shownFields("contributors")));
 
-export const Collection = fields({ collection_id: Uuid });
+export const CollectionLink = fields({ collection_id: Uuid });
 
-export const CustomField = fields({
+export const CustomFieldValue = fields({
   field_id: Uuid,
   field_value: v.nullable(v.union(
-    [
-      text(),
-      v.number(),
-      v.boolean(),
-      ExactNumber,
-    ],
+    [text(), v.number(), v.boolean(), ExactNumber],
     ({ input }) =>
       JSON.isRawJSON(input)
         ? "inexact_number: This number cannot be stored exactly: send it as a string"
         : "invalid_type: Expected a string, a number, a boolean or null",
   )),
 }, Object.keys(shownFields("custom_fields")));
-
-function price<const E extends v.ObjectEntries>(entries: E) {
-  return dated({ ...entries, ...AMOUNTS });
-}
-
-/** An object whose `valid_to` is not before its `valid_from`. */
-export function dated<const E extends v.ObjectEntries>(
-  entries: E,
-  answered: readonly string[] = [],
-) {
-  return v.pipe(
-    fields(entries, answered),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const input: unknown = dataset.value;
-      if (!isObject(input)) return;
-      const { valid_from, valid_to } = input;
-      if (
-        !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
-      ) return;
-      addIssue({
-        message: "invalid_date: Expected a date that is not before valid_from",
-        path: [step("object", input, "valid_to")],
-      });
-    }),
-  );
-}

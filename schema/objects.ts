@@ -1,7 +1,19 @@
 import * as v from "valibot";
+import { Day } from "./values.ts";
 
 /** Unknown fields reported for one object. */
 const MAX_UNKNOWN = 20;
+
+/** An object with these fields. Others are dropped. */
+export function object<const E extends v.ObjectEntries>(entries: E) {
+  return v.pipe(
+    v.custom<Record<string, unknown>>(
+      isObject,
+      "invalid_type: Expected an object",
+    ),
+    v.object(entries),
+  );
+}
 
 /**
  * An object with these fields and no others. Unknown fields are errors. The fields
@@ -14,13 +26,7 @@ export function fields<const E extends v.ObjectEntries>(
 ) {
   const known = new Set([...Object.keys(entries), ...answered]);
   return v.intersect([
-    v.pipe(
-      v.custom<Record<string, unknown>>(
-        isObject,
-        "invalid_type: Expected an object",
-      ),
-      v.object(entries),
-    ),
+    object(entries),
     v.pipe(
       v.unknown(),
       v.rawCheck(({ dataset, addIssue }) => {
@@ -43,6 +49,47 @@ export function fields<const E extends v.ObjectEntries>(
       }),
     ),
   ]);
+}
+
+/** `fields` whose `valid_to` is not before its `valid_from`. */
+export function dated<const E extends v.ObjectEntries>(
+  entries: E,
+  answered?: readonly string[],
+) {
+  return v.pipe(
+    fields(entries, answered),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const input: unknown = dataset.value;
+      if (!isObject(input)) return;
+      const { valid_from: from, valid_to: to } = input;
+      if (!v.is(Day, from) || !v.is(Day, to) || from <= to) return;
+      addIssue({
+        message: "invalid_date: Expected a date that is not before valid_from",
+        path: [step("object", input, "valid_to")],
+      });
+    }),
+  );
+}
+
+type Creating<E> = {
+  [F in keyof E]: E[F] extends v.GenericSchema<infer I>
+    ? null extends I ? v.OptionalSchema<E[F], undefined> : E[F]
+    : never;
+};
+
+/** The fields of a new record: one that can be null can be absent. */
+export function creating<const E extends v.ObjectEntries>(entries: E) {
+  return Object.fromEntries(
+    Object.entries(entries).map(([field, schema]) => [
+      field,
+      v.is(schema, null) ? v.optional(schema) : schema,
+    ]),
+  ) as Creating<E>;
+}
+
+/** The fields of a change: an absent one keeps its value. */
+export function changing<const E extends v.ObjectEntries>(entries: E) {
+  return v.partial(v.object(entries)).entries;
 }
 
 /**

@@ -1,18 +1,24 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
 import {
-  ChangedPacking,
+  ChangedPackingConfiguration,
   ChangedPrice,
-  Collection,
-  Contributor,
-  CustomField,
-  NewPacking,
+  CollectionLink,
+  ContributorLink,
+  CustomFieldValue,
+  NewPackingConfiguration,
   NewPrice,
 } from "./entries.ts";
-import { chosen, fields, isObject, list } from "./objects.ts";
+import {
+  changing,
+  chosen,
+  creating,
+  fields,
+  isObject,
+  list,
+} from "./objects.ts";
 import { PositiveInteger } from "./numbers.ts";
 import { holderOf, shownFields } from "./references.ts";
-import { RIGHTS } from "./rights.ts";
 import {
   Day,
   heading,
@@ -94,28 +100,26 @@ const ANSWERED = [
   ...Object.keys(IDENTITY),
   ...Object.keys(shownFields()),
   "collections",
-  ...Object.keys(RIGHTS),
+  "product_territories",
+  "product_sales_rights",
 ];
 
 /** The arrays that a body replaces (specification, 2.2). */
 const LINKS = {
-  contributors: list(Contributor, "contributor_id", "contributor_role_id"),
-  product_collections: list(Collection, "collection_id"),
-  custom_fields: list(CustomField, "field_id"),
+  contributors: list(ContributorLink, "contributor_id", "contributor_role_id"),
+  product_collections: list(CollectionLink, "collection_id"),
+  custom_fields: list(CustomFieldValue, "field_id"),
 };
-
-const { title, ...optionalScalars } = SCALARS;
 
 /** The body of `POST /products`. */
 export const CreateProduct = fields({
-  title,
-  ...v.partial(v.object({
-    ...optionalScalars,
+  ...creating(SCALARS),
+  ...changing({
     ...LINKS,
     product_prices: list(NewPrice),
-    packing_configurations: list(NewPacking),
+    packing_configurations: list(NewPackingConfiguration),
     collateral: list(NewCollateral),
-  })).entries,
+  }),
 }, ANSWERED);
 
 /**
@@ -123,25 +127,27 @@ export const CreateProduct = fields({
  * clears a field.
  */
 export const UpdateProduct = fields(
-  v.partial(v.object({
-    title,
-    ...optionalScalars,
+  changing({
+    ...SCALARS,
     ...LINKS,
     product_prices: list(merged(ChangedPrice, NewPrice), "id"),
-    packing_configurations: list(merged(ChangedPacking, NewPacking), "id"),
+    packing_configurations: list(
+      merged(ChangedPackingConfiguration, NewPackingConfiguration),
+      "id",
+    ),
     collateral: list(Collateral, "id"),
-  })).entries,
+  }),
   ANSWERED,
 );
 
 export type ProductBody = v.InferOutput<typeof UpdateProduct>;
 
 /** An entry with an `id` changes a row, an entry without one creates a row. */
-function merged<
-  const C extends v.GenericSchema<unknown, object>,
-  const N extends v.GenericSchema<unknown, object>,
->(changed: C, created: N) {
-  return chosen<v.InferOutput<C> | v.InferOutput<N>>(
+function merged<C extends object, N extends object>(
+  changed: v.GenericSchema<unknown, C>,
+  created: v.GenericSchema<unknown, N>,
+) {
+  return chosen<C | N>(
     [created, changed],
     (entry) => isObject(entry) && "id" in entry ? changed : created,
   );

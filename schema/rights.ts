@@ -112,9 +112,3 @@ export const SalesRights = v.object({
   territory: v.nullable(Territory),
   publisher_name: text,
 });
-
-/** The arrays of a product that describe rights and supply. */
-export const RIGHTS = {
-  product_territories: v.array(ProductTerritory),
-  product_sales_rights: v.array(SalesRights),
-};

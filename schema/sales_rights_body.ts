@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import { fields, isObject, list, step } from "./objects.ts";
-import { SALES_RIGHTS_TYPES } from "./onix_codes.ts";
+import { code } from "./onix_codes.ts";
 import { TerritoryBody } from "./territory_body.ts";
-import { code, optional, text, Uuid } from "./values.ts";
+import { optional, text, Uuid } from "./values.ts";
 
 /** A sales right. It either has a territory or covers the rest of the world. */
 export const SalesRightBody = v.pipe(
   fields({
     id: v.optional(Uuid),
-    sales_rights_type: code(46, SALES_RIGHTS_TYPES),
+    sales_rights_type: code(46),
     is_rest_of_world: v.optional(
       v.boolean("invalid_type: Expected true or false"),
       false,

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { Currency, dated } from "./entries.ts";
+import { CurrencyCode } from "./entries.ts";
 import { Amount, Percent, PositiveInteger } from "./numbers.ts";
-import { fields, isObject, list } from "./objects.ts";
-import * as onix from "./onix_codes.ts";
-import { code, Day, oneOf, optional, text, Uuid } from "./values.ts";
+import { dated, fields, isObject, list } from "./objects.ts";
+import { code } from "./onix_codes.ts";
+import { Day, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
  * The body of `PUT /products/{id}/territories`: the whole tree, as in the response.
@@ -14,10 +14,10 @@ import { code, Day, oneOf, optional, text, Uuid } from "./values.ts";
 const MAX_ROWS = 20_000;
 
 /** A country of ONIX List 91. */
-export const CountryCode = code(91, onix.COUNTRIES);
+export const CountryCode = code(91);
 
 /** A region of ONIX List 49. */
-export const RegionCode = code(49, onix.REGIONS);
+export const RegionCode = code(49);
 
 /** Countries and regions, each included or excluded. */
 export const TerritoryBody = fields({
@@ -35,11 +35,11 @@ export const MarketBody = fields({
 
 export const PublishingDetailBody = fields({
   market_publishing_status: optional(
-    code(68, onix.MARKET_PUBLISHING_STATUSES),
+    code(68),
   ),
   market_dates: v.optional(
     list(fields({
-      market_date_role: code(163, onix.PUBLISHING_DATE_ROLES),
+      market_date_role: code(163),
       date: Day,
     }, ["market_date_role_label"])),
     [],
@@ -47,8 +47,8 @@ export const PublishingDetailBody = fields({
 }, ["market_publishing_status_label"]);
 
 export const TaxBody = fields({
-  tax_type: optional(code(171, onix.TAX_TYPES)),
-  tax_rate_code: optional(code(62, onix.TAX_RATE_CODES)),
+  tax_type: optional(code(171)),
+  tax_rate_code: optional(code(62)),
   tax_rate_percent: optional(Percent),
   taxable_amount: optional(Amount),
   tax_amount: optional(Amount),
@@ -56,10 +56,10 @@ export const TaxBody = fields({
 
 export const SupplyPriceBody = dated({
   id: v.optional(Uuid),
-  price_type: optional(code(58, onix.PRICE_TYPES)),
+  price_type: optional(code(58)),
   price_amount: optional(Amount),
-  currency_code: optional(Currency),
-  price_status: optional(code(61, onix.PRICE_STATUSES)),
+  currency_code: optional(CurrencyCode),
+  price_status: optional(code(61)),
   minimum_order_quantity: optional(PositiveInteger),
   valid_from: optional(Day),
   valid_to: optional(Day),
@@ -70,22 +70,22 @@ export const SupplyDetailBody = fields({
   id: v.optional(Uuid),
   supplier: v.optional(
     fields({
-      supplier_role: optional(code(93, onix.SUPPLIER_ROLES)),
+      supplier_role: optional(code(93)),
       supplier_name: optional(text()),
     }, ["supplier_role_label"]),
     {},
   ),
-  product_availability: optional(code(65, onix.PRODUCT_AVAILABILITIES)),
+  product_availability: optional(code(65)),
   supply_dates: v.optional(
     list(fields({
-      supply_date_role: code(166, onix.SUPPLY_DATE_ROLES),
+      supply_date_role: code(166),
       date: Day,
     }, ["supply_date_role_label"])),
     [],
   ),
   order_time: optional(PositiveInteger),
   pack_quantity: optional(PositiveInteger),
-  unpriced_item_type: optional(code(57, onix.UNPRICED_ITEM_TYPES)),
+  unpriced_item_type: optional(code(57)),
   prices: v.optional(list(SupplyPriceBody), []),
 }, ["product_availability_label"]);
 

@@ -144,6 +144,8 @@ export function oneOf<const T extends readonly string[]>(...values: T) {
   );
 }
 
+export const Unit = oneOf("inner", "outer", "pallet");
+
 /** Removes hyphens and spaces. The check character `x` becomes `X`. */
 export function bareIsbn(isbn: string): string {
   return isbn.replace(/[- ]/g, "").replace("x", "X");
@@ -162,14 +164,6 @@ export function isbn10CheckDigit(digits: string): string {
     .reduce((sum, digit, i) => sum + Number(digit) * (10 - i), 0);
   const check = (11 - sum % 11) % 11;
   return check === 10 ? "X" : String(check);
-}
-
-/** A code of an ONIX list. */
-export function code(list: number, codes: readonly string[]) {
-  return v.picklist(
-    codes,
-    `invalid_code: Expected a code of ONIX List ${list}`,
-  );
 }
 
 /** A field that may be absent or null. */
