@@ -1,6 +1,11 @@
 import * as v from "valibot";
-import { fields } from "./objects.ts";
-import { type OwnTable, RECORDS, type RecordTable } from "./records.ts";
+import { changing, creating, fields } from "./objects.ts";
+import {
+  isShared,
+  type OwnTable,
+  RECORDS,
+  type RecordTable,
+} from "./records.ts";
 import { heading, text, Timestamp, Uuid } from "./values.ts";
 
 /*
@@ -16,7 +21,7 @@ const Colour = v.pipe(
 );
 
 /** What a body may have in the columns, by their names. */
-const RULES = {
+const RULES: v.ObjectEntries = {
   name: heading(500),
   badge_colour: v.nullable(Colour),
   collection_type: v.nullable(text()),
@@ -42,48 +47,26 @@ export type RecordBody = Record<string, unknown>;
 
 /** The body that creates a record: only the name is required. */
 export function createBody(table: OwnTable) {
-  const { name, ...optional } = rulesOf(table);
-  return fields(
-    { name, ...v.partial(v.object(optional)).entries },
-    Object.keys(ANSWERED),
-  );
+  return fields(creating(rulesOf(table)), Object.keys(ANSWERED));
 }
 
 /** The body that changes a record: any part of it. */
 export function updateBody(table: OwnTable) {
-  return fields(
-    v.partial(v.object(rulesOf(table))).entries,
-    Object.keys(ANSWERED),
-  );
+  return fields(changing(rulesOf(table)), Object.keys(ANSWERED));
 }
 
-/** A record in answers. */
-export function recordAnswer(table: OwnTable) {
+function rulesOf(table: OwnTable): v.ObjectEntries {
+  const columns = Object.keys(RECORDS[table].columns);
+  return Object.fromEntries(columns.map((column) => [column, RULES[column]!]));
+}
+
+/** A record in answers. Those of a code list have no times. */
+export function recordAnswer(table: RecordTable) {
   const { id, ...others } = ANSWERED;
-  return v.object({ id, ...RECORDS[table].columns, ...others });
-}
-
-/** A row of a code list in answers. */
-export function codeAnswer(table: RecordTable) {
-  return v.object({ id: Uuid, ...RECORDS[table].columns });
-}
-
-/** A product of a publishing programme. */
-export const ProgramProduct = v.object({ id: Uuid, title: v.string() });
-
-/** An ONIX list, and how many codes it has. */
-export const CodeList = v.object({
-  number: v.pipe(v.number(), v.integer()),
-  codes: v.pipe(v.number(), v.integer()),
-});
-
-/** A code of an ONIX list. */
-export const OnixCode = v.object({ code: v.string(), label: v.string() });
-
-function rulesOf(table: OwnTable) {
-  const columns = Object.keys(RECORDS[table].columns) as (keyof typeof RULES)[];
-  return {
-    ...Object.fromEntries(columns.map((column) => [column, RULES[column]])),
-    name: RULES.name,
-  };
+  const { columns } = RECORDS[table];
+  return v.object<v.ObjectEntries>({
+    id,
+    ...columns,
+    ...!isShared(table) && others,
+  });
 }

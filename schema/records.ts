@@ -57,7 +57,7 @@ export const OWN_TABLES = Object.keys(OWN) as OwnTable[];
 export const SHARED_TABLES = Object.keys(SHARED) as SharedTable[];
 
 /** Whether the records of the table belong to all organizations. */
-export function isShared(table: RecordTable): boolean {
+export function isShared(table: RecordTable): table is SharedTable {
   return Object.hasOwn(SHARED, table);
 }
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { fields, isObject, list, step } from "./objects.ts";
 import { code } from "./onix_codes.ts";
-import { TerritoryBody } from "./territory_body.ts";
+import { TerritoryBody } from "./territory_entries.ts";
 import { optional, text, Uuid } from "./values.ts";
 
 /** A sales right. It either has a territory or covers the rest of the world. */

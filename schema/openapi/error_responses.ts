@@ -1,4 +1,5 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
+import { failure } from "./envelopes.ts";
 import { exampleFailures } from "./examples.ts";
 import {
   type RequestHeader,
@@ -7,7 +8,6 @@ import {
 } from "./headers.ts";
 import type { Operation } from "./operation.ts";
 import { API, SERVICE } from "./operations.ts";
-import { failure } from "./schemas.ts";
 
 /** The meaning of each code. */
 const WHEN: Record<ErrorCode, string> = {
