@@ -1,13 +1,14 @@
 import * as v from "valibot";
+import { amount, day, entry, field, percent, same } from "./entry.ts";
 import { dated, fields } from "./objects.ts";
-import { Amount, ExactNumber, Percent } from "./numbers.ts";
+import { ExactNumber } from "./numbers.ts";
 import { code } from "./onix_codes.ts";
 import { shownFields } from "./references.ts";
-import { Day, NoId, optional, text, Unit, Uuid } from "./values.ts";
+import { NoId, oneOf, text, Uuid } from "./values.ts";
 
 /*
- * The entries of a product's arrays (specification, 2.2). The OpenAPI document
- * has each export under its name.
+ * The entries of a product's arrays, in bodies (specification, 2.2) and in
+ * answers. The OpenAPI document has each export under its name.
  */
 
 export const CurrencyCode = code(
@@ -15,58 +16,76 @@ export const CurrencyCode = code(
   "Expected a currency of ISO 4217, in capitals",
 );
 
-const AMOUNTS = {
-  retail_price: optional(Amount),
-  retail_price_inc_tax: optional(Amount),
-  list_price: optional(Amount),
-  tax_rate: optional(Percent),
-  valid_from: optional(Day),
-  valid_to: optional(Day),
-};
-
 const IsDefault = v.pipe(
   v.nullable(v.boolean("invalid_type: Expected true or false")),
   v.transform((isDefault) => isDefault ?? false),
 );
 
-export const NewPrice = dated({
-  id: NoId,
-  currency_code: CurrencyCode,
-  is_default: v.optional(IsDefault, false),
-  ...AMOUNTS,
-});
+const PRICE = {
+  id: field(NoId, Uuid),
+  currency_code: same(CurrencyCode),
+  is_default: field(v.optional(IsDefault, false), v.boolean()),
+  retail_price: amount,
+  retail_price_inc_tax: amount,
+  list_price: amount,
+  tax_rate: percent,
+  valid_from: day,
+  valid_to: day,
+};
 
-export const ChangedPrice = dated({
-  id: Uuid,
-  currency_code: v.optional(CurrencyCode),
-  is_default: v.optional(IsDefault),
-  ...AMOUNTS,
-});
+const price = entry(PRICE);
 
-export const NewPackingConfiguration = fields({
-  id: NoId,
-  unit_of_measure: Unit,
-});
+export const Price = price.answer;
+export const NewPrice = dated(price.body);
+export const ChangedPrice = dated(
+  entry({
+    ...PRICE,
+    id: same(Uuid),
+    currency_code: field(v.optional(CurrencyCode), CurrencyCode),
+    is_default: field(v.optional(IsDefault), v.boolean()),
+  }).body,
+);
 
+const Unit = oneOf("inner", "outer", "pallet");
+
+export const { body: NewPackingConfiguration, answer: PackingConfiguration } =
+  entry({ id: field(NoId, Uuid), unit_of_measure: same(Unit) });
 export const ChangedPackingConfiguration = fields({
   id: Uuid,
   unit_of_measure: v.optional(Unit),
 });
 
-export const ContributorLink = fields({
-  contributor_id: Uuid,
-  contributor_role_id: Uuid,
-}, Object.keys(shownFields("contributors")));
+export const { body: ContributorLink, answer: Contributor } = entry({
+  contributor_id: same(Uuid),
+  contributor_role_id: same(Uuid),
+  ...shown("contributors"),
+});
 
-export const CollectionLink = fields({ collection_id: Uuid });
+export const { body: CollectionLink, answer: ProductCollection } = entry({
+  collection_id: same(Uuid),
+});
 
-export const CustomFieldValue = fields({
-  field_id: Uuid,
-  field_value: v.nullable(v.union(
-    [text(), v.number(), v.boolean(), ExactNumber],
-    ({ input }) =>
-      JSON.isRawJSON(input)
-        ? "inexact_number: This number cannot be stored exactly: send it as a string"
-        : "invalid_type: Expected a string, a number, a boolean or null",
-  )),
-}, Object.keys(shownFields("custom_fields")));
+const Value = v.union(
+  [text(), v.number(), v.boolean(), ExactNumber],
+  ({ input }) =>
+    JSON.isRawJSON(input)
+      ? "inexact_number: This number cannot be stored exactly: send it as a string"
+      : "invalid_type: Expected a string, a number, a boolean or null",
+);
+
+export const { body: CustomFieldValue, answer: CustomField } = entry({
+  field_id: same(Uuid),
+  field_value: field(
+    v.nullable(Value),
+    v.nullable(v.union([v.string(), v.number(), v.boolean()])),
+  ),
+  ...shown("custom_fields"),
+});
+
+/** The fields in which answers show the records that the entries refer to. */
+function shown(array: "contributors" | "custom_fields") {
+  return Object.fromEntries(
+    Object.entries(shownFields(array))
+      .map(([name, answer]) => [name, { answer: answer as v.GenericSchema }]),
+  );
+}

@@ -51,14 +51,11 @@ export function fields<const E extends v.ObjectEntries>(
   ]);
 }
 
-/** `fields` whose `valid_to` is not before its `valid_from`. */
-export function dated<const E extends v.ObjectEntries>(
-  entries: E,
-  answered?: readonly string[],
-) {
+/** The object, if its `valid_to` is not before its `valid_from`. */
+export function dated<const S extends v.GenericSchema>(object: S) {
   return v.pipe(
-    fields(entries, answered),
-    v.rawCheck(({ dataset, addIssue }) => {
+    object,
+    v.rawCheck<v.InferOutput<S>>(({ dataset, addIssue }) => {
       const input: unknown = dataset.value;
       if (!isObject(input)) return;
       const { valid_from: from, valid_to: to } = input;

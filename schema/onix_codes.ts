@@ -110,9 +110,11 @@ export const ONIX_CODES = {
   171: codes("01 02 03"),
 };
 
+export type OnixList = keyof typeof ONIX_CODES;
+
 /** A code of the list. */
 export function code(
-  list: keyof typeof ONIX_CODES,
+  list: OnixList,
   message = `Expected a code of ONIX List ${list}`,
 ) {
   return v.picklist(ONIX_CODES[list], `invalid_code: ${message}`);

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { isObject, list } from "./objects.ts";
-import { ProductTerritoryBody } from "./territory_entries.ts";
+import { ProductTerritoryBody } from "./rights.ts";
 
 /** Entries in all arrays of the tree. */
 const MAX_ROWS = 20_000;

@@ -144,8 +144,6 @@ export function oneOf<const T extends readonly string[]>(...values: T) {
   );
 }
 
-export const Unit = oneOf("inner", "outer", "pallet");
-
 /** Removes hyphens and spaces. The check character `x` becomes `X`. */
 export function bareIsbn(isbn: string): string {
   return isbn.replace(/[- ]/g, "").replace("x", "X");

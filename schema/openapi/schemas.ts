@@ -15,9 +15,8 @@ import {
 } from "../records.ts";
 import * as answers from "../response.ts";
 import * as rights from "../rights.ts";
-import { SalesRightBody, SalesRightsBody } from "../sales_rights_body.ts";
+import { SalesRightsBody } from "../sales_rights_body.ts";
 import { TerritoriesBody } from "../territory_body.ts";
-import * as territoryEntries from "../territory_entries.ts";
 import { Timestamp, Uuid } from "../values.ts";
 import { ErrorDetail, Meta, page, success, Whole } from "./envelopes.ts";
 
@@ -111,9 +110,7 @@ export const SCHEMAS = {
   ChangedCitedContent: CHANGED.cited_content,
   ChangedAward: CHANGED.award,
   ReplaceTerritories: TerritoriesBody,
-  ...territoryEntries,
   ReplaceSalesRights: SalesRightsBody,
-  SalesRightBody,
   NewApiKey,
 
   ...answers,
