@@ -9,7 +9,7 @@ interface Field {
   answer: v.GenericSchema;
 }
 
-type Table = Record<string, Field>;
+export type Table = Record<string, Field>;
 
 type Bodies<T extends Table> = {
   [F in keyof T as "body" extends keyof T[F] ? F : never]: T[F] extends
@@ -40,16 +40,25 @@ export const day = field(optional(Day), v.nullable(Day));
 
 /** An object with these fields, in a body and in an answer. */
 export function entry<const T extends Table>(table: T) {
-  const bodies: v.ObjectEntries = {};
-  const answers: v.ObjectEntries = {};
-  const answered: string[] = [];
-  for (const [name, { body, answer }] of Object.entries(table)) {
-    answers[name] = answer;
-    if (body) bodies[name] = body;
-    else answered.push(name);
-  }
+  const answered = Object.keys(table).filter((name) => !table[name]!.body);
   return {
-    body: fields(bodies as Bodies<T>, answered),
-    answer: v.object(answers as Answers<T>),
+    body: fields(bodies(table), answered),
+    answer: v.object(answers(table)),
   };
+}
+
+/** The fields in bodies. */
+export function bodies<const T extends Table>(table: T) {
+  return Object.fromEntries(
+    Object.entries(table).flatMap(([name, { body }]) =>
+      body ? [[name, body]] : []
+    ),
+  ) as Bodies<T>;
+}
+
+/** The fields in answers. */
+export function answers<const T extends Table>(table: T) {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, { answer }]) => [name, answer]),
+  ) as Answers<T>;
 }

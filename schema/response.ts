@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { COLLATERAL } from "./collateral.ts";
 import * as entries from "./entries.ts";
+import { answers } from "./entry.ts";
 import { changing } from "./objects.ts";
 import { IDENTITY, SCALARS } from "./product.ts";
 import { shownFields } from "./references.ts";
@@ -20,7 +21,7 @@ const Isbn = v.nullable(
 
 export const Collection = v.object({
   id: Uuid,
-  ...RECORDS.collections.columns,
+  ...answers(RECORDS.collections.columns),
 });
 
 /** The fields of full and listed products. */
