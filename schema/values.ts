@@ -42,16 +42,18 @@ export function heading(max = 2000) {
   );
 }
 
-/** A UUID (RFC 9562), converted to lower case. */
-export const Uuid = v.pipe(
+/** A UUID (RFC 9562) in either case. */
+export const SentUuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
   v.check(
     (id) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
     "invalid_uuid: Expected a UUID such as 0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
   ),
   v.metadata({ format: "uuid" }),
-  v.toLowerCase(),
 );
+
+/** A UUID, converted to lower case. */
+export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 
 /** The absent id of a new row: the service assigns ids. */
 export const NoId = v.optional(
