@@ -19,7 +19,7 @@ export interface Cursor {
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 const CURSOR = new RegExp(
-  `^(${UUID}) (\\d{1,18}) (${UUID}) (\\d{1,18}) (\\d{13})$`,
+  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})$`,
 );
 
 /** The cursor as clients keep it. */
@@ -38,14 +38,8 @@ const After = v.pipe(
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",
   ),
   v.transform((match): Cursor => {
-    const [, origin, version, id, start, issuedAt] = match!;
-    return {
-      origin: origin!,
-      version: version!,
-      id: id!,
-      start: start!,
-      issuedAt: Number(issuedAt),
-    };
+    const { origin, version, id, start, issuedAt } = match!.groups!;
+    return { origin, version, id, start, issuedAt: Number(issuedAt) } as Cursor;
   }),
 );
 

@@ -36,7 +36,7 @@ export function fields<const E extends v.ObjectEntries>(
         for (const key of unknown.slice(0, MAX_UNKNOWN)) {
           addIssue({
             message: "unknown_field: Unknown field",
-            path: [step("object", input, key)],
+            path: at(key),
           });
         }
       }),
@@ -62,7 +62,7 @@ export function dated<const S extends v.GenericSchema>(object: S) {
       if (!v.is(Day, from) || !v.is(Day, to) || from <= to) return;
       addIssue({
         message: "invalid_date: Expected a date that is not before valid_from",
-        path: [step("object", input, "valid_to")],
+        path: at("valid_to"),
       });
     }),
   );
@@ -116,20 +116,17 @@ export function list<const S extends v.GenericSchema>(
     v.maxLength(500, "too_many: At most 500 entries"),
     v.array(entry),
     v.rawCheck(({ dataset, addIssue }) => {
-      for (const { index, entry } of repeated(dataset.value, keys)) {
+      for (const index of repeated(dataset.value, keys)) {
         addIssue({
           message: "duplicate: An earlier entry has the same value",
-          path: [
-            step("array", dataset.value as unknown[], index),
-            step("object", entry, keys[0]!),
-          ],
+          path: at(index, keys[0]!),
         });
       }
     }),
   );
 }
 
-/** The entries with the same strings in `keys` as an earlier entry. */
+/** The indexes of entries with the same strings in `keys` as an earlier entry. */
 function* repeated(entries: unknown, keys: string[]) {
   if (!Array.isArray(entries) || keys.length === 0) return;
   const seen = new Set<string>();
@@ -138,19 +135,14 @@ function* repeated(entries: unknown, keys: string[]) {
     const values = keys.map((key) => entry[key]);
     if (!values.every((value) => typeof value === "string")) continue;
     const identity = values.join(" ");
-    if (seen.has(identity)) yield { index, entry };
+    if (seen.has(identity)) yield index;
     seen.add(identity);
   }
 }
 
-/** One step of the path to an error. */
-export function step(
-  type: "array" | "object",
-  input: object,
-  key: string | number,
-) {
-  const value = Reflect.get(input, key);
-  return { type, origin: "value", input, key, value } as v.IssuePathItem;
+/** The path to an error: its keys are all that is read of it. */
+export function at(...keys: (string | number)[]) {
+  return keys.map((key) => ({ key })) as [v.IssuePathItem];
 }
 
 /** Whether the value is a JSON object. A raw number is not, although it is an object in JavaScript. */

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { CurrencyCode } from "./entries.ts";
 import { amount, day, entry, field, percent, same } from "./entry.ts";
 import { PositiveInteger } from "./numbers.ts";
-import { dated, isObject, list, step } from "./objects.ts";
+import { at, dated, isObject, list } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, oneOf, optional, text, Uuid } from "./values.ts";
 
@@ -170,7 +170,7 @@ export const SalesRightBody = v.pipe(
       message: is_rest_of_world
         ? "unexpected_territory: The rest of the world has no territory: send null"
         : "required: A territory is required, except for the rest of the world",
-      path: [step("object", right, "territory")],
+      path: at("territory"),
     });
   }),
 );

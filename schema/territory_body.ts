@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isObject, list } from "./objects.ts";
+import { at, isObject, list } from "./objects.ts";
 import { ProductTerritoryBody } from "./rights.ts";
 
 /** Entries in all arrays of the tree. */
@@ -19,9 +19,7 @@ export const TerritoriesBody = v.pipe(
       if (seen.has(`${kind} ${id}`)) {
         addIssue({
           message: "duplicate: An earlier entry has the same value",
-          path: path.map((key) => ({ key }) as v.IssuePathItem) as [
-            v.IssuePathItem,
-          ],
+          path: at(...path),
         });
       }
       seen.add(`${kind} ${id}`);

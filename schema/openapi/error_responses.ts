@@ -1,11 +1,7 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
 import { failure } from "./envelopes.ts";
 import { exampleFailures } from "./examples.ts";
-import {
-  type RequestHeader,
-  type ResponseHeader,
-  responseHeaders,
-} from "./headers.ts";
+import { type ResponseHeader, responseHeaders } from "./headers.ts";
 import type { Operation } from "./operation.ts";
 import { API, SERVICE } from "./operations.ts";
 
@@ -55,31 +51,22 @@ export function tableOfCodes(): string {
   return ["| Status | Code | When |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** The errors of every operation. */
-const ANY: ErrorCode[] = [
-  "VALIDATION_ERROR",
-  "UNSUPPORTED_VERSION",
-  "INTERNAL_ERROR",
-];
-
-/** The errors of operations that need credentials. */
-const GUARDED: ErrorCode[] = [
-  "UNAUTHORIZED",
-  "FORBIDDEN",
-  "DATABASE_ERROR",
-  "SERVICE_UNAVAILABLE",
-];
-
-/** The errors of operations that read a body. */
-const WITH_BODY: ErrorCode[] = [
-  "INVALID_JSON",
-  "REQUEST_TIMEOUT",
-  "PAYLOAD_TOO_LARGE",
-  "UNSUPPORTED_MEDIA_TYPE",
-];
-
-/** The errors of operations that support a request header. */
-const WITH_HEADER: Partial<Record<RequestHeader, ErrorCode[]>> = {
+/** The errors that a part of an operation implies. */
+const IMPLIED: Record<string, ErrorCode[]> = {
+  request: ["VALIDATION_ERROR", "UNSUPPORTED_VERSION", "INTERNAL_ERROR"],
+  credentials: [
+    "UNAUTHORIZED",
+    "FORBIDDEN",
+    "DATABASE_ERROR",
+    "SERVICE_UNAVAILABLE",
+  ],
+  path: ["NOT_FOUND"],
+  body: [
+    "INVALID_JSON",
+    "REQUEST_TIMEOUT",
+    "PAYLOAD_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ],
   "If-Match": ["PRECONDITION_FAILED"],
   "Idempotency-Key": ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
 };
@@ -98,16 +85,16 @@ const FAILURES = Object.entries<Operation>({ ...API, ...SERVICE })
 
 function failuresOf(key: string, operation: Operation): Failure[] {
   const { tag, body, requestHeaders = [], errors = [] } = operation;
-  const possible = new Set([
-    ...ANY,
-    ...tag === "Service" ? [] : GUARDED,
-    ...body ? WITH_BODY : [],
-    ...requestHeaders.flatMap((header) => WITH_HEADER[header] ?? []),
-    ...errors,
-  ]);
-  if (key.includes("{")) possible.add("NOT_FOUND");
+  const parts = [
+    "request",
+    tag === "Service" ? "" : "credentials",
+    key.includes("{") ? "path" : "",
+    body ? "body" : "",
+    ...requestHeaders,
+  ];
+  const possible = [...parts.flatMap((part) => IMPLIED[part] ?? []), ...errors];
   const codes = (Object.keys(STATUS) as ErrorCode[])
-    .filter((code) => possible.has(code));
+    .filter((code) => possible.includes(code));
   const groups = Map.groupBy(codes, (code) => STATUS[code]);
   return Array.from(groups, ([status, codes]) => (
     { operation: key, status, codes, name: codes.join("-or-") }

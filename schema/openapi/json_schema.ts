@@ -19,9 +19,6 @@ const CODE_ONLY_ACTIONS = [
   "trim",
 ];
 
-/** The schema of a custom value. Unions omit it. */
-const EMPTY: JsonSchema = {};
-
 /**
  * Converts the named schemas of bodies to JSON Schema (2020-12). They refer to
  * each other by `$ref`. Throws for a schema without an equivalent.
@@ -34,9 +31,10 @@ export function bodySchemas(
     // JSON Schema cannot express that the length of an array is checked before its entries.
     errorMode: "ignore",
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    // Type generators take a field with a default as required.
     overrideSchema: (context) =>
       context.valibotSchema.type === "optional"
-        ? withoutDefault(context.jsonSchema)
+        ? { ...context.jsonSchema, default: undefined }
         : overrideSchema(context),
   });
   return Object.fromEntries(
@@ -65,7 +63,7 @@ function overrideSchema(
 ): JsonSchema | undefined {
   switch (valibotSchema.type) {
     case "custom":
-      return EMPTY;
+      return {};
     case "object":
       return withoutNever(jsonSchema);
     case "nullable":
@@ -74,19 +72,12 @@ function overrideSchema(
       return merged(jsonSchema.allOf as JsonSchema[]);
     case "lazy":
       return definitions[jsonSchema.$ref!.split("/").at(-1)!];
-    case "union":
+    case "union": // without custom values
       return {
-        anyOf: jsonSchema.anyOf!.filter((option) =>
-          Object.keys(option).length > 0
-        ),
+        anyOf: jsonSchema.anyOf!.filter((option) => Object.keys(option).length),
       };
   }
   if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
-}
-
-/** Type generators take a field with a default as required. */
-function withoutDefault(schema: JsonSchema): JsonSchema {
-  return { ...schema, default: undefined };
 }
 
 /** `additionalProperties: false` covers `never` fields. */
