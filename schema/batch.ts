@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ApiError, bodyDetails, type ErrorDetail, invalid } from "./errors.ts";
 import { chosen, fields, isObject } from "./objects.ts";
 import { CreateProduct, type ProductBody, UpdateProduct } from "./product.ts";
-import { oneOf, SentUuid, text } from "./values.ts";
+import { described, oneOf, SentUuid, text } from "./values.ts";
 
 /** Operations in one batch. */
 const MAX_OPERATIONS = 100;
@@ -12,10 +12,7 @@ const Match = oneOf("isbn13", "isbn10", "product_code");
 
 export type Match = v.InferOutput<typeof Match>;
 
-const IfMatch = v.pipe(
-  v.optional(text()),
-  v.description("As the header `If-Match`."),
-);
+const IfMatch = described("As the header `If-Match`.", v.optional(text()));
 
 /** A batch, with these schemas for the bodies of its operations. */
 function batch<

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { Include } from "./list_query.ts";
-import { described, limit } from "./parameters.ts";
+import { limit } from "./parameters.ts";
+import { described } from "./values.ts";
 
 /** How far a follower has come. */
 export interface Cursor {

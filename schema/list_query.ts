@@ -2,7 +2,6 @@ import * as v from "valibot";
 import { type ErrorDetail, invalid, queryDetails } from "./errors.ts";
 import {
   choices,
-  described,
   embeds,
   limit,
   Since,
@@ -11,7 +10,7 @@ import {
   wholeNumber,
 } from "./parameters.ts";
 import { PRODUCT_TYPES } from "./product.ts";
-import { heading, Isbn10, Isbn13, oneOf } from "./values.ts";
+import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
 /** The filters of the specification (4.2). The service keeps a count for each of their values. */
 const COUNTED = {

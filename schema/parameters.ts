@@ -8,14 +8,6 @@ import { codePoints, oneOf, Uuid } from "./values.ts";
 
 const MAX_IDS = 100;
 
-/** A parameter with what the OpenAPI document says of it. */
-export function described<const S extends v.GenericSchema>(
-  description: string,
-  parameter: S,
-) {
-  return v.pipe(parameter, v.description(description));
-}
-
 /** A whole number from 1 to `max`. */
 export function wholeNumber(max = Infinity) {
   return v.pipe(

@@ -1,14 +1,6 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
-import {
-  ChangedPackingConfiguration,
-  ChangedPrice,
-  CollectionLink,
-  ContributorLink,
-  CustomFieldValue,
-  NewPackingConfiguration,
-  NewPrice,
-} from "./entries.ts";
+import * as entries from "./entries.ts";
 import {
   changing,
   chosen,
@@ -21,6 +13,7 @@ import { PositiveInteger } from "./numbers.ts";
 import { holderOf, shownFields } from "./references.ts";
 import {
   Day,
+  described,
   heading,
   HttpUrl,
   Isbn10,
@@ -74,15 +67,13 @@ export const SCALARS = {
   publisher_id: v.nullable(Uuid),
   division_id: v.nullable(Uuid),
   imprint_id: v.nullable(Uuid),
-  series_id: v.pipe(
+  series_id: described(
+    "One of the product's collections.",
     v.nullable(Uuid),
-    v.description("One of the product's collections."),
   ),
-  product_form_id: v.pipe(
+  product_form_id: described(
+    "Stored on the product's format and shared by all its products. Without a format it has no effect.",
     v.nullable(Uuid),
-    v.description(
-      "Stored on the product's format and shared by all its products. Without a format it has no effect.",
-    ),
   ),
   product_type: v.nullable(oneOf(...PRODUCT_TYPES)),
   cover_image_url: v.nullable(HttpUrl),
@@ -106,9 +97,13 @@ const ANSWERED = [
 
 /** The arrays that a body replaces (specification, 2.2). */
 const LINKS = {
-  contributors: list(ContributorLink, "contributor_id", "contributor_role_id"),
-  product_collections: list(CollectionLink, "collection_id"),
-  custom_fields: list(CustomFieldValue, "field_id"),
+  contributors: list(
+    entries.ContributorLink,
+    "contributor_id",
+    "contributor_role_id",
+  ),
+  product_collections: list(entries.CollectionLink, "collection_id"),
+  custom_fields: list(entries.CustomFieldValue, "field_id"),
 };
 
 /** The body of `POST /products`. */
@@ -116,8 +111,8 @@ export const CreateProduct = fields({
   ...creating(SCALARS),
   ...changing({
     ...LINKS,
-    product_prices: list(NewPrice),
-    packing_configurations: list(NewPackingConfiguration),
+    product_prices: list(entries.NewPrice),
+    packing_configurations: list(entries.NewPackingConfiguration),
     collateral: list(NewCollateral),
   }),
 }, ANSWERED);
@@ -130,9 +125,12 @@ export const UpdateProduct = fields(
   changing({
     ...SCALARS,
     ...LINKS,
-    product_prices: list(merged(ChangedPrice, NewPrice), "id"),
+    product_prices: list(merged(entries.ChangedPrice, entries.NewPrice), "id"),
     packing_configurations: list(
-      merged(ChangedPackingConfiguration, NewPackingConfiguration),
+      merged(
+        entries.ChangedPackingConfiguration,
+        entries.NewPackingConfiguration,
+      ),
       "id",
     ),
     collateral: list(Collateral, "id"),

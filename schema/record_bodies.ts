@@ -7,7 +7,7 @@ import {
   RECORDS,
   type RecordTable,
 } from "./records.ts";
-import { Timestamp, Uuid } from "./values.ts";
+import { described, Timestamp, Uuid } from "./values.ts";
 
 /*
  * The bodies of requests that write records, and records as answers show them.
@@ -18,13 +18,10 @@ const ANSWERED = {
   id: Uuid,
   created_at: Timestamp,
   updated_at: Timestamp,
-  products: v.optional(v.pipe(
-    v.number(),
-    v.integer(),
-    v.description(
-      "How many products refer to it. Only get has this, and the ETag does not cover it.",
-    ),
-  )),
+  products: described(
+    "How many products refer to it. Only get has this, and the ETag does not cover it.",
+    v.optional(v.pipe(v.number(), v.integer())),
+  ),
 };
 
 /** The columns that a body writes. Absent ones stay as they are. */

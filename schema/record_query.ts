@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { Parameters } from "./list_query.ts";
-import { described, Term } from "./parameters.ts";
-import { heading, oneOf } from "./values.ts";
+import { Term } from "./parameters.ts";
+import { described, heading, oneOf } from "./values.ts";
 
 const { page, limit } = Parameters.entries;
 

@@ -7,7 +7,7 @@ import { IDENTITY, SCALARS } from "./product.ts";
 import { shownFields } from "./references.ts";
 import { RECORDS } from "./records.ts";
 import { ProductTerritory, SalesRights, ShallowTerritory } from "./rights.ts";
-import { Uuid } from "./values.ts";
+import { described, Uuid } from "./values.ts";
 
 /*
  * Products in answers. PostgreSQL generates their JSON. These schemas document
@@ -16,7 +16,7 @@ import { Uuid } from "./values.ts";
  */
 
 const Isbn = v.nullable(
-  v.pipe(v.string(), v.description("Without hyphens and spaces.")),
+  described("Without hyphens and spaces.", v.string()),
 );
 
 export const Collection = v.object({

@@ -171,3 +171,11 @@ export function isbn10CheckDigit(digits: string): string {
 export function optional<const S extends v.GenericSchema>(schema: S) {
   return v.optional(v.nullable(schema));
 }
+
+/** A schema with what the OpenAPI document says of it. */
+export function described<const S extends v.GenericSchema>(
+  description: string,
+  schema: S,
+) {
+  return v.pipe(schema, v.description(description));
+}

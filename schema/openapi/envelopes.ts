@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { ErrorCode } from "../errors.ts";
-import { described } from "../parameters.ts";
+import { described } from "../values.ts";
 
 export const Whole = v.pipe(v.number(), v.integer());
 

@@ -3,7 +3,6 @@ import { ApiKey, IssuedApiKey, NewApiKey } from "../api_key.ts";
 import { DescribedBatch } from "../batch.ts";
 import { CHANGED, CREATED } from "../collateral.ts";
 import * as entries from "../entries.ts";
-import { described } from "../parameters.ts";
 import { CreateProduct, UpdateProduct } from "../product.ts";
 import { createBody, recordAnswer, updateBody } from "../record_bodies.ts";
 import {
@@ -15,17 +14,16 @@ import {
 } from "../records.ts";
 import * as answers from "../response.ts";
 import * as rights from "../rights.ts";
-import { SalesRightsBody } from "../sales_rights_body.ts";
-import { TerritoriesBody } from "../territory_body.ts";
-import { Timestamp, Uuid } from "../values.ts";
+import { SalesRightsBody, TerritoriesBody } from "../rights_bodies.ts";
+import { described, Timestamp, Uuid } from "../values.ts";
 import { ErrorDetail, Meta, page, success, Whole } from "./envelopes.ts";
 
 const Change = v.object({
   id: Uuid,
   deleted: v.boolean(),
-  updated_at: v.pipe(
+  updated_at: described(
+    "When the product was last updated, or deleted.",
     Timestamp,
-    v.description("When the product was last updated, or deleted."),
   ),
   product: v.optional(answers.ListedProduct),
 });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { at, isObject, list } from "./objects.ts";
-import { ProductTerritoryBody } from "./rights.ts";
+import { ProductTerritoryBody, SalesRightBody } from "./rights.ts";
 
 /** Entries in all arrays of the tree. */
 const MAX_ROWS = 20_000;
@@ -28,6 +28,11 @@ export const TerritoriesBody = v.pipe(
 );
 
 export type TerritoriesBody = v.InferOutput<typeof TerritoriesBody>;
+
+/** The body of `PUT /products/{id}/sales-rights`. */
+export const SalesRightsBody = list(SalesRightBody, "id");
+
+export type SalesRightsBody = v.InferOutput<typeof SalesRightsBody>;
 
 /** The `id` of an entry, with its path. */
 export interface RowId {
