@@ -116,29 +116,24 @@ export function list<const S extends v.GenericSchema>(
     v.maxLength(500, "too_many: At most 500 entries"),
     v.array(entry),
     v.rawCheck(({ dataset, addIssue }) => {
-      for (const index of repeated(dataset.value, keys)) {
-        addIssue({
-          message: "duplicate: An earlier entry has the same value",
-          path: at(index, keys[0]!),
-        });
+      const entries: unknown = dataset.value;
+      if (keys.length === 0 || !Array.isArray(entries)) return;
+      const seen = new Set<string>();
+      for (const [index, entry] of entries.entries()) {
+        if (!isObject(entry)) continue;
+        const values = keys.map((key) => entry[key]);
+        if (!values.every((value) => typeof value === "string")) continue;
+        const identity = values.join(" ");
+        if (seen.has(identity)) {
+          addIssue({ message: DUPLICATE, path: at(index, keys[0]!) });
+        }
+        seen.add(identity);
       }
     }),
   );
 }
 
-/** The indexes of entries with the same strings in `keys` as an earlier entry. */
-function* repeated(entries: unknown, keys: string[]) {
-  if (!Array.isArray(entries) || keys.length === 0) return;
-  const seen = new Set<string>();
-  for (const [index, entry] of entries.entries()) {
-    if (!isObject(entry)) continue;
-    const values = keys.map((key) => entry[key]);
-    if (!values.every((value) => typeof value === "string")) continue;
-    const identity = values.join(" ");
-    if (seen.has(identity)) yield index;
-    seen.add(identity);
-  }
-}
+export const DUPLICATE = "duplicate: An earlier entry has the same value";
 
 /** The path to an error: its keys are all that is read of it. */
 export function at(...keys: (string | number)[]) {

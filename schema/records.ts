@@ -79,14 +79,8 @@ export function isShared(table: RecordTable): table is SharedTable {
 }
 
 /** The path of a table: `/custom-fields`. */
-export type PathOf<T extends string> = `/${Hyphenated<T>}`;
-
-type Hyphenated<T extends string> = T extends `${infer A}_${infer B}`
-  ? `${A}-${Hyphenated<B>}`
-  : T;
-
-export function pathOfTable<const T extends RecordTable>(table: T): PathOf<T> {
-  return `/${table.replaceAll("_", "-")}` as PathOf<T>;
+export function pathOfTable(table: RecordTable): string {
+  return `/${table.replaceAll("_", "-")}`;
 }
 
 /** What one record of the table is called in a sentence: `custom field`. */

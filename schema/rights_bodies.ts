@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { at, isObject, list } from "./objects.ts";
+import { at, DUPLICATE, isObject, list } from "./objects.ts";
 import { ProductTerritoryBody, SalesRightBody } from "./rights.ts";
 
 /** Entries in all arrays of the tree. */
@@ -17,10 +17,7 @@ export const TerritoriesBody = v.pipe(
     const seen = new Set<string>();
     for (const { kind, id, path } of rowIds(dataset.value)) {
       if (seen.has(`${kind} ${id}`)) {
-        addIssue({
-          message: "duplicate: An earlier entry has the same value",
-          path: at(...path),
-        });
+        addIssue({ message: DUPLICATE, path: at(...path) });
       }
       seen.add(`${kind} ${id}`);
     }

@@ -38,9 +38,8 @@ export function openapiDocument(origin: string, prefix: string): string {
     },
     servers: [{ url: origin + prefix }],
     security: SECURITY,
-    tags: Object.entries(TAGS).map(([name, { description }]) => (
-      { name, description }
-    )),
+    tags: Object.entries(TAGS)
+      .map(([name, description]) => ({ name, description })),
     paths: {
       ...pathsOf(API),
       ...pathsOf(SERVICE, { servers: [{ url: origin }] }),

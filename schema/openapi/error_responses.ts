@@ -71,19 +71,11 @@ const IMPLIED: Record<string, ErrorCode[]> = {
   "Idempotency-Key": ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
 };
 
-/** The errors of an operation that have the same status. */
-interface Failure {
-  operation: string;
-  status: number;
-  codes: ErrorCode[];
-  /** The name of the response and of its schema. Equal codes have equal names. */
-  name: string;
-}
-
+/** The errors of each operation, by status. Operations with equal codes share a response of this name. */
 const FAILURES = Object.entries<Operation>({ ...API, ...SERVICE })
   .flatMap(([key, operation]) => failuresOf(key, operation));
 
-function failuresOf(key: string, operation: Operation): Failure[] {
+function failuresOf(key: string, operation: Operation) {
   const { tag, body, requestHeaders = [], errors = [] } = operation;
   const parts = [
     "request",

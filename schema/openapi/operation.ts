@@ -11,43 +11,36 @@ import {
 import { parameterObjects, type SharedParameter } from "./query_parameters.ts";
 import type { SchemaName } from "./schemas.ts";
 
+/** The groups of operations, with their descriptions. */
+export const TAGS = {
+  "Products": "The books of the organization.",
+  "Rights and supply": "Where a product is sold, by whom and for how much.",
+  "References":
+    "What products refer to. The organization's own records, all alike.",
+  "Code lists": "The ids and codes that all organizations share.",
+  "API keys":
+    "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
+  "Service": "The service itself.",
+};
+
+type Tag = keyof typeof TAGS;
+
 const BEARER = { bearer: [], organization: [] };
 
 /** Any client with credentials, unless the tag of an operation says otherwise. */
 export const SECURITY = [{ apiKey: [] }, BEARER];
 
-interface Tag {
-  description: string;
-  security?: object[];
-}
-
-/** The groups of operations. */
-export const TAGS = {
-  "Products": { description: "The books of the organization." },
-  "Rights and supply": {
-    description: "Where a product is sold, by whom and for how much.",
-  },
-  "References": {
-    description:
-      "What products refer to. The organization's own records, all alike.",
-  },
-  "Code lists": {
-    description: "The ids and codes that all organizations share.",
-  },
-  "API keys": {
-    description:
-      "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
-    security: [BEARER],
-  },
-  "Service": { description: "The service itself.", security: [] },
-} satisfies Record<string, Tag>;
+const SECURITY_OF: Partial<Record<Tag, object[]>> = {
+  "API keys": [BEARER],
+  "Service": [],
+};
 
 /** An operation, without what its method, path, tag and other fields imply. */
 export interface Operation {
   operationId: string;
   summary: string;
   description?: string;
-  tag: keyof typeof TAGS;
+  tag: Tag;
   /** Parameters that operations share, or all parameters of this one. */
   query?: SharedParameter[] | typeof Parameters | typeof ChangesParameters;
   requestHeaders?: RequestHeader[];
@@ -69,13 +62,12 @@ export function operationObject(key: string, operation: Operation) {
   const { query = [], requestHeaders = [], headers = [] } = operation;
   const { status = 200 } = operation;
   const isConditional = requestHeaders.includes("If-None-Match");
-  const { security }: Tag = TAGS[tag];
   return {
     operationId,
     summary,
     description,
     tags: [tag],
-    security,
+    security: SECURITY_OF[tag],
     parameters: [
       ...Array.isArray(query) ? query.map(reference) : parameterObjects(query),
       ...["Accept-Version", "X-Request-Id", ...requestHeaders].map(reference),

@@ -125,7 +125,7 @@ export const API = {
     answer: "ProductAnswer",
     headers: ["ETag", "Ignored-Fields"],
   },
-  ...RECORD_OPERATIONS,
+  ...RECORD_OPERATIONS as object,
   "GET /api-keys": {
     operationId: "listApiKeys",
     summary: "List API keys",

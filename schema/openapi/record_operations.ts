@@ -2,7 +2,6 @@ import {
   nounOf,
   OWN_TABLES,
   type OwnTable,
-  type PathOf,
   pathOfTable,
   RECORDS,
   SHARED_TABLES,
@@ -10,16 +9,8 @@ import {
 } from "../records.ts";
 import type { Operation } from "./operation.ts";
 
-type OwnOperation =
-  | `${"GET" | "POST"} ${PathOf<OwnTable>}`
-  | `${"GET" | "PUT" | "DELETE"} ${PathOf<OwnTable>}/{id}`;
-
-type SharedOperation =
-  | `GET ${PathOf<SharedTable>}`
-  | `GET ${PathOf<SharedTable>}/{id}`;
-
 /** The operations on the products of a publishing program. */
-const PROGRAMS = {
+const PROGRAMS: Record<string, Operation> = {
   "GET /publishing-programs/{id}/products": {
     operationId: "listProgramProducts",
     summary: "List the products of a publishing program",
@@ -46,10 +37,10 @@ const PROGRAMS = {
     status: 204,
     returns: "The product is not in the program.",
   },
-} satisfies Record<string, Operation>;
+};
 
 /** The operations on the ONIX lists that fields are checked against. */
-const CODE_LISTS = {
+const CODE_LISTS: Record<string, Operation> = {
   "GET /code-lists": {
     operationId: "listCodeLists",
     summary: "List the ONIX code lists",
@@ -65,19 +56,16 @@ const CODE_LISTS = {
     returns: "All codes of the list, with their labels.",
     answer: "OnixCodesAnswer",
   },
-} satisfies Record<string, Operation>;
-
-/** The operations on the records that products refer to. */
-export const RECORD_OPERATIONS = {
-  ...ofAll<OwnOperation>(OWN_TABLES.map(ownOperations)),
-  ...PROGRAMS,
-  ...ofAll<SharedOperation>(SHARED_TABLES.map(sharedOperations)),
-  ...CODE_LISTS,
 };
 
-function ofAll<K extends string>(operations: Record<string, Operation>[]) {
-  return Object.assign({}, ...operations) as Record<K, Operation>;
-}
+/** The operations on the records that products refer to. */
+export const RECORD_OPERATIONS: Record<string, Operation> = Object.assign(
+  {},
+  ...OWN_TABLES.map(ownOperations),
+  PROGRAMS,
+  ...SHARED_TABLES.map(sharedOperations),
+  CODE_LISTS,
+);
 
 function ownOperations(table: OwnTable): Record<string, Operation> {
   const { type } = RECORDS[table];
