@@ -58,7 +58,7 @@ export const ChangedPackingConfiguration = fields({
 export const { body: ContributorLink, answer: Contributor } = entry({
   contributor_id: same(Uuid),
   contributor_role_id: same(Uuid),
-  ...shown("contributors"),
+  ...shownFields("contributors"),
 });
 
 export const { body: CollectionLink, answer: ProductCollection } = entry({
@@ -79,13 +79,5 @@ export const { body: CustomFieldValue, answer: CustomField } = entry({
     v.nullable(Value),
     v.nullable(v.union([v.string(), v.number(), v.boolean()])),
   ),
-  ...shown("custom_fields"),
+  ...shownFields("custom_fields"),
 });
-
-/** The fields in which answers show the records that the entries refer to. */
-function shown(array: "contributors" | "custom_fields") {
-  return Object.fromEntries(
-    Object.entries(shownFields(array))
-      .map(([name, answer]) => [name, { answer: answer as v.GenericSchema }]),
-  );
-}

@@ -98,15 +98,18 @@ export function holderOf(field: string): Reference | undefined {
 }
 
 /** The fields in which answers show the records of these references. */
-export function shownFields(array?: Reference["array"]): v.ObjectEntries {
+export function shownFields(
+  array?: Reference["array"],
+): Record<string, { answer: v.GenericSchema }> {
   return Object.fromEntries(
     referencesOf(array).flatMap(({ table, shows, isAlwaysShown }) =>
       Object.entries(shows ?? {}).map(([field, column]) => {
         const columns: Table = RECORDS[table].columns;
-        const schema = columns[column]!.answer;
-        if (array) return [field, schema];
-        if (!isAlwaysShown) return [field, v.optional(schema)];
-        return [field, v.is(schema, null) ? schema : v.nullable(schema)];
+        const { answer } = columns[column]!;
+        if (array) return [field, { answer }];
+        if (!isAlwaysShown) return [field, { answer: v.optional(answer) }];
+        const isNullable = v.is(answer, null);
+        return [field, { answer: isNullable ? answer : v.nullable(answer) }];
       })
     ),
   );

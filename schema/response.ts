@@ -30,7 +30,7 @@ const SUMMARY = {
   ...SCALARS,
   isbn13: Isbn,
   isbn10: Isbn,
-  ...shownFields(),
+  ...answers(shownFields()),
   collections: v.optional(v.array(Collection)),
 };
 

@@ -58,15 +58,9 @@ export function* rowIds(
 }
 
 function countRows(value: unknown): number {
-  if (Array.isArray(value)) {
-    return value.reduce(
-      (sum, entry) => sum + (isObject(entry) ? 1 : 0) + countRows(entry),
-      0,
-    );
-  }
-  if (!isObject(value)) return 0;
+  if (typeof value !== "object" || value === null) return 0;
   return Object.values(value).reduce<number>(
     (sum, inner) => sum + countRows(inner),
-    0,
+    Array.isArray(value) ? value.filter(isObject).length : 0,
   );
 }

@@ -79,9 +79,9 @@ function failuresOf(key: string, operation: Operation) {
   const { tag, body, requestHeaders = [], errors = [] } = operation;
   const parts = [
     "request",
-    tag === "Service" ? "" : "credentials",
-    key.includes("{") ? "path" : "",
-    body ? "body" : "",
+    ...tag === "Service" ? [] : ["credentials"],
+    ...key.includes("{") ? ["path"] : [],
+    ...body ? ["body"] : [],
     ...requestHeaders,
   ];
   const possible = [...parts.flatMap((part) => IMPLIED[part] ?? []), ...errors];
@@ -95,11 +95,11 @@ function failuresOf(key: string, operation: Operation) {
 
 /** References to the responses to the errors of an operation, by status. */
 export function failureAnswers(key: string) {
-  return Object.fromEntries(
-    FAILURES.filter(({ operation }) => operation === key).map((
-      { status, name },
-    ) => [status, { $ref: `#/components/responses/${name}` }]),
-  );
+  const own = FAILURES.filter(({ operation }) => operation === key);
+  return Object.fromEntries(own.map(({ status, name }) => [
+    status,
+    { $ref: `#/components/responses/${name}` },
+  ]));
 }
 
 /** The Response Objects that `failureAnswers` refers to, by name. */

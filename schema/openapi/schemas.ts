@@ -6,11 +6,10 @@ import * as entries from "../entries.ts";
 import { CreateProduct, UpdateProduct } from "../product.ts";
 import { createBody, recordAnswer, updateBody } from "../record_bodies.ts";
 import {
-  OWN_TABLES,
+  isShared,
   type OwnTable,
   RECORDS,
   type RecordTable,
-  SHARED_TABLES,
 } from "../records.ts";
 import * as answers from "../response.ts";
 import * as rights from "../rights.ts";
@@ -69,31 +68,21 @@ type RecordSchema =
 /** The schemas of records, and of the bodies that write them. */
 const RECORD_SCHEMAS = Object.assign(
   {},
-  ...OWN_TABLES.map((table) => {
+  ...(Object.keys(RECORDS) as RecordTable[]).map((table) => {
     const { type } = RECORDS[table];
+    const record = recordAnswer(table);
+    const records = isShared(table) ? success(v.array(record)) : page(record);
     return {
-      [`Create${type}`]: createBody(table),
-      [`Update${type}`]: updateBody(table),
-      ...recordSchemas(table, page),
+      ...!isShared(table) && {
+        [`Create${type}`]: createBody(table),
+        [`Update${type}`]: updateBody(table),
+      },
+      [`${type}Record`]: record,
+      [`${type}RecordAnswer`]: success(record),
+      [`${type}RecordsAnswer`]: records,
     };
   }),
-  ...SHARED_TABLES.map((table) =>
-    recordSchemas(table, (record) => success(v.array(record)))
-  ),
 ) as Record<RecordSchema, v.GenericSchema>;
-
-function recordSchemas(
-  table: RecordTable,
-  listed: (record: v.GenericSchema) => v.GenericSchema,
-) {
-  const { type } = RECORDS[table];
-  const record = recordAnswer(table);
-  return {
-    [`${type}Record`]: record,
-    [`${type}RecordAnswer`]: success(record),
-    [`${type}RecordsAnswer`]: listed(record),
-  };
-}
 
 /** The named schemas: bodies of requests, then of answers. */
 export const SCHEMAS = {
