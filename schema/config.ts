@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { Environment, VARIABLES } from "./environment.ts";
-import { findMisspellings } from "./misspelling.ts";
+import { isMisspelling } from "./misspelling.ts";
 
 /** How Bearer tokens are verified: with a shared secret, or with the keys at a URL. */
 export type TokenConfig =
@@ -61,12 +61,18 @@ const OTEL = [
   "OTEL_SERVICE_NAME",
 ];
 
-/** A warning for each variable that looks like a misspelled known one. */
+/**
+ * A warning for each variable that looks like a misspelled known one, which
+ * silently keeps its default.
+ */
 export function findUnknownVariables(names: string[]): string[] {
   const known = [...Object.keys(VARIABLES.entries), ...OTEL];
-  return findMisspellings(names, known).map(({ name, meant }) =>
-    `The variable ${name} is unknown: did you mean ${meant}?`
-  );
+  return names.filter((name) => !known.includes(name)).flatMap((name) => {
+    const meant = known.find((known) => isMisspelling(name, known));
+    return meant
+      ? [`The variable ${name} is unknown: did you mean ${meant}?`]
+      : [];
+  });
 }
 
 function tokenConfig(

@@ -5,11 +5,10 @@ import {
   tableOfCodes,
 } from "./error_responses.ts";
 import { RESPONSE_HEADERS } from "./headers.ts";
-import { bodySchemas } from "./json_schema.ts";
+import { bodySchemas, ref } from "./json_schema.ts";
 import {
   type Operation,
   operationObject,
-  reference,
   SECURITY,
   TAGS,
 } from "./operation.ts";
@@ -90,11 +89,8 @@ function pathsOf(operations: Record<string, Operation>, common = {}) {
 }
 
 function pathParameters(path: string) {
-  return Array.from(
-    path.matchAll(/\{(\w+)\}/g),
-    ([, name]) =>
-      reference(
-        name === "id" && !path.startsWith("/products/") ? "record_id" : name!,
-      ),
-  );
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => {
+    const isRecord = name === "id" && !path.startsWith("/products/");
+    return ref("parameters", isRecord ? "record_id" : name!);
+  });
 }

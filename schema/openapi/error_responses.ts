@@ -2,6 +2,7 @@ import { type ErrorCode, STATUS } from "../errors.ts";
 import { failure } from "./envelopes.ts";
 import { exampleFailures } from "./examples.ts";
 import { type ResponseHeader, responseHeaders } from "./headers.ts";
+import { ref } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
 import { API, SERVICE } from "./operations.ts";
 
@@ -96,10 +97,9 @@ function failuresOf(key: string, operation: Operation) {
 /** References to the responses to the errors of an operation, by status. */
 export function failureAnswers(key: string) {
   const own = FAILURES.filter(({ operation }) => operation === key);
-  return Object.fromEntries(own.map(({ status, name }) => [
-    status,
-    { $ref: `#/components/responses/${name}` },
-  ]));
+  return Object.fromEntries(
+    own.map(({ status, name }) => [status, ref("responses", name)]),
+  );
 }
 
 /** The Response Objects that `failureAnswers` refers to, by name. */
@@ -109,7 +109,7 @@ export function failureResponses() {
     headers: responseHeaders(codes.flatMap((code) => HEADERS[code] ?? [])),
     content: {
       "application/json": {
-        schema: { $ref: `#/components/schemas/${name}` },
+        schema: ref("schemas", name),
         examples: exampleFailures(({ operation, answer }) =>
           codes.includes(answer.error.code) &&
           FAILURES.some((failure) =>

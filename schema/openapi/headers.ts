@@ -1,5 +1,5 @@
 import { VERSIONS } from "../envelope.ts";
-import type { JsonSchema } from "./json_schema.ts";
+import { type JsonSchema, ref } from "./json_schema.ts";
 
 /** Headers of requests, by name. */
 export const REQUEST_HEADERS = {
@@ -83,10 +83,9 @@ export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 /** References to the common response headers and to these. */
 export function responseHeaders(own: readonly ResponseHeader[]) {
   return Object.fromEntries(
-    [...Object.keys(COMMON), ...own].map((name) => [
+    [...Object.keys(COMMON), ...own].map((
       name,
-      { $ref: `#/components/headers/${name}` },
-    ]),
+    ) => [name, ref("headers", name)]),
   );
 }
 

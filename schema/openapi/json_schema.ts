@@ -30,7 +30,7 @@ export function bodySchemas(
     ...OPTIONS,
     // JSON Schema cannot express that the length of an array is checked before its entries.
     errorMode: "ignore",
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideRef: ({ referenceId }) => ref("schemas", referenceId).$ref,
     // Type generators take a field with a default as required.
     overrideSchema: (context) =>
       context.valibotSchema.type === "optional"
@@ -40,6 +40,14 @@ export function bodySchemas(
   return Object.fromEntries(
     Object.entries(converted).filter(([name]) => name in named),
   );
+}
+
+/** A reference to a component of the document. */
+export function ref(
+  kind: "headers" | "parameters" | "responses" | "schemas",
+  name: string,
+) {
+  return { $ref: `#/components/${kind}/${name}` };
 }
 
 /** The schema of a query parameter as clients send it. */

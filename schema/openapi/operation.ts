@@ -8,6 +8,7 @@ import {
   type ResponseHeader,
   responseHeaders,
 } from "./headers.ts";
+import { ref } from "./json_schema.ts";
 import { parameterObjects, type SharedParameter } from "./query_parameters.ts";
 import type { SchemaName } from "./schemas.ts";
 
@@ -69,8 +70,8 @@ export function operationObject(key: string, operation: Operation) {
     tags: [tag],
     security: SECURITY_OF[tag],
     parameters: [
-      ...Array.isArray(query) ? query.map(reference) : parameterObjects(query),
-      ...["Accept-Version", "X-Request-Id", ...requestHeaders].map(reference),
+      ...Array.isArray(query) ? query.map(shared) : parameterObjects(query),
+      ...["Accept-Version", "X-Request-Id", ...requestHeaders].map(shared),
     ],
     requestBody: body && {
       required: true,
@@ -93,14 +94,11 @@ export function operationObject(key: string, operation: Operation) {
   };
 }
 
-/** A reference to a shared parameter. */
-export function reference(parameter: string) {
-  return { $ref: `#/components/parameters/${parameter}` };
+function shared(parameter: string) {
+  return ref("parameters", parameter);
 }
 
 function json(name?: SchemaName, examples?: object) {
-  const schema = name
-    ? { $ref: `#/components/schemas/${name}` }
-    : { type: "object" };
+  const schema = name ? ref("schemas", name) : { type: "object" };
   return { "application/json": { schema, examples } };
 }

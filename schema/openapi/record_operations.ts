@@ -1,11 +1,11 @@
 import {
+  isShared,
   nounOf,
   OWN_TABLES,
-  type OwnTable,
   pathOfTable,
   RECORDS,
+  type RecordTable,
   SHARED_TABLES,
-  type SharedTable,
 } from "../records.ts";
 import type { Operation } from "./operation.ts";
 
@@ -61,63 +61,77 @@ const CODE_LISTS: Record<string, Operation> = {
 /** The operations on the records that products refer to. */
 export const RECORD_OPERATIONS: Record<string, Operation> = Object.assign(
   {},
-  ...OWN_TABLES.map(ownOperations),
+  ...OWN_TABLES.map(recordOperations),
   PROGRAMS,
-  ...SHARED_TABLES.map(sharedOperations),
+  ...SHARED_TABLES.map(recordOperations),
   CODE_LISTS,
 );
 
-function ownOperations(table: OwnTable): Record<string, Operation> {
+function recordOperations(table: RecordTable): Record<string, Operation> {
   const { type } = RECORDS[table];
   const path = pathOfTable(table);
   const noun = nounOf(table);
   const one = /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
-  const tag = "References";
+  const tag = isShared(table) ? "Code lists" : "References";
+  const list: Operation = {
+    operationId: `list${pascal(table)}`,
+    summary: `List ${table.replaceAll("_", " ")}`,
+    description: "All of them, by code.",
+    tag,
+    query: ["code"],
+    returns: "All of them, or the one with the code.",
+    answer: `${type}RecordsAnswer`,
+  };
+  const get: Operation = {
+    operationId: `get${type}`,
+    summary: `Get ${one}`,
+    tag,
+    requestHeaders: ["If-None-Match"],
+    returns: `The ${noun}.`,
+    answer: `${type}RecordAnswer`,
+  };
+  if (isShared(table)) {
+    return { [`GET ${path}`]: list, [`GET ${path}/{id}`]: get };
+  }
+  const { type: own } = RECORDS[table];
   return {
     [`GET ${path}`]: {
-      operationId: `list${pascal(table)}`,
-      summary: `List ${table.replaceAll("_", " ")}`,
+      ...list,
       description: "A page, by name by default. A page past the end is empty.",
-      tag,
       query: ["page", "limit", "search", "name", "sort"],
       returns: "The page. `meta` has its number and the totals.",
-      answer: `${type}RecordsAnswer`,
       headers: ["Link"],
     },
     [`POST ${path}`]: {
-      operationId: `create${type}`,
+      operationId: `create${own}`,
       summary: `Create ${one}`,
       description: "Two may have the same name.",
       tag,
       requestHeaders: ["Idempotency-Key"],
-      body: `Create${type}`,
+      body: `Create${own}`,
       status: 201,
       returns: `The stored ${noun}.`,
-      answer: `${type}RecordAnswer`,
+      answer: `${own}RecordAnswer`,
       headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
     },
     [`GET ${path}/{id}`]: {
-      operationId: `get${type}`,
-      summary: `Get ${one}`,
-      tag,
-      requestHeaders: ["If-None-Match"],
+      ...get,
       returns: `The ${noun}, and how many products refer to it.`,
-      answer: `${type}RecordAnswer`,
     },
     [`PUT ${path}/{id}`]: {
-      operationId: `update${type}`,
+      operationId: `update${own}`,
       summary: `Update ${one}`,
       description:
         "Changes the fields of the body and no others. Null clears a field. The next answer to a product shows the change.",
       tag,
       requestHeaders: ["If-Match"],
-      body: `Update${type}`,
+      body: `Update${own}`,
       returns: `The stored ${noun}.`,
-      answer: `${type}RecordAnswer`,
+      answer: `${own}RecordAnswer`,
       headers: ["ETag", "Ignored-Fields"],
     },
     [`DELETE ${path}/{id}`]: {
-      operationId: `delete${type}`,
+      operationId: `delete${own}`,
       summary: `Delete ${one}`,
       description:
         "Refused while products refer to it: `details` says how many. `deleted` is false if it does not exist.",
@@ -126,32 +140,6 @@ function ownOperations(table: OwnTable): Record<string, Operation> {
       returns: "The requested id, and whether a record was deleted.",
       answer: "DeletedAnswer",
       errors: ["CONFLICT"],
-    },
-  };
-}
-
-function sharedOperations(table: SharedTable): Record<string, Operation> {
-  const { type } = RECORDS[table];
-  const path = pathOfTable(table);
-  const noun = nounOf(table);
-  const tag = "Code lists";
-  return {
-    [`GET ${path}`]: {
-      operationId: `list${pascal(table)}`,
-      summary: `List ${table.replaceAll("_", " ")}`,
-      description: "All of them, by code.",
-      tag,
-      query: ["code"],
-      returns: "All of them, or the one with the code.",
-      answer: `${type}RecordsAnswer`,
-    },
-    [`GET ${path}/{id}`]: {
-      operationId: `get${type}`,
-      summary: `Get a ${noun}`,
-      tag,
-      requestHeaders: ["If-None-Match"],
-      returns: `The ${noun}.`,
-      answer: `${type}RecordAnswer`,
     },
   };
 }
