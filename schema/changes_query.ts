@@ -39,8 +39,8 @@ const After = v.pipe(
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",
   ),
   v.transform((match): Cursor => {
-    const { origin, version, id, start, issuedAt } = match!.groups!;
-    return { origin, version, id, start, issuedAt: Number(issuedAt) } as Cursor;
+    const { issuedAt, ...others } = match!.groups!;
+    return { ...others, issuedAt: Number(issuedAt) } as Cursor;
   }),
 );
 
