@@ -111,7 +111,7 @@ export function sharedParameters() {
       required: true,
       description: "The id of the product.",
       schema: { type: "string", format: "uuid" },
-      example: "c0000000-0000-4000-8000-000000000100",
+      example: "c0000000-0000-4000-8000-000000002400",
     },
     record_id: {
       name: "id",

@@ -9,7 +9,7 @@ export interface ExampleRequest {
 /** An id that the service gives to what an earlier example creates. */
 type Ids = Record<"product" | "price" | "publisher", string>;
 
-const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000000100";
+const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000002400";
 
 const DEMO_PUBLISHER = "30000000-0000-4000-8000-000000000001";
 
@@ -131,7 +131,7 @@ export const REQUESTS = {
     path: "/products?limit=0&format=paperback",
   },
   getProduct: {
-    summary: "A full product",
+    summary: "A product with every field",
     operation: "GET /products/{id}",
     path: `/products/${DEMO_PRODUCT}`,
   },
