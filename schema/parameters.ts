@@ -97,3 +97,6 @@ function withoutSpaces(text: string): string {
   while (end > start && text[end - 1] === " ") end--;
   return text.slice(start, end);
 }
+
+/** The query of an operation that has no parameters. */
+export const NoParameters = v.object({});
