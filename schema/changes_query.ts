@@ -14,18 +14,22 @@ export interface Cursor {
   start: string;
   /** In milliseconds since 1970. */
   issuedAt: number;
+  /** Whose changes they are. Cursors of earlier releases do not say. */
+  organization: string | undefined;
 }
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 const CURSOR = new RegExp(
-  `^(${UUID}) (\\d{1,18}) (${UUID}) (\\d{1,18}) (\\d{13})$`,
+  `^(${UUID}) (\\d{1,18}) (${UUID}) (\\d{1,18}) (\\d{13})(?: (${UUID}))?$`,
 );
 
 /** The cursor as clients keep it. */
-export function cursorText({ origin, version, id, start, issuedAt }: Cursor) {
-  return Buffer.from([origin, version, id, start, issuedAt].join(" "))
-    .toString("base64url");
+export function cursorText(
+  { origin, version, id, start, issuedAt, organization }: Cursor,
+) {
+  const parts = [origin, version, id, start, issuedAt, organization];
+  return Buffer.from(parts.join(" ")).toString("base64url");
 }
 
 const After = v.pipe(
@@ -38,13 +42,14 @@ const After = v.pipe(
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",
   ),
   v.transform((match): Cursor => {
-    const [, origin, version, id, start, issuedAt] = match!;
+    const [, origin, version, id, start, issuedAt, organization] = match!;
     return {
       origin: origin!,
       version: version!,
       id: id!,
       start: start!,
       issuedAt: Number(issuedAt),
+      organization,
     };
   }),
 );
