@@ -100,7 +100,7 @@ Deno.test("deno task export and import", async (t) => {
     const { code, stderr } = await run(line, "");
 
     assertEquals(code, 1);
-    assertMatch(stderr, /^[^\n]*none\.ndjson[^\n]*\n$/);
+    assertMatch(stderr, /^No such file [^\n]*'none\.ndjson'\n$/);
   });
 
   if (dataDir) await Deno.remove(dataDir, { recursive: true });
