@@ -18,6 +18,8 @@ export interface RecordLine {
 export interface CatalogueLine {
   kind: typeof CATALOGUE.kind;
   name: string;
+  /** How many records follow, if an export has written the file. */
+  records: number;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -38,7 +40,9 @@ export function lineParser(kinds: ReadonlyMap<string, Carried>) {
     if (text === "") return;
     const value = jsonOf(text);
     const { kind } = value;
-    if (kind === CATALOGUE.kind) return { kind, name: nameIn(value) };
+    if (kind === CATALOGUE.kind) {
+      return { kind, name: nameIn(value), records: Number(value.records ?? 0) };
+    }
     if (typeof kind !== "string") throw new Refusal("kind must be a string");
     const known = fields.get(kind);
     if (!known) throw new Refusal(`There is no kind "${kind}"`);

@@ -83,7 +83,8 @@ Deno.test("deno task export and import", async (t) => {
   });
 
   await t.step("import says which lines it refuses, and fails", async () => {
-    const input = `${text.slice(0, text.indexOf("\n"))}\n\n{}\n`;
+    const input =
+      `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
 
     const { code, stdout, stderr } = await run(importing, input);
 

@@ -229,6 +229,19 @@ Deno.test("Export and import", async (t) => {
     }
   });
 
+  await t.step("say that the file is cut between two lines", async () => {
+    const records = lines.length - 1;
+    const most = lines.slice(0, -3).join("\n") + "\n";
+    const database = target.of(uuidv7());
+
+    assertEquals(await imported(database, most), [
+      `${records - 1}: The file ends here, after ${
+        records - 3
+      } of ${records} records`,
+    ]);
+    assertEquals(await imported(database, original), []);
+  });
+
   await t.step("end at a file of a later version", async () => {
     const error = await imported(
       target.of(uuidv7()),
