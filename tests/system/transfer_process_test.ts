@@ -26,7 +26,12 @@ async function manyProducts(): Promise<string> {
       .replace(id!, `ffffffff-0000-7000-8000-${number}`)
       .replace(code!, `P-${number}`);
   });
-  return lines.toSpliced(end, 0, ...copies).join("\n");
+  const [first = "", ...others] = lines.toSpliced(end, 0, ...copies);
+  const { records, ...catalogue } = JSON.parse(first) as { records: number };
+  return [
+    JSON.stringify({ ...catalogue, records: records + MORE }),
+    ...others,
+  ].join("\n");
 }
 
 Deno.test("deno task export and import", async (t) => {
