@@ -1,5 +1,4 @@
 import { assertEquals } from "@std/assert";
-import type { Operation } from "../../schema/openapi/operation.ts";
 import { API } from "../../schema/openapi/operations.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
 import { openApp } from "../support/harness.ts";
@@ -26,8 +25,8 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
   };
 
   await t.step("by every operation", async () => {
-    for (const [operation, { isOpen }] of Object.entries<Operation>(API)) {
-      if (isOpen) continue;
+    for (const operation of Object.keys(API)) {
+      if (operation === "GET /openapi.json") continue;
       const [method, template] = operation.split(" ") as [string, string];
       const path = template.replace("{number}", "96")
         .replace("{key_id}", "0123456789ab")
