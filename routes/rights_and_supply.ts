@@ -8,8 +8,7 @@ import type { Answer, Authenticated } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
 import { parseJson } from "../middleware/json.ts";
 import { success } from "../schema/envelope.ts";
-import { SalesRightsBody } from "../schema/sales_rights_body.ts";
-import { TerritoriesBody } from "../schema/territory_body.ts";
+import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
 
 /** `GET /products/{id}/territories`. */
 export const getTerritories = partOf("product_territories");

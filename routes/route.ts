@@ -45,13 +45,12 @@ export function routesBelow(
     const pattern = path.split(/\{(\w+)\}/).map((part, i) =>
       i % 2 === 0 ? RegExp.escape(part) : `(?<${part}>${PARAMETERS[part]})`
     ).join("");
-    const { isList, isFeed, query } = operations[operation] ?? {};
     return {
       method,
       path,
       pattern: new RegExp(`^${pattern}$`),
       handler,
-      takesQuery: !!(isList || isFeed || query),
+      takesQuery: !!operations[operation]?.query,
     };
   });
 }
