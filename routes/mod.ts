@@ -11,9 +11,10 @@ import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
 import type { Timing } from "../middleware/timing.ts";
 import { ApiError } from "../schema/errors.ts";
-import type {
-  ApiOperation,
-  ServiceOperation,
+import {
+  API,
+  type ApiOperation,
+  type ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import { batch } from "./batches.ts";
@@ -57,7 +58,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "GET /health/ready": health.ready,
   };
   return [
-    ...routesBelow(prefix, api),
+    ...routesBelow(prefix, api, API),
     ...routesBelow("", service),
     ...docs ? routesBelow("", createDocs(prefix)) : [],
   ];
@@ -98,6 +99,7 @@ export function createHandler(
       services,
       request,
       params: found.params,
+      takesQuery: found.takesQuery,
       deadline,
       memory,
       facts,

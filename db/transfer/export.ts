@@ -9,7 +9,7 @@ import { lineStatements, unhurried } from "./line_statements.ts";
 export interface Sink {
   /** Takes whole lines. Gives false when there is no reader any more: then the export ends. */
   write(lines: string): Promise<boolean>;
-  /** Hears how many of how many lines are written; without it they are not counted first. */
+  /** Hears how many of how many lines are written. */
   progress?: ((written: number, of: number) => void) | undefined;
 }
 
@@ -60,12 +60,13 @@ async function writeLines(
     lineStatements(kind, carried)
   );
   let written = 0;
-  let all = 0;
-  if (progress) {
-    const counts = await tx.send(...kinds.map(({ count }) => count));
-    all = counts.reduce((sum, [row]) => sum + row!.count, 0);
-  }
-  const first = JSON.stringify({ ...CATALOGUE, organization: { name } });
+  const counts = await tx.send(...kinds.map(({ count }) => count));
+  const records = counts.reduce((sum, [row]) => sum + row!.count, 0);
+  const first = JSON.stringify({
+    ...CATALOGUE,
+    organization: { name },
+    records,
+  });
   if (!await write(`${first}\n`)) return;
 
   for (const { page } of kinds) {
@@ -82,7 +83,7 @@ async function writeLines(
         isLast ? [[]] : tx.send(page(rows.at(-1)!.id, limit)),
       ]);
       if (!isTaken) return;
-      progress?.(written += rows.length, all);
+      progress?.(written += rows.length, records);
       rows = next[0]! as typeof rows;
     }
   }

@@ -53,6 +53,8 @@ export async function importCatalogue(
   let length = 0;
   let last = { number: 0, end: 0 };
 
+  let records = 0;
+  let expected = 0;
   let written = 0;
   let analyzeAt = FIRST_ANALYZE;
 
@@ -72,10 +74,12 @@ export async function importCatalogue(
     const line = parse(number, bytes);
     if (!line) return;
     if ("name" in line) {
+      expected += line.records;
       await flush();
       await database.transaction((tx) => tx.commit(named(line.name)));
       return;
     }
+    records++;
     if (batch[0] && batch[0].kind !== line.kind) {
       await flush();
       written = 0;
@@ -89,6 +93,7 @@ export async function importCatalogue(
     try {
       await take(number, bytes);
     } catch (error) {
+      records++;
       if (error instanceof Refusal) refused(number, error.message);
       else if (isRefusal(error)) refused(number, refusalOf(error));
       else throw error;
@@ -97,6 +102,12 @@ export async function importCatalogue(
     if (batch.length >= MOST_LINES || length >= MOST_LENGTH) await flush();
   }
   await flush();
+  if (records < expected) {
+    refused(
+      last.number + 1,
+      `The file ends here, after ${records} of ${expected} records`,
+    );
+  }
 }
 
 const analyze = sql`analyze ${names(...tablesOf(Object.values(KINDS)))}`;

@@ -18,9 +18,14 @@ export interface RecordLine {
 export interface CatalogueLine {
   kind: typeof CATALOGUE.kind;
   name: string;
+  /** How many records follow, if an export has written the file. */
+  records: number;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** In a column, as in bodies. The embedded PostgreSQL does not get to the end of very many. */
+const MOST_LEVELS = 32;
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -38,7 +43,9 @@ export function lineParser(kinds: ReadonlyMap<string, Carried>) {
     if (text === "") return;
     const value = jsonOf(text);
     const { kind } = value;
-    if (kind === CATALOGUE.kind) return { kind, name: nameIn(value) };
+    if (kind === CATALOGUE.kind) {
+      return { kind, name: nameIn(value), records: Number(value.records ?? 0) };
+    }
     if (typeof kind !== "string") throw new Refusal("kind must be a string");
     const known = fields.get(kind);
     if (!known) throw new Refusal(`There is no kind "${kind}"`);
@@ -69,7 +76,10 @@ function checkFields(value: object, fields: Fields, at: string): void {
   for (const [name, content] of Object.entries(value)) {
     const below = fields.get(name);
     if (!below) {
-      if (fields.has(name)) continue;
+      if (fields.has(name)) {
+        if (!hasLevels(content, MOST_LEVELS)) continue;
+        throw new Refusal(`"${at}${name}" has more than ${MOST_LEVELS} levels`);
+      }
       throw new Refusal(`There is no field "${at}${name}"`);
     }
     if (!Array.isArray(content)) {
@@ -81,6 +91,13 @@ function checkFields(value: object, fields: Fields, at: string): void {
       checkFields(entry, below, `${path}/`);
     });
   }
+}
+
+/** Whether arrays and objects are nested deeper than this many levels. */
+function hasLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 ||
+    Object.values(value).some((inner) => hasLevels(inner, levels - 1));
 }
 
 function textOf(bytes: Uint8Array): string {

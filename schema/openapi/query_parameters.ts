@@ -41,13 +41,13 @@ export function sharedParameters() {
   return {
     id: {
       ...inPath("id", "The id of the product.", UUID),
-      example: "c0000000-0000-4000-8000-000000000100",
+      example: "c0000000-0000-4000-8000-000000002400",
     },
     record_id: inPath("id", "The id of the record.", UUID),
     product_id: inPath("product_id", "The id of the product.", UUID),
     number: {
       ...inPath("number", "The number of the ONIX list.", {
-        pattern: "^[0-9]{1,3}$",
+        pattern: "^[1-9][0-9]{0,2}$",
       }),
       example: "96",
     },
