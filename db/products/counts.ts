@@ -17,15 +17,15 @@ import type { Change } from "./row.ts";
 import { SORTING } from "./sort.ts";
 
 /*
- * The numbers of products, kept as products are written: counting a million rows
- * for every list costs forty times what the list does. A session adds to one of
- * 16 slots, so that writers of one organization seldom meet. Triggers keep the
- * counts when SQL writes products.
+ * Writes maintain product counts, because counting a million rows costs forty
+ * times as much as the list itself. Each session adds to one of 16 slots, so
+ * concurrent writers of an organization rarely wait for each other. Triggers
+ * maintain the counts for SQL scripts.
  */
 
 /**
- * Where the number of products that a list finds is kept: all products, and
- * those with one value in one filter. Nothing where they must be counted.
+ * The key of the stored total: for all products, or for a single value of a single
+ * filter. Undefined if the list must be counted.
  */
 export function keptCount(
   query: ListQuery,
@@ -39,9 +39,8 @@ export function keptCount(
 }
 
 /**
- * The number of products that a list finds, as an expression. A kept number that
- * says there is no further page is counted, so that one which is too small hides
- * no product.
+ * The total of a list, as an SQL expression. If the stored total says that this is
+ * the last page, the products are counted, so a total that is too small hides none.
  */
 export function total(query: ListQuery): Statement {
   const kept = keptCount(query);
@@ -66,14 +65,18 @@ export function total(query: ListQuery): Statement {
   )`;
 }
 
-/** What product `p` is counted by: as one of all, and by its value in each filter. */
+/** The counts that product `p` belongs to, as rows of (filter, value). */
 export const counters = names(
   ...["organization_id", ...FILTERS].map((filter) =>
     `('${filter}', p.${filter})`
   ),
 );
 
-/** What change `w` does to the counts: `by` where it counts all values of product `p`, else those it moves. */
+/**
+ * The changes of counts by write `w`, as rows of (filter, value, by). A new or
+ * deleted product has `by` and changes all its counts. An update moves one from the
+ * old value of each of its `fields` to the new one.
+ */
 const moves = names(
   `('organization_id', p.organization_id, w.by)`,
   ...FILTERS.flatMap((filter) => [
@@ -83,9 +86,9 @@ const moves = names(
 );
 
 /**
- * Counts the new products, discounts those that will be deleted, and moves the
- * others to the values of their bodies: after new products are stored, and
- * before anything else is written.
+ * Adds new products to the counts, subtracts products to be deleted, and moves
+ * updated products to their new values. Runs after the inserts and before all
+ * other writes, because it reads the old values.
  */
 export function countProducts(
   changes: readonly Change[],

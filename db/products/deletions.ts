@@ -5,7 +5,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 
-/** Remembers that the products are about to be deleted, and forgets a few deletions that are too old. */
+/** Records the deletions of these products, and purges up to ten expired records. */
 export function rememberDeletions(ids: readonly string[]): Statement[] {
   return [
     sql`
@@ -23,7 +23,7 @@ export function rememberDeletions(ids: readonly string[]): Statement[] {
         select old.product_id
         from product_deletions old
         where old.organization_id = ${organization}
-          -- A week longer than cursors are good: the feed may have waited behind a transaction.
+          -- A week longer than a cursor lives: a long transaction may have held the feed back.
           and old.deleted_at < now() - interval '37 days'
         order by old.deleted_at
         limit 10

@@ -9,10 +9,10 @@ import { nestedJson } from "./nested_json.ts";
 import { scalarsJson } from "./scalars_json.ts";
 
 /*
- * The answer to a product is stored as text beside it: `summary` is what lists
- * show, `details` are the nested arrays. A stored answer is right while the
- * product has its `updated_at` and the organization its `names_version`. Every
- * statement that reads one compares both, so no write has to remove an old one.
+ * The table `product_documents` caches each product's JSON: `summary` holds the
+ * fields in lists, `details` the nested arrays. A document is valid while its
+ * `updated_at` equals the product's and its `names_version` the organization's.
+ * Every read compares both, so writes need not delete stale documents.
  */
 
 /** A full product as JSON text. */
@@ -22,11 +22,11 @@ export interface Answer {
 }
 
 /**
- * Joins the stored answer `d` to product `p` of organization `o`, if it is right.
- * The limit has it looked up by its key: as long as statistics know few answers,
- * the planner would read all of the organization's for a page.
+ * Joins the valid document `d`, or nulls, to product `p` of organization `o`. The
+ * limit forces a look-up by primary key. While statistics show few documents, the
+ * planner would otherwise scan all documents of the organization.
  */
-export const rightDocument = sql`
+export const validDocument = sql`
   left join lateral (
     select d.product_id, d.summary, d.details
     from product_documents d
@@ -36,10 +36,10 @@ export const rightDocument = sql`
   ) d on true
 `;
 
-/** The full answer, as it is stored in document `d`. */
+/** The full product, from document `d`. */
 export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
 
-/** What is stored for product `p` of organization `o`. */
+/** The document of product `p` of organization `o`, built from the tables. */
 const built = sql`
   p.organization_id,
   p.id,
@@ -52,7 +52,7 @@ const built = sql`
 const columns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
 
-const replacing = sql`
+const onConflict = sql`
   on conflict (organization_id, product_id) do update set
     updated_at = excluded.updated_at,
     names_version = excluded.names_version,
@@ -60,9 +60,9 @@ const replacing = sql`
     details = excluded.details
 `;
 
-const whole = sql`'{' || b.summary || ',' || b.details || '}'`;
+const builtProductJson = sql`'{' || b.summary || ',' || b.details || '}'`;
 
-/** The stored answer, or null where none is right. No row where there is no product. */
+/** The product from its document, or null without a valid one. No row if the product does not exist. */
 export function storedProduct(
   id: string,
 ): Statement<{ product: string | null }> {
@@ -70,31 +70,31 @@ export function storedProduct(
     select ${fullAnswer} as product
     from products p
     join organizations o on o.id = ${organization}
-    ${rightDocument}
+    ${validDocument}
     where p.organization_id = ${organization} and p.id = ${id}
   `;
 }
 
-/** The answers, stored or built. No row where there is no product. */
+/** The products, from their documents or the tables. Products that do not exist have no row. */
 export function currentProducts(...ids: string[]): Statement<Answer> {
   return sql<Answer>`
     select
       p.id,
       coalesce(
         ${fullAnswer},
-        (select ${whole} from (select ${built}) b)
+        (select ${builtProductJson} from (select ${built}) b)
       ) as product
     from products p
     join organizations o on o.id = ${organization}
-    ${rightDocument}
+    ${validDocument}
     where p.organization_id = ${organization} and p.id ${among(ids)}
   `;
 }
 
-/** The answer, built from the tables. No row where there is no product. */
+/** The product, built from the tables. No row if it does not exist. */
 export function builtProduct(id: string): Statement<Answer> {
   return sql<Answer>`
-    select b.id, ${whole} as product
+    select b.id, ${builtProductJson} as product
     from (
       select ${built}
       from products p
@@ -104,14 +104,14 @@ export function builtProduct(id: string): Statement<Answer> {
   `;
 }
 
-/** The id of the product alone. */
+/** Only the product's id, for `return: minimal`. */
 export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
 
 /**
- * Builds the answers, stores them and gives them: the last statement of a write.
- * An answer beyond the largest size breaks `product_documents_size`. It is never
- * right (-1) in a distributed database, which has no triggers, nor where
- * `updated_at` is infinite and cannot move.
+ * Builds, stores and returns the products: the last statement of a write. A
+ * product over 4 MiB violates `product_documents_size`. The document is never
+ * valid (-1) in a distributed database, which has no triggers, or if `updated_at`
+ * is infinite and cannot increase.
  */
 export function answerProducts(
   ids: readonly string[],
@@ -132,53 +132,53 @@ export function answerProducts(
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization} and p.id ${among(ids)}
     ) b
-    ${replacing}
+    ${onConflict}
     returning d.product_id as id, ${shown} as product
   `;
 }
 
 /**
- * Builds and stores the answers to these products, but for those beyond the
- * largest size. The rows are locked first, so that none is deleted and inserted
- * again in between: the answer to the old one would be right for the new one. It
- * waits for no lock, so that deletions never meet it in a deadlock.
+ * Builds and stores the documents of these products, except documents over 4 MiB.
+ * The lock keeps a product from being deleted and inserted again meanwhile: the
+ * document of the old row would be valid for the new one. NOWAIT prevents
+ * deadlocks with deletions.
  */
 export function storeProducts(
   ids: readonly string[],
 ): readonly [Statement, Statement] {
-  const those = sql`
+  const selected = sql`
     p.organization_id = ${organization} and p.id ${among(ids)}
   `;
   return [
-    sql`select from products p where ${those} order by p.id for key share nowait`,
+    sql`select from products p where ${selected} order by p.id for key share nowait`,
     sql`
       insert into product_documents (${columns})
       with built as materialized (
         select ${built}
         from products p
         join organizations o on o.id = ${organization}
-        where ${those} and isfinite(p.updated_at) and o.names_version is not null
+        where ${selected} and isfinite(p.updated_at) and o.names_version is not null
       )
       select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
       from built b
       where octet_length(b.summary) + octet_length(b.details) <= 4194304
       order by b.id
-      ${replacing}
+      ${onConflict}
     `,
   ];
 }
 
 /**
- * A page of stored answers. If some are missing, the page is read again with
- * built ones, which are stored in the background.
+ * Reads a page from documents. If a document is missing, reads the page again from
+ * the tables, and stores the missing documents in the background.
  */
-export async function readPage<Row extends { lacking: string | null }>(
+export async function readPage<Row extends { missing: string | null }>(
   database: Operations,
   pageOf: (summary: Statement) => Statement<Row>,
 ): Promise<Row> {
   const [page] = await database.scan(pageOf(sql`d.summary`));
-  if (!page!.lacking) return page!;
-  database.afterwards(...storeProducts(page!.lacking.split(",")));
+  if (!page!.missing) return page!;
+  database.afterwards(...storeProducts(page!.missing.split(",")));
   const [built] = await database.scan(
     pageOf(sql`coalesce(d.summary, ${scalarsJson})`),
   );

@@ -6,22 +6,24 @@ import { readPage } from "./documents.ts";
 import { pageOf } from "./feed_page.ts";
 
 /*
- * What has changed since a cursor, in the order of versions. A version is the id
- * of the transaction that wrote it, so changes become visible in another order:
- * only those are given out that lie below every transaction still running.
+ * The changes since a cursor, in the order of their versions. A version is the id
+ * of the transaction that wrote the change, and transactions do not commit in the
+ * order of their ids. So only versions below every running transaction are listed.
  */
 
-/** For how many days a cursor is good. */
+/** The lifetime of a cursor, in days. */
 export const RETENTION_DAYS = 30;
 
-/** Some changes as a JSON array, and how to go on from there. */
+/** A page of changes as a JSON array. */
 export interface Changes {
   changes: string;
+  /** The cursor of the next page. */
   cursor: Cursor;
+  /** Whether the next page already has changes. */
   more: boolean;
 }
 
-/** The next changes of the organization. Throws `CURSOR_EXPIRED` where a follower must begin again. */
+/** Returns the next changes of the organization. Throws `CURSOR_EXPIRED` if the client must start over. */
 export async function listChanges(
   database: Operations,
   { after, limit, include }: ChangesQuery,
@@ -30,7 +32,7 @@ export async function listChanges(
   if (!horizon!.is_origin) {
     throw unavailable("The database was copied: run deno task migrate");
   }
-  const from = after ?? await beginning(database, horizon!);
+  const from = after ?? await firstCursor(database, horizon!);
   checkCursor(from, horizon!);
   const range = { from, limit, include, safe: horizon!.safe };
   const { changes, version, id, more } = await readPage(
@@ -43,18 +45,22 @@ export async function listChanges(
     cursor: {
       ...from,
       ...version && id && { version, id },
-      start: earlier(from.start, horizon!.safe),
-      // A follower that has not come to the end still needs the deletions since.
+      start: startBelow(horizon!.safe, from.start),
+      // Deletions since the first page must be kept until the client reaches the end.
       issuedAt: more ? from.issuedAt : Date.now(),
     },
   };
 }
 
-/** Where versions come from, and below which one every transaction is over. */
+/** The state of the database that cursors are checked against. */
 interface Horizon {
+  /** The id of the database's version sequence. It changes when versions start over. */
   origin: string;
+  /** The organization. */
   owner: string;
+  /** False in a copy of the database before `deno task migrate`. */
   is_origin: boolean;
+  /** Every transaction below this version has ended. */
   safe: string;
   is_replica: boolean;
 }
@@ -70,11 +76,11 @@ const HORIZON = sql<Horizon>`
 `;
 
 /**
- * The cursor of a follower that has nothing, so deletions up to now are no news to
- * it. Not up to the horizon: transactions that were rolled back there may get their
- * ids again after a crash.
+ * The cursor of a client without products. It skips deletions up to the newest
+ * change. It does not skip up to the horizon: after a crash, new transactions may
+ * get the ids of transactions that were rolled back.
  */
-async function beginning(
+async function firstCursor(
   database: Operations,
   { origin, owner, safe }: Horizon,
 ): Promise<Cursor> {
@@ -103,8 +109,8 @@ async function beginning(
   };
 }
 
-/** A replica may show products that the start has seen deleted: it has not come so far. */
-function earlier(start: string, safe: string): string {
+/** Keeps `start` below the horizon: a replica may lag and still have products deleted before `start`. */
+function startBelow(safe: string, start: string): string {
   return BigInt(start) < BigInt(safe) ? start : String(BigInt(safe) - 1n);
 }
 
@@ -113,7 +119,7 @@ function checkCursor(
   { origin, owner, safe, is_replica }: Horizon,
 ) {
   const age = Date.now() - cursor.issuedAt;
-  // On the primary, a cursor that is ahead comes from before a restore.
+  // A cursor ahead of the primary was issued before a restore.
   const isAhead = BigInt(cursor.version) >= BigInt(safe) && !is_replica;
   if (
     cursor.origin === origin && cursor.organization === owner &&

@@ -1,9 +1,9 @@
 import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
-import { rightDocument } from "./documents.ts";
+import { validDocument } from "./documents.ts";
 import { embeds } from "./list.ts";
 
-/** From where to where the changes are. */
+/** A page of changes: those after `from` and below version `safe`. */
 interface Range extends Pick<ChangesQuery, "limit" | "include"> {
   from: Cursor;
   safe: string;
@@ -11,23 +11,22 @@ interface Range extends Pick<ChangesQuery, "limit" | "include"> {
 
 interface Page {
   changes: string;
-  /** The last change of the page, if there is one. */
+  /** The version and id of the page's last change, or null for an empty page. */
   version: string | null;
   id: string | null;
-  /** Whether there are changes behind it by now. */
+  /** Whether more changes follow the page. */
   more: boolean;
-  /** The products whose answers are not stored, with commas between them. */
-  lacking: string | null;
+  /** The comma-separated ids of products without a valid document. */
+  missing: string | null;
 }
 
-/** The largest page in bytes, unless its first product alone is larger. */
+/** The size of a page, in bytes. A larger first product makes a page of its own. */
 const MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * A page of changes, with this summary of product `p`. Products and deletions are
- * each an index range, of which the page takes the
- * first. The deletion of a product that is there again is left out: the one
- * transaction may have the lower id and yet be the later one.
+ * A page of changes, with this summary of product `p`. It merges an index range of
+ * products with one of deletions. It omits the deletion of a product that exists
+ * again: the later transaction may have the lower id.
  */
 export function pageOf(
   { from, safe, limit, include }: Range,
@@ -68,17 +67,17 @@ export function pageOf(
       select
         c.place, c.version, c.id,
         c.deleted_at is null or p.id is null as is_shown,
-        case when c.deleted_at is null and d.summary is null then p.id end as lacking,
+        case when c.deleted_at is null and d.summary is null then p.id end as missing,
         shown.entry,
         sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
       -- No page is larger: a constant limit keeps the generic plan.
       from (select * from positions limit 1001) c
       join organizations o on o.id = ${organization}
-      -- Looked up by its key whatever statistics say.
+      -- The limit forces a look-up by primary key.
       left join lateral (
         select p.* from products p where p.organization_id = ${organization} and p.id = c.id limit 1
       ) p on true
-      ${rightDocument}
+      ${validDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
           || to_json(to_char(
@@ -90,7 +89,7 @@ export function pageOf(
             else ''
           end
           || '}' as entry
-        -- Built once, although it is read three times.
+        -- OFFSET 0 keeps the planner from computing the entry three times.
         offset 0
       ) shown
       where c.place <= ${limit}
@@ -100,7 +99,7 @@ export function pageOf(
       (array_agg(e.version::text order by e.place desc))[1] as version,
       (array_agg(e.id order by e.place desc))[1] as id,
       coalesce(max(e.place), 0) < (select count(*) from positions) as more,
-      string_agg(e.lacking::text, ',') as lacking
+      string_agg(e.missing::text, ',') as missing
     from entries e
     where coalesce(e.bytes_before, 0) < ${MAX_BYTES}
   `;

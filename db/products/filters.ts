@@ -8,13 +8,13 @@ import {
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { searchConditions } from "./search.ts";
 
-/** The tables of a product's links. */
+/** The link tables of a product. */
 const LINKS = {
   collection_id: "product_collections",
   contributor_id: "product_contributors",
 } satisfies Record<typeof LINK_FILTERS[number], string>;
 
-/** The conditions on product `p`, each beginning with `and`. */
+/** The filter conditions on product `p`, each with a leading `and`. */
 export function conditions(query: ListQuery): Statement[] {
   const { product_type, search, series_id, updated_since } = query;
   return [
@@ -26,7 +26,7 @@ export function conditions(query: ListQuery): Statement[] {
       const ids = query[column];
       return ids ? [linked(column, ids)] : [];
     }),
-    // A series is one of the product's collections, whose table has the index.
+    // A series is always one of the product's collections, and that table has the index.
     ...series_id ? [linked("collection_id", series_id)] : [],
     ...product_type
       ? [
@@ -41,7 +41,7 @@ export function conditions(query: ListQuery): Statement[] {
   ];
 }
 
-/** Whether product `p` has one of these links. */
+/** The condition that product `p` has one of these links. */
 function linked(column: keyof typeof LINKS, ids: string[]): Statement {
   return sql` and p.id in (
     select x.product_id

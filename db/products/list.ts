@@ -8,7 +8,7 @@ import {
 } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
-import { readPage, rightDocument } from "./documents.ts";
+import { readPage, validDocument } from "./documents.ts";
 import { conditions } from "./filters.ts";
 import {
   collateral,
@@ -39,14 +39,13 @@ export async function listProducts(
 interface Row {
   products: string;
   total: string;
-  /** The comma-separated ids of products without a stored answer. */
-  lacking: string | null;
+  /** The comma-separated ids of products without a valid document. */
+  missing: string | null;
 }
 
 /**
- * Selects the page from an index before it joins anything, which makes late pages
- * of a million products a hundred times faster. A single statement keeps page and
- * total consistent.
+ * Selects ids from an index before joining, which makes late pages of a million
+ * products a hundred times faster. One statement keeps page and total consistent.
  */
 function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   const { limit, page, sort } = query;
@@ -60,7 +59,7 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   }),
         ''
       ) || ']' as products,
-      string_agg(p.id::text, ',') filter (where d.summary is null) as lacking
+      string_agg(p.id::text, ',') filter (where d.summary is null) as missing
     from (
       select page.id
       from (
@@ -75,11 +74,11 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
     ) page
     join products p on p.organization_id = ${organization} and p.id = page.id
     join organizations o on o.id = ${organization}
-    ${rightDocument}
+    ${validDocument}
   `;
-  // Lists have many texts. Only the most frequent ones are worth a prepared statement.
-  const isPlain = sort === DEFAULT_SORT && keptCount(query);
-  return isPlain ? statement : unprepared(statement);
+  // Filters make many statement texts. Only the most frequent lists are prepared.
+  const isFrequent = sort === DEFAULT_SORT && keptCount(query);
+  return isFrequent ? statement : unprepared(statement);
 }
 
 /** The arrays that `include` adds to a product of a list. */
@@ -93,7 +92,7 @@ const EMBEDS = {
   product_sales_rights: salesRights,
 };
 
-/** What `include` adds to the summary of product `p`. */
+/** The fragments that append the arrays in `include` to the summary of product `p`. */
 export function embeds({ include }: Pick<ListQuery, "include">): Statement[] {
   return Object.entries(EMBEDS)
     .filter(([name]) => include.has(name as keyof typeof EMBEDS))

@@ -8,18 +8,18 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 
-/** A product, with the fields that an upsert may find it by. */
+/** An existing product, with the fields that an upsert can match. */
 export interface Found extends Record<Match, string | null> {
   id: string;
 }
 
-/** The field and the value that an upsert finds its product by. */
+/** The field and value that an upsert matches. */
 export interface Key {
   match: Match;
   value: string;
 }
 
-/** Makes upserts with the same key take turns until their transactions end, sorted so that none wait for each other. */
+/** Serializes upserts with the same key until COMMIT. The locks are sorted to prevent deadlocks. */
 export function lockKeys(keys: readonly Key[]): Statement {
   return sql`
     select pg_advisory_xact_lock(l.lock)
@@ -34,26 +34,26 @@ export function lockKeys(keys: readonly Key[]): Statement {
 }
 
 /**
- * Locks the products with these ids and keys, in the order of their ids, and
- * gives them as they are by then. Its plan is made for its own values: one that
- * is kept from a small table would read a large one whole.
+ * Locks the products with these ids and keys in the order of their ids, and
+ * returns their values after the lock. It is not prepared: a plan cached while the
+ * table was small would scan it when it is large.
  */
-export function lockFound(
+export function lockMatches(
   ids: readonly string[],
   keys: readonly Key[],
 ): Statement<Found> {
   const values = (match: Match) =>
     json(keys.filter((key) => key.match === match).map(({ value }) => value));
-  const valued = (match: Match) =>
+  const oneOfValues = (match: Match) =>
     sql`any(array(select jsonb_array_elements_text(${values(match)})))`;
   return unprepared(sql<Found>`
     select p.id, p.isbn13, p.isbn10, p.product_code
     from products p
     where p.organization_id = ${organization} and (
       p.id ${among(ids)}
-      or p.isbn13 = ${valued("isbn13")}
-      or p.isbn10 = ${valued("isbn10")}
-      or p.product_code = ${valued("product_code")}
+      or p.isbn13 = ${oneOfValues("isbn13")}
+      or p.isbn10 = ${oneOfValues("isbn10")}
+      or p.product_code = ${oneOfValues("product_code")}
     )
     order by p.id
     for no key update

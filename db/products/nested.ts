@@ -12,21 +12,21 @@ import {
 } from "./nested_rows.ts";
 import type { Change } from "./row.ts";
 
-/** What brings the rows of arrays in line with their entries, in this order. */
+/** The statements that write nested arrays, in this order. */
 interface Writes {
-  /** Changes of stored rows, each of which must be there. */
+  /** Updates of stored rows. Each must find its rows. */
   changes: Expected[];
   writes: Statement[];
-  /** Deletions, last: a series may rest on a link until it is changed. */
+  /** Deletions, last: a series may reference a link until `setSeries` changes it. */
   prunes: Statement[];
 }
 
-/** The entries that a product is given in one array. */
-interface Given extends Pick<Change, "id" | "isNew"> {
+/** The new entries of one array of a product. */
+interface ArrayBody extends Pick<Change, "id" | "isNew"> {
   entries: Entry[];
 }
 
-type Sync = (arrays: readonly Given[]) => Writes;
+type Sync = (arrays: readonly ArrayBody[]) => Writes;
 
 /** The specification's table of nested arrays (4.4), row for row. */
 const NESTED = {
@@ -68,22 +68,22 @@ const NESTED = {
   custom_fields: replaced("custom_field_values", ["field_id"], ["field_value"]),
 } satisfies { [Key in keyof ProductBody]?: Sync };
 
-/** What writes the arrays of the bodies; an array that is left out is left alone. */
+/** The statements that write the arrays in the bodies. Absent arrays are unchanged. */
 export function nestedWrites(changes: readonly Change[]): Writes {
-  const given = Object.entries(NESTED).map(([key, sync]) =>
+  const synced = Object.entries(NESTED).map(([key, sync]) =>
     sync(changes.flatMap(({ id, body, isNew }) => {
       const entries = body[key as keyof typeof NESTED];
       return entries ? [{ id, isNew, entries: entries as Entry[] }] : [];
     }))
   );
   return {
-    changes: given.flatMap(({ changes }) => changes),
-    writes: given.flatMap(({ writes }) => writes),
-    prunes: given.flatMap(({ prunes }) => prunes),
+    changes: synced.flatMap(({ changes }) => changes),
+    writes: synced.flatMap(({ writes }) => writes),
+    prunes: synced.flatMap(({ prunes }) => prunes),
   };
 }
 
-/** Entries with an `id` change that row, others are added behind; only `[]` deletes, and all rows. */
+/** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function merged(table: string, columns: string[]): Sync {
   const change = changing(table, columns);
   const append = appending(table, ["id", ...columns]);
@@ -94,12 +94,12 @@ function merged(table: string, columns: string[]): Sync {
     return {
       changes: change(ids, changed),
       writes: append(ids, numbered(created)),
-      prunes: prune(storedAmong(emptied), []),
+      prunes: prune(existingIds(emptied), []),
     };
   };
 }
 
-/** The rows become the entries, in their order; those with an `id` change that row. */
+/** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function reconciled(table: string, columns: string[]): Sync {
   const change = changing(table, ["position", ...columns]);
   const upsert = upserting(table, ["id"], ["collateral_type", ...columns]);
@@ -109,12 +109,12 @@ function reconciled(table: string, columns: string[]): Sync {
     return {
       changes: change(ids, changed),
       writes: upsert(ids, created),
-      prunes: prune(storedAmong(arrays), [...changed, ...created]),
+      prunes: prune(existingIds(arrays), [...changed, ...created]),
     };
   };
 }
 
-/** The rows become the entries, in their order; `keys` tell them apart. */
+/** The entries replace the rows. `keys` identify a row. */
 function replaced(table: string, keys: string[], values: string[] = []): Sync {
   const upsert = upserting(table, keys, values);
   const prune = pruning(table, keys);
@@ -126,12 +126,12 @@ function replaced(table: string, keys: string[], values: string[] = []): Sync {
     return {
       changes: [],
       writes: upsert(ids, rows),
-      prunes: prune(storedAmong(arrays), rows),
+      prunes: prune(existingIds(arrays), rows),
     };
   };
 }
 
-/** The rows with their numbers among the new rows of their product. */
+/** Numbers the new rows of each product from 0. */
 function numbered(rows: readonly Entry[]): Entry[] {
   const next = new Map<unknown, number>();
   return rows.map((row) => {
@@ -141,13 +141,13 @@ function numbered(rows: readonly Entry[]): Entry[] {
   });
 }
 
-/** The products that may have rows already. */
-function storedAmong(arrays: readonly Given[]): string[] {
+/** The ids of existing products, which may have rows to delete. */
+function existingIds(arrays: readonly ArrayBody[]): string[] {
   return arrays.filter(({ isNew }) => !isNew).map(({ id }) => id);
 }
 
-/** The products, their rows to change, and their rows to create, which get their ids here. */
-function rowsOf(arrays: readonly Given[]) {
+/** The product ids, the rows to update, and the rows to create with new ids. */
+function rowsOf(arrays: readonly ArrayBody[]) {
   const ids: string[] = [];
   const changed: Entry[] = [];
   const created: Entry[] = [];

@@ -56,7 +56,7 @@ export const customFields = jsonArray(sql`
   order by x.position
 `);
 
-/** An entry of collateral has the fields of its own type. */
+/** Each collateral entry has only the fields of its type. */
 export const collateral = sql`array_to_json(array(
   select
     case x.collateral_type
@@ -81,7 +81,7 @@ export const nestedJson = sql`concat(
   ',"product_sales_rights":', ${salesRights}
 )`;
 
-/** The displayed columns of the records that entry `x` refers to. */
+/** The columns shown of the records that entry `x` references. */
 function shownColumns(array: Reference["array"]): Statement[] {
   return referencesOf(array).flatMap(({ field, table, shows }) =>
     Object.entries(shows ?? {}).map(([name, column]) =>

@@ -1,6 +1,6 @@
 import { raw, type Statement } from "../connections/sql.ts";
 
-/** The columns of the territory of a market or sales right. */
+/** The territory columns of a market or sales right. */
 export const TERRITORY_COLUMNS = [
   "countries_included",
   "countries_excluded",
@@ -8,7 +8,7 @@ export const TERRITORY_COLUMNS = [
   "regions_excluded",
 ];
 
-/** The label of the code in the column, from this ONIX list. */
+/** The label of the column's code in this ONIX list. */
 export function onixLabel(list: number, column: string): Statement {
   return raw(
     `(select c.label from onix_codes c where c.list = ${list} and c.code = ${column})`,

@@ -8,7 +8,7 @@ import {
 import type { Expected } from "./nested_rows.ts";
 import { type Change, idsOf } from "./row.ts";
 
-/** Every form must exist even where it has no effect; with a format, a foreign key checks that. */
+/** Checks that forms without a format exist. With a format, a foreign key checks that. */
 export function knownForms(changes: readonly Change[]): Expected[] {
   const forms = changes.flatMap(({ body: { format_id, product_form_id } }) =>
     product_form_id && !format_id ? [product_form_id] : []
@@ -21,8 +21,9 @@ export function knownForms(changes: readonly Change[]): Expected[] {
 }
 
 /**
- * Sets the forms of the products' formats, and so of every product on these
- * formats; the last change of a format wins. Without a format it writes nothing.
+ * Stores the product form on the product's format, and thus for every product of
+ * that format. The last change of a format wins. Products without a format are
+ * skipped.
  */
 export function setProductForms(changes: readonly Change[]): Statement[] {
   const given = changes.filter(({ body }) =>

@@ -2,7 +2,7 @@ import { ApiError } from "../../schema/errors.ts";
 import type { Operations } from "../database.ts";
 import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
 
-/** The full product as JSON text. Throws `NOT_FOUND` if the organization has no such product. */
+/** Returns the full product as JSON text. Throws `NOT_FOUND`. */
 export async function getProduct(
   database: Operations,
   id: string,

@@ -3,7 +3,7 @@ import type { Operations } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { counters } from "./counts.ts";
 
-/** The actual counts, in the form of `product_counts`. */
+/** The actual counts, with the columns of `product_counts`. */
 const counted = sql`
   select p.organization_id, f.filter, f.value, count(*) as products
   from products p
@@ -26,9 +26,9 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
 `;
 
 /**
- * Counts all products again, has every answer built again, and lets those who
- * follow the changes begin again: the repair after SQL that ran without triggers.
- * Writers wait for it, readers do not.
+ * Repairs the database after SQL that ran without triggers: counts all products,
+ * invalidates all documents, and expires all cursors of `/products/changes`. Blocks
+ * writers, not readers.
  */
 export async function recount(database: Operations): Promise<void> {
   await database.transaction(async (tx) => {

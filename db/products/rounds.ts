@@ -3,7 +3,7 @@ import type { ProductBody } from "../../schema/product.ts";
 import type { Found, Key } from "./matching.ts";
 import type { Precondition } from "./statements.ts";
 
-/** An operation of a batch. Ids are in lower case. */
+/** An operation of a batch. Ids are in lower case, except `sentId`. */
 export type Operation =
   | { method: "create"; body: ProductBody }
   | {
@@ -15,30 +15,30 @@ export type Operation =
   | {
     method: "delete";
     id: string;
-    /** The id as it was sent. */
+    /** The id as the client sent it. */
     sentId: string;
     precondition?: Precondition | undefined;
   }
   | Key & {
     method: "upsert";
-    /** What is written where there is one such product, and where there is none. */
+    /** The body if the product exists, and if it does not; or the body's error. */
     updated: ProductBody | ApiError;
     created: ProductBody | ApiError;
   };
 
-/** An operation, and its place in the batch. */
+/** An operation and its index in the batch. */
 export interface Item {
   index: number;
   operation: Operation;
 }
 
-/** An operation, and the products that it means. */
+/** An operation and the existing products that it addresses. */
 export interface Matched extends Item {
   products: Found[];
 }
 
-/** The ids and the keys by which the operations find their products. */
-export function namedBy(items: readonly Item[]): {
+/** The ids and upsert keys in the operations. */
+export function identifiersOf(items: readonly Item[]): {
   ids: string[];
   keys: Key[];
 } {
@@ -54,8 +54,8 @@ export function namedBy(items: readonly Item[]): {
 }
 
 /**
- * The first operations of which none concerns what an earlier one of them
- * writes: these can be carried out at once. The rest comes later, in its order.
+ * Splits the operations before the first that depends on an earlier one, by a
+ * product or a key. The operations in `now` can be written together.
  */
 export function nextRound(
   items: readonly Item[],
@@ -64,21 +64,23 @@ export function nextRound(
   const written = new Set<string>();
   const now: Matched[] = [];
   for (const [at, item] of items.entries()) {
-    const products = found.filter((product) => isMeant(item, product));
-    const concerned = [
+    const products = found.filter((product) => addresses(item, product));
+    const touched = [
       ...products.map(({ id }) => id),
-      ...namedBy([item]).keys.map(({ match, value }) => `${match} ${value}`),
+      ...identifiersOf([item]).keys.map(({ match, value }) =>
+        `${match} ${value}`
+      ),
     ];
-    if (concerned.some((name) => written.has(name))) {
+    if (touched.some((name) => written.has(name))) {
       return { now, later: items.slice(at) };
     }
-    for (const name of [...concerned, ...isbnsOf(item)]) written.add(name);
+    for (const name of [...touched, ...isbnsOf(item)]) written.add(name);
     now.push({ ...item, products });
   }
   return { now, later: [] };
 }
 
-function isMeant({ operation }: Item, product: Found): boolean {
+function addresses({ operation }: Item, product: Found): boolean {
   switch (operation.method) {
     case "create":
       return false;
@@ -89,7 +91,7 @@ function isMeant({ operation }: Item, product: Found): boolean {
   }
 }
 
-/** The keys by which a later upsert finds what the operation writes. */
+/** The keys by which a later upsert would find the written product. */
 function isbnsOf({ operation }: Item): string[] {
   if (!("body" in operation)) return [];
   const { isbn13, isbn10 } = operation.body;

@@ -14,7 +14,7 @@ import {
 import { jsonArray } from "./json_array.ts";
 import { record } from "./record.ts";
 
-/** The fields of a product's row, and those that a record holds for it. */
+/** The scalar fields of product `p`, including those stored in a record, such as `product_form_id`. */
 const scalars = sql`
   select
     p.id,
@@ -57,7 +57,7 @@ function scalar(field: string): Statement {
   return sql`, (select r.${column} ${held}) as ${column}`;
 }
 
-/** The displayed fields of a record, as `,"field":value`. */
+/** The fields shown of a referenced record, as `,"field":value`. */
 function shownJson(
   { field, table, shows, isAlwaysShown }: Reference,
 ): Statement {

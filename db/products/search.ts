@@ -1,6 +1,6 @@
 import { sql, type Statement } from "../connections/sql.ts";
 
-/** The separator of the parts of `search_text`. Only titles can also contain it. */
+/** Separates the parts of `search_text`. Titles can contain it too. */
 const SEPARATOR = "\x1f";
 
 /** A phrase in double quotes, or a word. */
@@ -10,14 +10,15 @@ const WORD = /"([^"]*)"|\S+/g;
 const ISBN_PART = /^[\d -]+[xX]?$/;
 
 /**
- * The conditions of a search on product `p`: the title, the product code or an ISBN
- * contains each word of the term. The SQL function `search_key` normalizes letters.
+ * The search conditions on product `p`: the title, the product code or an ISBN
+ * contains each word of the term. The SQL function `search_key` folds case and
+ * accents.
  */
 export function searchConditions(term: string): Statement[] {
   return wordsOf(term).map((word) => sql` and ${contains(word)}`);
 }
 
-/** The same for the name of record `r`. */
+/** The search conditions on the name of record `r`. */
 export function namesContaining(term: string): Statement[] {
   return wordsOf(term).map((word) => {
     const key = hasTrigram(word)
@@ -27,7 +28,7 @@ export function namesContaining(term: string): Statement[] {
   });
 }
 
-/** The words and phrases of a term. The longest one excludes most, and comes first. */
+/** The words and phrases of a term, longest first: the longest is the most selective. */
 function wordsOf(term: string): string[] {
   const words = Array.from(
     term.matchAll(WORD),
@@ -38,7 +39,7 @@ function wordsOf(term: string): string[] {
     .sort((one, other) => other.length - one.length);
 }
 
-/** What a key that contains the word is like. */
+/** The LIKE pattern for keys that contain the word. */
 function patternOf(word: string): Statement {
   return sql`'%' || search_key(${escapeLike(word)}) || '%'`;
 }
@@ -46,7 +47,7 @@ function patternOf(word: string): Statement {
 function contains(word: string): Statement {
   const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
   // A pattern without a trigram would scan the whole trigram index. The expression
-  // makes the planner use a covering index instead.
+  // keeps the planner off that index, so it uses a covering index.
   const searchText = hasTrigram(word) && hasTrigram(bare)
     ? sql`p.search_text`
     : sql`(p.search_text || '')`;
@@ -62,7 +63,7 @@ function contains(word: string): Statement {
   )`;
 }
 
-/** Whether the key of the word has three letters or digits in a row. */
+/** Whether the word has three letters or digits in a row, so the trigram index applies. */
 function hasTrigram(word: string): boolean {
   const key = word.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC");
   return /[\p{L}\p{N}]{3}/u.test(key);

@@ -2,10 +2,10 @@ import type { Sort } from "../../schema/list_query.ts";
 import { sql, type Statement } from "../connections/sql.ts";
 
 /**
- * The order of a list of products `p`. Products with equal values are ordered by id,
- * so that pages neither repeat nor miss one. Titles have Unicode's collation,
- * independent of the database. Products without a publication date come last in
- * both directions.
+ * The ORDER BY of a list of products `p`. The id breaks ties, so pages neither
+ * repeat nor skip a product. Titles use the Unicode collation, whatever the
+ * database's default. Products without a publication date come last in both
+ * directions.
  */
 export const SORTING: Record<Sort, Statement> = {
   "created_at": sql`p.created_at, p.id`,

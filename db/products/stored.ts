@@ -9,7 +9,7 @@ import {
 import type { ProductBody } from "../../schema/product.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 
-/** The stored rows of a product that the rules of a body depend on. */
+/** The stored rows of a product that a body is validated against. */
 export interface Stored {
   series_id: string | null;
   collections: string[];
@@ -64,7 +64,7 @@ export function storedRows(id: string): Statement<Stored> {
   `;
 }
 
-/** The error of a series that is not among the collections, if both are as after the request. */
+/** The error for a series that would not be one of the collections after the request. */
 export function unattachedSeries(
   body: ProductBody,
   stored: Stored,
@@ -80,7 +80,7 @@ export function unattachedSeries(
   ];
 }
 
-/** The errors of entries whose `id` is not a row of the product, or that do not fit their row. */
+/** The errors of entries whose `id` is not a row of the product, or that are invalid for that row. */
 export function wrongRows(body: ProductBody, stored: Stored): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   const match = <

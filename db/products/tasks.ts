@@ -5,25 +5,25 @@ import type { Matched } from "./rounds.ts";
 import type { Change } from "./row.ts";
 import type { Precondition } from "./statements.ts";
 
-/** The answer to an operation that succeeded. */
-export interface Done {
+/** The answer to a successful operation. */
+export interface Success {
   status: 200 | 201;
   /** JSON text. */
   data: string;
 }
 
-/** What an operation does to one product. */
+/** The write of one product by an operation. */
 export interface Task extends Change {
   index: number;
-  /** The id as it was sent, of a product to delete. */
+  /** For a deletion, the id as the client sent it. */
   deletedAs?: string;
   precondition?: Precondition | undefined;
 }
 
-/** What the operation does, or its answer where it does nothing. */
+/** The write of an operation, or its answer if it writes nothing. */
 export function taskOf(
   { index, operation, products }: Matched,
-): Task | Done | ApiError {
+): Task | Success | ApiError {
   const [product, another] = products;
   switch (operation.method) {
     case "create":
@@ -35,7 +35,10 @@ export function taskOf(
     }
     case "delete": {
       const { id, sentId, precondition } = operation;
-      if (!product) return unmet(precondition) ?? deleted(sentId, false);
+      if (!product) {
+        return failedPrecondition(precondition) ??
+          deletionAnswer(sentId, false);
+      }
       const task = { index, id, body: {}, isNew: false, precondition };
       return { ...task, deletedAs: sentId };
     }
@@ -53,13 +56,13 @@ export function taskOf(
 }
 
 /** The answer to a deletion. */
-export function deleted(sentId: string, isDeleted: boolean): Done {
+export function deletionAnswer(sentId: string, isDeleted: boolean): Success {
   const data = JSON.stringify({ id: sentId, deleted: isDeleted });
   return { status: 200, data };
 }
 
-/** The failure of a precondition by the product as it is, if it fails. */
-export function unmet(
+/** The error of a precondition that the current product fails, or undefined. */
+export function failedPrecondition(
   precondition: Precondition | undefined,
   product?: string,
 ): ApiError | undefined {

@@ -91,7 +91,7 @@ const supplyDetails = jsonArray(sql`
   order by s.position, s.id
 `);
 
-/** The territories of product `p` with their markets, for lists. */
+/** The territories of product `p` with only their markets, for lists. */
 export const shallowTerritories = jsonArray(sql`
   select t.id, t.market_reference, t.exclusivity, ${markets} as markets
   from product_territories t

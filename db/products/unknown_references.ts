@@ -18,7 +18,7 @@ const isKnown = Array.from(
   `,
 );
 
-/** The pointers of ids in a body that the organization has no record for, in the order of the body. */
+/** The pointers of ids without a record of the organization, in the order of the body. */
 export function unknownReferences(
   body: ProductBody,
 ): Statement<{ pointer: string }> {
@@ -35,7 +35,7 @@ export function unknownReferences(
   `;
 }
 
-/** The ids in the body itself, or in one of its arrays. They omit the series, which must be one of the collections. */
+/** The ids in the body or in one of its arrays, except the series: `unattachedSeries` checks it. */
 function idsOf(body: ProductBody, array: Reference["array"]) {
   const references = referencesOf(array).filter(({ isOneOf }) => !isOneOf);
   const entries: Record<string, unknown>[] = array ? body[array] ?? [] : [body];

@@ -30,7 +30,7 @@ function tooLarge(pointer: string): ErrorDetail {
   };
 }
 
-/** The error of a body, by the constraint that it violates. */
+/** The error detail for each violated constraint. */
 const RULES: Record<string, ErrorDetail> = {
   ...Object.fromEntries(
     REFERENCES.map(({ constraint, field, array, isOneOf }) => [
@@ -50,51 +50,52 @@ const RULES: Record<string, ErrorDetail> = {
   },
 };
 
-/** The constraint that keeps a product in a publishing programme. */
+/** The foreign key of a publishing program on its products. */
 const IN_PROGRAM = "publishing_program_products_product";
 
-/** Runs statements of one kind, and gives the rows of each. */
-export type Ask = <Row extends object>(
+/** Runs statements of the same type and returns the rows of each. */
+export type RunQueries = <Row extends object>(
   statements: readonly Statement<Row>[],
 ) => Promise<Row[][]>;
 
-/** Asks outside the transaction that failed. */
-export function lookingUp(database: Operations): Ask {
+/** Runs each statement on its own, outside the failed transaction. */
+export function lookingUp(database: Operations): RunQueries {
   return (statements) =>
     Promise.all(statements.map((statement) => database.lookUp(statement)));
 }
 
-/** Whether the database refused what was written, and not to write. */
-export function isRefusal(error: unknown): boolean {
+/** Whether the body or the operation violated a rule, unlike a failure of the database. */
+export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";
   return constraint in RULES || constraint === IN_PROGRAM ||
     error instanceof RowsMissing;
 }
 
 /**
- * What to tell the client of a write that failed. The database keeps the rules
- * and stops at the first that is broken; the client is told of every one, with
- * its pointer (`VALIDATION_ERROR`), of a product that is not there (`NOT_FOUND`),
- * or of one that is in use (`CONFLICT`).
+ * Translates a failed write into the client's error. The database stops at the
+ * first violated constraint, so the stored rows are read to report every error in
+ * the body (`VALIDATION_ERROR`). Other errors are `NOT_FOUND`, `CONFLICT` for a
+ * product in use and `SERVICE_UNAVAILABLE` for a concurrent change. Errors other
+ * than violations are returned unchanged.
  */
 export async function explain(
-  ask: Ask,
+  runQueries: RunQueries,
   error: unknown,
   change: Change,
 ): Promise<unknown> {
-  if (!isRefusal(error)) return error;
+  if (!isViolation(error)) return error;
   const constraint = brokenConstraint(error);
   if (constraint === IN_PROGRAM) return inProgram(error);
-  const [details] = await errorsOf(ask, [change]);
+  const [details] = await findErrors(runQueries, [change]);
   if (!details) return notFound(change.id);
   if (details.length > 0) return invalid("The body", details);
-  // What was missing has come since, or the other way round.
+  // A concurrent transaction has changed the rows since the violation.
   const rule = RULES[constraint ?? ""];
   if (rule) return invalid("The body", [rule]);
   return unavailable("The product is being changed by another request", error);
 }
 
-/** The failure to delete a product that is in a publishing programme. */
+/** The error for deleting a product that is in a publishing program. */
 export function inProgram(cause?: unknown): ApiError {
   return new ApiError(
     "CONFLICT",
@@ -103,8 +104,8 @@ export function inProgram(cause?: unknown): ApiError {
   );
 }
 
-/** Those of the products that are in a publishing programme. */
-export function foundInPrograms(
+/** The ids of the products that are in a publishing program. */
+export function idsInPrograms(
   ids: readonly string[],
 ): Statement<{ product_id: string }> {
   return sql<{ product_id: string }>`
@@ -115,13 +116,13 @@ export function foundInPrograms(
   `;
 }
 
-/** What is wrong with each body; undefined where the product it is for is not there. */
-export async function errorsOf(
-  ask: Ask,
+/** The errors of each body, or undefined for an update of a missing product. */
+export async function findErrors(
+  runQueries: RunQueries,
   changes: readonly Change[],
 ): Promise<(ErrorDetail[] | undefined)[]> {
-  const known = await ask(changes.map(({ id }) => storedRows(id)));
-  const unknown = await ask(
+  const known = await runQueries(changes.map(({ id }) => storedRows(id)));
+  const unknown = await runQueries(
     changes.map(({ body }) => unknownReferences(body)),
   );
   return changes.map(({ body, isNew }, i) => {

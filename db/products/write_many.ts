@@ -3,25 +3,35 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { claim, type KeyedRequest, remember } from "../idempotency.ts";
 import { currentProducts } from "./documents.ts";
-import { lockFound, lockKeys } from "./matching.ts";
-import { type Item, namedBy, nextRound, type Operation } from "./rounds.ts";
-import { type Done, type Task, taskOf, unmet } from "./tasks.ts";
+import { lockKeys, lockMatches } from "./matching.ts";
+import {
+  identifiersOf,
+  type Item,
+  nextRound,
+  type Operation,
+} from "./rounds.ts";
+import {
+  failedPrecondition,
+  type Success,
+  type Task,
+  taskOf,
+} from "./tasks.ts";
 import { type Run, writeTasks } from "./write_tasks.ts";
 
-/** How a batch is carried out. */
+/** The options of a batch. */
 export interface BatchOptions {
-  /** Whether products are answered by their ids alone. */
+  /** Whether the answers contain only the products' ids. */
   isMinimal: boolean;
-  /** Makes the failure of one operation that of the batch; without it, it is that operation's answer. */
+  /** Makes the error that fails the whole batch when an operation fails. Absent, operations fail separately. */
   failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
   request?: KeyedRequest | undefined;
 }
 
 /**
- * Carries the operations out, those on one product in their order, and gives
- * their answers as a JSON array. An operation that fails takes nothing of the
- * others with it. The batch is one transaction: where the database fails nothing
- * is written, and requests with the same `Idempotency-Key` write once.
+ * Executes the operations in one transaction and returns their answers as a JSON
+ * array. Operations on the same product run in their order. Without `failWith`, a
+ * failed operation does not affect the others. If the database fails, nothing is
+ * written. Requests with the same `Idempotency-Key` write once.
  */
 export async function writeBatch(
   database: Operations,
@@ -38,7 +48,7 @@ export async function writeBatch(
     const settle: Run["settle"] = (index, answer) => {
       const isFailure = answer instanceof ApiError;
       if (isFailure && failWith) throw failWith(index, answer);
-      settled[index] = isFailure ? failureText(answer) : doneText(answer);
+      settled[index] = isFailure ? failureText(answer) : successText(answer);
     };
     const valid = operations.flatMap((operation, index): Item[] => {
       if (!(operation instanceof ApiError)) return [{ index, operation }];
@@ -66,9 +76,9 @@ export async function writeBatch(
 async function runAll(run: Run, items: Item[]): Promise<void> {
   let rest = items;
   while (rest.length > 0) {
-    const { ids, keys } = namedBy(rest);
+    const { ids, keys } = identifiersOf(rest);
     const [, found] = ids.length + keys.length > 0
-      ? await run.tx.send(lockKeys(keys), lockFound(ids, keys))
+      ? await run.tx.send(lockKeys(keys), lockMatches(ids, keys))
       : [[], []];
     const { now, later } = nextRound(rest, found);
     const tasks = now.flatMap((matched) => {
@@ -77,13 +87,13 @@ async function runAll(run: Run, items: Item[]): Promise<void> {
       run.settle(matched.index, task);
       return [];
     });
-    await writeTasks(run, await meantOf(run, tasks));
+    await writeTasks(run, await checkPreconditions(run, tasks));
     rest = later;
   }
 }
 
-/** The tasks whose products are those that the client means. */
-async function meantOf(run: Run, tasks: Task[]): Promise<Task[]> {
+/** Answers the tasks whose precondition fails (RFC 9110, 13), and returns the others. */
+async function checkPreconditions(run: Run, tasks: Task[]): Promise<Task[]> {
   const conditional = tasks.filter(({ precondition }) => precondition);
   if (conditional.length === 0) return tasks;
   const [rows] = await run.tx.send(
@@ -91,13 +101,13 @@ async function meantOf(run: Run, tasks: Task[]): Promise<Task[]> {
   );
   const products = new Map(rows.map(({ id, product }) => [id, product]));
   return tasks.filter(({ index, id, precondition }) => {
-    const error = unmet(precondition, products.get(id));
+    const error = failedPrecondition(precondition, products.get(id));
     if (error) run.settle(index, error);
     return !error;
   });
 }
 
-function doneText({ status, data }: Done): string {
+function successText({ status, data }: Success): string {
   return `{"status":${status},"data":${data}}`;
 }
 

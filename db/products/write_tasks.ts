@@ -9,22 +9,22 @@ import {
 } from "./documents.ts";
 import { checkFound } from "./nested_rows.ts";
 import { writing } from "./statements.ts";
-import { deleted, type Done, type Task } from "./tasks.ts";
+import { deletionAnswer, type Success, type Task } from "./tasks.ts";
 import {
-  type Ask,
-  errorsOf,
   explain,
-  foundInPrograms,
+  findErrors,
+  idsInPrograms,
   inProgram,
-  isRefusal,
+  isViolation,
+  type RunQueries,
 } from "./violations.ts";
 
-/** A batch on its way. */
+/** A batch in progress. */
 export interface Run {
   tx: Transaction;
   isMinimal: boolean;
-  /** Notes the answer to an operation. */
-  settle(index: number, answer: Done | ApiError): void;
+  /** Records the answer to the operation at this index. */
+  settle(index: number, answer: Success | ApiError): void;
 }
 
 const SAVEPOINT = sql`savepoint tasks`;
@@ -32,46 +32,48 @@ const RELEASE = sql`release savepoint tasks`;
 const ROLLBACK = sql`rollback to savepoint tasks`;
 
 /**
- * Writes the tasks together, or without those that the database refuses, which
- * are looked for: by their errors first, then by halves.
+ * Writes the tasks together. If one violates a rule, writes again without the tasks
+ * whose bodies have errors. If none has, bisects the tasks.
  */
 export async function writeTasks(run: Run, tasks: Task[]): Promise<void> {
   if (tasks.length === 0) return;
   try {
     await writeTogether(run, tasks);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isViolation(error)) throw error;
     await run.tx.send(ROLLBACK, RELEASE);
-    const ask: Ask = (statements) => run.tx.send(...statements);
+    const runQueries: RunQueries = (statements) => run.tx.send(...statements);
     if (tasks.length === 1) {
       const [task] = tasks as [Task];
-      const reason = await explain(ask, error, task);
+      const reason = await explain(runQueries, error, task);
       if (!(reason instanceof ApiError)) throw reason;
       return run.settle(task.index, reason);
     }
-    const refusals = await refusalsOf(ask, tasks);
-    const innocent = tasks.filter(({ index, id }) => {
-      const refusal = refusals.get(id);
-      if (refusal) run.settle(index, refusal);
-      return !refusal;
+    const errors = await findTaskErrors(runQueries, tasks);
+    const rest = tasks.filter(({ index, id }) => {
+      const error = errors.get(id);
+      if (error) run.settle(index, error);
+      return !error;
     });
-    const isFound = innocent.length < tasks.length;
-    const half = isFound ? innocent.length : Math.ceil(innocent.length / 2);
-    await writeTasks(run, innocent.slice(0, half));
-    await writeTasks(run, innocent.slice(half));
+    if (rest.length < tasks.length) return await writeTasks(run, rest);
+    const half = Math.ceil(rest.length / 2);
+    await writeTasks(run, rest.slice(0, half));
+    await writeTasks(run, rest.slice(half));
   }
 }
 
-/** What can be seen to be wrong, by the ids of the products. */
-async function refusalsOf(
-  ask: Ask,
+/** The errors that stored rows and bodies show, by product id. */
+async function findTaskErrors(
+  runQueries: RunQueries,
   tasks: readonly Task[],
 ): Promise<Map<string, ApiError>> {
-  const { kept, gone } = parted(tasks);
-  const errors = await errorsOf(ask, kept);
-  const [used] = await ask([foundInPrograms(gone.map(({ id }) => id))]);
+  const { changes, deletions } = splitTasks(tasks);
+  const errors = await findErrors(runQueries, changes);
+  const [used] = await runQueries([
+    idsInPrograms(deletions.map(({ id }) => id)),
+  ]);
   return new Map([
-    ...kept.flatMap(({ id }, i): [string, ApiError][] =>
+    ...changes.flatMap(({ id }, i): [string, ApiError][] =>
       errors[i]?.length ? [[id, invalid("The body", errors[i])]] : []
     ),
     ...used!.map(({ product_id }): [string, ApiError] => [
@@ -81,10 +83,10 @@ async function refusalsOf(
   ]);
 }
 
-function parted(tasks: readonly Task[]) {
+function splitTasks(tasks: readonly Task[]) {
   return {
-    kept: tasks.filter(({ deletedAs }) => deletedAs === undefined),
-    gone: tasks.filter(({ deletedAs }) => deletedAs !== undefined),
+    changes: tasks.filter(({ deletedAs }) => deletedAs === undefined),
+    deletions: tasks.filter(({ deletedAs }) => deletedAs !== undefined),
   };
 }
 
@@ -92,10 +94,10 @@ async function writeTogether(
   { tx, isMinimal, settle }: Run,
   tasks: readonly Task[],
 ): Promise<void> {
-  const { kept, gone } = parted(tasks);
+  const { changes, deletions } = splitTasks(tasks);
   const { expected, writes } = writing({
-    changes: kept,
-    deleted: gone.map(({ id }) => id),
+    changes,
+    deleted: deletions.map(({ id }) => id),
   });
   const [, ...results] = await tx.send(
     SAVEPOINT,
@@ -103,7 +105,7 @@ async function writeTogether(
   );
   checkFound(expected, results);
   const answers = answerProducts(
-    kept.map(({ id }) => id),
+    changes.map(({ id }) => id),
     isMinimal ? minimalAnswer : fullAnswer,
   );
   const [rows] = (await tx.send(...writes, answers, RELEASE)).slice(-2);
@@ -111,10 +113,10 @@ async function writeTogether(
     (rows as Answer[])
       .map(({ id, product }) => [id, product]),
   );
-  for (const { index, id, isNew } of kept) {
+  for (const { index, id, isNew } of changes) {
     settle(index, { status: isNew ? 201 : 200, data: products.get(id)! });
   }
-  for (const { index, deletedAs } of gone) {
-    settle(index, deleted(deletedAs!, true));
+  for (const { index, deletedAs } of deletions) {
+    settle(index, deletionAnswer(deletedAs!, true));
   }
 }
