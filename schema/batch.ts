@@ -4,17 +4,17 @@ import { chosen, fields, isObject } from "./objects.ts";
 import { CreateProduct, type ProductBody, UpdateProduct } from "./product.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
 
-/** Operations in one batch. */
+/** The maximum number of operations in a batch. */
 const MAX_OPERATIONS = 100;
 
-/** The fields that an upsert may find its product by. */
+/** The fields that an upsert can match. */
 const Match = oneOf("isbn13", "isbn10", "product_code");
 
 export type Match = v.InferOutput<typeof Match>;
 
 const IfMatch = described("As the header `If-Match`.", v.optional(text()));
 
-/** A batch, with these schemas for the bodies of its operations. */
+/** The schema of a batch, given the schemas of the operations' bodies. */
 function batch<
   const C extends v.GenericSchema,
   const U extends v.GenericSchema,
@@ -67,16 +67,16 @@ const Body = v.custom<Record<string, unknown>>(
   "invalid_type: Expected an object",
 );
 
-/** A body of `POST /products/batch`. The bodies of its operations are read one by one. */
+/** The body of `POST /products/batch`. `readBody` validates each operation's body. */
 export const Batch = batch(Body, Body);
 
-/** The same with what each body may hold, for the description of the API. */
+/** `Batch` with the schemas of the operations' bodies, for the OpenAPI document. */
 export const DescribedBatch = batch(CreateProduct, UpdateProduct);
 
-/** An operation whose body is not read yet. */
+/** An operation before its body is validated. */
 export type SentOperation = v.InferOutput<typeof Batch>["operations"][number];
 
-/** Reads a body as one of `POST /products`, or of `PUT /products/{id}`. */
+/** Validates a body as that of `POST /products` or `PUT /products/{id}`. */
 export function readBody(
   method: "create" | "update",
   body: Record<string, unknown>,
@@ -88,7 +88,7 @@ export function readBody(
     : invalid("The body", bodyDetails(result.issues));
 }
 
-/** The value that an upsert finds its product by, bare, or what is wrong where the body has none. */
+/** The validated value that an upsert matches, or the error if the body has none. */
 export function matchedValue(
   match: Match,
   sent: Record<string, unknown>,
@@ -96,18 +96,18 @@ export function matchedValue(
 ): string | ApiError {
   const value = match === "product_code" ? sent[match] : body[match];
   if (typeof value === "string") {
-    // The bodies of products ignore a product code, so nothing has read it yet.
+    // The schema of product bodies ignores `product_code`, so it is not validated yet.
     const read = v.safeParse(v.object({ [match]: text() }), { [match]: value });
     return read.success ? value : invalid("The body", bodyDetails(read.issues));
   }
   return invalid("The body", [{
     pointer: `/${match}`,
     code: "required",
-    message: "The product is found by this field",
+    message: "An upsert needs the field that it matches",
   }]);
 }
 
-/** The failure of a whole batch, which says which of its operations has failed. */
+/** The error of an atomic batch, with pointers to the operation that failed. */
 export function failedAt(index: number, error: ApiError): ApiError {
   const operation = `/operations/${index}`;
   const { code, message, headers } = error;
@@ -116,10 +116,10 @@ export function failedAt(index: number, error: ApiError): ApiError {
       ? [{ ...detail, pointer: `${operation}/body${detail.pointer}` }]
       : []
   );
-  const itself = { pointer: operation, code: code.toLowerCase(), message };
+  const whole = { pointer: operation, code: code.toLowerCase(), message };
   return new ApiError(code, `Operation ${index} failed: ${message}`, {
     cause: error,
-    details: details.length > 0 ? details : [itself],
+    details: details.length > 0 ? details : [whole],
     headers,
   });
 }

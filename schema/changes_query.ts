@@ -4,18 +4,18 @@ import { Include } from "./list_query.ts";
 import { limit } from "./parameters.ts";
 import { described } from "./values.ts";
 
-/** How far a follower has come. */
+/** The position of a client in the feed of changes. */
 export interface Cursor {
-  /** Where the versions come from: those of another origin say nothing here. */
+  /** The id of the version sequence. Versions of different origins are not comparable. */
   origin: string;
-  /** The change that was given out last. */
+  /** The version and product id of the last change that the client received. */
   version: string;
   id: string;
-  /** The version at which the follower began: deletions before it are no news. */
+  /** The version at which the client started. Earlier deletions are not listed. */
   start: string;
   /** In milliseconds since 1970. */
   issuedAt: number;
-  /** Whose changes they are. Cursors of earlier releases do not say. */
+  /** The organization. Absent in cursors of earlier releases. */
   organization: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const CURSOR = new RegExp(
   `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID}))?$`,
 );
 
-/** The cursor as clients keep it. */
+/** The cursor as text, as clients see it (base64url, RFC 4648). */
 export function cursorText(
   { origin, version, id, start, issuedAt, organization }: Cursor,
 ) {
@@ -51,11 +51,11 @@ const After = v.pipe(
 /** The parameters of `GET /products/changes`. */
 export const ChangesParameters = v.object({
   after: described(
-    "The `meta.cursor` of the last answer. Without it, every product comes.",
+    "The `meta.cursor` of the last response. Without it, the feed starts with every product.",
     v.optional(After),
   ),
   limit: described(
-    "The size of a page. A higher limit than 1000 counts as 1000.",
+    "The size of a page. A limit above 1000 counts as 1000.",
     v.optional(limit(1_000), "100"),
   ),
   include: Include,

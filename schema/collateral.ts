@@ -24,7 +24,7 @@ const Year = v.pipe(
   v.regex(/^\d{4}$/, "invalid_year: Expected a year of four digits"),
 );
 
-/** The fields of ONIX block 2, by `collateral_type`. The one that is not nullable is required. */
+/** The fields of ONIX block 2, by `collateral_type`. The field that is not nullable is required. */
 export const COLLATERAL = {
   text_content: {
     text: heading(100_000),
@@ -63,7 +63,7 @@ type EntrySchema = v.GenericSchema<unknown, CollateralEntry>;
 
 const TYPES = Object.keys(COLLATERAL) as CollateralType[];
 
-/** New entries, by type. */
+/** Entries that create a row, by type. */
 export const CREATED = byType((type) =>
   fields({
     id: NoId,
@@ -72,7 +72,7 @@ export const CREATED = byType((type) =>
   })
 );
 
-/** Entries that change a row, by its type. */
+/** Entries that update a row, by type. */
 export const CHANGED = byType((type) =>
   fields({
     id: Uuid,
@@ -93,7 +93,7 @@ export const NewCollateral = chosen<CollateralEntry>(
   },
 );
 
-/** An entry in a body that updates a product. An entry with an `id` changes that row. */
+/** An entry in a body that updates a product. With an `id`, it updates that row. */
 export const Collateral = chosen<CollateralEntry>(
   [...Object.values(CREATED), ...Object.values(CHANGED)],
   (entry) => {
@@ -105,18 +105,18 @@ export const Collateral = chosen<CollateralEntry>(
   },
 );
 
-/** The types of row that an entry can change: its own type, or every type that it fits. */
+/** The types of row that an entry can update: its own type, or every type that it is valid for. */
 export function typesOf(entry: CollateralEntry): CollateralType[] {
   const own = entryType(entry);
   return own ? [own] : TYPES.filter((type) => !issuesAs(type, entry));
 }
 
-/** The issues of an entry that changes a row of this type. */
+/** The issues of an entry that updates a row of this type. */
 export function issuesAs(type: CollateralType, entry: CollateralEntry) {
   return v.safeParse(CHANGED[type], entry).issues;
 }
 
-/** The type with most of the entry's fields. Only the database knows the row's type. */
+/** The type that shares most fields with the entry. Only the database knows the row's type. */
 function likeliestType(entry: object): CollateralType {
   const known = TYPES.map((type) =>
     Object.keys(entry).filter((field) => Object.hasOwn(COLLATERAL[type], field))

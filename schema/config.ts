@@ -2,12 +2,12 @@ import * as v from "valibot";
 import { Environment, VARIABLES } from "./environment.ts";
 import { isMisspelling } from "./misspelling.ts";
 
-/** How Bearer tokens are verified: with a shared secret, or with the keys at a URL. */
+/** The verification of Bearer tokens: by a shared secret, or by the JWK Set at a URL (RFC 7517). */
 export type TokenConfig =
   & ({ secret: string } | { jwksUrl: URL })
   & { issuer?: string | undefined; audience?: string | undefined };
 
-/** An invalid environment variable. The message names the variable and never its value. */
+/** An invalid environment variable. The message contains its name, never its value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -62,8 +62,8 @@ const OTEL = [
 ];
 
 /**
- * A warning for each variable that looks like a misspelled known one, which
- * silently keeps its default.
+ * Returns a warning for each variable that looks like a misspelled known one. The
+ * known one would silently keep its default.
  */
 export function findUnknownVariables(names: string[]): string[] {
   const known = [...Object.keys(VARIABLES.entries), ...OTEL];

@@ -7,8 +7,8 @@ import { shownFields } from "./references.ts";
 import { NoId, oneOf, text, Uuid } from "./values.ts";
 
 /*
- * The entries of a product's arrays, in bodies (specification, 2.2) and in
- * answers. The OpenAPI document has each export under its name.
+ * The entries of a product's arrays, in request bodies (specification, 2.2) and in
+ * responses. The OpenAPI document uses the names of these exports.
  */
 
 export const CurrencyCode = code(

@@ -3,7 +3,7 @@ import { Amount, Percent } from "./numbers.ts";
 import { fields } from "./objects.ts";
 import { Day, optional } from "./values.ts";
 
-/** A field as bodies have it and as answers show it. Without `body`, bodies may repeat it, and it is ignored. */
+/** A field's schemas in request bodies and in responses. Without `body`, a body may contain the field, and it is ignored. */
 interface Field {
   body?: v.GenericSchema;
   answer: v.GenericSchema;
@@ -25,7 +25,7 @@ export function field<
   return { body, answer };
 }
 
-/** A field that is the same in bodies and answers. */
+/** A field with the same schema in bodies and responses. */
 export function same<const S extends v.GenericSchema>(schema: S) {
   return field(schema, schema);
 }
@@ -38,7 +38,7 @@ export const percent = field(optional(Percent), number);
 
 export const day = field(optional(Day), v.nullable(Day));
 
-/** An object with these fields, in a body and in an answer. */
+/** The schemas of an object with these fields, in bodies and in responses. */
 export function entry<const T extends Table>(table: T) {
   const answered = Object.keys(table).filter((name) => !table[name]!.body);
   return {
@@ -47,7 +47,7 @@ export function entry<const T extends Table>(table: T) {
   };
 }
 
-/** The fields in bodies. */
+/** The schemas of the fields in bodies. */
 export function bodies<const T extends Table>(table: T) {
   return Object.fromEntries(
     Object.entries(table).flatMap(([name, { body }]) =>
@@ -56,7 +56,7 @@ export function bodies<const T extends Table>(table: T) {
   ) as Bodies<T>;
 }
 
-/** The fields in answers. */
+/** The schemas of the fields in responses. */
 export function answers<const T extends Table>(table: T) {
   return Object.fromEntries(
     Object.entries(table).map(([name, { answer }]) => [name, answer]),

@@ -18,8 +18,8 @@ const Bool = v.pipe(
 );
 
 /**
- * Connections to the database. A third serve look-ups, the rest lists and writes.
- * Fewer leave the disks idle, more overload the database's processors.
+ * The default number of database connections. A third serve look-ups, the rest
+ * lists and writes. Fewer leave the disks idle, more overload the database's CPUs.
  */
 export const POOL_SIZE = 12;
 
@@ -84,7 +84,7 @@ export const VARIABLES = v.object({
   PORT: number("8000", 1, 65_535),
 });
 
-/** The variables, where those that depend on each other agree. */
+/** `VARIABLES` with the rules on combinations of variables. */
 export const Environment = v.pipe(
   VARIABLES,
   v.check(

@@ -26,9 +26,9 @@ export const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 
 /**
- * One error in a request: its place, a code for machines and a sentence for
- * people. `pointer` is a JSON Pointer (RFC 6901) into the body; `count` says how
- * many other records are in the way.
+ * An error in a request: its place, a code for machines and a sentence for people.
+ * `pointer` is a JSON Pointer (RFC 6901) into the body. `count` is the number of
+ * records that block the request.
  */
 export type ErrorDetail =
   & (
@@ -39,7 +39,7 @@ export type ErrorDetail =
   )
   & { code: string; message: string };
 
-/** Details in a response. The message counts all errors. */
+/** The maximum number of details in a response. The message states the number of all errors. */
 const MAX_DETAILS = 100;
 
 /**
@@ -102,7 +102,7 @@ export function bodyDetails(
   }));
 }
 
-/** The details of valibot's issues in a query. They name the parameter. */
+/** The details of valibot's issues in a query. */
 export function queryDetails(issues: readonly Issue[]): ErrorDetail[] {
   return issues.map((issue) => ({
     parameter: printable(issue.path?.[0]?.key),

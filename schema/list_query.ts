@@ -12,7 +12,7 @@ import {
 import { PRODUCT_TYPES } from "./product.ts";
 import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
-/** The filters of the specification (4.2). The service keeps a count for each of their values. */
+/** The filters of the specification (4.2). `product_counts` stores a count for each of their values. */
 const COUNTED = {
   publishing_status_id: ids("Products with one of these publishing statuses."),
   lifecycle_status_id: ids("Products with one of these lifecycle statuses."),
@@ -37,7 +37,7 @@ const BY_LINK = {
   contributor_id: ids("Products with one of these contributors."),
 };
 
-/** Filters that match at most a few products. */
+/** Filters that match at most a few products, by exact value. */
 const BY_NUMBER = {
   isbn13: described("Products with this ISBN-13.", v.optional(Isbn13)),
   isbn10: described("Products with this ISBN-10.", v.optional(Isbn10)),
@@ -107,7 +107,7 @@ export const Parameters = v.object({
     v.optional(oneOf(...SORTS), DEFAULT_SORT),
   ),
   updated_since: described(
-    "Products updated at this time or later: a day, or a time with its offset (ISO 8601). It shows no deletions, and misses a product whose transaction ends after a later one: `GET /products/changes` misses none.",
+    "Products updated at this time or later: a day, or a time with its offset (ISO 8601). Deletions are not listed, and a poll can miss a product whose transaction committed late. `GET /products/changes` misses none.",
     v.optional(Since),
   ),
   ...BY_NUMBER,

@@ -1,6 +1,7 @@
 /**
- * Whether the name looks like a misspelling of the known one. No edit is likely in
- * short names, which resemble too many words, one in longer and two in long names.
+ * Whether the name looks like a misspelling of the known one: at most two edits in
+ * names from 12 characters, one from 8, none in shorter names, which resemble too
+ * many words.
  */
 export function isMisspelling(name: string, known: string): boolean {
   const max = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;

@@ -8,7 +8,7 @@ export interface RawNumber {
   rawJSON: string;
 }
 
-// V8 implements https://github.com/tc39/proposal-json-parse-with-source, TypeScript has no types for it yet.
+// V8 implements https://github.com/tc39/proposal-json-parse-with-source. TypeScript has no types for it yet.
 declare global {
   interface JSON {
     rawJSON(text: string): RawNumber;
@@ -16,7 +16,7 @@ declare global {
   }
 }
 
-/** A decimal number without exponent: PostgreSQL keeps all of its digits. */
+/** A decimal number without an exponent. PostgreSQL stores all of its digits. */
 export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
@@ -32,13 +32,13 @@ export const PositiveInteger = v.pipe(
   v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
 );
 
-/** An exact amount. The database gets the client's digits. */
+/** An exact amount. The database receives the client's digits. */
 export const Amount = decimal(
   999_999_999_999.9999,
   "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
 );
 
-/** A percentage, as exact as an amount. */
+/** A percentage with the precision of an amount. */
 export const Percent = decimal(
   100,
   "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
@@ -66,7 +66,7 @@ function decimal(maximum: number, message: string) {
   );
 }
 
-/** Undefined for a value of another type. */
+/** The decimal digits of a number or string, or undefined for another type. */
 function digitsOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number") return String(value);

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { Day } from "./values.ts";
 
-/** Unknown fields reported for one object. */
+/** The maximum number of unknown fields reported per object. */
 const MAX_UNKNOWN = 20;
 
-/** An object with these fields. Others are dropped. */
+/** An object with these fields. Other fields are dropped. */
 export function object<const E extends v.ObjectEntries>(entries: E) {
   return v.pipe(
     v.custom<Record<string, unknown>>(
@@ -16,9 +16,9 @@ export function object<const E extends v.ObjectEntries>(entries: E) {
 }
 
 /**
- * An object with these fields and no others. Unknown fields are errors. The fields
- * in `answered` occur only in responses: they are accepted and dropped, so that
- * clients can send a response back.
+ * An object with only these fields. Unknown fields are errors. The fields in
+ * `answered` occur only in responses. Bodies may contain them, and they are dropped,
+ * so that clients can send a response back.
  */
 export function fields<const E extends v.ObjectEntries>(
   entries: E,
@@ -51,7 +51,7 @@ export function fields<const E extends v.ObjectEntries>(
   ]);
 }
 
-/** The object, if its `valid_to` is not before its `valid_from`. */
+/** The object, with an error if its `valid_to` is before its `valid_from`. */
 export function dated<const S extends v.GenericSchema>(object: S) {
   return v.pipe(
     object,
@@ -74,7 +74,7 @@ type Creating<E> = {
     : never;
 };
 
-/** The fields of a new record: one that can be null can be absent. */
+/** The fields of a new record. A nullable field may be absent. */
 export function creating<const E extends v.ObjectEntries>(entries: E) {
   return Object.fromEntries(
     Object.entries(entries).map(([field, schema]) => [
@@ -84,15 +84,15 @@ export function creating<const E extends v.ObjectEntries>(entries: E) {
   ) as Creating<E>;
 }
 
-/** The fields of a change: an absent one keeps its value. */
+/** The fields of an update. An absent field keeps its value. */
 export function changing<const E extends v.ObjectEntries>(entries: E) {
   return v.partial(v.object(entries)).entries;
 }
 
 /**
- * The option that `choose` selects for the entry: only its errors are reported.
- * The entry is undefined only in the conversion to JSON Schema, which needs all
- * options.
+ * A union that validates an entry by the option that `choose` selects, and reports
+ * only that option's errors. The entry is undefined only in the conversion to JSON
+ * Schema, which needs all options.
  */
 export function chosen<T>(
   options: v.GenericSchema<unknown, T>[],
@@ -104,8 +104,8 @@ export function chosen<T>(
 }
 
 /**
- * An array of at most 500 entries, which are unique by their values of `keys`. The
- * entries of a longer array are not validated.
+ * An array of at most 500 entries, unique by `keys`. The entries of a longer array
+ * are not validated.
  */
 export function list<const S extends v.GenericSchema>(
   entry: S,
@@ -135,7 +135,7 @@ export function list<const S extends v.GenericSchema>(
 
 export const DUPLICATE = "duplicate: An earlier entry has the same value";
 
-/** The path to an error: its keys are all that is read of it. */
+/** The path to an issue. `errors.ts` reads only its keys. */
 export function at(...keys: (string | number)[]) {
   return keys.map((key) => ({ key })) as [v.IssuePathItem];
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** The codes of ONIX lists that fields are checked against, by the list's number. */
+/** The codes of the ONIX lists that fields are validated against, by list number. */
 export const ONIX_CODES = {
   // Text format.
   34: codes("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15"),

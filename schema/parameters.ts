@@ -3,7 +3,7 @@ import { DateTime } from "./date_time.ts";
 import { codePoints, oneOf, Uuid } from "./values.ts";
 
 /*
- * The schemas of query parameters, which turn text into values.
+ * The schemas of query parameters. They parse text into values.
  */
 
 const MAX_IDS = 100;

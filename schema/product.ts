@@ -80,13 +80,13 @@ export const SCALARS = {
 };
 
 /**
- * The columns of `products` that a body writes directly. The format stores the
- * product form. The series follows the link to its collection.
+ * The columns of `products` that a body writes directly. The product form is stored
+ * on the format. The series is written after its collection is linked.
  */
 export const COLUMNS = (Object.keys(SCALARS) as (keyof typeof SCALARS)[])
   .filter((field) => field !== "series_id" && !holderOf(field));
 
-/** The response-only fields. A body may repeat them; they are ignored. */
+/** The response-only fields. A body may contain them, and they are ignored. */
 const ANSWERED = [
   ...Object.keys(IDENTITY),
   ...Object.keys(shownFields()),
@@ -95,7 +95,7 @@ const ANSWERED = [
   "product_sales_rights",
 ];
 
-/** The arrays that a body replaces (specification, 2.2). */
+/** The arrays that a body replaces as a whole (specification, 2.2). */
 const LINKS = {
   contributors: list(
     entries.ContributorLink,
@@ -140,7 +140,7 @@ export const UpdateProduct = fields(
 
 export type ProductBody = v.InferOutput<typeof UpdateProduct>;
 
-/** An entry with an `id` changes a row, an entry without one creates a row. */
+/** An entry with an `id` updates a row. An entry without one creates a row. */
 function merged<C extends object, N extends object>(
   changed: v.GenericSchema<unknown, C>,
   created: v.GenericSchema<unknown, N>,

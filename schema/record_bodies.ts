@@ -10,24 +10,24 @@ import {
 import { described, Timestamp, Uuid } from "./values.ts";
 
 /*
- * The bodies of requests that write records, and records as answers show them.
+ * The schemas of records in request bodies and in responses.
  */
 
-/** The fields that only answers have: a body may repeat them, and they are ignored. */
+/** The response-only fields. A body may contain them, and they are ignored. */
 const ANSWERED = {
   id: Uuid,
   created_at: Timestamp,
   updated_at: Timestamp,
   products: described(
-    "How many products refer to it. Only get has this, and the ETag does not cover it.",
+    "The number of products that refer to the record. Only in responses to `GET` of one record, and not part of the ETag.",
     v.optional(v.pipe(v.number(), v.integer())),
   ),
 };
 
-/** The columns that a body writes. Absent ones stay as they are. */
+/** The columns that a body writes. Absent columns keep their values. */
 export type RecordBody = Record<string, unknown>;
 
-/** The body that creates a record: only the name is required. */
+/** The body that creates a record. Only the name is required. */
 export function createBody(table: OwnTable) {
   return fields(
     creating(bodies(RECORDS[table].columns)),
@@ -35,7 +35,7 @@ export function createBody(table: OwnTable) {
   );
 }
 
-/** The body that changes a record: any part of it. */
+/** The body that updates a record. Every field is optional. */
 export function updateBody(table: OwnTable) {
   return fields(
     changing(bodies(RECORDS[table].columns)),
@@ -43,7 +43,7 @@ export function updateBody(table: OwnTable) {
   );
 }
 
-/** A record in answers. Those of a code list have no times. */
+/** A record in responses. Records of a code list have no times. */
 export function recordAnswer(table: RecordTable) {
   const { id, ...others } = ANSWERED;
   return v.object<v.ObjectEntries>({

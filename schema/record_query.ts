@@ -5,7 +5,7 @@ import { described, heading, oneOf } from "./values.ts";
 
 const { page, limit } = Parameters.entries;
 
-/** The orders of a list of records: `-` is descending. */
+/** The orders of a list of records. `-` means descending. */
 export const RECORD_SORTS = [
   "name",
   "-name",
@@ -22,19 +22,19 @@ export const RecordParameters = v.object({
   page,
   limit,
   search: described(
-    "Words in the name, in any order, ignoring case and accents. Double quotes make a phrase.",
+    "Words in the name, in any order, ignoring case and accents. Double quotes enclose a phrase.",
     v.optional(Term, ""),
   ),
   name: described("Records with exactly this name.", v.optional(heading())),
   sort: described(
-    "The order: `-` is descending. Names go by their letters, ignoring case and accents.",
+    "The order. `-` means descending. Names are compared without case and accents.",
     v.optional(oneOf(...RECORD_SORTS), "name"),
   ),
 });
 
 export type RecordQuery = v.InferOutput<typeof RecordParameters>;
 
-/** The parameters of a list that has pages and nothing else. */
+/** The parameters of a list with pages but no filters. */
 export const PageParameters = v.object({ page, limit });
 
 export type PageQuery = v.InferOutput<typeof PageParameters>;

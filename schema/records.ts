@@ -3,8 +3,8 @@ import { field, same, type Table } from "./entry.ts";
 import { heading, text, Uuid } from "./values.ts";
 
 /*
- * The records that products refer to. A row here and a migration make another
- * resource: its routes, statements, validation and description follow.
+ * The records that products refer to. A new resource needs a row here and a
+ * migration. Its routes, statements, validation and OpenAPI follow from the row.
  */
 
 const Colour = v.pipe(
@@ -17,7 +17,7 @@ const Colour = v.pipe(
 
 const nullableText = v.nullable(v.string());
 
-/** The records of an organization, by table. `id` and times are not among the columns. */
+/** The records of an organization, by table. Every table also has `id` and times. */
 const OWN = {
   licenses: own("License", {
     badge_colour: field(v.nullable(Colour), nullableText),
@@ -60,7 +60,7 @@ function shared<const T extends string>(type: T) {
   return { type, columns: { code: column, name: column } };
 }
 
-/** Every table of records, with what one is called and its columns. */
+/** Every table of records, with the type of its records and its columns. */
 export const RECORDS = { ...OWN, ...SHARED };
 
 export type OwnTable = keyof typeof OWN;
@@ -73,17 +73,17 @@ export const OWN_TABLES = Object.keys(OWN) as OwnTable[];
 
 export const SHARED_TABLES = Object.keys(SHARED) as SharedTable[];
 
-/** Whether the records of the table belong to all organizations. */
+/** Whether all organizations share the records of the table. */
 export function isShared(table: RecordTable): table is SharedTable {
   return Object.hasOwn(SHARED, table);
 }
 
-/** The path of a table: `/custom-fields`. */
+/** The path of a table, such as `/custom-fields`. */
 export function pathOfTable(table: RecordTable): string {
   return `/${table.replaceAll("_", "-")}`;
 }
 
-/** What one record of the table is called in a sentence: `custom field`. */
+/** The noun for a record of the table, such as `custom field`. */
 export function nounOf(table: RecordTable): string {
   return RECORDS[table].type.replace(/\B[A-Z]/g, " $&").toLowerCase();
 }

@@ -5,22 +5,22 @@ import { RECORDS, type RecordTable } from "./records.ts";
 /** A field of a body that holds the id of a record. */
 export interface Reference {
   field: string;
-  /** The array whose entries have the field; absent for a field of the product itself. */
+  /** The array whose entries have the field. Absent for a field of the product. */
   array?: "contributors" | "product_collections" | "custom_fields";
   table: RecordTable;
   /** The foreign key that refuses an unknown id. */
   constraint: string;
-  /** What answers show of the record: the columns by the fields of the answer. */
+  /** The columns of the record that responses show, by the name of the field. */
   shows?: Record<string, string>;
-  /** Whether answers show it without a record too, as null. */
+  /** Whether responses show these fields as null without a record. */
   isAlwaysShown?: true;
-  /** The array in which the record must be as well. */
+  /** The array that must contain the record. */
   isOneOf?: "product_collections";
-  /** The reference whose record holds this field in place of the product. */
+  /** The reference whose record stores this field instead of the product. */
   heldBy?: "format_id";
 }
 
-/** Everything that a product refers to, in the order in which answers show it. */
+/** All references of a product, in the order of its response. */
 export const REFERENCES: readonly Reference[] = [
   named("license", "licenses", {
     shows: { license_name: "name", license_badge_colour: "badge_colour" },
@@ -71,7 +71,7 @@ export const REFERENCES: readonly Reference[] = [
   }),
 ];
 
-/** A reference such as `season_id`, shown as `season_name` and kept by `products_season`. */
+/** A reference such as `season_id`, shown as `season_name`, with the foreign key `products_season`. */
 function named(
   name: string,
   table: RecordTable,
@@ -86,18 +86,18 @@ function named(
   };
 }
 
-/** The references of a product itself, or those of the entries of one of its arrays. */
+/** The references in fields of the product, or in the entries of one of its arrays. */
 export function referencesOf(array?: Reference["array"]): Reference[] {
   return REFERENCES.filter((reference) => reference.array === array);
 }
 
-/** The reference whose record holds the field in place of the product. */
+/** The reference whose record stores the field instead of the product. */
 export function holderOf(field: string): Reference | undefined {
   const held = REFERENCES.find((reference) => reference.field === field);
   return held && REFERENCES.find(({ field }) => field === held.heldBy);
 }
 
-/** The fields in which answers show the records of these references. */
+/** The response fields that show the records of these references. */
 export function shownFields(
   array?: Reference["array"],
 ): Record<string, { answer: v.GenericSchema }> {

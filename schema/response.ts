@@ -10,9 +10,9 @@ import { ProductTerritory, SalesRights, ShallowTerritory } from "./rights.ts";
 import { described, Uuid } from "./values.ts";
 
 /*
- * Products in answers. PostgreSQL generates their JSON. These schemas document
- * it for clients, and tests check every answer against them. The OpenAPI
- * document has each export under its name.
+ * Products in responses. PostgreSQL generates their JSON. These schemas document
+ * it for clients, and tests check every response against them. The OpenAPI
+ * document uses the names of these exports.
  */
 
 const Isbn = v.nullable(
@@ -52,7 +52,7 @@ export const Award = v.object({
   ...COLLATERAL.award,
 });
 
-/** The arrays that a list includes as they are. */
+/** The arrays that a list can include unchanged. */
 const INCLUDED = {
   product_prices: v.array(entries.Price),
   packing_configurations: v.array(entries.PackingConfiguration),
@@ -63,7 +63,7 @@ const INCLUDED = {
   ),
 };
 
-/** A full product: the answer to get, create and update. */
+/** A full product, in responses to get, create and update. */
 export const Product = v.object({
   ...SUMMARY,
   ...INCLUDED,

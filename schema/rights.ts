@@ -7,8 +7,8 @@ import { code, type OnixList } from "./onix_codes.ts";
 import { Day, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
- * The entries of rights and supply (ONIX blocks 3, 4 and 6), in bodies and in
- * answers. The OpenAPI document has each export under its name.
+ * The entries of rights and supply (ONIX blocks 3, 4 and 6), in request bodies and
+ * in responses. The OpenAPI document uses the names of these exports.
  */
 
 const nullableText = v.nullable(v.string());
@@ -129,7 +129,7 @@ const SHALLOW = {
   markets: many(field(MarketBody, Market)),
 };
 
-/** A territory of a product in a list. */
+/** A territory of a listed product. */
 export const ShallowTerritory = entry(SHALLOW).answer;
 
 export const { body: ProductTerritoryBody, answer: ProductTerritory } = entry({

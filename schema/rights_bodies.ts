@@ -2,10 +2,10 @@ import * as v from "valibot";
 import { at, DUPLICATE, isObject, list } from "./objects.ts";
 import { ProductTerritoryBody, SalesRightBody } from "./rights.ts";
 
-/** Entries in all arrays of the tree. */
+/** The maximum number of entries in all arrays of the tree. */
 const MAX_ROWS = 20_000;
 
-/** The body of `PUT /products/{id}/territories`. Ids are unique among the rows of a kind. */
+/** The body of `PUT /products/{id}/territories`. Ids are unique among rows of the same kind. */
 export const TerritoriesBody = v.pipe(
   v.unknown(),
   v.check(
@@ -38,7 +38,7 @@ export interface RowId {
   path: (string | number)[];
 }
 
-/** Every id of the tree, which may be invalid. */
+/** Yields every id in the tree. The tree may be invalid. */
 export function* rowIds(
   entries: unknown,
   kind: RowId["kind"] = "territories",

@@ -49,7 +49,7 @@ export const SentUuid = v.pipe(
 /** A UUID, converted to lower case. */
 export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 
-/** The absent id of a new row: the service assigns ids. */
+/** The id of a new row, which must be absent: the service assigns ids. */
 export const NoId = v.optional(
   v.never(
     "unexpected_id: An id refers to an existing row: omit it to create one",
@@ -172,7 +172,7 @@ export function optional<const S extends v.GenericSchema>(schema: S) {
   return v.optional(v.nullable(schema));
 }
 
-/** A schema with what the OpenAPI document says of it. */
+/** The schema with a description for the OpenAPI document. */
 export function described<const S extends v.GenericSchema>(
   description: string,
   schema: S,

@@ -127,6 +127,6 @@ function checkCursor(
   ) return;
   throw new ApiError(
     "CURSOR_EXPIRED",
-    `The cursor is older than ${RETENTION_DAYS} days, or of another database or organization: begin again, with an empty copy and without the parameter after`,
+    `The cursor is older than ${RETENTION_DAYS} days, or belongs to another database or organization: start over with an empty copy, without the parameter after`,
   );
 }

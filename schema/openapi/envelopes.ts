@@ -8,7 +8,10 @@ export const ErrorDetail = v.object({
   pointer: described("A JSON Pointer into the body.", v.optional(v.string())),
   parameter: described("A parameter of the query.", v.optional(v.string())),
   header: described("A header of the request.", v.optional(v.string())),
-  count: described("How many records refer to this one.", v.optional(Whole)),
+  count: described(
+    "The number of records that refer to this one.",
+    v.optional(Whole),
+  ),
   code: v.string(),
   message: v.string(),
 });

@@ -20,16 +20,16 @@ const WHEN: Record<ErrorCode, string> = {
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT:
-    "Another record refers to this one: `details` says how many products, or a publishing program has the product.",
+    "Other records refer to this one. `details` has the number of products; a product may be in a publishing program.",
   AMBIGUOUS: "Several products have the value that an upsert matches.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   CURSOR_EXPIRED:
-    "The cursor is older than 30 days, of another organization, or from before the database was restored: begin again with an empty copy.",
+    "The cursor is older than 30 days, belongs to another organization, or was issued before the database was restored: start over with an empty copy, without `after`.",
   PRECONDITION_FAILED:
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
-  UNSUPPORTED_MEDIA_TYPE: "The body is not sent as `application/json`.",
+  UNSUPPORTED_MEDIA_TYPE: "The `Content-Type` is not `application/json`.",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used with another body.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",

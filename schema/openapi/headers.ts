@@ -18,7 +18,7 @@ export const REQUEST_HEADERS = {
     "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
   ),
   "Idempotency-Key": header(
-    "A new value for each request, such as a UUID. For a day, a repeated request with the same key and body writes nothing and gets the first answer.",
+    "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
     { pattern: "^[\\x21-\\x7e]{1,255}$" },
   ),
 };
@@ -65,7 +65,7 @@ export const RESPONSE_HEADERS = {
     "The `first`, `prev`, `next` and `last` page of the list (RFC 8288). Absent if it would exceed 2,048 characters.",
   ),
   "Idempotent-Replayed": header(
-    "The request repeats an earlier one, and this is the earlier response.",
+    "This is the stored response to an earlier request with the same key.",
     { enum: ["true"] },
   ),
   "Ignored-Fields": header(

@@ -9,7 +9,7 @@ import type * as v from "valibot";
 
 export type { JsonSchema };
 
-/** Actions that JSON Schema cannot express. `v.metadata` beside them states what it can. */
+/** Actions without an equivalent in JSON Schema. Adjacent `v.metadata` approximates them. */
 const CODE_ONLY_ACTIONS = [
   "check",
   "finite",
@@ -31,7 +31,7 @@ export function bodySchemas(
     // JSON Schema cannot express that the length of an array is checked before its entries.
     errorMode: "ignore",
     overrideRef: ({ referenceId }) => ref("schemas", referenceId).$ref,
-    // Type generators take a field with a default as required.
+    // Type generators treat a field with a default as required.
     overrideSchema: (context) =>
       context.valibotSchema.type === "optional"
         ? { ...context.jsonSchema, default: undefined }

@@ -15,10 +15,11 @@ import type { SchemaName } from "./schemas.ts";
 /** The groups of operations, with their descriptions. */
 export const TAGS = {
   "Products": "The books of the organization.",
-  "Rights and supply": "Where a product is sold, by whom and for how much.",
+  "Rights and supply":
+    "The territories, sales rights, suppliers and prices of a product (ONIX blocks 3, 4 and 6).",
   "References":
-    "What products refer to. The organization's own records, all alike.",
-  "Code lists": "The ids and codes that all organizations share.",
+    "The organization's records that products refer to. All have the same operations.",
+  "Code lists": "The ids and codes shared by all organizations.",
   "API keys":
     "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
   "Service": "The service itself.",
@@ -28,7 +29,7 @@ type Tag = keyof typeof TAGS;
 
 const BEARER = { bearer: [], organization: [] };
 
-/** Any client with credentials, unless the tag of an operation says otherwise. */
+/** The default security requirements. `SECURITY_OF` overrides them by tag. */
 export const SECURITY = [{ apiKey: [] }, BEARER];
 
 const SECURITY_OF: Partial<Record<Tag, object[]>> = {
@@ -36,24 +37,24 @@ const SECURITY_OF: Partial<Record<Tag, object[]>> = {
   "Service": [],
 };
 
-/** An operation, without what its method, path, tag and other fields imply. */
+/** An operation. `operationObject` derives the rest from its method, path and tag. */
 export interface Operation {
   operationId: string;
   summary: string;
   description?: string;
   tag: Tag;
-  /** Parameters that operations share, or all parameters of this one. */
+  /** The names of shared parameters, or a schema of all parameters. */
   query?: SharedParameter[] | typeof Parameters | typeof ChangesParameters;
   requestHeaders?: RequestHeader[];
   body?: SchemaName;
   /** 200 by default. */
   status?: 201 | 204;
-  /** What a success means. */
+  /** The description of the successful response. */
   returns: string;
-  /** Absent: any JSON object, or nothing with 204. */
+  /** The schema of the response body. Default: any JSON object, or none with 204. */
   answer?: SchemaName;
   headers?: ResponseHeader[];
-  /** Errors that nothing else implies. */
+  /** Errors besides those that the other fields imply. */
   errors?: ErrorCode[];
 }
 

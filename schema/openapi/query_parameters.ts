@@ -4,7 +4,7 @@ import { CodeParameters, RecordParameters } from "../record_query.ts";
 import { REQUEST_HEADERS } from "./headers.ts";
 import { type JsonSchema, parameterSchema } from "./json_schema.ts";
 
-/** The parameters of queries that operations share. */
+/** The query parameters that operations share. */
 const SHARED = v.object({
   ...Revocation.entries,
   ...RecordParameters.entries,
@@ -13,7 +13,7 @@ const SHARED = v.object({
 
 export type SharedParameter = keyof typeof SHARED.entries;
 
-/** The Parameter Objects of a query. Each entry has its description as the last action of its pipe. */
+/** The Parameter Objects of a query. The description must be the outermost action of each entry. */
 export function parameterObjects({ entries }: { entries: v.ObjectEntries }) {
   return Object.entries(entries).map(([name, entry]) => {
     const { pipe: [described] } = entry as v.SchemaWithPipe<[v.GenericSchema]>;
@@ -29,7 +29,7 @@ export function parameterObjects({ entries }: { entries: v.ObjectEntries }) {
   });
 }
 
-/** The default as a value: the schema has it as text. */
+/** The default as a typed value. The schema has it as text. */
 function typedDefault({ type, default: text }: JsonSchema): unknown {
   return type === "integer" && text ? Number(text) : text || undefined;
 }

@@ -14,10 +14,10 @@ const PROGRAMS: Record<string, Operation> = {
   "GET /publishing-programs/{id}/products": {
     operationId: "listProgramProducts",
     summary: "List the products of a publishing program",
-    description: "A page of ids and titles, by title.",
+    description: "A page of ids and titles, ordered by title.",
     tag: "References",
     query: ["page", "limit"],
-    returns: "The page. `meta` has its number and the totals.",
+    returns: "The page. `meta` contains its number and the totals.",
     answer: "ProgramProductsAnswer",
     headers: ["Link"],
   },
@@ -25,28 +25,28 @@ const PROGRAMS: Record<string, Operation> = {
     operationId: "addProgramProduct",
     summary: "Add a product to a publishing program",
     description:
-      "A product that is in the program already stays in it. A product in a program cannot be deleted.",
+      "Adding a product twice has no effect. A product in a program cannot be deleted.",
     tag: "References",
     status: 204,
     returns: "The product is in the program.",
   },
   "DELETE /publishing-programs/{id}/products/{product_id}": {
     operationId: "removeProgramProduct",
-    summary: "Take a product out of a publishing program",
+    summary: "Remove a product from a publishing program",
     tag: "References",
     status: 204,
     returns: "The product is not in the program.",
   },
 };
 
-/** The operations on the ONIX lists that fields are checked against. */
+/** The operations on the ONIX lists that fields are validated against. */
 const CODE_LISTS: Record<string, Operation> = {
   "GET /code-lists": {
     operationId: "listCodeLists",
     summary: "List the ONIX code lists",
-    description: "The lists that the codes in fields are checked against.",
+    description: "The lists that codes in fields are validated against.",
     tag: "Code lists",
-    returns: "Their numbers, and how many codes each has.",
+    returns: "The number of each list, and the number of its codes.",
     answer: "CodeListsAnswer",
   },
   "GET /code-lists/{number}": {
@@ -58,7 +58,7 @@ const CODE_LISTS: Record<string, Operation> = {
   },
 };
 
-/** The operations on the records that products refer to. */
+/** The operations on records that products refer to. */
 export const RECORD_OPERATIONS: Record<string, Operation> = Object.assign(
   {},
   ...OWN_TABLES.map(recordOperations),
@@ -76,10 +76,10 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
   const list: Operation = {
     operationId: `list${pascal(table)}`,
     summary: `List ${table.replaceAll("_", " ")}`,
-    description: "All of them, by code.",
+    description: "All records, ordered by code.",
     tag,
     query: ["code"],
-    returns: "All of them, or the one with the code.",
+    returns: "All records, or the record with the given code.",
     answer: `${type}RecordsAnswer`,
   };
   const get: Operation = {
@@ -97,15 +97,16 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
   return {
     [`GET ${path}`]: {
       ...list,
-      description: "A page, by name by default. A page past the end is empty.",
+      description:
+        "A page, ordered by name by default. A page past the end is empty.",
       query: ["page", "limit", "search", "name", "sort"],
-      returns: "The page. `meta` has its number and the totals.",
+      returns: "The page. `meta` contains its number and the totals.",
       headers: ["Link"],
     },
     [`POST ${path}`]: {
       operationId: `create${own}`,
       summary: `Create ${one}`,
-      description: "Two may have the same name.",
+      description: "Names need not be unique.",
       tag,
       requestHeaders: ["Idempotency-Key"],
       body: `Create${own}`,
@@ -116,13 +117,13 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
     },
     [`GET ${path}/{id}`]: {
       ...get,
-      returns: `The ${noun}, and how many products refer to it.`,
+      returns: `The ${noun}, and the number of products that refer to it.`,
     },
     [`PUT ${path}/{id}`]: {
       operationId: `update${own}`,
       summary: `Update ${one}`,
       description:
-        "Changes the fields of the body and no others. Null clears a field. The next answer to a product shows the change.",
+        "Changes only the fields in the body. Null clears a field. Later responses with products show the change.",
       tag,
       requestHeaders: ["If-Match"],
       body: `Update${own}`,
@@ -134,7 +135,7 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
       operationId: `delete${own}`,
       summary: `Delete ${one}`,
       description:
-        "Refused while products refer to it: `details` says how many. `deleted` is false if it does not exist.",
+        "Fails with 409 while products refer to the record; `details` has their number. `deleted` is false if the record does not exist.",
       tag,
       requestHeaders: ["If-Match"],
       returns: "The requested id, and whether a record was deleted.",

@@ -21,7 +21,7 @@ const Change = v.object({
   id: Uuid,
   deleted: v.boolean(),
   updated_at: described(
-    "When the product was last updated, or deleted.",
+    "The time of the last update or of the deletion.",
     Timestamp,
   ),
   product: v.optional(answers.ListedProduct),
@@ -29,7 +29,7 @@ const Change = v.object({
 
 const Deletion = v.object({ id: Uuid, deleted: v.boolean() });
 
-/** The answers to the operations of a batch. */
+/** The results of the operations of a batch. */
 const Written = v.object({
   status: v.picklist([200, 201]),
   data: v.union([answers.Product, v.object({ id: Uuid })]),
@@ -56,7 +56,7 @@ const Unwritten = v.object({
 /** The id and title of a product in a publishing program. */
 const ProgramProduct = v.object({ id: Uuid, title: v.string() });
 
-/** An ONIX list, and how many codes it has. */
+/** An ONIX list, with the number of its codes. */
 const CodeList = v.object({ number: Whole, codes: Whole });
 
 const OnixCode = v.object({ code: v.string(), label: v.string() });
@@ -65,7 +65,7 @@ type RecordSchema =
   | `${"Create" | "Update"}${typeof RECORDS[OwnTable]["type"]}`
   | `${typeof RECORDS[RecordTable]["type"]}Record${"" | "Answer" | "sAnswer"}`;
 
-/** The schemas of records, and of the bodies that write them. */
+/** The schemas of records and of the bodies that write them. */
 const RECORD_SCHEMAS = Object.assign(
   {},
   ...(Object.keys(RECORDS) as RecordTable[]).map((table) => {
@@ -84,7 +84,7 @@ const RECORD_SCHEMAS = Object.assign(
   }),
 ) as Record<RecordSchema, v.GenericSchema>;
 
-/** The named schemas: bodies of requests, then of answers. */
+/** The named schemas of request bodies, then of responses. */
 export const SCHEMAS = {
   CreateProduct,
   UpdateProduct,
@@ -116,7 +116,7 @@ export const SCHEMAS = {
     ...success(v.array(Change)).entries,
     meta: v.object({
       cursor: described(
-        "Where to go on. It is good for 30 days.",
+        "The cursor of the next page. It expires after 30 days.",
         v.string(),
       ),
       more: v.boolean(),
