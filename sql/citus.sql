@@ -1,11 +1,11 @@
--- Distributes an installed database, empty or full, over the workers of a Citus cluster, in one
+-- Distributes a migrated database, empty or filled, over the workers of a Citus cluster, in one
 -- transaction. Run it once, after `create extension citus` and `citus_add_node`:
 --
 --   psql "$DATABASE_URL" -f sql/citus.sql
 --
--- Tables with an organization_id are sharded by it, so that all rows of an organization are on one node. Every
--- node has a copy of the tables in `reference_tables`. A distributed database has no triggers: the service stores
--- no answers, and `deno task recount` repairs the counts after SQL that inserts, deletes or changes products.
+-- Tables with an organization_id are sharded by it, so all rows of an organization are on one node. Every node
+-- has a copy of the tables in `reference_tables`. A distributed database has no triggers: the service builds the
+-- products' JSON for each read. Run `deno task recount` after SQL that inserts, deletes or changes products.
 --
 -- A migration that creates a table distributes it before it adds the table's foreign keys. The following block
 -- does nothing in a database that is not distributed:
@@ -65,12 +65,12 @@ begin
   loop
     execute item;
   end loop;
-  -- Without triggers, stored answers would become stale. Null disables them.
+  -- Without triggers, the stored JSON would become stale. Null disables it.
   alter table organizations alter names_version drop default;
   update organizations set names_version = null;
   truncate product_documents;
 
-  -- Neither table of a foreign key can be distributed before the other.
+  -- Citus cannot distribute a table that has foreign keys to a local one. Drop all and add them again.
   select
     array_agg(format('alter table %s drop constraint %I', k.conrelid::regclass, k.conname)),
     array_agg(
@@ -93,7 +93,7 @@ begin
       colocate_with => case item when 'products' then 'none' else 'products' end
     );
   end loop;
-  -- The rows are on the nodes now: remove the local copies.
+  -- Distribution copies the rows to the nodes. Remove the local ones.
   foreach item in array distributed_tables || reference_tables loop
     perform truncate_local_data_after_distributing_table(item::regclass);
   end loop;

@@ -1,9 +1,9 @@
--- A demo organization: a made-up publishing house with real books. Run sql/seed.sql first.
--- ISBNs and covers are those of real editions, from goodbooks-10k (Zygmunt Zając, CC BY-SA 4.0); authors, pages and
--- prizes are real too. Statuses, prices, rights and supply are invented.
--- Ids are fixed: the first two digits name the table, the last ones the row. Product 1 ends in 0100, and what belongs to
--- it in 0101, 0102 and so on by its position. A product code spells a title, as far as Crockford's base 32 goes.
--- P-H0BB1TPB shows everything: every field of its answer is filled at least once.
+-- The demo organization: a fictional publisher of real books. Run sql/seed.sql first.
+-- ISBNs and covers are of real editions, from goodbooks-10k (Zygmunt Zając, CC BY-SA 4.0). Authors, page counts and
+-- prizes are real. Statuses, prices, rights and supply are invented.
+-- Ids are fixed: the first two digits identify the table, the last ones the row. The id of product 1 ends in 0100, and
+-- the ids of its nested rows in 0101, 0102 and so on, by position. Product codes spell titles in Crockford's base 32.
+-- P-H0BB1TPB has a value in every field of the response.
 
 insert into organizations (id, name)
 values ('00000000-0000-4000-8000-000000000001', 'Lighthouse Books')
@@ -105,7 +105,7 @@ values
   ('00000000-0000-4000-8000-000000000001', 'b0000000-0000-4000-8000-000000000001', 'Lighthouse Classics 2027')
 on conflict do nothing;
 
--- The products: what each book is, how it is traded, and whose it is.
+-- The products, with their bibliographic data, trade status and imprint.
 insert into products (
   organization_id, id, product_code, title, subtitle, isbn13, isbn10, page_count, publication_date,
   format_id, title_id, publishing_status_id, product_availability_id, lifecycle_status_id, license_id,
@@ -218,7 +218,7 @@ left join product_availabilities on product_availabilities.code = trade.availabi
 left join lifecycle_statuses on lifecycle_statuses.code = trade.lifecycle_status
 on conflict do nothing;
 
--- Who wrote, translated, illustrated, introduced or read them.
+-- Contributors: authors, translators, illustrators, narrators and authors of introductions.
 insert into product_contributors (organization_id, product_id, contributor_id, contributor_role_id, position)
 select products.organization_id, products.id, contributors.id, contributor_roles.id, position
 from products
@@ -257,7 +257,7 @@ join contributor_roles on contributor_roles.code = credit.role
 where products.organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
--- The collections they are in.
+-- Collections of the products.
 insert into product_collections (organization_id, product_id, collection_id, position)
 select products.organization_id, products.id, collections.id, position
 from products
@@ -291,7 +291,7 @@ join collections on collections.organization_id = products.organization_id and c
 where products.organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
--- After the links, because a series is one of the product's collections.
+-- After the links, because the series must be one of the product's collections.
 update products
 set series_id = collections.id
 from product_collections
@@ -317,7 +317,7 @@ where organization_id = '00000000-0000-4000-8000-000000000001'
   and product_code in ('P-0DYSSEY1', 'P-R0SENAME', 'P-H0BB1TPB')
 on conflict do nothing;
 
--- Prices without and with tax; the rate is a percentage.
+-- Prices excluding and including tax. The rate is a percentage.
 insert into product_prices (
   organization_id, product_id, id, position, currency_code, retail_price, retail_price_inc_tax, list_price, tax_rate,
   is_default, valid_from, valid_to
@@ -407,7 +407,7 @@ join custom_fields on custom_fields.organization_id = products.organization_id a
 where products.organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
--- Collateral: what the house says of them, what others say, and their prizes.
+-- Collateral: texts of the publisher, reviews and prizes.
 insert into collateral (
   organization_id, product_id, id, position, collateral_type, language, text_type, text_format, content_audience, text,
   text_author, source_title
@@ -487,7 +487,7 @@ join (
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
--- Where they may be sold. A row for the rest of the world names no territory.
+-- Sales rights. A row for the rest of the world has no territory.
 insert into product_sales_rights (
   organization_id, product_id, id, position, sales_rights_type, is_rest_of_world, countries_included, countries_excluded,
   regions_included, regions_excluded, publisher_name
@@ -521,7 +521,7 @@ join (
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
--- Four trees of markets and supply. A row names its parent by that one's position.
+-- Territories with markets and supply, for four products. A row refers to its parent by position.
 insert into product_territories (
   organization_id, product_id, id, position, market_reference, exclusivity, market_publishing_status
 )

@@ -1,6 +1,6 @@
--- The checks of `deno task doctor`: one per statement, named by the comment above it. A check returns one row: the
--- problem or null, the advice for it, and the finding without a problem. The setting doctor.fact passes a value that
--- only the service knows.
+-- The checks of `deno task doctor`: one per statement, named by the comment above it. A check returns at most one
+-- row: the problem or null, the remedy, and the text to print without a problem. The setting doctor.fact passes a
+-- value that only the service knows.
 
 -- database
 select
@@ -90,7 +90,7 @@ from (select) one
 left join (
   select writing.name, writing.seconds, writing.remedy
   from (
-    -- The transactions of other roles are visible to members of pg_read_all_stats only.
+    -- Only members of pg_read_all_stats see the transactions of other roles.
     select
       format('Session %s of the database %s', a.pid, a.datname) as name,
       extract(epoch from now() - a.xact_start)::int as seconds,

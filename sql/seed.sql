@@ -1,7 +1,7 @@
--- The code lists, the same in every installation.
--- Codes and labels: ONIX for Books code lists, Issue 71 (EDItEUR), deprecated ones too.
--- An id is the version-5 UUID of `onix:<list>:<code>` (ours: `lifecycle:<code>`) in the URL namespace of
--- RFC 9562, 6ba7b811-9dad-11d1-80b4-00c04fd430c8. It never changes: a newer issue of the lists is simply run again.
+-- The code lists, identical in every installation.
+-- Codes and labels are from the ONIX for Books code lists, Issue 71 (EDItEUR), including deprecated codes.
+-- An id is the version-5 UUID of `onix:<list>:<code>`, or `lifecycle:<code>`, in the URL namespace of RFC 9562,
+-- 6ba7b811-9dad-11d1-80b4-00c04fd430c8. Ids never change, so this file can run again for a newer issue.
 
 -- ONIX List 17: contributor role code
 insert into contributor_roles (id, code, name)
@@ -346,7 +346,7 @@ values
 on conflict (id) do update set code = excluded.code, name = excluded.name
 where (product_forms.code, product_forms.name) is distinct from (excluded.code, excluded.name);
 
--- Ours: lifecycle status, in the order of a life
+-- Lifecycle status (not an ONIX list), in chronological order
 insert into lifecycle_statuses (id, code, name)
 values
   ('3f4b19c3-c68d-5200-a9bd-fb3f721f611e', 'in_development', 'In development'),
