@@ -12,7 +12,7 @@ const SECRET = "a secret that has thirty-two bytes or more";
 const KEYS = "/api/api-keys";
 const DAY_MS = 86_400_000;
 
-/** A revoked key may work so long (in milliseconds). */
+/** The time for which a revoked key may still work, in milliseconds. */
 const TOLERATED = 5_000;
 
 Deno.test("/api-keys", async (t) => {

@@ -12,7 +12,7 @@ import { openApp, send } from "../support/harness.ts";
 
 const PRODUCTS = "/api/products";
 
-/** A key that is revoked may go on so long (in milliseconds). */
+/** The time for which a revoked key may still work, in milliseconds. */
 const TOLERATED = 5_000;
 
 Deno.test("An API key", async (t) => {
@@ -152,7 +152,7 @@ Deno.test("An API key", async (t) => {
         "not a complete API key",
       );
       assertStringIncludes(await message({ "x-api-key": key }), "has expired");
-      // Only the whole key shows that its holder may know.
+      // Only the complete key proves that its holder may see the reason.
       assertEquals(
         await message({ "x-api-key": `cat_${id}_${"A".repeat(43)}` }),
         "The API key is not valid",
@@ -173,7 +173,7 @@ Deno.test("An API key", async (t) => {
     );
 
     assert(replies.every(({ status }) => status === 404));
-    // Twenty products that are not there, and the key.
+    // Twenty look-ups of missing products, and one of the key.
     assertEquals(counted.reads, 21);
   });
 
@@ -296,7 +296,7 @@ Deno.test("An API key", async (t) => {
   }
 });
 
-/** The key with one character changed, at the end if the place is negative. */
+/** The key with one character changed. A negative index counts from the end. */
 function changed(key: string, at: number): string {
   const characters = [...key];
   const place = at < 0 ? key.length + at : at;

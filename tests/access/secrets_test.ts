@@ -8,11 +8,11 @@ import { claims, hmacToken } from "../support/jwt.ts";
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";
 
-/** What a client sends holds this word wherever it may be anything. */
+/** The marker that the client sends in every value. */
 const WORD = "Xyzzy";
 
 Deno.test("The log", async (t) => {
-  // For the rule below, which others would break; an embedded one is its app's alone.
+  // The constraint below would affect other tests, but the embedded database is private.
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
@@ -125,7 +125,7 @@ Deno.test("The log", async (t) => {
     }
   }
 
-  /** A rule that the service knows nothing of, for the time of one request. */
+  /** Adds a constraint unknown to the service for one request. */
   async function whileNoTitleIs<T>(
     title: string,
     request: () => Promise<T>,

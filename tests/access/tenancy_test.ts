@@ -3,7 +3,7 @@ import { fullBody } from "../support/bodies.ts";
 import type { Reply } from "../support/envelope.ts";
 import { type App, openApp, type Organization } from "../support/harness.ts";
 
-/** Each field that refers to a record, and a record of another organization to put there. */
+/** Each reference field, with a record of another organization. */
 const REFERENCES = {
   format_id: "format",
   title_id: "title",
@@ -19,7 +19,7 @@ const REFERENCES = {
   product_form_id: "format",
 } as const;
 
-/** The same for the arrays of links. */
+/** Each array of links, with a record of another organization. */
 const LINKS = {
   contributors: {
     contributor_id: "contributor",
@@ -157,7 +157,7 @@ Deno.test("Another organization", async (t) => {
   });
 });
 
-/** Two organizations, each with a product that has everything. */
+/** Two organizations, each with a complete product. */
 async function scene(app: App) {
   const [org, other] = [await app.organization(), await app.organization()];
   const productOf = async (owner: Organization) => {
@@ -173,7 +173,7 @@ async function scene(app: App) {
   };
 }
 
-/** Asserts 400, with the same response for this id as for a nonexistent one. */
+/** Expects 400, with the same response for this id as for a nonexistent one. */
 async function assertUnknown(
   id: string,
   ask: (id: string) => Promise<Reply[]>,
@@ -185,7 +185,7 @@ async function assertUnknown(
   assertEquals(foreign.map(comparable), unknown.map(comparable));
 }
 
-/** An answer without what differs in any two. */
+/** The response without the parts that always differ. */
 function comparable({ status, headers, text, body }: Reply): string {
   const requestId = headers.get("x-request-id")!;
   const names = [...headers.keys()].sort().join();

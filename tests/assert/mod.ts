@@ -1,11 +1,11 @@
 /**
- * The part of `@std/assert` that the tests use, with its names and signatures,
- * for machines that do not reach jsr.io: `links` in `deno.json` puts it in the
- * place of the package. Remove the link, and the real one serves.
+ * The part of `@std/assert` that the tests use, with the same names and signatures,
+ * for machines without access to jsr.io. `links` in `deno.json` replaces the package
+ * with this one. Without the link, tests use the real one.
  */
 import { inspect, isDeepStrictEqual } from "node:util";
 
-/** What a failed assertion throws. */
+/** The error of a failed assertion. */
 export class AssertionError extends Error {
   override readonly name = "AssertionError";
 }
@@ -23,7 +23,7 @@ export function assert(
   if (!value) fail(message);
 }
 
-/** Expects structures that are equal, type and order included. */
+/** Expects deeply equal values, including types and order. */
 export function assertEquals<T>(actual: T, expected: T, message = ""): void {
   if (isDeepStrictEqual(actual, expected)) return;
   fail(
@@ -33,7 +33,7 @@ export function assertEquals<T>(actual: T, expected: T, message = ""): void {
   );
 }
 
-/** Expects structures that differ. */
+/** Expects values that are not deeply equal. */
 export function assertNotEquals<T>(
   actual: T,
   expected: T,
@@ -44,7 +44,7 @@ export function assertNotEquals<T>(
   }
 }
 
-/** Expects a value that is neither null nor undefined. */
+/** Expects a value other than null and undefined. */
 export function assertExists<T>(
   actual: T,
   message = `Expected a value: ${actual}`,
@@ -52,7 +52,7 @@ export function assertExists<T>(
   if (actual === null || actual === undefined) fail(message);
 }
 
-/** Expects text that the pattern matches. */
+/** Expects text that matches the pattern. */
 export function assertMatch(
   actual: string,
   expected: RegExp,
@@ -63,7 +63,7 @@ export function assertMatch(
   }
 }
 
-/** Expects text that contains the other. */
+/** Expects text that contains the other text. */
 export function assertStringIncludes(
   actual: string,
   expected: string,
@@ -74,7 +74,7 @@ export function assertStringIncludes(
   }
 }
 
-/** Expects the function to throw, and returns what it threw. */
+/** Expects the function to throw, and returns the error. */
 export function assertThrows<E extends Error = Error>(
   fn: () => unknown,
   // deno-lint-ignore no-explicit-any
@@ -89,7 +89,7 @@ export function assertThrows<E extends Error = Error>(
   fail("Expected the function to throw");
 }
 
-/** Expects the promise to be rejected, and returns with what. */
+/** Expects the promise to be rejected, and returns the error. */
 export async function assertRejects<E extends Error = Error>(
   fn: () => PromiseLike<unknown>,
   // deno-lint-ignore no-explicit-any

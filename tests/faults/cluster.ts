@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import { freePort } from "../support/port.ts";
 
-/** A PostgreSQL of a test's own, to be stopped and started as it likes. */
+/** A private PostgreSQL of the test, which it can stop and start. */
 export interface Cluster extends AsyncDisposable {
-  /** As its superuser, in the database `postgres`. */
+  /** The superuser's URL of the database `postgres`. */
   url: string;
   port: number;
-  /** Starts it again after a stop, at the same port and with the same data. */
+  /** Starts the stopped server again on the same port and data. */
   start(): Promise<void>;
-  /** `fast` tells the sessions; `immediate` kills them, and needs recovery at the next start. */
+  /** `fast` terminates the sessions. `immediate` kills the server, so the next start runs recovery. */
   stop(mode: "fast" | "immediate"): Promise<void>;
 }
 
-/** Where Debian's packages of PostgreSQL put their programs. */
+/** The location of PostgreSQL's programs in Debian's packages. */
 const VERSIONS = "/usr/lib/postgresql";
 
-/** The programs of the newest version that is installed; nothing where none is. */
+/** The folder of the newest installed version, or undefined. */
 export function binaries(): string | undefined {
   try {
     const versions = Array.from(Deno.readDirSync(VERSIONS), ({ name }) => name);
@@ -34,7 +34,7 @@ export function binary(program: string): string {
   return join(folder, program);
 }
 
-/** Makes and starts one, with `settings` on top of what `initdb` leaves. */
+/** Creates and starts a cluster, with `settings` in addition to `initdb`'s defaults. */
 export async function startCluster(
   settings: Record<string, string | number> = {},
 ): Promise<Cluster> {
@@ -51,7 +51,7 @@ export async function startCluster(
   });
 }
 
-/** Makes and starts a streaming replica of a cluster that runs. */
+/** Creates and starts a streaming replica of a running cluster. */
 export async function startReplica(primary: Cluster): Promise<Cluster> {
   const { password } = new URL(primary.url);
   return await started(password, {}, (run) =>
@@ -62,7 +62,7 @@ export async function startReplica(primary: Cluster): Promise<Cluster> {
     ));
 }
 
-/** Runs a program of PostgreSQL on a cluster's data. */
+/** Runs a PostgreSQL program on a cluster's data. */
 type Run = (program: string, ...args: string[]) => Promise<void>;
 
 async function started(
@@ -93,7 +93,7 @@ async function started(
     unix_socket_directories: folder,
     ...settings,
   };
-  // Behind what a replica has of its primary's: the last word counts.
+  // After the settings copied from the primary: the last value wins.
   await Deno.writeTextFile(
     join(data, "postgresql.auto.conf"),
     Object.entries(all).map(([name, value]) => `${name} = '${value}'\n`)
@@ -107,14 +107,14 @@ async function started(
     start,
     stop,
     async [Symbol.asyncDispose]() {
-      // It may be stopped already.
+      // The server may already be stopped.
       await stop("immediate").catch(() => {});
       await Deno.remove(folder, { recursive: true });
     },
   };
 }
 
-/** PostgreSQL and PgBouncer refuse to run as root, so root gives the files to the user of Debian's packages. */
+/** PostgreSQL and PgBouncer refuse to run as root, so root gives the files to Debian's user postgres. */
 export async function ownerOf(folder: string, ...files: string[]) {
   if ((await Deno.stat(folder)).uid !== 0) return {};
   const users = await Deno.readTextFile("/etc/passwd");

@@ -10,7 +10,7 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   const { app, cluster, observer, proxy } = scene;
   await using standby = await startReplica(cluster);
   const ofStandby = postgres(standby.url, { max: 1, fetch_types: false });
-  // A commit is acknowledged when the standby has it, or a failover may lose it.
+  // Synchronous replication: without it, a failover may lose an acknowledged commit.
   await observer`alter system set synchronous_standby_names = '*'`;
   await observer`select pg_reload_conf()`;
   await eventually([{ sync_state: "sync" }], async () => [
@@ -24,7 +24,7 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   await t.step("to a standby before its promotion serves reads", async () => {
     proxy.target = standby.port;
     await cluster.stop("immediate");
-    // The first finds the connections broken.
+    // The first request finds broken connections.
     await eventually(200, async () => (await org.get(path)).status);
 
     assertEquals((await org.put(path, { title: "Persuasion" })).status, 503);

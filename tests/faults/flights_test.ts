@@ -12,7 +12,7 @@ import {
 
 const STORM_MS = 3_000 * FACTOR;
 
-/** How many notes each flight writes. */
+/** The number of notes per flight. */
 const NOTES = 3;
 
 Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
@@ -76,7 +76,7 @@ Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
   );
 
   const storms = {
-    // Where one hits BEGIN, what follows it runs in no transaction.
+    // If a cancellation hits BEGIN, the following statements run outside a transaction.
     cancelled: async () => {
       await observer`
         do $$ begin
@@ -140,7 +140,7 @@ Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
 
   await t.step("stores nothing if BEGIN fails", async () => {
     await observer`truncate notes`;
-    // As the statements are that follow a BEGIN which was cancelled.
+    // Simulates the statements that follow a cancelled BEGIN.
     await fly(1);
     const reading = app.database.until(performance.now() + DEADLINE_MS);
 

@@ -13,33 +13,33 @@ import { type Cluster, startReplica } from "./cluster.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
 import { DEADLINE_MS, eventually, type Scene } from "./scene.ts";
 
-/** The service of a scene, with a replica of its database. */
+/** A scene's service with a replica of its database. */
 export interface Follower extends AsyncDisposable {
   cluster: Cluster;
-  /** The service's way to the replica. */
+  /** The proxy between the service and the replica. */
   proxy: Proxy;
   replica: Replica;
-  /** A session of the superuser, past service and proxy. */
+  /** A superuser session on the replica, without service and proxy. */
   observer: postgres.Sql;
-  /** Whether the replica was away, each time that the service noticed a change. */
+  /** The states of the replica that the service has logged: true means down. */
   changes: boolean[];
   organization(): Promise<Organization>;
-  /** Sends a request as the bearer of a key. */
+  /** Sends a request with an API key. */
   get(key: string, path: string): Promise<Reply>;
-  /** The same to another process of the service. */
+  /** Sends a request with an API key to a second process. */
   getElsewhere(key: string, path: string): Promise<Reply>;
   /** Makes a user an editor of the organization, and sends a request as this user. */
   asEditor(organizationId: string): Promise<App["send"]>;
-  /** Changes a product on the primary, of which the service is told nothing. */
+  /** Changes a product on the primary, without the service. */
   retitle(id: string, title: string): Promise<void>;
-  /** Stops the replay of what the primary does, and waits for that. */
+  /** Pauses WAL replay, and waits until it has paused. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Waits until the replica has all that the primary has. */
+  /** Waits until the replica has replayed everything. */
   caughtUp(): Promise<void>;
 }
 
-/** Makes a replica of the scene's cluster, and waits until it has caught up. */
+/** Creates a replica of the scene's cluster, and waits until it has caught up. */
 export async function startFollower(
   { app, cluster: primary, observer: ofPrimary }: Scene,
 ): Promise<Follower> {

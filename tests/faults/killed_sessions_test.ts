@@ -39,7 +39,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
 
   /** Kills the sessions that wait for a lock, and returns their number. */
   async function killWaiting(sql: postgres.TransactionSql): Promise<number> {
-    // Otherwise a transaction sees what it has seen before.
+    // Without this, the transaction sees a cached snapshot of pg_stat_activity.
     await sql`select pg_stat_clear_snapshot()`;
     const { count } = await sql`
       select pg_terminate_backend(pid)
@@ -117,7 +117,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
 
     await database().transaction(async (tx) => {
       await tx.send(sql`insert into notes values (${`run ${++runs}`})`);
-      // PostgreSQL ends a session that does nothing in a transaction for so long.
+      // PostgreSQL ends sessions that are idle in a transaction for this time.
       if (runs === 1) {
         await tx.send(sql`set local idle_in_transaction_session_timeout = 20`);
         await pause(200);
@@ -202,7 +202,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
   });
 });
 
-/** What a change of a product writes, one after another. */
+/** The tables that an update of a product writes, in order. */
 const TABLES = [
   "products",
   "product_counts",

@@ -11,20 +11,20 @@ import {
   storedProducts,
 } from "./marks.ts";
 
-/** Clients of two organizations that create, change, read, list and delete until they are stopped. */
+/** Clients of two organizations that create, update, read, list and delete until stopped. */
 export interface Load {
-  /** How many answers had which status. */
+  /** The number of responses by status. */
   readonly answers: Record<number, number>;
-  /** How many writes were acknowledged. */
+  /** The number of acknowledged writes. */
   readonly acknowledged: number;
-  /** The longest that anyone waited for an answer. */
+  /** The longest response time. */
   readonly slowestMs: number;
-  /** Lets every client have its last answer; throws what a client found wrong. */
+  /** Waits for the last response of every client. Throws the errors that clients found. */
   stop(): Promise<void>;
   /**
-   * Holds what is stored against what the clients were told: an acknowledged
-   * write is there and whole, one that failed is there whole or not at all, and
-   * nothing is another organization's. Returns how many writes that failed are there.
+   * Compares the stored products with the responses: an acknowledged write is stored
+   * completely, a failed write completely or not at all, and no organization has rows
+   * of the other. Returns the number of failed writes that are stored.
    */
   verify(): Promise<number>;
 }
@@ -34,7 +34,7 @@ const TURN = [
   ...["get", "update", "list", "update", "delete"],
 ] as const;
 
-/** What a client has whose connection broke. */
+/** The error of a client whose connection broke. */
 const UNANSWERED: Reply = {
   status: 0,
   headers: new Headers(),
@@ -42,7 +42,7 @@ const UNANSWERED: Reply = {
   text: "",
 };
 
-/** Starts this number of clients for each of the two organizations. */
+/** Starts this number of clients per organization. */
 export async function startLoad(
   app: Pick<App, "organization" | "sql">,
   { clients = 4, pauseMs = 5 } = {},
@@ -53,7 +53,7 @@ export async function startLoad(
   let slowestMs = 0;
   let stopped = false;
 
-  /** The possible states of each product, by id, and the unconfirmed creations. */
+  /** The possible states of each product, by id, and the unconfirmed creates. */
   const possible = new Map<string, Set<Mark>>();
   const unconfirmed = new Set<Mark>();
 
@@ -176,7 +176,7 @@ export async function startLoad(
   };
 }
 
-/** Whether the request succeeded. Throws for any failure but that of the database. */
+/** Whether the request succeeded. Throws for any error except database failures. */
 function confirmed(status: number, success: number): boolean {
   if (status === success) return true;
   assert([0, 404, 500, 503].includes(status), `The answer was ${status}`);

@@ -1,20 +1,20 @@
 import { assertEquals } from "@std/assert";
 import type { App, Organization } from "../support/harness.ts";
 
-/** Which write it was: it stands in every part of the product. */
+/** The number of a write. Every part of the product contains it. */
 export type Mark = string;
 
-/** The mark of a product that is not there. */
+/** The mark of a missing product. */
 export const GONE: Mark = "gone";
 
-/** A product as it is stored, with the marks of its parts. */
+/** A stored product, with the marks of its parts. */
 export interface Stored {
   id: string;
   organization_id: string;
   marks: (Mark | null)[];
 }
 
-/** A body whose rows are in four tables. */
+/** A body that writes rows in four tables. */
 export function bodyOf(org: Organization, mark: Mark): object {
   return {
     title: mark,
@@ -25,7 +25,7 @@ export function bodyOf(org: Organization, mark: Mark): object {
   };
 }
 
-/** The marks of a product in an answer, which must be the organization's. */
+/** The marks of a product in a response. Throws if another organization owns it. */
 // deno-lint-ignore no-explicit-any
 export function marksOf(org: Organization, product: any): (Mark | null)[] {
   assertEquals(product.organization_id, org.id);
@@ -37,12 +37,12 @@ export function marksOf(org: Organization, product: any): (Mark | null)[] {
   ];
 }
 
-/** The marks of a product that is whole. */
+/** The marks of a complete product. */
 export function marksAs(mark: Mark): Mark[] {
   return [mark, mark, mark, mark];
 }
 
-/** All products of the organizations, past the service. */
+/** All products of the organizations, read without the service. */
 export async function storedProducts(
   app: Pick<App, "sql">,
   organizations: Organization[],

@@ -75,7 +75,7 @@ Deno.test(
         await cluster.start();
 
         assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
-        // They do not wait until their deadline: a failed connection fails them.
+        // Requests fail with the connection, without waiting for their deadline.
         assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
         await eventually(200, async () => (await org.get(path)).status);
         await scene.assertSound();

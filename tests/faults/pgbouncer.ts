@@ -2,20 +2,20 @@ import { join } from "node:path";
 import { freePort } from "../support/port.ts";
 import { type Cluster, ownerOf } from "./cluster.ts";
 
-/** A PgBouncer of a test's own, in transaction mode. */
+/** A private PgBouncer of the test, in transaction mode. */
 export interface PgBouncer extends AsyncDisposable {
   port: number;
-  /** Kills it, and starts it again at the same port. */
+  /** Kills it and starts it again on the same port. */
   restart(): Promise<void>;
 }
 
-/** Where Debian's package puts it. */
+/** Its path in Debian's package. */
 const PROGRAM = "/usr/sbin/pgbouncer";
 
-/** Fewer sessions than the service has connections: each transaction may get another one. */
+/** Fewer sessions than the service's connections, so that each transaction may get another session. */
 const SESSIONS = 2;
 
-/** Whether it is installed. */
+/** Whether PgBouncer is installed. */
 export function hasPgBouncer(): boolean {
   try {
     return Deno.statSync(PROGRAM).isFile;
@@ -25,7 +25,7 @@ export function hasPgBouncer(): boolean {
   }
 }
 
-/** Starts one before the cluster; users and passwords are the cluster's. */
+/** Starts a PgBouncer in front of the cluster, with the cluster's users and passwords. */
 export async function startPgBouncer(cluster: Cluster): Promise<PgBouncer> {
   const folder = await Deno.makeTempDir({ prefix: "catalogue-pgbouncer-" });
   const [settings, users] = ["pgbouncer.ini", "users.txt"]

@@ -66,7 +66,7 @@ Deno.test(
           where p.organization_id = ${org.id}
           group by p.id, p.organization_id
         `;
-      // What they left is still under way.
+      // The requests of the departed clients are still running.
       await eventually(true, async () => {
         const { body: { meta } } = await org.get("/api/products");
         return meta.total === (await stored()).length;

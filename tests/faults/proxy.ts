@@ -1,34 +1,34 @@
 import { pause } from "../../db/connections/deadline.ts";
 
-/** What a proxy does with a new connection. */
+/** The proxy's behaviour for new connections. */
 export type Behaviour =
   | "forward"
-  /** Takes what comes and passes nothing on until it forwards again. */
+  /** Accepts connections and buffers data until it forwards again. */
   | "hold"
-  /** Ends it at its first bytes. */
+  /** Closes a connection at its first bytes. */
   | "hang up";
 
-/** A way to a database that a test can spoil. */
+/** A proxy in front of a database, which a test can make fail. */
 export interface Proxy extends Disposable {
   port: number;
-  /** The port that new connections lead to. */
+  /** The port of the target of new connections. */
   target: number;
   behaviour: Behaviour;
-  /** How late it passes everything on. */
+  /** The delay in each direction, in milliseconds. */
   delayMs: number;
-  /** The most that it passes on at once. */
+  /** The maximum number of bytes forwarded at once. */
   pieceBytes: number;
-  /** Lets what contains this text through, and no answer on its connection from then on. */
+  /** Forwards messages that contain this text, and then drops all responses on their connection. */
   holdAnswersTo: string | undefined;
-  /** When each of the connections was opened, by `performance.now()`. */
+  /** The times at which connections were opened, by `performance.now()`. */
   readonly opened: number[];
-  /** Breaks every connection that is open. */
+  /** Breaks every open connection. */
   cut(): void;
   /** Stops forwarding on open connections without closing them, like a dead network. */
   silence(): void;
 }
 
-/** Listens at a free port, and forwards its connections to `target`. */
+/** Listens on a free port, and forwards connections to `target`. */
 export function startProxy(target: number): Proxy {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const connections = new Set<Deno.Conn>();
@@ -90,11 +90,11 @@ export function startProxy(target: number): Proxy {
         port: proxy.target,
       });
       connections.add(server);
-      // Several messages follow each other without an answer between them.
+      // Messages follow each other without a response in between.
       for (const end of [client, server]) end.setNoDelay();
       await Promise.race([pump(client, server), pump(server, client)]);
     } catch {
-      // Either end broke off, or the test did: both ends go.
+      // One end, or the test, has closed the connection: close both ends.
     } finally {
       for (const connection of [client, server]) {
         if (!connection) continue;
@@ -110,7 +110,7 @@ export function startProxy(target: number): Proxy {
   return proxy;
 }
 
-/** The same address, but through what listens at another port. */
+/** The same URL with the port of the proxy. */
 export function through(url: string, { port }: { port: number }): string {
   const address = new URL(url);
   address.port = String(port);
@@ -121,6 +121,6 @@ function close(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // It is closed already.
+    // The connection is already closed.
   }
 }

@@ -15,7 +15,7 @@ Deno.test(
     const reader = await org.issueKey("read");
     await follower.caughtUp();
 
-    /** Reads until then, and expects every answer, in time. */
+    /** Reads until the condition holds, and expects each response in time. */
     async function readUntil(isOver: () => boolean): Promise<void> {
       const end = performance.now() + 15_000;
       while (!isOver()) {
@@ -31,7 +31,7 @@ Deno.test(
       }
     }
 
-    /** Whether reads come from the replica: it does not hear of a change while it is paused. */
+    /** Whether the replica serves reads: while paused, it does not have the change. */
     async function isUsed(): Promise<boolean> {
       await follower.caughtUp();
       await follower.pause();

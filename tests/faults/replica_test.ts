@@ -93,7 +93,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     assertEquals(await pagesFor(reader), 2);
     await back();
 
-    // It answers again, and has not heard of the change.
+    // The replica responds again, but does not have the change.
     assertEquals(await pagesFor(other), 1);
     for (let i = 0; i < 5; i++) assertEquals(await pagesFor(reader), 2);
     await follower.resume();
@@ -120,7 +120,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
         return row!.title;
       };
       const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-      // It says late where the end of its log was.
+      // The look-up of the primary's WAL position returns late.
       const late: Operations = {
         ...primary(),
         async lookUp(statement) {
@@ -215,7 +215,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     },
   );
 
-  /** Lets the replica go silent, and waits until the service has noticed. */
+  /** Makes the replica silent, and waits until the service has noticed. */
   async function away(): Promise<void> {
     const { proxy, changes } = follower;
     changes.length = 0;
@@ -227,7 +227,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     });
   }
 
-  /** Lets it speak again, and waits until the service has noticed. */
+  /** Ends the silence, and waits until the service has noticed. */
   async function back(): Promise<void> {
     const { proxy, changes } = follower;
     proxy.behaviour = "forward";
@@ -238,7 +238,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     });
   }
 
-  /** A request that finds out how the replica is. */
+  /** A request that checks the replica's state. */
   async function ask(): Promise<void> {
     const deadline = performance.now() + DEADLINE_MS;
     const caller = { organizationId: "nobody", name: crypto.randomUUID() };
@@ -249,7 +249,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     ).lookUp(sql`select`);
   }
 
-  /** Whether a reader is answered by the replica: it does not hear of a change while it is paused. */
+  /** Whether the replica serves a reader: while paused, it does not have the change. */
   async function isUsed(org: Organization, key: string): Promise<boolean> {
     const { id, path } = await org.create({ title: "Emma" });
     await follower.caughtUp();

@@ -2,19 +2,19 @@ import { type App, createOrganization, send } from "../support/harness.ts";
 import { type Service, startService } from "../processes/service.ts";
 import { eventually, type Scene } from "./scene.ts";
 
-/** The service in a process, which a test kills and starts again. */
+/** A process of the service that a test kills and restarts. */
 export interface Restarts extends AsyncDisposable {
-  /** As its clients reach it, whichever process it is at the time. */
+  /** Sends a request to the current process. */
   app: Pick<App, "send" | "sql" | "organization">;
-  /** Starts it at the database, and waits until it takes requests. */
+  /** Starts a process, and waits until it is ready. */
   start(url?: string): Promise<void>;
-  /** Ends it at once, and waits until its database has noticed: no row may stay locked. */
+  /** Kills the process, and waits until PostgreSQL has released its locks. */
   kill(): Promise<void>;
-  /** What the processes that have ended had logged of failures. */
+  /** The errors that ended processes have logged. */
   readonly logged: string;
 }
 
-/** Nothing is started yet. */
+/** A service without a process yet. */
 export function restarts({ app: { sql }, cluster, observer }: Scene): Restarts {
   let service: Service | undefined;
   let logged = "";
@@ -48,7 +48,7 @@ export function restarts({ app: { sql }, cluster, observer }: Scene): Restarts {
   };
 }
 
-/** What a server has answered, without the headers that are its own. */
+/** A response without the headers of the HTTP server. */
 export async function ask(
   address: string,
   init?: RequestInit,

@@ -7,36 +7,36 @@ import type { Load } from "./load.ts";
 import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
 
-/** Whether these tests can run: the machine has the programs, and the run uses PostgreSQL. */
+/** Whether these tests can run: the run uses PostgreSQL, and its programs are installed. */
 export const isPossible = Deno.env.has("TEST_DATABASE_URL") &&
   binaries() !== undefined;
 
-/** A factor by which these tests run longer, for changes in `db/`. */
+/** A factor for longer runs of these tests, for changes in `db/`. */
 export const FACTOR = Number(Deno.env.get("TEST_FAULTS_FACTOR") ?? 1);
 
-/** How long a request may take here, all in all. */
+/** The maximum duration of a request. */
 export const DEADLINE_MS = 4_000;
 
-/** The service over its own PostgreSQL, through a proxy that can fail. */
+/** The service with a private PostgreSQL, through a proxy that can fail. */
 export interface Scene extends AsyncDisposable {
   app: App;
   cluster: Cluster;
   proxy: Proxy;
-  /** Between proxy and cluster, where the scene was opened with it. */
+  /** The PgBouncer between proxy and cluster, if the scene has one. */
   pgbouncer: PgBouncer | undefined;
-  /** A session of the superuser, past service and proxy. */
+  /** A superuser session, without service and proxy. */
   observer: postgres.Sql;
   /**
-   * Expects that nothing is left of a fault: no operation, no open transaction,
-   * no uncaught error; and of the load, that what was acknowledged is
+   * Expects no traces of a fault: no running operation, no open transaction, no
+   * uncaught error. Expects every acknowledged write of the load to be
    * stored.
    */
   assertSound(load?: Load): Promise<void>;
 }
 
 /**
- * Starts everything anew; `poolSize` is the number of the service's connections,
- * which go `behindPgBouncer` or to the server itself.
+ * Starts all parts anew. `poolSize` is the number of the service's connections,
+ * which lead to PgBouncer if `behindPgBouncer`, else to the server.
  */
 export async function openScene(
   { poolSize = 4, behindPgBouncer = false } = {},
@@ -105,7 +105,7 @@ export async function openScene(
   };
 }
 
-/** Expects the value before long, and fails with what it is by then. */
+/** Waits for the value, and fails with the current one. */
 export async function eventually<T>(
   expected: T,
   look: () => T | Promise<T>,

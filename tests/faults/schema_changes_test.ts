@@ -3,7 +3,7 @@ import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { isPossible, openScene } from "./scene.ts";
 
-/** What a later release may do while this one still runs. */
+/** Schema changes of a later release while this one runs. */
 const CHANGES = [
   "alter table products add column spine_width numeric",
   "alter table product_prices add column note text not null default ''",
@@ -13,7 +13,7 @@ const CHANGES = [
   "alter table custom_field_values add column unit text",
 ];
 
-/** After these a statement that finds a key, or a product, must be prepared anew. */
+/** Changes that invalidate the prepared look-ups of keys and products. */
 const CHANGES_OF_READS = [
   "alter table api_keys alter column scope type varchar(20)",
   "alter table api_keys alter column scope type text",

@@ -5,7 +5,7 @@ import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 const POOL_SIZE = 4;
 
-/** A place opens no more than four connections a second. */
+/** A slot opens at most four connections per second. */
 const MOST_PER_SECOND = 4 * POOL_SIZE;
 
 Deno.test({ name: "A network that fails", ignore: !isPossible }, async (t) => {

@@ -12,7 +12,7 @@ const FOREIGN = btoa(
   "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000",
 );
 
-/** Keeps a copy with the client of `CLIENT`, and prints the titles of the copy after each step. */
+/** Synchronizes a copy with the client of `CLIENT`, and prints the titles in the copy after each step. */
 const KEEPER = `
 import { type Copy, follow, upsert } from "./client.ts";
 
@@ -122,7 +122,7 @@ Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
   await Deno.remove(cwd, { recursive: true });
 });
 
-/** The code of a file or of one of its sections, by its language. */
+/** The code blocks of a file or of one section, by language. */
 async function blocks(file: URL, heading?: string) {
   const whole = await Deno.readTextFile(file);
   const [, section = ""] = heading

@@ -14,13 +14,13 @@ import {
 import { openApp, send } from "../support/harness.ts";
 import { listen } from "../support/wire.ts";
 
-/** More than may wait for the database. */
+/** More requests than may wait for the database. */
 const STRANGERS = 2_000;
 
-/** How many requests are sent, and taken back at once. */
+/** The number of requests that are sent and cancelled at once. */
 const TAKEN_BACK = 10_000;
 
-/** Why the server hangs up on such a client. */
+/** The reason for which the server closes the connection. */
 const GOODBYE = "too_many_resets";
 
 const MIB = 1_048_576;
@@ -42,7 +42,7 @@ Deno.test("A flood", async (t) => {
         send(handler, path, { headers: { "x-api-key": key } });
       await ask(org.key);
       database.reads = 0;
-      // Known, and old enough to be looked up again.
+      // A known key whose cache entry has expired.
       using _ = clockAhead(5_000);
 
       const refused = Array.from({ length: STRANGERS }, () => ask(newKey()));
@@ -115,7 +115,7 @@ Deno.test("A flood", async (t) => {
           ...frame(SETTINGS, 0, 0, []),
         ]),
       );
-      // The server may hang up before it has heard everything.
+      // The server may close the connection before it has read everything.
       const written = writer.write(Uint8Array.from(frames)).catch(() => {});
       let heard = "";
       for await (
@@ -143,7 +143,7 @@ function newKey(): string {
   }`;
 }
 
-/** A body of this many bytes that has arrived except for its end. */
+/** A body of this size whose stream does not end before `end`. */
 function unfinished(
   bytes: number,
   end: Promise<void>,

@@ -130,7 +130,7 @@ Deno.test("GET /openapi.json", async (t) => {
         }),
     );
 
-    // The description itself is the example.
+    // The document itself is the example.
     assertEquals(lacking, ["get /openapi.json"]);
   });
 

@@ -264,7 +264,7 @@ Deno.test("The protocol", async (t) => {
 
     assertEquals((await app.send("/health/ready")).status, 200);
 
-    // An embedded database does one thing after another.
+    // The embedded database runs one statement at a time.
     if (SETTINGS.url) assert(!isOver);
     await sleeping;
   });

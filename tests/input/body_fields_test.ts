@@ -144,7 +144,7 @@ Deno.test("The fields of a body", async (t) => {
   });
 });
 
-/** Values of another type than the one that belongs to the place. */
+/** Values of a wrong type for each place. */
 function othersThan(at: string, value: unknown): unknown[] {
   if (at.endsWith("/content_audience")) return [{}, "00", 1];
   if (Array.isArray(value)) return [{}, "x", 1, null];

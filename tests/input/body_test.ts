@@ -176,7 +176,7 @@ Deno.test("The body of a request", async (t) => {
   });
 });
 
-/** A body of unknown length, in pieces. */
+/** A chunked body, without Content-Length. */
 function chunked(text: string, size: number): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   let at = 0;

@@ -9,7 +9,7 @@ import { placesIn, replaced } from "../support/pointers.ts";
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";
 
-/** The fields that take any text. */
+/** The fields that accept any text. */
 const TEXTS = [
   "/title",
   "/subtitle",

@@ -46,7 +46,7 @@ const SCALAR: Values = {
 
 const ID = crypto.randomUUID();
 
-/** Of each array: an entry, and what its fields take and refuse. */
+/** For each array, an entry with the valid and invalid values of its fields. */
 const ARRAYS = {
   product_prices: {
     entry: { currency_code: "GBP" },

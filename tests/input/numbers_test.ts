@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { openApp } from "../support/harness.ts";
 
-/** Numbers of JSON, and how they come back: equal, digit by digit. */
+/** JSON numbers, with their expected digits in responses. */
 const KEPT = {
   "0": "0",
   "0e0": "0",
@@ -22,7 +22,7 @@ const KEPT = {
   [`0.${"0".repeat(98)}12`]: `0.${"0".repeat(98)}12`,
 };
 
-/** Numbers that PostgreSQL would change, or could not hold. */
+/** Numbers that PostgreSQL would change or cannot store. */
 const REFUSED = ["1e400", "-1e400", "1e-400"]
   .concat("12345678901234567e-1", "1".repeat(101), `0.${"1".repeat(101)}`);
 
@@ -131,7 +131,7 @@ Deno.test("Numbers", async (t) => {
 
   await t.step("are parsed in linear time", async () => {
     const zeros = "0".repeat(1_000_000);
-    // Anything but linear would take minutes.
+    // Quadratic time would take minutes.
     for (const number of [`1${zeros}1`, `0.${zeros}1`, `1${zeros}e-9`]) {
       const { status, body } = await org.post(
         "/api/products",

@@ -1,8 +1,8 @@
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 
-/** A book as goodbooks-10k has it, with the names of what a product refers to. */
+/** A book of goodbooks-10k, with the names of its records. */
 export interface Book {
-  /** Its `book_id`. */
+  /** The `book_id` in the file. */
   number: string;
   product: {
     title: string;
@@ -13,17 +13,17 @@ export interface Book {
   };
   authors: string[];
   series: string | undefined;
-  /** What of it is not loaded, and why. */
+  /** The fields that are not loaded, with the reasons. */
   omissions: string[];
 }
 
-/** `Emma (Novels of Highbury, #1)`; the name may hold commas, and parentheses of its own. */
+/** Such as `Emma (Novels of Highbury, #1)`. The name can contain commas and parentheses. */
 const SERIES = /^(.*\S)\s*\(((?:[^()#]|\([^()]*\))*?),?\s*#[^()]*\)\s*$/;
 
 /**
- * Reads one record of goodbooks-10k. Its ISBN-10 has lost zeros at the front
- * and its ISBN-13 digits at the end, so the first is padded and the second
- * computed. It has the year of a publication only: the first of January stands for it.
+ * Reads one row of goodbooks-10k. Its ISBN-10 has lost leading zeros, and its
+ * ISBN-13 has lost its last digits. So the first is padded, and the second is
+ * computed. The row has only the year of publication, stored as January 1.
  */
 export function bookOf(record: Record<string, string>): Book {
   const omissions: string[] = [];

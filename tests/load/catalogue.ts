@@ -8,7 +8,7 @@ interface Page {
   meta: { total: number; total_pages: number };
 }
 
-/** What is looked at of a product. */
+/** The fields of a product that are compared. */
 interface Product {
   id: string;
   created_at: string;
@@ -17,7 +17,7 @@ interface Product {
   [field: string]: unknown;
 }
 
-/** The client of one organization, which expects the right answers and throws at others. */
+/** The client of one organization. It throws for an unexpected response. */
 export class Catalogue {
   readonly #baseUrl: string;
   readonly #headers: HeadersInit;
@@ -27,7 +27,7 @@ export class Catalogue {
     this.#headers = { "x-api-key": key, "content-type": "application/json" };
   }
 
-  /** Creates the book's product, and gives its id. */
+  /** Creates the book's product and returns its id. */
   async create(book: Book, references: References): Promise<string> {
     const body = JSON.stringify(bodyOf(book, references));
     const { data } = await this.#call<{ data: Product }>(
@@ -62,7 +62,7 @@ export class Catalogue {
   }
 }
 
-/** Expects the product to be the book's. */
+/** Expects the product to match the book. */
 export function assertIs(
   product: Product,
   { number, product: sent, series }: Book,

@@ -1,12 +1,12 @@
 /** The fields of one row. */
 export type Row = string[];
 
-/** A field in quotes, in which a quote is written twice; or one without; and what ends it. */
+/** A quoted field, with quotes doubled, or an unquoted field; then its delimiter. */
 const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
 
 /**
- * The rows of comma-separated values (RFC 4180), in any of the three ways to
- * end a line. Throws where a quote stands that may not.
+ * The rows of comma-separated values (RFC 4180), with any line ending. Throws for a
+ * misplaced quote.
  */
 export function rowsOf(text: string): Row[] {
   const rows: Row[] = [];
@@ -33,8 +33,8 @@ export function rowsOf(text: string): Row[] {
 }
 
 /**
- * The rows after the first, by the names that are in the first. Throws where a
- * row has more or fewer fields than there are names.
+ * The rows after the header, as objects with its names as keys. Throws if a row has
+ * more or fewer fields than the header.
  */
 export function recordsOf(text: string): Record<string, string>[] {
   const [names = [], ...rows] = rowsOf(text);

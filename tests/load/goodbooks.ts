@@ -10,22 +10,22 @@ import { prepare, start } from "../support/process.ts";
 /*
  * `deno task load books.csv`: real books, through the service as it runs.
  *
- * Takes `books.csv` of goodbooks-10k, and the variables of the service. Makes a
- * new organization with the authors and series of the books, by SQL as any
- * self-hoster does, and then starts the service on that database by `deno task
- * start`: the embedded one is open to one process at a time. Every book goes
- * through `POST /products` and is looked for again, on the pages of the list
- * and by its ISBN. Ends with status 1 where an answer is not as expected. The
- * organization stays, and its key is printed.
+ * Reads `books.csv` of goodbooks-10k and the service's environment variables.
+ * Creates an organization with the authors and series by SQL, like an operator,
+ * and then starts the service with `deno task start`, because only one process can
+ * open an embedded database. It creates every book by `POST /products`, and finds
+ * it again on the pages of the list and by its ISBN. Exits with status 1 if a
+ * response is not as expected. The organization remains in the database. Its key
+ * is printed.
  */
 
-/** The largest page (specification, 8). */
+/** The maximum page size (specification, 8). */
 const PAGE = 100;
 
 /** The interval of books that are also searched with hyphens and by ISBN-10. */
 const SAMPLE = 20;
 
-/** So many mismatches are printed. */
+/** The maximum number of mismatches printed. */
 const SHOWN = 20;
 
 async function main([path]: string[]): Promise<number> {
@@ -73,7 +73,7 @@ function describe(books: Book[]): void {
   }
 }
 
-/** Expects every book on exactly one page, the newest first. */
+/** Expects every book on exactly one page, newest first. */
 async function walk(
   catalogue: Catalogue,
   ids: Map<string, Book>,
@@ -107,7 +107,7 @@ async function walk(
   }
 }
 
-/** Expects of every ISBN that it finds its book alone. */
+/** Expects a search for each ISBN to find only its book. */
 async function search(
   catalogue: Catalogue,
   ids: Map<string, Book>,
@@ -126,7 +126,7 @@ async function search(
   });
 }
 
-/** Where the hyphens stand depends on the publisher; a search takes them anywhere. */
+/** The positions of hyphens depend on the publisher. A search accepts any. */
 function hyphenated(isbn13: string): string {
   return isbn13.replace(/^(...)(.)(....)(....)(.)$/, "$1-$2-$3-$4-$5");
 }

@@ -1,14 +1,14 @@
 import { showProgress } from "../bench/progress.ts";
 
-/** So many requests are under way at once. */
+/** The number of concurrent requests. */
 const CONCURRENCY = 8;
 
-/** Expectations that were not met, in words. */
+/** Failed expectations, as text. */
 export type Mismatches = string[];
 
 /**
- * Does the work for every item, several at once, under a progress bar, and
- * prints how many a second. What a piece of work throws is a mismatch.
+ * Processes all items concurrently, with a progress bar, and prints the rate. An
+ * error of `work` counts as a mismatch.
  */
 export async function phase<T>(
   name: string,

@@ -1,15 +1,15 @@
 import type { Sql } from "../support/script.ts";
 import type { Book } from "./book.ts";
 
-/** The ids of what the products refer to, by name. */
+/** The ids of the records that products refer to, by name. */
 export interface References {
   contributors: Map<string, string>;
   series: Map<string, string>;
-  /** `A01`: by (author). */
+  /** The role `A01`: by (author). */
   authorRole: string;
 }
 
-/** Makes a contributor of every author and a collection of every series. */
+/** Creates a contributor per author and a collection per series. */
 export async function fillReferences(
   sql: Sql,
   organizationId: string,

@@ -1,7 +1,7 @@
 import { fc } from "../support/packages.ts";
 import type { Entry } from "./catalogue.ts";
 
-/** A value that its field refuses. */
+/** An invalid value of a field. */
 export interface Refused {
   refused: unknown;
   code: string;
@@ -9,7 +9,7 @@ export interface Refused {
 
 export type Values = fc.Arbitrary<unknown>;
 
-/** Mostly one of the values, seldom a wrong one. */
+/** Mostly one of the values, rarely an invalid one. */
 export function values(
   usual: unknown[],
   ...wrong: [unknown, string][]
@@ -23,7 +23,7 @@ export function values(
   );
 }
 
-/** Usually one of these records, rarely an id that the organization does not have. */
+/** Usually one of these records, rarely an unknown id. */
 export function records(...names: unknown[]): Values {
   const theirs = String(names[0]).replace("@mine", "@theirs");
   return fc.oneof(
@@ -35,7 +35,7 @@ export function records(...names: unknown[]): Values {
   );
 }
 
-/** An object with some of the fields, each one in four times. */
+/** An object with a subset of the fields. Each field is present in one of four cases. */
 export function some(fields: Record<string, Values>): fc.Arbitrary<Entry> {
   const pairs = Object.entries(fields).map(([field, values]) =>
     fc.oneof(
@@ -46,12 +46,12 @@ export function some(fields: Record<string, Values>): fc.Arbitrary<Entry> {
   return fc.tuple(...pairs).map((pairs) => Object.fromEntries(pairs.flat()));
 }
 
-/** Both objects in one. */
+/** Both objects merged. */
 export function joined(...parts: fc.Arbitrary<Entry>[]): fc.Arbitrary<Entry> {
   return fc.tuple(...parts).map((parts) => Object.assign({}, ...parts));
 }
 
-/** Up to four entries, seldom with the same `keys` twice. */
+/** Up to four entries, rarely with duplicate `keys`. */
 export function entries(entry: fc.Arbitrary<Entry>, ...keys: string[]) {
   const isSame = (a: Entry, b: Entry) =>
     keys.every((key) => a[key] !== undefined && a[key] === b[key]);
@@ -64,7 +64,7 @@ export function entries(entry: fc.Arbitrary<Entry>, ...keys: string[]) {
   );
 }
 
-/** Mostly nothing, and seldom this. */
+/** Mostly an empty object, rarely this one. */
 export function seldom(body: Entry): fc.Arbitrary<Entry> {
   return fc.oneof(
     { weight: 50, arbitrary: fc.constant({}) },

@@ -11,10 +11,10 @@ import {
 import { COLLATERAL, type Entry } from "./catalogue.ts";
 
 /*
- * Bodies are made before the organizations that take them, so they name what
- * they refer to: "@mine.license", "@theirs.license", "@nobody",
- * "@contributor_roles.0", "@row.collateral.0" (of the product that is updated).
- * A value that its field refuses comes with the code of the error.
+ * Bodies are generated before the organizations exist, so they refer to records
+ * by name: "@mine.license", "@theirs.license", "@nobody",
+ * "@contributor_roles.0", "@row.collateral.0" (a row of the updated product).
+ * An invalid value is paired with its error code.
  */
 
 const DAYS = values(
@@ -41,7 +41,7 @@ const TYPE = fc.constantFrom(...Object.keys(COLLATERAL));
 
 const TEXT = values(["", "Handsome, clever, and rich", null]);
 
-/** Values for the collateral fields that are not plain text. */
+/** Values of the collateral fields that are not plain text. */
 const SPECIAL: Record<string, Values> = {
   text_type: values(["02", "03", null], ["99", "invalid_code"]),
   content_audience: values([["00", "01"], [], null]),
@@ -73,7 +73,7 @@ const CHANGED_COLLATERAL = fc.oneof(
   { weight: 1, arbitrary: fc.record({ collateral_type: TYPE }) },
 );
 
-/** An array of new and changed rows. */
+/** An array of new and updated rows. */
 function rows(
   array: string,
   created: fc.Arbitrary<Entry>,
@@ -130,7 +130,7 @@ const COLLECTIONS = entries(
 
 const SERIES = records("@mine.series", "@mine.collection", null);
 
-/** Series and collections, mostly so that they fit. */
+/** Series and collections, mostly consistent. */
 const ATTACHED: fc.Arbitrary<Entry> = fc.oneof(
   { weight: 8, arbitrary: fc.constant({}) },
   {
@@ -179,7 +179,7 @@ const FIELDS = {
   license_name: values([1]),
 };
 
-/** Bodies of a create or an update, most of them valid. */
+/** Bodies of creates and updates, mostly valid. */
 export function bodies(operation: "create" | "update"): fc.Arbitrary<Entry> {
   const title = fc.record({ title: TITLE });
   const arrays = Object.entries(ROWS)

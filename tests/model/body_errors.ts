@@ -6,7 +6,7 @@ import {
   type World,
 } from "./catalogue.ts";
 
-/** What each field refers to, wherever it stands in a body. */
+/** The table that each reference field refers to. */
 const TABLES: Record<string, string> = {
   format_id: "formats",
   title_id: "titles",
@@ -25,7 +25,7 @@ const TABLES: Record<string, string> = {
   field_id: "custom_fields",
 };
 
-/** What tells the entries of an array apart. */
+/** The fields that identify the entries of an array. */
 const KEYS: Record<string, string[]> = {
   product_prices: ["id"],
   packing_configurations: ["id"],
@@ -35,7 +35,7 @@ const KEYS: Record<string, string[]> = {
   custom_fields: ["field_id"],
 };
 
-/** Whether the parts of a body do not fit together, whatever is stored. */
+/** Whether the fields of a body contradict each other, whatever is stored. */
 export function isMalformed(body: Entry, creating: boolean): boolean {
   if (creating && !("title" in body)) return true;
   return Object.entries(KEYS).some(([array, keys]) => {
@@ -68,7 +68,7 @@ function isMalformedEntry(array: string, entry: Entry): boolean {
   }
 }
 
-/** The pointers of all errors of a body that depend on stored rows. */
+/** The pointers of all errors in a body that depend on stored rows. */
 export function errorsOf(
   body: Entry,
   product: Product,
@@ -142,7 +142,7 @@ function misfitsOfRow(
     .map(([field, code]) => [`${at}/${field}`, code]);
 }
 
-/** The fields that collateral of the type has not, or may not clear. */
+/** The fields that collateral of the type does not have or cannot clear. */
 function misfits(fields: Entry, type: unknown): [string, string][] {
   return Object.entries(fields).flatMap(([field, value]) => {
     if (!COLLATERAL[String(type)]!.includes(field)) {

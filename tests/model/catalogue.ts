@@ -1,41 +1,41 @@
 /**
- * The catalogue of the specification, in memory: what products become by the
- * bodies that are written, and how answers show them.
+ * An in-memory model of the specification: how bodies change products, and how
+ * responses show them.
  */
 
 import { SCALARS } from "../../schema/product.ts";
 
 export type Entry = Record<string, unknown>;
 
-/** A record that products refer to; one without an organization is everyone's. */
+/** A record that products refer to. Without an organization, all share it. */
 export interface Reference {
   table: string;
   organization?: string;
-  /** What an answer says of it. */
+  /** The fields that responses show of the record. */
   shown: Entry;
 }
 
-/** What exists besides the products, by id. */
+/** The records, by id. */
 export type World = Map<string, Reference>;
 
-/** One organization's products, oldest first, and the forms of its formats. */
+/** The products of one organization, oldest first, and the forms of its formats. */
 export interface Catalogue {
   organization: string;
   products: Map<string, Product>;
   forms: Map<string, unknown>;
-  /** The products in a publishing program. */
+  /** The products in publishing programs. */
   programmed: Set<string>;
 }
 
-/** A product as it is stored: rows have ids, links have not. */
+/** A product as stored. Rows have ids, links do not. */
 export interface Product {
-  /** What the service alone gives: id, product_code, created_at, updated_at. */
+  /** The fields that the service assigns: id, product_code, created_at, updated_at. */
   given: Entry;
   core: Entry;
   arrays: Record<string, Entry[]>;
 }
 
-/** What is the product's own: its form is the format's. */
+/** The product's own scalars. The product form belongs to the format. */
 const CORE = Object.keys(SCALARS).filter((field) =>
   field !== "product_form_id"
 );
@@ -59,7 +59,7 @@ const PRICE = {
   valid_to: null,
 };
 
-/** The fields of collateral by its type, the first of which cannot be cleared. */
+/** The fields of collateral by type. The first field cannot be cleared. */
 export const COLLATERAL: Record<string, string[]> = {
   text_content: [
     "text",
@@ -88,7 +88,7 @@ export const COLLATERAL: Record<string, string[]> = {
   ],
 };
 
-/** A product without anything in it. */
+/** A product without values. */
 export function emptyProduct(): Product {
   return {
     given: {},
@@ -97,13 +97,13 @@ export function emptyProduct(): Product {
   };
 }
 
-/** Whether the body has nothing that is written. */
+/** Whether the body changes nothing. */
 export function isEmpty(body: Entry): boolean {
   return ![...CORE, ...ARRAYS, "product_form_id"]
     .some((field) => field in body);
 }
 
-/** What the product is after the body was written (specification, 4.4); new rows have no id yet. */
+/** The product after an update with the body (specification, 4.4). New rows have no ids yet. */
 export function written(product: Product, body: Entry): Product {
   const { given, core, arrays } = structuredClone(product);
   for (const field of CORE) if (field in body) core[field] = body[field];
@@ -143,7 +143,7 @@ function emptyCollateral({ collateral_type }: Entry): Entry {
   return Object.fromEntries(fields.map((field) => [field, null]));
 }
 
-/** The product as answers show it in full. */
+/** The full product as in responses. */
 export function shown(
   { given, core, arrays }: Product,
   { organization, forms }: Catalogue,

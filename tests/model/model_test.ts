@@ -10,7 +10,7 @@ const RUNS = 30;
 Deno.test("Any sequence of operations behaves like the model", async () => {
   await using app = await openApp();
   const lists = await codes(app);
-  // `deno task test tests/model/model_test.ts -- 123` runs that seed again.
+  // `deno task test tests/model/model_test.ts -- 123` repeats the run with this seed.
   const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`Seed: ${seed}`);
 

@@ -14,18 +14,18 @@ import { errorsOf, isMalformed } from "./body_errors.ts";
 import { resolved, type Scene, type Side } from "./scene.ts";
 import type { Step } from "./steps.ts";
 
-/** A step, with what it is taken on. */
+/** A step and its target. */
 interface Move {
   scene: Scene;
   step: Step;
   side: Side;
   id: string;
   path: string;
-  /** The product as the model has it; none where it is another's, or gone. */
+  /** The product in the model, or undefined if it belongs to another organization or is deleted. */
   product: Product | undefined;
 }
 
-/** Takes the step in the service and in the model, and expects the same of both. */
+/** Executes the step in the service and in the model, and compares the results. */
 export async function play(scene: Scene, step: Step): Promise<void> {
   const side = scene.sides[step.by]!;
   const owner = step.foreign ? scene.sides[1 - step.by]! : side;
@@ -41,7 +41,7 @@ export async function play(scene: Scene, step: Step): Promise<void> {
   });
 }
 
-/** Expects the lists of both organizations to be what the model has. */
+/** Compares the lists of both organizations with the model. */
 export async function compareLists({ sides, world }: Scene): Promise<void> {
   for (const { client, catalogue } of sides) {
     const { body } = await client.get("/api/products?limit=100");
@@ -55,7 +55,7 @@ export async function compareLists({ sides, world }: Scene): Promise<void> {
   }
 }
 
-/** The same for every product in full. */
+/** Compares every full product with the model. */
 export async function compareProducts({ sides, world }: Scene): Promise<void> {
   for (const { client, catalogue } of sides) {
     for (const [id, product] of catalogue.products) {
@@ -162,7 +162,7 @@ const PLAYS: Record<Step["operation"], (move: Move) => Promise<void>> = {
   },
 };
 
-/** Expects what was written, and stores it with the ids that the service gave. */
+/** Compares the response with the model, and stores the ids that the service assigned. */
 function store(
   { world }: Scene,
   { catalogue }: Side,
@@ -192,7 +192,7 @@ function store(
   assertEquals(data, shown(product, catalogue, world));
 }
 
-/** Expects a 400 that names the values refused, whatever else it names. */
+/** Expects a 400 with at least the invalid values among its details. */
 function assertMalformed(
   { status, body }: Reply,
   refused: [pointer: string, code: string][],

@@ -3,12 +3,12 @@ import type { Catalogue, Entry, Product, World } from "./catalogue.ts";
 import type { Refused } from "./arbitraries.ts";
 import { type Names, recordsOf } from "./world.ts";
 
-/** One of the two organizations: its client, and what the model knows of it. */
+/** One of the two organizations: its client and its model. */
 export interface Side {
   client: Organization;
   catalogue: Catalogue;
   ids: Names["ids"];
-  /** All products that were ever created, by their ids. */
+  /** The ids of all products ever created. */
   created: string[];
 }
 
@@ -20,7 +20,7 @@ export interface Scene {
   world: World;
 }
 
-/** Two organizations without products; `codes` are the lists that they share. */
+/** Two organizations without products. `codes` are the shared lists. */
 export async function openScene(app: App, codes: Names): Promise<Scene> {
   const world: World = new Map(codes.world);
   const sides: Side[] = [];
@@ -43,7 +43,7 @@ export async function openScene(app: App, codes: Names): Promise<Scene> {
   return { app, sides, codes: codes.ids, world };
 }
 
-/** The input of a step as it is sent: with ids for names, and with the values to be refused. */
+/** The input of a step as sent: names replaced by ids, with invalid values. */
 export function resolved(
   { sides, codes }: Scene,
   { by, input }: { by: number; input: Entry },

@@ -24,7 +24,7 @@ const NAMED = [
   "custom_fields",
 ];
 
-/** Writes of SQL; `$org` is an organization, `$product` one of its products. */
+/** Writes by SQL. `$org` is an organization, `$product` one of its products. */
 const WRITES = [
   ...POSITIONED.flatMap((table) => [
     `update ${table} set position = 3 - position where product_id = '$product'`,
@@ -58,7 +58,7 @@ const WRITES = [
   "savepoint here",
 ];
 
-/** A transaction of SQL. */
+/** An SQL transaction. */
 export const SQL: fc.Arbitrary<string> = fc.array(fc.constantFrom(...WRITES), {
   minLength: 1,
   maxLength: 4,

@@ -3,15 +3,15 @@ import { some } from "./arbitraries.ts";
 import type { Entry } from "./catalogue.ts";
 import { bodies } from "./bodies.ts";
 
-/** A request of one of two organizations, or a change of a publishing program by SQL. */
+/** A request of one of the two organizations, or an SQL change of a publishing program. */
 export interface Step {
   operation: "create" | "update" | "get" | "delete" | "list" | "program";
   by: 0 | 1;
-  /** Whether the product is the other one's. */
+  /** Whether the product belongs to the other organization. */
   foreign: boolean;
-  /** Which of all products that were ever created there, counted round; -1 is none. */
+  /** The index among all products ever created, modulo their number. -1 means an unknown product. */
   nth: number;
-  /** The body of a create or an update, the query of a list. */
+  /** The body of a create or update, or the query of a list. */
   input: Entry;
 }
 
@@ -59,7 +59,7 @@ const FIRST: Step[] = ([0, 1] as const).map((by) => ({
   input: { title: "Emma" },
 }));
 
-/** What is done, one after another; each of the two has a product to begin with. */
+/** The steps of a run. Each organization starts with one product. */
 export const STEPS: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: step("create", bodies("create")) },

@@ -13,7 +13,7 @@ import { codes } from "./world.ts";
 
 const RUNS = 30;
 
-/** A request, or a transaction of SQL, for one of the products; -1 is a new one. */
+/** A request or SQL transaction on one of the products. -1 means a new product. */
 interface Step {
   nth: number;
   input?: Entry;
@@ -33,7 +33,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
 Deno.test("Stored answers and counts are right after any writes by requests and by SQL", async () => {
   await using app = await openOwnApp();
   const lists = await codes(app);
-  // `deno task test tests/model/stored_answers_test.ts -- 123` runs that seed again.
+  // `deno task test tests/model/stored_answers_test.ts -- 123` repeats the run with this seed.
   const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`Seed: ${seed}`);
 
@@ -55,14 +55,14 @@ Deno.test("Stored answers and counts are right after any writes by requests and 
   );
 });
 
-/** Takes the step, which may be refused. */
+/** Executes the step. The database may reject it. */
 async function take(scene: Scene, step: Step, id?: string): Promise<void> {
   const { client } = scene.sides[0]!;
   const { sql, input = {} } = step;
   const path = `/api/products/${id}`;
   if (sql && id) {
     const text = sql.replaceAll("$org", client.id).replaceAll("$product", id);
-    // Keys, and checks, may be in its way.
+    // Keys and check constraints may reject it.
     await scene.app.sql((tag) => tag.unsafe(text)).catch(() => {});
   } else if (id) {
     const { body } = await client.get(path);
@@ -74,7 +74,7 @@ async function take(scene: Scene, step: Step, id?: string): Promise<void> {
   }
 }
 
-/** Expects of every answer that is stored and right that it is what would be built. */
+/** Expects every valid document to equal the product built from the tables. */
 async function assertStored({ app, sides }: Scene): Promise<void> {
   const { client } = sides[0]!;
   for (const id of await idsOf({ app, sides } as Scene)) {

@@ -2,7 +2,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import type { App, Organization } from "../support/harness.ts";
 import type { Entry, Reference, World } from "./catalogue.ts";
 
-/** The code lists, and what an answer says of their codes. */
+/** The code lists, with the fields that responses show of each code. */
 const LISTS: Record<string, (name: string, code: string) => Entry> = {
   publishing_statuses: (name, code) => ({
     publishing_status_name: name,
@@ -20,7 +20,7 @@ const LISTS: Record<string, (name: string, code: string) => Entry> = {
   product_forms: () => ({}),
 };
 
-/** The records that the harness gives an organization, and what an answer says of them. */
+/** The records that the harness creates per organization, with the fields that responses show. */
 const RECORDS = {
   license: ["licenses", {
     license_name: "World English",
@@ -39,20 +39,20 @@ const RECORDS = {
   program: ["publishing_programs", {}],
 } as const;
 
-/** A second one of some kinds. */
+/** Additional records of some kinds. */
 const MORE = {
   format2: ["formats", { format_name: "Ebook" }],
   contributor2: ["contributors", { contributor_name: "Another" }],
   customField2: ["custom_fields", { field_name: "Weight" }],
 } as const;
 
-/** What steps refer to by name, and what it is. */
+/** The records by the names that steps use. */
 export interface Names {
   ids: Record<string, string>;
   world: World;
 }
 
-/** Three codes of each list, such as "contributor_roles.2". */
+/** Three codes per list, such as "contributor_roles.2". */
 export async function codes(app: App): Promise<Names> {
   const ids: Record<string, string> = {};
   const world = new Map<string, Reference>();

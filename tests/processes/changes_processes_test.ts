@@ -4,12 +4,12 @@ import { openFreshDatabase } from "../support/fresh_database.ts";
 import { openApp } from "../support/harness.ts";
 import { startService } from "./service.ts";
 
-/** How many products each of the clients creates. */
+/** The number of products that each client creates. */
 const PER_CLIENT = 30;
 
 Deno.test({
   name: "A copy is complete where one of two processes is killed",
-  // The embedded database belongs to one process.
+  // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
 }, async () => {
   await using fresh = await openFreshDatabase();
@@ -23,7 +23,7 @@ Deno.test({
   let turn = 0;
   let created = 0;
 
-  /** Asks the next of the processes that live. */
+  /** Sends the request to the next running process. */
   async function ask(path: string, init: RequestInit = {}) {
     for (let attempt = 1;; attempt++) {
       const origin = processes[turn++ % processes.length];
@@ -31,7 +31,7 @@ Deno.test({
         const response = await fetch(origin + path, { headers, ...init });
         return { status: response.status, body: await response.json() };
       } catch (error) {
-        // The other one lives.
+        // The other process is still running.
         if (attempt === 10) throw error;
       }
     }

@@ -6,10 +6,10 @@ import { script, type Sql } from "../support/script.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { type Service, startService } from "./service.ts";
 
-/** Some processes of the service on one database, which was empty before they started. */
+/** Several processes of the service on one database, which was empty before they started. */
 export interface Cluster extends AsyncDisposable {
   services: Service[];
-  /** SQL behind the services' back. */
+  /** SQL without the service. */
   sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
   /** A new organization with a key that may write. */
   organization(): Promise<{ id: string; key: string }>;
@@ -17,7 +17,7 @@ export interface Cluster extends AsyncDisposable {
   revokeKey(key: string): Promise<void>;
 }
 
-/** Creates a database beside that of the tests, and starts this number of processes on it. */
+/** Creates a database beside the tests' database, and starts this number of processes on it. */
 export async function startCluster(size: number): Promise<Cluster> {
   const name = `processes_${crypto.randomUUID().replaceAll("-", "")}`;
   await administer(`create database ${name}`);
@@ -61,7 +61,7 @@ export async function startCluster(size: number): Promise<Cluster> {
   return cluster;
 }
 
-/** Databases come and go outside of transactions. */
+/** CREATE and DROP DATABASE cannot run in a transaction. */
 async function administer(statement: string): Promise<void> {
   const server = postgres(SETTINGS.url!, { max: 1 });
   await server.unsafe(statement);

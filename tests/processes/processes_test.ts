@@ -2,15 +2,15 @@ import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type Cluster, startCluster } from "./cluster.ts";
 
-/** What the service promises of a key that is revoked. */
+/** The promised time after which a revoked key stops working. */
 const REVOKED_WITHIN_MS = 5_000;
 
-/** What is asked of each process before one of them is killed, and after. */
+/** The requests to each process before and after one is killed. */
 const PER_PROCESS = 10;
 
 Deno.test({
   name: "many processes on one database",
-  // The embedded database belongs to one process.
+  // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
   async fn(t) {
     for (const size of [2, 4]) {
@@ -126,7 +126,7 @@ async function together(t: Deno.TestContext, size: number) {
   });
 }
 
-/** Revokes a key that every process has just used; `time` is when none may take it any more. */
+/** Revokes a key that every process has just used. At `time`, no process may accept it any more. */
 async function revokeOne(cluster: Cluster, everywhere: string[]) {
   const { key } = await cluster.organization();
   for (const origin of everywhere) {
@@ -145,8 +145,8 @@ async function revokeOne(cluster: Cluster, everywhere: string[]) {
 }
 
 /**
- * Asks the first process of the route, and the next where one does not answer,
- * as clients behind a load balancer do; again after a moment where it says so.
+ * Sends the request to the first process, and to the next one if that does not respond,
+ * like clients behind a load balancer. Retries after a pause if the response asks for it.
  */
 async function call(
   route: string[],
@@ -181,7 +181,7 @@ async function call(
   }
 }
 
-/** How many products each process says there are. */
+/** The number of products that each process reports. */
 async function totals(origins: string[], key: string): Promise<number[]> {
   const replies = await Promise.all(
     origins.map((origin) => call([origin], key, "GET", "?limit=1")),

@@ -3,11 +3,11 @@ import { start } from "../support/process.ts";
 /** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
-  /** Ends the process at once, whatever it is doing, and gives what it had logged. */
+  /** Kills the process and returns its log. */
   kill(): Promise<string>;
 }
 
-/** Starts the service on the database at `url`, and waits until it takes requests. */
+/** Starts the service on the database at `url`, and waits until it is ready. */
 export async function startService(
   url: string,
   replicaUrl = "",

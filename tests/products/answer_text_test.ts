@@ -5,8 +5,8 @@ import { openApp } from "../support/harness.ts";
 import { insertTree } from "../support/rights_tree.ts";
 
 /*
- * Fields stand in the order of the specification (2.1), arrays and trees after
- * them. That JSON is compact is checked with every answer of every test.
+ * Fields have the order of the specification (2.1), followed by arrays and trees.
+ * Every test checks that the JSON is compact.
  */
 
 Deno.test("The fields of a response", async (t) => {
@@ -78,7 +78,7 @@ Deno.test("The fields of a response", async (t) => {
   });
 });
 
-/** The names of the fields, with those of nested objects. */
+/** The names of the fields, including those of nested objects. */
 function order(value: unknown): string {
   if (Array.isArray(value)) return `[${order(value[0])}]`;
   if (typeof value !== "object" || value === null) return "";

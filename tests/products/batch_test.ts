@@ -8,7 +8,7 @@ const ISBN = "9780306406157";
 
 const OTHER_ISBN = "9783161484100";
 
-/** Sends the operations, and gives their answers. */
+/** Sends the operations and returns their results. */
 async function send(
   org: Organization,
   operations: object[],
@@ -375,7 +375,7 @@ Deno.test("POST /products/batch", async (t) => {
 
   await t.step({
     name: "lets another organization write while its batches wait",
-    // The embedded database has one connection for all.
+    // The embedded database has only one connection.
     ignore: !SETTINGS.url,
     async fn() {
       const [org, other] = [await app.organization(), await app.organization()];
@@ -542,7 +542,7 @@ Deno.test("POST /products/batch", async (t) => {
   });
 });
 
-/** The product without what the service makes for each one. */
+/** The product without generated values. */
 function shapeOf(product: object): unknown {
   return JSON.parse(
     JSON.stringify(product),

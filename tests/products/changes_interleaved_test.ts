@@ -12,17 +12,17 @@ import {
 import { fc } from "../support/packages.ts";
 
 /*
- * A follower's copy is the catalogue in the end, however API writes, SQL and
- * reads of the follower overlap.
+ * A copy finally equals the catalogue, however API writes, SQL transactions and
+ * reads of the feed interleave.
  */
 
-/** One thing that happens; `product` and `session` choose among those there are. */
+/** One step. `product` and `session` are indexes, modulo the number of existing ones. */
 interface Step {
   what: "create" | "update" | "delete" | "open" | "insert" | "remove" | "end";
   product: number;
   session: number;
   commits: boolean;
-  /** The limit of a page that the follower reads afterwards; 0 for none. */
+  /** The limit of a page read afterwards. 0 means no read. */
   reads: number;
 }
 
@@ -49,7 +49,7 @@ Deno.test("A copy is complete, whatever overlaps", async (t) => {
   await using fresh = await openFreshDatabase();
   const { url, prepare } = fresh.settings;
   await using app = await openApp({}, { url, poolSize: 8 });
-  // Behind PgBouncer nobody has a session for long.
+  // PgBouncer gives no client a session of its own.
   const sessions = url && prepare ? await sessionsBeside(app, url) : [];
 
   await t.step("one step after another", async () => {
@@ -77,13 +77,13 @@ Deno.test("A copy is complete, whatever overlaps", async (t) => {
 
 interface Session {
   sql: postgres.Sql;
-  /** The products that its transaction has locked. */
+  /** The products that the transaction has locked. */
   locked: Set<string>;
 }
 
-/** Sessions whose slots of the counts are nobody else's: an open transaction would make others wait. */
+/** Sessions with distinct slots in `product_counts`: an open transaction would block others in its slot. */
 async function sessionsBeside(app: App, url: string): Promise<Session[]> {
-  // Opens the connections of the service.
+  // Opens the service's connections.
   const org = await app.organization();
   await Promise.all(Array.from({ length: 16 }, () => org.create()));
   const all = await Promise.all(
@@ -177,7 +177,7 @@ async function happen(
         session.locked.add(id);
         await session
           .sql`delete from products where organization_id = ${org.id} and id = ${id}`;
-        // The same product may come back.
+        // The same product may be inserted again.
         if (commits) {
           await session
             .sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Back')`;
@@ -195,10 +195,10 @@ async function happen(
   }
 }
 
-/** In a transaction that has begun already it does nothing but warn. */
+/** In an open transaction, BEGIN only warns. */
 async function begin({ sql, locked }: Session): Promise<void> {
   if (locked.size === 0) await sql`begin`;
-  // What is in the set keeps it open; an insertion locks no row of others.
+  // Members of the set keep their transaction open. An insert locks no rows of others.
   locked.add("begun");
 }
 

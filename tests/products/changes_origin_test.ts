@@ -6,10 +6,10 @@ import { openFreshDatabase } from "../support/fresh_database.ts";
 import { type App, openApp } from "../support/harness.ts";
 
 /*
- * What is done to the whole database, so each has one of its own.
+ * These tests change the whole database, so each has a private one.
  */
 
-/** An organization with a product, and a follower that has come to the end. */
+/** An organization with a product, and a copy that is up to date. */
 async function followed(app: App) {
   const org = await app.organization();
   const product = await org.create();
@@ -24,7 +24,7 @@ Deno.test("the changes of a database that was copied", async (t) => {
   await using app = await openApp({}, { url: fresh.settings.url });
   const operations = app.database.until(performance.now() + 60_000);
   const { org, copy, goesOn } = await followed(app);
-  // As a dump of another server would have it, where far more was written.
+  // Simulates a dump of another server with many more transactions.
   await app.sql(async (sql) => {
     await sql`select begin_origin(1000000000)`;
     await sql`update products set title = 'Before the dump'`;

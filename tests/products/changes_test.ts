@@ -14,7 +14,7 @@ Deno.test("GET /products/changes", async (t) => {
   await t.step("refuses a cursor", (t) => refusals(t, app));
 });
 
-/** A product, as the feed and a follower at its end see it. */
+/** A product as listed in the feed and in a copy. */
 async function followed(app: App) {
   const org = await app.organization();
   const { id, path } = await org.create();

@@ -16,7 +16,7 @@ Deno.test("Concurrent requests", async (t) => {
     >`select id from contributor_roles order by code limit 6`
   );
 
-  /** Some of the contributors that an organization can give a product, from the i-th on. */
+  /** Contributors for a product, starting with the i-th. */
   const contributors = (org: Organization, i: number, count = 3) =>
     Array.from({ length: count }, (_, j) => ({
       contributor_id: org.contributor,
@@ -88,7 +88,7 @@ Deno.test("Concurrent requests", async (t) => {
     const replies = await script(operations, async (sql) => {
       await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
       const replies = bodies.map((body) => org.put(path, body));
-      // As long as the others may take to come and wait for the product.
+      // The time for the other requests to arrive and wait for the product.
       await pause(200);
       return () => Promise.all(replies);
     });
@@ -247,7 +247,7 @@ async function remove(app: App, table: string, id: string): Promise<void> {
   await app.sql((sql) => sql`delete from ${sql(table)} where id = ${id}`);
 }
 
-/** Whether the work was done; the keys of the schema may refuse it. */
+/** Whether the write succeeded. Foreign keys may reject it. */
 async function succeeds(work: Promise<void>): Promise<boolean> {
   try {
     await work;

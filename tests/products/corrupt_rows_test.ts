@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Sql } from "../support/script.ts";
 import { openApp } from "../support/harness.ts";
 
-/** What an operator may write by hand that the service never would. */
+/** Values that an operator may write by SQL, but the service never writes. */
 const CORRUPTIONS: Record<
   string,
   (sql: Sql, id: string) => PromiseLike<unknown>
@@ -30,7 +30,7 @@ Deno.test("A manually corrupted row", async (t) => {
         title: "corrupt",
         product_prices: [{ currency_code: "GBP" }],
       });
-      // Where a constraint refuses it, nothing needs to be shown.
+      // If a constraint rejects the value, there is nothing to test.
       await app.sql((sql) => corrupt(sql, id)).catch(() => {});
 
       const headers = { "x-api-key": org.key };

@@ -168,5 +168,5 @@ Deno.test("POST /products", async (t) => {
 
 const WRITABLE = Object.keys(SCALARS).filter((field) => field !== "title");
 
-/** What is there without anything in it. */
+/** The response fields of a product that has only a title. */
 const EMPTY = [...WRITABLE, "license_name", "license_badge_colour"];

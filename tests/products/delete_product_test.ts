@@ -93,7 +93,7 @@ Deno.test("DELETE /products/{id}", async (t) => {
   });
 });
 
-/** How many rows each table has for a product. */
+/** The number of rows per table for a product. */
 async function rowsOf(
   app: App,
   product: string,

@@ -19,7 +19,7 @@ Deno.test("GET /products", async (t) => {
 
 async function sorting(t: Deno.TestContext, app: App) {
   const org = await app.organization();
-  // One more time than there are titles, so that two products share one.
+  // One time more than there are titles, so that two products share a title.
   const rows = [
     ["Zebra", "2026-03-01", "2026-01-01T00:00:00Z", "2026-02-03T00:00:00Z"],
     ["apple", null, "2026-01-02T00:00:00Z", "2026-02-01T00:00:00Z"],
@@ -29,7 +29,7 @@ async function sorting(t: Deno.TestContext, app: App) {
   for (const [title, publication_date, created_at, updated_at] of rows) {
     const { id } = await org.create({ title, publication_date });
     await app.sql(async (sql) => {
-      // Without the triggers, which never move updated_at back.
+      // Without triggers, which never decrease updated_at.
       await sql`set local catalogue.writer = 'service'`;
       await sql`
         update products p set created_at = ${created_at}, updated_at = ${updated_at}

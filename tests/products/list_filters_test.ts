@@ -132,7 +132,7 @@ Deno.test("GET /products by filters", async (t) => {
   );
 });
 
-/** The first of the values, the second, or none. */
+/** The first value, the second one, or none. */
 function pick(values: string[], i: number): string | null {
   return values[i % 2] ?? null;
 }

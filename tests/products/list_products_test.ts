@@ -3,10 +3,10 @@ import { openApp } from "../support/harness.ts";
 import { fullBody } from "../support/bodies.ts";
 import { idsOf, load } from "../support/loading.ts";
 
-/** How many products come while the list is read, and how many it shows at a time. */
+/** The number of products inserted while the list is read, and the page size. */
 const [PRODUCTS, LIMIT] = [30, 7];
 
-/** What a list is ordered by. */
+/** The sort keys of a list. */
 interface Item {
   id: string;
   created_at: string;
@@ -254,7 +254,7 @@ Deno.test("GET /products", async (t) => {
           pages = body.meta.total_pages;
           for (const { id } of items) seen.add(id);
         }
-        // Whatever came meanwhile came before it, and moved it to a later page.
+        // Products inserted meanwhile come first, and move this one to a later page.
         assert(seen.has(first.id));
         walks++;
       }

@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertDetails, assertHas } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 
-/** The arrays that are merged by id, and how an entry of each is told from others. */
+/** The arrays that are merged by id, with fields that identify an entry. */
 const MERGED = {
   product_prices: ["GBP", "EUR", "USD"]
     .map((currency_code) => ({ currency_code })),

@@ -125,7 +125,7 @@ Deno.test("PUT /products/{id}: arrays replaced whole", async (t) => {
 
 type Entry = Record<string, unknown>;
 
-/** Four entries of the array with records of the organization's own. */
+/** Four entries of the array, with records of the organization. */
 async function entriesOf(
   app: App,
   org: Organization,

@@ -125,7 +125,7 @@ Deno.test("Rights and supply", async (t) => {
   });
 });
 
-/** What a list leaves out. */
+/** The fields that lists omit. */
 const NESTED = [
   "product_prices",
   "packing_configurations",
@@ -137,7 +137,7 @@ const NESTED = [
   "product_sales_rights",
 ];
 
-/** One row for each code of ONIX List 46, the first for the rest of the world. */
+/** One row per code of ONIX List 46, the first for the rest of the world. */
 async function insertRights(
   app: App,
   org: Organization,

@@ -72,7 +72,7 @@ Deno.test("GET /products?search=", async (t) => {
         title.toLowerCase().includes(term.toLowerCase())
       );
 
-      // A product code may have the letter too.
+      // Product codes may contain the letter.
       const found = await search(org, term);
       assert(expected.every((title) => found.includes(title)), term);
       if (!/^[0-9a-z]$/.test(term)) assertEquals(found, expected.sort(), term);

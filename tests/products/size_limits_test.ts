@@ -3,7 +3,7 @@ import { assertDetails } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import { assertBuilt, read } from "../support/stored.ts";
 
-/** The arrays whose rows are kept where a body leaves them out, and an entry of each. */
+/** The arrays that keep rows without an entry, with an entry each. */
 const MERGED = {
   product_prices: { currency_code: "GBP" },
   packing_configurations: { unit_of_measure: "inner" },
@@ -132,7 +132,7 @@ Deno.test("The largest size of a product", async (t) => {
   );
 });
 
-/** Writes the array, and gives how many entries the product has then. */
+/** Writes the array, and returns the product's number of entries. */
 async function count(
   org: Organization,
   path: string,

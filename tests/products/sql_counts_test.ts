@@ -10,7 +10,7 @@ import { assertTotals } from "../support/totals.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 
-/** What SQL does with the products of an organization that has a dozen. */
+/** SQL statements on the products of an organization with twelve products. */
 const CHANGES: Record<string, (org: Organization) => string> = {
   "insert": (org) =>
     `insert into products (organization_id, title, format_id)

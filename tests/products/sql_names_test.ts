@@ -7,7 +7,7 @@ import { assertBuilt, assertShows, store } from "../support/stored.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 
-/** Names that change without an update, and those of all organizations: what takes most away comes last. */
+/** Changes of names other than by UPDATE, including shared names. The most destructive come last. */
 const OF_NAMES: Record<string, string> = {
   "is in conflict with an inserted one":
     `insert into publishers (organization_id, id, name)

@@ -7,7 +7,7 @@ import { assertBuilt, assertShows, read, store } from "../support/stored.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 
-/** Writes of the row `p.id = '…'`, which keep its `updated_at` where nothing else moves it. */
+/** Writes of the row `p.id = '…'` that do not set `updated_at` themselves. */
 const OF_PRODUCTS: Record<string, (id: string) => string> = {
   "is updated twice in a transaction": (id) =>
     `update products set title = 'First' where id = '${id}';

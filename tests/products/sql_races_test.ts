@@ -5,7 +5,7 @@ import { assertBuilt, read } from "../support/stored.ts";
 
 const SECONDS = 4;
 
-/** A product's values that only grow, each of them written by one writer. */
+/** Values of a product that only increase. Each has one writer. */
 const VALUES = ["page_count", "list_price", "publisher", "label"] as const;
 
 type Numbers = Record<typeof VALUES[number], number>;
@@ -61,7 +61,7 @@ Deno.test({
         await label(app, n);
         written.label = n;
       }),
-      // Other products come and go, and their counts with them.
+      // Other products are inserted and deleted, and counted.
       repeat(async (n) => {
         const { path } = await org.create({ format_id: org.format });
         await app.sql((sql) =>
@@ -109,7 +109,7 @@ Deno.test({
       for (let n = 2; performance.now() < end; n++) await write(n);
     }
 
-    /** Expects each read to show what was written before it, and what was read before. */
+    /** Expects each read to show all earlier writes, and no older values than earlier reads. */
     async function reading<T extends Record<string, number>>(
       acknowledged: () => T,
       shown: () => Promise<Partial<T>>,

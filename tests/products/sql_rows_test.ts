@@ -6,7 +6,7 @@ import { assertBuilt, assertShows, store } from "../support/stored.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 
-/** What SQL does with the rows of a table that are `these`, and what it has saved of them as `saved`. */
+/** SQL statements on the rows `these` of a table. `saved` contains the rows saved before. */
 const WAYS: Record<string, (table: string, these: string) => string> = {
   "are deleted": (table, these) => `delete from ${table} where ${these}`,
   "are inserted": (table) => insertSaved(table),
@@ -80,7 +80,7 @@ Deno.test("Rows below a product that SQL writes are in the next answer", async (
   }
 
   for (const table of tables) {
-    // Products refer to their series, so they would be truncated too.
+    // Truncation would cascade to products, which refer to their series.
     if (table === "product_collections") continue;
     const org = await app.organization();
     const { id } = await createFullProduct(app, org);
@@ -160,7 +160,7 @@ function insertSaved(table: string): string {
     select r.* from saved s cross join jsonb_populate_recordset(null::${table}, s.rows) r`;
 }
 
-/** Keeps the rows until the next ones are saved. */
+/** Stores the rows until the next call. */
 function saving(table: string, these: string): string {
   return `drop table if exists saved;
     create table saved as select jsonb_agg(to_jsonb(t)) as rows from ${table} t where ${these}`;

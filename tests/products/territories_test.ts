@@ -235,7 +235,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     const reply = await org.put(`${path}/territories`, [
       foreign,
       { id: uuidv7() },
-      // An id of another kind of row.
+      // The id of a row of another kind.
       { supply_details: [{ id: TREE[0]!.id }] },
     ]);
 

@@ -6,7 +6,7 @@ import { send, SETTINGS } from "../support/harness.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { prepare, start } from "../support/process.ts";
 
-/** Behind UTC, and so far ahead that it is another day most of the time. */
+/** Time zones behind UTC, and so far ahead that the day usually differs. */
 const ZONES = ["America/Los_Angeles", "Pacific/Kiritimati"];
 
 const DAYS = ["0001-01-01", "1883-11-18", "2024-02-29", "9999-12-31"];

@@ -198,7 +198,7 @@ Deno.test("The totals of lists", async (t) => {
   );
 });
 
-/** Some of the filtered fields, each with one of its values or null. */
+/** Some of the filter columns, each with one of its values or null. */
 function someValues(values: Values, random: () => number) {
   return Object.fromEntries(FILTERS.flatMap((column) => {
     if (random() < 0.3) return [];
@@ -206,7 +206,7 @@ function someValues(values: Values, random: () => number) {
   }));
 }
 
-/** A generator of numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** A random number generator from 0 to 1 with a seed (mulberry32). */
 function randomBy(seed: number): () => number {
   return () => {
     seed = seed + 0x6d2b79f5 | 0;

@@ -266,7 +266,7 @@ Deno.test("PUT /products/{id}", async (t) => {
   });
 });
 
-/** What is there only while it is set. */
+/** The fields that responses show only while they are set. */
 const DISPLAYED = [
   "season_name",
   "publisher_name",

@@ -7,13 +7,13 @@ import { openApp, send } from "../support/harness.ts";
 import { withOperations } from "../support/operations.ts";
 
 Deno.test("A write", async (t) => {
-  // One session, whose dice can be loaded.
+  // One connection, whose random() is replaced.
   await using app = await openApp({}, { poolSize: 1 });
   const org = await app.organization();
   const tables: string[] = [];
   const handler = app.variant({ database: noting(app.database, tables) });
 
-  /** The tables of the statements that a write sends. */
+  /** The tables in the statements of a write. */
   async function tablesOf(method: string, path: string, body?: object) {
     tables.length = 0;
     const reply = await send(handler, path, {
@@ -25,7 +25,7 @@ Deno.test("A write", async (t) => {
   }
 
   const body = await fullBody(app, org);
-  // The use of the key is noted once.
+  // The use of the key is recorded only once.
   await send(handler, "/api/products", { headers: { "x-api-key": org.key } });
   let created: Reply["body"];
 
@@ -94,7 +94,7 @@ Deno.test("A write", async (t) => {
 
 const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** So that none waits for another in a circle: the product, then what it shares with others, counts before formats. */
+/** The common lock order, which prevents deadlocks: the product first, then shared rows, counts before formats. */
 function assertInOrder(tables: string[]): void {
   // Further locks of the product never wait.
   const locked = [...new Set(tables)];
@@ -110,14 +110,14 @@ const SHARED = ["product_counts", "formats"];
 
 const LOCKING = /\b(insert into|update|delete from)\b/;
 
-/** The database, which notes the table of each statement of its transactions that locks a row. */
+/** A database that records the table of each locking statement in its transactions. */
 function noting(database: Database, tables: string[]): Database {
   function note(flight: readonly Statement[]): void {
     for (const statement of flight) {
       const { text } = parametersOf(statement, "");
       if (!LOCKING.test(text)) continue;
       const [, table] = /\b(?:insert into|update|from) (\w+)/.exec(text) ?? [];
-      // The use of a key is noted once a minute.
+      // The use of a key is recorded once per minute.
       if (table !== "api_key_uses") tables.push(table!);
     }
   }

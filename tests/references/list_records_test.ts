@@ -14,7 +14,7 @@ const NAMES = [
   "O'Brien, Flann",
 ];
 
-/** Each table: the search of some has an index, and that of others has none. */
+/** The tables of records. Some have a search index, some do not. */
 Deno.test("Each list of records", async (t) => {
   await using app = await openApp();
 
@@ -178,7 +178,7 @@ Deno.test("Lists of records", async (t) => {
   );
 });
 
-/** The names on all pages, by the links from one to the next. */
+/** The names on all pages, read by following the links. */
 async function walk(org: Organization, path: string): Promise<string[]> {
   const names: string[] = [];
   for (let next: string | undefined = path; next;) {

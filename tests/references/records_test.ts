@@ -9,7 +9,7 @@ import {
 import { idOfCode, openApp } from "../support/harness.ts";
 import { createRecord, pathOfRecords } from "../support/records.ts";
 
-/** A value for each column besides the name. */
+/** A value for each column except the name. */
 const VALUES: Record<string, string> = {
   badge_colour: "#1d4eD8",
   collection_type: "series",

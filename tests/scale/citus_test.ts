@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
 import { openOwnApp } from "../support/own_app.ts";
 
-/** What `sql/citus.sql` calls of Citus, without an effect but the note that a table is distributed. */
+/** Stubs of the Citus functions in `sql/citus.sql`. They only record distributed tables. */
 const STUBS = `
   create table pg_dist_partition (logicalrelid regclass);
   create function citus_get_active_worker_nodes() returns setof int language sql as $$ select 1 $$;

@@ -14,7 +14,7 @@ type Ask = (
   headers?: Record<string, string>,
 ) => Promise<{ body: { data: { id: string }[] & { id: string } } }>;
 
-/** Asks for everything that there is about records: so each of their statements is sent. */
+/** Sends every kind of request for records, and so each of their statements. */
 export async function askForRecords(
   ask: Ask,
   org: Organization,

@@ -3,13 +3,13 @@ import type { Transaction } from "../../db/connections/transaction.ts";
 import type { Database } from "../../db/database.ts";
 import { withOperations } from "../support/operations.ts";
 
-/** A database that remembers the text of every statement it is asked to run. */
+/** A database that records the text of every statement. */
 export interface Recording extends Database {
-  /** The statements until now, each once. */
+  /** The distinct statements recorded so far. */
   statements: Set<string>;
 }
 
-/** A database that records its statements. */
+/** Returns a database that records its statements. */
 export function recorded(database: Database): Recording {
   const statements = new Set<string>();
 

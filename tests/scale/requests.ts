@@ -16,7 +16,7 @@ import { TREE, withoutIds } from "../support/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
 import { recorded } from "./recording.ts";
 
-/** Every statement of the service's requests and commands, as sent, by asking for all that there is. */
+/** Every statement of the service's requests and commands, as sent to the database. */
 export async function everyStatement(app: App): Promise<Set<string>> {
   const database = recorded(app.database);
   const handler = app.variant({ database });
@@ -95,7 +95,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
       removeMember("user"),
     )
   );
-  // Nothing is stored of a product that SQL has changed, so it is built.
+  // SQL has invalidated the stored JSON of this product, so the service builds it.
   await app.sql((sql) =>
     sql`update products set title = 'Other' where id = ${other}`
   );
@@ -108,7 +108,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   return database.statements;
 }
 
-/** Bodies for a product that was created with everything in it. */
+/** Bodies for a complete product. */
 function changes(
   org: Organization,
   // deno-lint-ignore no-explicit-any
@@ -127,7 +127,7 @@ function changes(
   ];
 }
 
-/** The queries of lists, each in all its forms. */
+/** The queries of lists, in all their forms. */
 // deno-lint-ignore no-explicit-any
 function queries(org: Organization, product: any): string[] {
   return [

@@ -8,11 +8,11 @@ import { brokenBy, STATEMENT_RULES } from "./statement_rules.ts";
 import { WRONG_MIGRATIONS, WRONG_STATEMENTS } from "./wrong.ts";
 
 /*
- * The database can be distributed by organization (sql/citus.sql) as long as
- * these rules are kept. They are checked here, where no cluster is needed.
+ * The database can be distributed by organization (sql/citus.sql) while these
+ * rules hold. The tests check them without a cluster.
  */
 
-/** Commands write tables that every node has; a request never does. */
+/** Commands may write tables that every node copies. Requests never do. */
 const OF_COMMANDS =
   /^(insert into|update|delete from) (organizations|api_keys|organization_members)\b/;
 const OF_REQUESTS = "writes no table that every node has";
@@ -79,7 +79,7 @@ Deno.test("The rules of a distributable database", async (t) => {
   }
 });
 
-/** Modules whose statements no request sends, or that name no table. */
+/** Modules whose statements no request sends, or which name no table. */
 const OF_OPERATORS = [
   "install.ts",
   "migrate.ts",
@@ -88,10 +88,10 @@ const OF_OPERATORS = [
   "replica.ts",
 ];
 
-/** They may say `sql` too. */
+/** The other names of the tag `sql`. */
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 
-/** How each tagged template of the request's modules begins. */
+/** The first words of each tagged template in the modules of requests. */
 async function templates(): Promise<string[]> {
   const folder = new URL("../../db/", import.meta.url);
   const texts = await Promise.all(

@@ -3,23 +3,23 @@ import { bare, inside, items } from "./text.ts";
 
 const SQL = new URL("../../sql/", import.meta.url);
 
-/** What the rules know of the tables. */
+/** The schema as the rules need it. */
 export interface Schema {
-  /** The tables that are copied to every node: `sql/citus.sql` lists them. */
+  /** The tables copied to every node, as listed in `sql/citus.sql`. */
   shared: Set<string>;
-  /** The columns of every table, each with its definition. */
+  /** The columns of every table, with their definitions. */
   columns: Map<string, Map<string, string>>;
-  /** The functions that give another value at each call. */
+  /** The volatile functions. */
   volatile: Set<string>;
 }
 
-/** A statement of a migration, as it stands there. */
+/** A statement of a migration, unchanged. */
 export interface Definition {
   file: string;
   statement: string;
 }
 
-/** Every statement of the migrations, in their order. */
+/** All statements of the migrations, in order. */
 export async function readMigrations(): Promise<Definition[]> {
   const folder = new URL("migrations/", SQL);
   const files = Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
@@ -36,7 +36,7 @@ export async function readShared(): Promise<Set<string>> {
   return new Set(Array.from(list!.matchAll(/'(\w+)'/g), ([, name]) => name!));
 }
 
-/** The tables with their columns, as the statements leave them. */
+/** The tables with their columns after all statements. */
 export function columnsOf(definitions: Definition[]): Schema["columns"] {
   const tables: Schema["columns"] = new Map();
   for (const { statement } of definitions) {
@@ -60,13 +60,13 @@ function named(column: string): [string, string] {
   return [name!, definition.join(" ")];
 }
 
-/** Whether the table holds rows of organizations, and so lies in shards. */
+/** Whether the table has rows per organization, and so is sharded. */
 export function isTenant({ columns, shared }: Schema, table: string): boolean {
   return !shared.has(table) &&
     columns.get(table)?.has("organization_id") === true;
 }
 
-/** Whether the text calls one of the functions that give another value at each call. */
+/** Whether the text calls a volatile function. */
 export function callsVolatile({ volatile }: Schema, text: string): boolean {
   return Array.from(text.matchAll(/([a-z_]\w*) \(/g), ([, name]) => name!)
     .some((name) => volatile.has(name));

@@ -1,7 +1,7 @@
 import { columnsOf, type Definition, isTenant, type Schema } from "./schema.ts";
 import { bare, inside, items } from "./text.ts";
 
-/** Whether the statement (`text`, as `bare` gives it) breaks the rule. */
+/** Whether the statement (`text`, and `bare` without literals) breaks the rule. */
 type Breaks = (
   text: string,
   schema: Schema,
@@ -9,12 +9,12 @@ type Breaks = (
   migrations: Definition[],
 ) => boolean;
 
-/** The migrations up to this one were there before a database could be distributed. */
+/** The last migration from before the database could be distributed. */
 const LAST_BEFORE_CITUS = "0007";
 
 /**
- * What a database that is distributed by organization asks of tables and
- * migrations. All of it is free on a database that is not.
+ * The rules for tables and migrations in a database distributed by organization.
+ * They cost nothing in a local database.
  */
 const RULES = {
   "names every constraint by hand": (text) =>
@@ -112,7 +112,7 @@ const RULES = {
 /** The names of the rules for the schema. */
 export const SCHEMA_RULES = Object.keys(RULES);
 
-/** The rules that the statements of the migrations break, each with its statement. */
+/** The rules that the migrations break, each with the statement. */
 export function brokenIn(
   migrations: Definition[],
   known: Omit<Schema, "columns">,
@@ -127,7 +127,7 @@ export function brokenIn(
   );
 }
 
-/** The table that the statement creates or changes. */
+/** The table that the statement creates or alters. */
 function tableOf(text: string): string {
   return /^(?:create|alter) table (\w+)/.exec(text)?.[1] ??
     /^create (?:unique )?index (?:concurrently )?\w+ on (\w+)/.exec(text)
@@ -135,7 +135,7 @@ function tableOf(text: string): string {
     "";
 }
 
-/** The parts of the statement that are or have constraints. */
+/** The parts of the statement that are or contain constraints. */
 function keysOf(text: string): string[] {
   const parts = text.startsWith("create")
     ? items(inside(text))

@@ -1,12 +1,12 @@
 import { callsVolatile, isTenant, type Schema } from "./schema.ts";
 import { bare, inside, items, levels } from "./text.ts";
 
-/** Whether the statement (`bare`) breaks the rule. */
+/** Whether the statement (`bare`, without literals) breaks the rule. */
 type Breaks = (statement: string, schema: Schema) => boolean;
 
 /**
- * What a database that is distributed by organization asks of every statement
- * of a request, so that it runs on the one node that has the organization.
+ * The rules for statements of requests in a database distributed by organization.
+ * With them, a statement runs on the one node that has the organization.
  */
 const RULES = {
   "names the organization, as a parameter, for every table of organizations": (
@@ -101,7 +101,7 @@ export function brokenBy(statement: string, schema: Schema): string[] {
     .map(([rule]) => rule);
 }
 
-/** The tables of one level of a statement, with their aliases. */
+/** The tables at one level of a statement, with their aliases. */
 function tablesOf(level: string) {
   const from = level.matchAll(
     /\bfrom (.*?)(?=\b(?:where|group by|order by|limit|returning|union|on conflict|for)\b|$)/g,
@@ -122,7 +122,7 @@ function tablesOf(level: string) {
   });
 }
 
-/** How often the level says which organization's rows it means. */
+/** The number of conditions on the organization at this level. */
 function conditions(level: string, alias: string): number {
   return Array.from(
     level.matchAll(new RegExp(`\\b${alias}\\.organization_id = \\$\\d+`, "g")),

@@ -1,8 +1,8 @@
-/** Comments, strings and dollar-quoted bodies: nothing of them is the statement's own. */
+/** Comments, strings and dollar-quoted bodies, which are not part of the statement's structure. */
 const OPAQUE =
   /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
 
-/** The statement on one line in lower case, without comments, quotes and what its strings say. */
+/** The statement on one line in lower case, without comments, quotes and string contents. */
 export function bare(statement: string): string {
   return statement
     .replace(OPAQUE, (opaque) => /^['$]/.test(opaque) ? "''" : " ")
@@ -12,11 +12,11 @@ export function bare(statement: string): string {
     .replace(/ +/g, " ")
     .trim()
     .toLowerCase()
-    // This is an ordinary table for Citus.
+    // Citus treats this as an ordinary table.
     .replace(/^create unlogged table/, "create table");
 }
 
-/** The whole text and the inside of each pair of parentheses, each without what lies deeper. */
+/** The text and the content of each pair of parentheses, each without nested parentheses. */
 export function levels(text: string): string[] {
   const closed: string[] = [];
   const open = [""];
@@ -33,7 +33,7 @@ export function levels(text: string): string[] {
   return [...closed, ...open];
 }
 
-/** The items of a list, whose own parentheses may hold commas. */
+/** The items of a list. Commas within parentheses do not separate. */
 export function items(list: string): string[] {
   const items = [""];
   let depth = 0;
@@ -46,7 +46,7 @@ export function items(list: string): string[] {
   return items.map((item) => item.trim());
 }
 
-/** What stands between the first parenthesis of the text and the one that closes it. */
+/** The text between the first parenthesis and its closing one. */
 export function inside(text: string): string {
   const start = text.indexOf("(");
   let depth = 0;

@@ -1,4 +1,4 @@
-/** A statement for each rule, which breaks that one and no other. */
+/** For each rule, a statement that breaks only this rule. */
 export const WRONG_STATEMENTS: Record<string, string> = {
   "names the organization, as a parameter, for every table of organizations":
     "select p.id, (select l.name from licenses l where l.id = p.license_id) from products p where p.organization_id = $1",
@@ -26,7 +26,7 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "set constraints products_series deferred",
 };
 
-/** A migration for each rule of the schema, which breaks that one and no other. */
+/** For each rule of the schema, a migration that breaks only this rule. */
 export const WRONG_MIGRATIONS: Record<string, string> = {
   "names every constraint by hand":
     "alter table seasons add foreign key (organization_id, id) references licenses (organization_id, id)",

@@ -6,7 +6,7 @@ import { addFormats, Ajv2020 } from "./packages.ts";
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-/** The OpenAPI document of the service with closed objects: a field that it does not name is an error. */
+/** The service's OpenAPI document with closed objects: an undocumented field is an error. */
 const DOCUMENT: Json = JSON.parse(
   openapiDocument("http://catalogue.test", "/api"),
   (_, value: Json) =>
@@ -17,7 +17,7 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 ajv.addSchema(DOCUMENT, "openapi.json");
 
-/** The paths as regular expressions, under any prefix: a longer one is no prefix and a shorter one. */
+/** The paths as regular expressions, under any prefix. Longer paths come first. */
 const PATHS = Object.keys(DOCUMENT.paths)
   .sort((one, other) => other.split("/").length - one.split("/").length)
   .map((path) => ({
@@ -28,9 +28,9 @@ const PATHS = Object.keys(DOCUMENT.paths)
   }));
 
 /**
- * Checks an answer against the OpenAPI document: its status, its headers, and
- * every field and code of its body. A body that the service accepted must match
- * its schema too.
+ * Validates a response against the OpenAPI document: its status, its headers, and
+ * every field and code of its body. A request body that the service accepted must
+ * match its schema too.
  */
 export function assertOpenApi(
   { method, url }: Request,
@@ -66,7 +66,7 @@ export function assertOpenApi(
 
 const JSON_TYPE = "application/json";
 
-/** Checks an answer to a request that matches no operation. */
+/** Validates a response to a request that matches no operation. */
 function assertNoOperation({ status }: Reply): void {
   assert(
     [204, 400, 404, 405].includes(status),
@@ -78,7 +78,7 @@ function isUnknownPath({ body }: Reply): boolean {
   return body?.error?.message.startsWith("Unknown path");
 }
 
-/** Whether the whole body was taken: a batch is answered 200 whatever became of its operations. */
+/** Whether the service accepted the whole body. A batch gets 200 even if its operations fail. */
 function isTaken({ status, body }: Reply): boolean {
   return status < 400 &&
     !(Array.isArray(body?.data) &&

@@ -1,6 +1,6 @@
 import { type App, idOfCode, type Organization } from "./harness.ts";
 
-/** A body with a value in every field, as answers show it, and no null. */
+/** A body with a value in every field, in the form of responses, without nulls. */
 export async function fullBody(app: App, org: Organization) {
   const author = await idOfCode(app, "contributor_roles", "A01");
   const reader = await idOfCode(app, "contributor_roles", "E07");

@@ -1,9 +1,9 @@
-/** An OpenTelemetry collector of JSON over HTTP, which remembers what it was sent. */
+/** An OpenTelemetry collector for JSON over HTTP, which stores what it receives. */
 export interface Collector extends AsyncDisposable {
   endpoint: string;
   spans: Span[];
   metrics: Metric[];
-  /** Resolves once `isThere` finds what was sent enough. */
+  /** Resolves once the predicate `isThere` holds for the received data. */
   until(isThere: () => boolean): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface Sent {
   resourceMetrics?: { scopeMetrics: { metrics: Metric[] }[] }[];
 }
 
-/** Collects at a free port. */
+/** Starts a collector on a free port. */
 export function openCollector(): Collector {
   const spans: Span[] = [];
   const metrics: Metric[] = [];

@@ -11,12 +11,12 @@ export interface Change {
   product?: { id: string; title: string; updated_at: string };
 }
 
-/** A reader of an organization's products. */
+/** A client that reads an organization's products. */
 interface Reader {
   get(path: string): Promise<Pick<Reply, "status" | "body">>;
 }
 
-/** A copy of an organization's products, kept by following their changes. */
+/** A copy of an organization's products, synchronized with the feed of changes. */
 export class Copy {
   readonly #reader: Reader;
   readonly #app: Pick<App, "sql">;
@@ -28,7 +28,7 @@ export class Copy {
     this.#app = app;
   }
 
-  /** Reads one page, and says whether there are more. */
+  /** Reads one page, and returns whether more follow. */
   async read(query = ""): Promise<{ changes: Change[]; more: boolean }> {
     const after = this.cursor ? `&after=${this.cursor}` : "";
     const { status, body } = await this.#reader.get(
@@ -43,7 +43,7 @@ export class Copy {
     return { changes: body.data, more: body.meta.more };
   }
 
-  /** Reads on to all that is committed now, and gives the changes that came. */
+  /** Reads up to the current end of the feed, and returns the changes. */
   async catchUp(query = ""): Promise<Change[]> {
     await settled(this.#app);
     const all: Change[] = [];
@@ -54,7 +54,7 @@ export class Copy {
     }
   }
 
-  /** Throws unless it holds exactly what the catalogue has. */
+  /** Throws unless the copy equals the catalogue. */
   async assertComplete(): Promise<void> {
     const listed = new Map();
     for (let page = 1;; page++) {
@@ -68,7 +68,7 @@ export class Copy {
   }
 }
 
-/** Waits until the transactions of now are over, those of other tests on the same server too. */
+/** Waits until all transactions running now have ended, including those of other tests on the server. */
 async function settled(app: Pick<App, "sql">): Promise<void> {
   const [now] = await app.sql((sql) =>
     sql<{ id: string }[]>`select pg_current_xact_id()::text as id`

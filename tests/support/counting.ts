@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { withOperations } from "./operations.ts";
 
-/** The database, and how often it was read: looked up, or a single write. */
+/** A database that counts its look-ups and scans. */
 export function countingReads(
   database: Database,
 ): Database & { reads: number } {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 
-/** An answer, read. */
+/** A parsed response. */
 export interface Reply {
   status: number;
   headers: Headers;
@@ -11,7 +11,7 @@ export interface Reply {
 
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
-/** Holds an answer against what every answer has (specification, 7). */
+/** Checks what holds for every response (specification, 7). */
 export function assertEnvelope(
   { status, headers, body, text }: Reply,
   method: string,

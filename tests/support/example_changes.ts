@@ -5,7 +5,7 @@ const FOREIGN_CURSOR = btoa(
   "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000",
 ).replaceAll("=", "");
 
-/** Reads everything there is, before other examples write products. */
+/** Reads the whole feed, before other examples write products. */
 export const FOLLOW: ExampleRequest = {
   summary: "A new copy",
   operation: "GET /products/changes",

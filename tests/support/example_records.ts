@@ -15,7 +15,7 @@ const DEMO_PUBLISHER = "30000000-0000-4000-8000-000000000001";
 
 const DEMO_PROGRAM = "b0000000-0000-4000-8000-000000000001";
 
-/** For each table, the body that creates a record, and the one that changes it. */
+/** For each table, the bodies that create and update a record. */
 const BODIES: Record<OwnTable, [created: object, changed: object]> = {
   licenses: [
     { name: "Audio licence", badge_colour: "#0f766e" },
@@ -54,7 +54,7 @@ const CODES: Record<SharedTable, string> = {
   lifecycle_statuses: "active",
 };
 
-/** The requests for what products refer to, and for the service itself. */
+/** The requests for records and for the service's own endpoints. */
 export const RECORDS: Requests = {
   ...Object.assign({}, ...OWN_TABLES.map(ownRequests)) as Requests,
   deletePublisherInUse: {
@@ -92,7 +92,7 @@ export const RECORDS: Requests = {
   },
 };
 
-/** The requests for API keys. They are sent before the demo key is used, because answers show its last use. */
+/** The requests for API keys. They come before any use of the demo key, because responses show its last use. */
 export const KEYS: Requests = {
   createApiKey: {
     summary: "A key that only reads",

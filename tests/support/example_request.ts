@@ -1,16 +1,16 @@
-/** The answers to earlier requests, by name. */
+/** The responses to earlier requests, by name. */
 // deno-lint-ignore no-explicit-any
 export type Answers = Record<string, any>;
 
-/** A request whose answer is an example. Path and body may follow from earlier answers. */
+/** A request whose response is an example. Path and body may depend on earlier responses. */
 export interface ExampleRequest {
   summary: string;
   operation: string;
-  /** Under the API prefix, or absolute if the operation is outside it. */
+  /** Relative to the API prefix, or absolute for operations outside it. */
   path: string | ((answers: Answers) => string);
   body?: object | ((answers: Answers) => object);
-  /** Absent: the demo key. */
+  /** The default is the demo key. */
   caller?: "nobody" | "owner";
-  /** Whether it only prepares a later one. */
+  /** Whether the request only prepares a later one. */
   isHidden?: true;
 }

@@ -7,7 +7,7 @@ const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000002400";
 
 const UNKNOWN_PRODUCT = "c0000000-0000-4000-8000-999999999999";
 
-/** The requests of the examples to the demo organization, in the order in which they are sent. */
+/** The requests of the examples to the demo organization, in order. */
 export const REQUESTS: Record<string, ExampleRequest> = {
   ...KEYS,
   follow: FOLLOW,

@@ -1,6 +1,6 @@
 import type { ExampleRequest } from "./example_request.ts";
 
-/** The product with the fullest rights of the demo. */
+/** The demo product with the most complete rights. */
 const ODYSSEY = "c0000000-0000-4000-8000-000000000100";
 
 /** The requests for rights and supply. */

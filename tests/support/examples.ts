@@ -9,11 +9,11 @@ import { type App, openApp, SETTINGS } from "./harness.ts";
 import { claims, hmacToken } from "./jwt.ts";
 
 /*
- * The examples of the OpenAPI document are answers of the service. Run as a
+ * Records the examples of the OpenAPI document from the service's responses. As a
  * program, this file writes them: `deno task examples`.
  */
 
-/** The file that holds the examples. */
+/** The file of the examples. */
 export const EXAMPLES = new URL(
   "../../schema/openapi/examples.json",
   import.meta.url,
@@ -21,12 +21,12 @@ export const EXAMPLES = new URL(
 
 const SECRET = "a secret that has thirty-two bytes or more";
 
-/** The service over a new embedded database with the demo organization, and its callers' headers. */
+/** The service with the demo organization in a new embedded database, and the headers of its callers. */
 export interface Demo extends App {
   callers: Record<NonNullable<ExampleRequest["caller"]> | "key", HeadersInit>;
 }
 
-/** Opens the service with the demo. */
+/** Opens the service with the demo organization. */
 export async function openDemo(): Promise<Demo> {
   const app = await openApp(
     { verifyToken: createTokenVerifier({ secret: SECRET }) },
@@ -54,7 +54,7 @@ export async function openDemo(): Promise<Demo> {
   };
 }
 
-/** Sends the requests, and gives the text of the file of examples: the same text each time. */
+/** Sends the requests, and returns the content of the examples file, which is reproducible. */
 export async function makeExamples(app: Demo): Promise<string> {
   const answers: Answers = {};
   const exchanges: Record<string, Exchange> = {};
@@ -82,13 +82,13 @@ export async function makeExamples(app: Demo): Promise<string> {
         answer,
       };
     }
-    // The next request gets another time.
+    // Gives the next request a later time.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return withFixedValues(JSON.stringify(exchanges, null, 2) + "\n");
 }
 
-/** The value, which may follow from earlier answers. */
+/** Resolves a value that may depend on earlier responses. */
 function valueOf<T>(value: T | ((answers: Answers) => T), answers: Answers): T {
   return typeof value === "function"
     ? (value as (answers: Answers) => T)(answers)
@@ -97,7 +97,7 @@ function valueOf<T>(value: T | ((answers: Answers) => T), answers: Answers): T {
 
 const START = Date.parse("2026-01-01T09:00:00Z");
 
-/** What the service generates, and the fixed values in its place. */
+/** The generated values, with the fixed values that replace them. */
 const GENERATED: [RegExp, (number: string) => string][] = [
   [
     /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g,
@@ -117,7 +117,7 @@ const GENERATED: [RegExp, (number: string) => string][] = [
   ],
 ];
 
-/** Numbers the generated values in the order of the text. Values that stand in the demo stay. */
+/** Numbers the generated values in the order of the text. Values of the demo are kept. */
 async function withFixedValues(text: string): Promise<string> {
   const demo = await Deno.readTextFile(DEMO);
   return GENERATED.reduce((text, [pattern, fixedValue]) => {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Reply } from "./envelope.ts";
 
-/** Expects a 400 with exactly these details, each by its pointer and its code. */
+/** Expects a 400 with exactly these details, as pointers with codes. */
 export function assertDetails(
   { status, body }: Reply,
   ...expected: (readonly [pointer: string, code: string])[]
@@ -15,7 +15,7 @@ export function assertDetails(
   );
 }
 
-/** Expects these values. Objects may have other fields too. */
+/** Expects these values. Objects may have additional fields. */
 export function assertHas(
   actual: unknown,
   expected: unknown,
@@ -24,12 +24,12 @@ export function assertHas(
   assertEquals(part(actual, expected), expected, message);
 }
 
-/** The text of an answer without its request id. */
+/** The text of a response without its request id. */
 export function withoutRequestId({ text, headers }: Reply): string {
   return text.replace(headers.get("x-request-id")!, "");
 }
 
-/** The part of a value that the other value has too. */
+/** The value, reduced to the fields of the other value. */
 function part(value: unknown, other: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(other)) {
     return value.map((item, i) => part(item, other[i]));

@@ -1,6 +1,6 @@
 import { openapiDocument } from "../../schema/openapi/document.ts";
 
-/** The fields of a schema of OpenAPI that a value nowhere fills, as paths. */
+/** The fields of an OpenAPI schema that the value leaves empty, as paths. */
 export function emptyFields(schema: string, value: unknown): string[] {
   const { components } = JSON.parse(openapiDocument("", "")) as {
     components: { schemas: Schemas };
@@ -12,7 +12,7 @@ export function emptyFields(schema: string, value: unknown): string[] {
     .filter((path) => !filled.includes(path));
 }
 
-/** Every path of a value, and whether something is there. */
+/** Every path of a value, and whether it has a value. */
 export function fieldsOf(
   value: unknown,
   path = "",

@@ -2,7 +2,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import type { FILTERS } from "../../schema/list_query.ts";
 import { type App, idOfCode, type Organization } from "./harness.ts";
 
-/** What lists can be filtered by, with two values each. */
+/** The filters of lists, with two values each. */
 export type Values = Record<typeof FILTERS[number], string[]>;
 
 /** Two values for each filter. The formats belong to the organization. */

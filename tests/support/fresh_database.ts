@@ -7,13 +7,13 @@ import {
 } from "../../db/database.ts";
 import { SETTINGS } from "./harness.ts";
 
-/** A database with nothing in it, for this test alone. */
+/** An empty database for this test alone. */
 export interface FreshDatabase extends AsyncDisposable {
   settings: DatabaseSettings;
   operations: Operations;
 }
 
-/** Makes a database beside the one that `TEST_DATABASE_URL` names, or an embedded one in memory. */
+/** Creates a database beside that of `TEST_DATABASE_URL`, or an embedded one in memory. */
 export async function openFreshDatabase(): Promise<FreshDatabase> {
   if (!SETTINGS.url) return fresh(SETTINGS, await openDatabase(SETTINGS));
   const name = `fresh_${crypto.randomUUID().replaceAll("-", "")}`;

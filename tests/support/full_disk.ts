@@ -1,7 +1,7 @@
 /**
- * Uses an embedded database in the given folder until the disk is full and
- * PostgreSQL needs another segment of its write-ahead log. A process of its own,
- * since that is its end.
+ * Fills an embedded database in the given folder until the disk is full and
+ * PostgreSQL needs another WAL segment. That ends the process, so this runs in
+ * its own.
  */
 import { statfs } from "node:fs/promises";
 import { openDatabase } from "../../db/database.ts";

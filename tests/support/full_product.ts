@@ -3,7 +3,7 @@ import { fullBody } from "./bodies.ts";
 import { type App, idOfCode, type Organization } from "./harness.ts";
 import { insertTree } from "./rights_tree.ts";
 
-/** A product with two rows at least in every table, and the tables of records that it could refer to instead. */
+/** A product with at least two rows in every table, and the tables of its alternative records. */
 export async function createFullProduct(
   app: App,
   org: Organization,
@@ -42,7 +42,7 @@ export async function createFullProduct(
   return created;
 }
 
-/** A second record of every kind, to which a row may be moved, and a third where two are in use. */
+/** A second record of every kind, as a new target for a row, and a third where two are in use. */
 async function insertOthers(app: App, org: Organization): Promise<void> {
   const form = await idOfCode(app, "product_forms", "BB");
   const names = {

@@ -1,18 +1,18 @@
-/** The client's part of the beginning of a connection (RFC 9113, 3.4). */
+/** The client connection preface (RFC 9113, 3.4). */
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 export const HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, WINDOW_UPDATE = 8;
 
-/** END_STREAM and END_HEADERS: the whole request is in this frame. */
+/** END_STREAM and END_HEADERS: the frame contains the whole request. */
 export const WHOLE = 5;
 
-/** The fields of a GET of the path over http. */
+/** The header block of a GET of the path over http. */
 export function fieldBlock(
   path: string,
   headers: Record<string, string>,
 ): number[] {
   return [
-    // GET and http of HPACK's static table, the others as they are (RFC 7541, 6.2.2).
+    // GET and http from HPACK's static table, the others as literals (RFC 7541, 6.2.2).
     ...[0x82, 0x86],
     ...[0x04, ...string(path)],
     ...[0x01, ...string("a")],
@@ -37,7 +37,7 @@ export function frame(
   return [...bytes(length).slice(1), type, flags, ...bytes(stream), ...payload];
 }
 
-/** Of at most 126 bytes, which need one for their length. */
+/** A string of at most 126 bytes, whose length fits one byte. */
 function string(text: string): number[] {
   return [text.length, ...new TextEncoder().encode(text)];
 }

@@ -16,19 +16,19 @@ import { preparedFolder } from "./prepared_folder.ts";
 import { script, type Sql } from "./script.ts";
 import { SECRETS } from "./secrets.ts";
 
-/** The service over a new embedded database, or over that of `TEST_DATABASE_URL`. */
+/** The service with a new embedded database, or that of `TEST_DATABASE_URL`. */
 export interface App extends AsyncDisposable {
   database: Database;
   handler: (request: Request) => Promise<Response>;
-  /** The same service over the same database, with parts of it replaced. */
+  /** The same service and database, with parts of the service replaced. */
   variant(services: Partial<Services>): App["handler"];
   /** Every line that the service logged. */
   logged: Record<string, unknown>[];
-  /** SQL behind the service's back, to set a scene or to look. */
+  /** SQL without the service, to prepare or inspect data. */
   sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
   /** Sends a request to a path such as `/api/products`. */
   send(path: string, init?: RequestInit): Promise<Reply>;
-  /** A new tenant, with a record of every kind that a product refers to. */
+  /** A new organization, with a record of every kind that products refer to. */
   organization(): Promise<Organization>;
 }
 
@@ -42,8 +42,8 @@ export const SETTINGS: DatabaseSettings = {
 };
 
 /**
- * Opens the service, and expects of its log that it holds nothing secret;
- * `services` replaces parts of it, `settings` those of its database.
+ * Opens the service, and expects no secrets in its log. `services` replaces parts
+ * of it, `settings` replaces database settings.
  */
 export async function openApp(
   services: Partial<Services> = {},
@@ -96,7 +96,7 @@ export async function openApp(
   return app;
 }
 
-/** Sends one request, and holds its answer against what every answer promises. */
+/** Sends one request, and checks what holds for every response. */
 export async function send(
   handler: App["handler"],
   path: string,
@@ -117,7 +117,7 @@ export async function send(
   return reply;
 }
 
-/** The ids of the records that an organization starts with. */
+/** The ids of the records that a new organization has. */
 type References = Record<
   | "license"
   | "season"
@@ -134,7 +134,7 @@ type References = Record<
   string
 >;
 
-/** A tenant and its client. */
+/** An organization and its client. */
 export interface Organization extends References {
   id: string;
   key: string;
@@ -142,15 +142,15 @@ export interface Organization extends References {
   post(path: string, body: unknown, headers?: HeadersInit): Promise<Reply>;
   put(path: string, body: unknown, headers?: HeadersInit): Promise<Reply>;
   delete(path: string, headers?: HeadersInit): Promise<Reply>;
-  /** Creates a product, and fails where the service does. */
+  /** Creates a product. Throws if the service fails. */
   create(
     body?: object,
   ): Promise<{ id: string; path: string; product: Reply["body"] }>;
-  /** One more key. */
+  /** Creates another key. */
   issueKey(scope: Scope): Promise<string>;
 }
 
-/** A new tenant of the service that `send` reaches, in the database that `sql` does. */
+/** A new organization for the service behind `send`, in the database behind `sql`. */
 export async function createOrganization(
   app: Pick<App, "send" | "sql">,
 ): Promise<Organization> {
@@ -242,7 +242,7 @@ export async function createOrganization(
   return organization;
 }
 
-/** The id of a code of a shared list, such as `("publishing_statuses", "04")`. */
+/** The id of a code in a shared list, such as `("publishing_statuses", "04")`. */
 export async function idOfCode(
   app: App,
   table: string,

@@ -65,7 +65,7 @@ const ODD = [
   "_".repeat(200),
 ];
 
-/** Strings that break programs: SQL injection, and unusual characters. */
+/** Strings that break programs: SQL injection and unusual characters. */
 export const HOSTILE: readonly string[] = [
   ...OPENINGS.flatMap((opening) =>
     STATEMENTS.flatMap((statement) =>

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 
-/** A claims set that is good for an hour. */
+/** A claims set that is valid for an hour. */
 export function claims(more: object = {}) {
   return { sub: "reader-1", exp: inSeconds(3600), ...more };
 }
@@ -11,7 +11,7 @@ export function inSeconds(seconds: number): number {
   return Math.floor(Date.now() / 1000) + seconds;
 }
 
-/** A token with this header and payload, given as JSON or as its text, signed with HMAC. */
+/** A token with this header and payload (JSON values or text), signed with HMAC. */
 export function hmacToken(
   secret: string,
   payload: object | string,

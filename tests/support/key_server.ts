@@ -4,17 +4,17 @@ import { createTokenVerifier } from "../../middleware/token.ts";
 import { ApiError, type ErrorCode } from "../../schema/errors.ts";
 import { claims } from "./jwt.ts";
 
-/** Who issues the tokens, and for whom. */
+/** The issuer and audience of the tokens. */
 export const OURS = { iss: "https://id.example/", aud: "catalogue" };
 
-/** A key, and the function that signs with it. */
+/** A key with its signing function. */
 export interface Signer {
   jwk: jose.JWK;
   publicKey: CryptoKey;
   sign(header?: object, more?: object): Promise<string>;
 }
 
-/** A server of a key set that counts its requests. */
+/** A server of a JWK Set that counts its requests. */
 export function keyServer(answer: () => Response | Promise<Response>) {
   const stop = new AbortController();
   const served = {
@@ -38,7 +38,7 @@ export function keyServer(answer: () => Response | Promise<Response>) {
   return served;
 }
 
-/** The verifier of tokens by the keys of the server. */
+/** A token verifier that uses the server's keys. */
 export function verifierFor({ url }: { url: URL }) {
   return createTokenVerifier({
     jwksUrl: url,
@@ -47,7 +47,7 @@ export function verifierFor({ url }: { url: URL }) {
   });
 }
 
-/** A key pair, and tokens signed by it. */
+/** Generates a key pair and signs tokens with it. */
 export async function signer(alg: string, kid: string): Promise<Signer> {
   const { publicKey, privateKey } = await jose.generateKeyPair(alg, {
     extractable: true,
@@ -62,7 +62,7 @@ export async function signer(alg: string, kid: string): Promise<Signer> {
   };
 }
 
-/** Expects the token to be refused with this code. */
+/** Expects the token to be rejected with this code. */
 export async function refuses(
   verify: (token: string) => Promise<string>,
   token: string,

@@ -1,7 +1,7 @@
 import { uuidv7 } from "../../db/uuid.ts";
 import type { App, Organization } from "./harness.ts";
 
-/** Loads products as another system would, in three moments, so that some share theirs. */
+/** Inserts products like another system, at three times, so that some share a time. */
 export async function load(
   app: App,
   org: Organization,
@@ -30,7 +30,7 @@ export async function load(
   return { rows: rows as (typeof rows[0] & Record<string, unknown>)[] };
 }
 
-/** The ids of products, in their order. */
+/** The ids of products, in order. */
 export function idsOf(products: { id: string }[]): string[] {
   return products.map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
 import type { Database, Operations } from "../../db/database.ts";
 
-/** The same database, but what a request may do with it is `change`d. */
+/** The same database with its operations changed by `change`. */
 export function withOperations(
   database: Database,
   change: (operations: Operations) => Operations,

@@ -2,7 +2,7 @@ import type { DatabaseSettings, Operations } from "../../db/database.ts";
 import { openFreshDatabase } from "./fresh_database.ts";
 import { type App, openApp, type Organization, SETTINGS } from "./harness.ts";
 
-/** The service over a database that no other test has: what all organizations share may be changed. */
+/** The service with a private database, so that a test can change what all organizations share. */
 export async function openOwnApp(
   settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
@@ -18,7 +18,7 @@ export async function openOwnApp(
   };
 }
 
-/** What a request of the organization may do with the database. */
+/** The database operations of a request of the organization. */
 export function operationsOf(app: App, org: Organization): Operations {
   return app.database.until(performance.now() + 60_000, {
     organizationId: org.id,

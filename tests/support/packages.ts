@@ -1,7 +1,7 @@
 /*
- * The packages that only tests need. A start of the service installs all that
- * `deno.json` and `deno.lock` name, so they are not named there: the tasks check
- * and test with `--lock=tests/deno.lock`.
+ * The packages that only tests need. The start of the service installs everything
+ * in `deno.json` and `deno.lock`, so these packages are not listed there. The tasks
+ * check and test use `--lock=tests/deno.lock`.
  */
 
 export { Ajv2020 } from "npm:ajv@8.20.0/dist/2020.js";

@@ -1,4 +1,4 @@
-/** The places in a JSON value, as JSON Pointers, with what stands there. */
+/** The JSON Pointers of all places in a JSON value, with their values. */
 export function placesIn(value: unknown, at = ""): [string, unknown][] {
   if (typeof value !== "object" || value === null) return [[at, value]];
   return [
@@ -9,7 +9,7 @@ export function placesIn(value: unknown, at = ""): [string, unknown][] {
   ];
 }
 
-/** A copy of the JSON value with something else at the place. */
+/** A copy of the JSON value with the value at the pointer replaced. */
 export function replaced(value: unknown, at: string, by: unknown): unknown {
   const [, key, ...rest] = at.split("/");
   if (key === undefined) return by;

@@ -4,7 +4,7 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-/** Whether something answers there, and well. */
+/** Whether a GET at the URL succeeds. */
 export async function answers(url: string): Promise<boolean> {
   try {
     const response = await fetch(url);

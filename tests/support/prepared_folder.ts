@@ -6,17 +6,17 @@ import { openDatabase } from "../../db/database.ts";
 import { install } from "../../db/install.ts";
 import { readMigrations, readSqlFile, SEED } from "../../db/sql_files.ts";
 
-/** The file system that Linux keeps in memory. */
+/** Linux's file system in memory. */
 const MEMORY = "/dev/shm";
 
-/** The databases of the test files that run at the same time fit in this. */
+/** The space for the databases of all test files that run at the same time. */
 const ENOUGH_BYTES = 2 ** 31;
 
 /**
- * A folder of an embedded database with schema and code lists, for one test
- * file. Making one takes seconds, so it is made once for all of them, and
- * again when `sql/`, the release of PGlite or this file changes; each gets a
- * copy, at `folder` or in a new place.
+ * A folder with an embedded database with schema and code lists, for one test file.
+ * Creating one takes seconds, so it is created once and cached until `sql/`, the
+ * release of PGlite or this file changes. Each test file gets a copy, at `folder`
+ * or in a new place.
  */
 export async function preparedFolder(folder?: string): Promise<string> {
   const prepared = `${tmpdir()}/catalogue-tests-${await version()}`;
@@ -40,14 +40,14 @@ export async function preparedFolder(folder?: string): Promise<string> {
   return copy;
 }
 
-/** A database is hundreds of files: on a disk, their copy costs more than the start of PGlite. */
+/** A database has hundreds of files. On a disk, copying them takes longer than starting PGlite. */
 async function quickPlace(): Promise<string> {
   const room = await statfs(MEMORY)
     .then(({ bavail, bsize }) => bavail * bsize, () => 0);
   return room < ENOUGH_BYTES ? tmpdir() : MEMORY;
 }
 
-/** Of what the folder is made of and by; users of one machine do not share it. */
+/** The cache key: the sources of the folder, and the user, because users do not share it. */
 async function version(): Promise<string> {
   const files = [...await readMigrations(), await readSqlFile(SEED)];
   const hash = createHash("sha256")
@@ -77,9 +77,9 @@ async function prepare(prepared: string): Promise<void> {
   await Deno.writeTextFile(`${prepared}/done`, "");
 }
 
-/** Sixty copies are made and opened, one for each core at a time: of what it could do without, this costs most. */
+/** Tests open about sixty copies, one per core at a time. These parts are the most expensive and unnecessary. */
 async function lighten(cluster: string): Promise<void> {
-  // template1 and template0, from which nobody makes a database here.
+  // template1 and template0: no test creates a database from them.
   for (const oid of ["1", "4"]) {
     await Deno.remove(`${cluster}/base/${oid}`, { recursive: true });
   }

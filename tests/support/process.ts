@@ -7,39 +7,39 @@ import { answers, freePort } from "./port.ts";
 import { script, type Sql } from "./script.ts";
 import { assertNothingSecret, SECRETS } from "./secrets.ts";
 
-/** The folder of the repository. */
+/** The root of the repository. */
 export const ROOT = new URL("../../", import.meta.url);
 
 /** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
-  /** What it has printed by now. */
+  /** The output so far. */
   readonly stdout: string;
-  /** Waits until it answers 200 at the path. Throws what it printed where it ends before. */
+  /** Waits for a 200 at the path. If the process ends before, throws its output. */
   until(path: string): Promise<void>;
-  /** Sends a signal to one that lives. */
+  /** Sends a signal to the process, if it is running. */
   signal(name: Deno.Signal): void;
   ended: Promise<Ended>;
 }
 
-/** How a process ended, and all that it printed. */
+/** The exit status and the output of a process. */
 export interface Ended {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Where a service finds its database. */
+/** The database settings of a service. */
 export type Place = { DATABASE_URL: string } | { DATA_DIR: string };
 
-/** How a service starts whatever the tests were started with: a variable that is empty counts as unset. */
+/** The default variables, independent of the tests' own environment. An empty variable counts as unset. */
 const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
 
 const PAUSE_MS = 50;
 
 /**
- * Runs the service with these variables, as a user does or by other arguments
- * of `deno`; with `before` the shell does something first.
+ * Runs the service with these variables, like a user or with other arguments of
+ * `deno`. The shell runs `before` first.
  */
 export function launch(
   env: Record<string, string>,
@@ -64,7 +64,7 @@ export function launch(
       assertNothingSecret(stdout.text + stderr.text);
       return { code, stdout: stdout.text, stderr: stderr.text };
     });
-  // The caller waits for its end.
+  // The caller waits for the process to end.
   ended.catch(() => {});
   const origin = `http://127.0.0.1:${port}`;
   return {
@@ -89,7 +89,7 @@ export function launch(
   };
 }
 
-/** Starts the service and waits until it takes requests. */
+/** Starts the service and waits until it is ready. */
 export async function start(
   ...call: Parameters<typeof launch>
 ): Promise<Service> {
@@ -98,18 +98,18 @@ export async function start(
   return service;
 }
 
-/** An organization that was made for a service to find. */
+/** An organization created before the service starts. */
 export interface Prepared<T> {
   place: Place;
   organizationId: string;
   key: string;
-  /** What `fill` gave. */
+  /** The result of `fill`. */
   filled: T;
 }
 
 /**
- * Makes an organization in a database that no service has open, and fills it:
- * reference tables are filled by SQL.
+ * Creates an organization in a database that no service has open, and fills it by
+ * SQL.
  */
 export async function prepare<T>(
   name: string,

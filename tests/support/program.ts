@@ -1,6 +1,6 @@
 import type { App, Organization } from "./harness.ts";
 
-/** Puts the product into the organization's publishing program, which keeps it from being deleted. */
+/** Adds the product to the organization's publishing program, which prevents its deletion. */
 export async function addToProgram(
   app: App,
   org: Organization,

@@ -3,12 +3,12 @@ import { REFERENCES } from "../../schema/references.ts";
 import { assertEquals } from "@std/assert";
 import { type App, idOfCode, type Organization } from "./harness.ts";
 
-/** The address of a table's records. */
+/** The path of a table's records. */
 export function pathOfRecords(table: OwnTable): string {
   return `/api${pathOfTable(table)}`;
 }
 
-/** Creates a record, and fails where the service does. */
+/** Creates a record. Throws if the service fails. */
 export async function createRecord(
   org: Organization,
   table: OwnTable,
@@ -20,7 +20,7 @@ export async function createRecord(
   return { id: body.data.id, path: `${path}/${body.data.id}` };
 }
 
-/** A body of a product that refers to the record, twice where it can; a programme is in none. */
+/** A product body that refers to the record, twice if possible. Publishing programs have no reference. */
 export async function bodyUsing(
   app: App,
   table: OwnTable,
@@ -52,7 +52,7 @@ export async function bodyUsing(
   }
 }
 
-/** A product that uses the record. */
+/** A product that refers to the record. */
 export async function createUse(
   app: App,
   org: Organization,

@@ -1,7 +1,7 @@
 import { uuidv7 } from "../../db/uuid.ts";
 import type { App, Organization } from "./harness.ts";
 
-/** Of each kind of row a full one first, then one with as little as it may have. */
+/** For each kind of row, a complete row, then one with only the required fields. */
 const [territory, emptyTerritory, market, emptyMarket] = ids();
 const [supply, emptySupply, price, emptyPrice] = ids();
 
@@ -9,7 +9,7 @@ function ids(): string[] {
   return Array.from({ length: 4 }, uuidv7);
 }
 
-/** The tree of `insertTree`, as in a product. */
+/** The tree of `insertTree`, as in responses. */
 export const TREE = [
   {
     id: territory,
@@ -151,7 +151,7 @@ export const TREE = [
   },
 ];
 
-/** Writes the tree as others do, by SQL, and the later rows first. */
+/** Inserts the tree by SQL, like another system, with later rows first. */
 export async function insertTree(
   app: App,
   org: Organization,
@@ -262,7 +262,7 @@ export async function insertTree(
   }
 }
 
-/** A copy without any `id`, as it is sent to create the same. */
+/** A copy without ids, as a body that creates the same tree. */
 export function withoutIds<T>(tree: T): T {
   const text = JSON.stringify(
     tree,

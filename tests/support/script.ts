@@ -11,11 +11,11 @@ import { splitStatements } from "../../db/split_statements.ts";
 
 type Rows<T> = T & { readonly count: number };
 
-/** A statement that is sent when it is awaited, or a fragment of another one. */
+/** A statement that is sent when awaited, or a fragment of another statement. */
 export interface Query<T extends readonly object[]>
   extends Statement, PromiseLike<Rows<T>> {}
 
-/** SQL behind the service's back: a tag whose statements are sent when they are awaited. */
+/** SQL without the service: a tag whose statements are sent when awaited. */
 export interface Sql {
   // deno-lint-ignore no-explicit-any
   <T extends readonly object[] = Record<string, any>[]>(
@@ -23,13 +23,13 @@ export interface Sql {
     ...values: readonly unknown[]
   ): Query<T>;
   (name: string): Statement;
-  /** The columns and the values of a row, as they stand in an `insert`. */
+  /** The columns and values of a row, for `insert`. */
   (row: Readonly<Record<string, unknown>>): Statement;
   json(value: unknown): unknown;
   unsafe(text: string): Query<object[]>;
 }
 
-/** Runs SQL in a transaction as an operator would, not as the service does. */
+/** Runs SQL in a transaction like an operator, with triggers. */
 export async function script<T>(
   operations: Operations,
   work: (sql: Sql) => T | PromiseLike<T>,

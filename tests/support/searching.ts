@@ -11,7 +11,7 @@ export async function shelf(
   return org;
 }
 
-/** The titles that are found, sorted; the total must be their number. */
+/** The titles found, sorted. The total must equal their number. */
 export async function search(
   org: Organization,
   term: string,

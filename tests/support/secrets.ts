@@ -1,36 +1,36 @@
 import { assertEquals } from "@std/assert";
 
-/** So much of a text gives it away. What is shorter may stand in a log by chance. */
+/** The length from which text counts as leaked. Shorter text may occur in a log by chance. */
 const LENGTH = 12;
 
-/** An API key, or what was meant as one: the secret begins behind its public id. */
+/** An API key, or an attempt at one. The secret follows the public id. */
 const KEY = /^cat_[0-9a-z]{12}_(.+)$/;
 
-/** A token: what it claims, and its signature. How it is signed is no secret. */
+/** A token: its payload and signature. Its header is not secret. */
 const TOKEN = /^Bearer +[\w-]*\.([\w-]*)\.([\w-]*)/i;
 
-/** Ids and times say which record it was and when, and nothing of it. */
+/** Ids and times identify a record without revealing its content. */
 const TOLD =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/gi;
 
-/** Where a client says what may be read of its request. */
+/** The fields of a log line that may contain client data. */
 const SHOWN = ["path", "request_id"];
 
-/** What the readers of a log have no business with, and whether they find it there. */
+/** The secrets that a log must not contain, and a search for them. */
 export class Secrets {
-  /** The beginnings of keys, tokens and passwords: to look for one costs the same however many there are. */
+  /** The prefixes of keys, tokens and passwords. A set makes the search independent of their number. */
   readonly #credentials = new Set<string>();
 
-  /** The beginnings of whatever else a client sent. */
+  /** The prefixes of all other texts that clients sent. */
   readonly #texts = new Set<string>();
 
-  /** An API key, a token behind its scheme, or a password. */
+  /** Adds an API key, a token with its scheme, or a password. */
   addCredential(text: string): void {
     const [, ...parts] = KEY.exec(text) ?? TOKEN.exec(text) ?? ["", text];
     for (const part of parts) note(this.#credentials, part);
   }
 
-  /** Credentials, query and body of a request. */
+  /** Adds the credentials, the query and the body of a request. */
   addRequest({ headers, url }: Request, body: unknown): void {
     for (const name of ["x-api-key", "authorization", "idempotency-key"]) {
       const value = headers.get(name) ?? "";
@@ -49,12 +49,12 @@ export class Secrets {
         if (typeof value === "string") note(this.#texts, value);
       });
     } catch {
-      // It is no JSON, and a text like any other.
+      // The body is not JSON: treat it as text.
       note(this.#texts, body);
     }
   }
 
-  /** What is secret in the fields of a line, as it is or escaped as in a URL. */
+  /** The secret found in the fields of a line, literal or percent-encoded. */
   foundIn(fields: Record<string, unknown>): string | undefined {
     for (const [name, value] of Object.entries(fields)) {
       const secrets = SHOWN.includes(name)
@@ -68,10 +68,10 @@ export class Secrets {
   }
 }
 
-/** What no log of the service may hold: all that was issued and sent by these tests. */
+/** All secrets and texts that these tests have issued or sent. */
 export const SECRETS = new Secrets();
 
-/** Expects nothing of it in what a process has printed. */
+/** Expects no secret in the output of a process. */
 export function assertNothingSecret(printed: string): void {
   const found = printed.split("\n").filter((line) => SECRETS.foundIn({ line }));
   assertEquals(found, []);

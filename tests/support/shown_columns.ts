@@ -1,17 +1,17 @@
-/** A change of one column. */
+/** An update of one column. */
 export interface Change {
-  /** What is set, on row `t`. */
+  /** The assignment, for row `t`. */
   set: string;
-  /** Which of the rows. */
+  /** The condition on the rows. */
   where?: string;
-  /** Whether no answer shows the column. */
+  /** Whether no response shows the column. */
   isHidden?: true;
 }
 
-/** A column that cannot be changed by itself: part of a foreign key, or generated. */
+/** A column that cannot change alone: part of a foreign key, or generated. */
 export const FIXED = "fixed";
 
-/** The next value of a column, by its type. */
+/** An assignment of a new value, by type of column. */
 export const BY_TYPE: Record<string, (column: string) => string> = {
   text: (column) => `${column} = coalesce(t.${column}, '') || 'x'`,
   integer: (column) => `${column} = coalesce(t.${column}, 0) + 1`,
@@ -26,7 +26,7 @@ export const BY_TYPE: Record<string, (column: string) => string> = {
 
 const POSITION: Change = { set: "position = -t.position" };
 
-/** A record of this table instead of the one that the product has. */
+/** Sets another record of this table. */
 function other(column: string, table: string): Change {
   return {
     set: `${column} = (
@@ -44,7 +44,7 @@ function otherCode(column: string, table: string): Change {
   };
 }
 
-/** Rows that nothing refers to. */
+/** For rows without references to them. */
 const NEW_ID: Change = {
   set: "id = gen_random_uuid()",
   where: "abs(t.position) = 2",
@@ -63,7 +63,7 @@ const LEAF = { ...ROW, id: { ...NEW_ID, isHidden: true } } as const;
 
 const RECORD = { organization_id: FIXED, id: FIXED } as const;
 
-/** What is done with each table whose content answers show; columns that are not named change by their type. */
+/** The updates of each table that responses show. Columns that are not listed change by their type. */
 export const TABLES: Record<
   string,
   Record<string, Change | typeof FIXED>
@@ -196,7 +196,7 @@ export const TABLES: Record<
   },
 };
 
-/** The tables that no answer to a product shows. */
+/** The tables that no product response shows. */
 export const UNSHOWN = [
   "api_key_uses",
   "api_keys",

@@ -3,10 +3,10 @@ import { builtProduct, storeProducts } from "../../db/products/documents.ts";
 import type { App, Organization } from "./harness.ts";
 import { operationsOf } from "./own_app.ts";
 
-/** What lists may include besides what they always show. */
+/** The values of `include` that the lists are read with. */
 const INCLUDES = ["", "product_territories,sales_rights"];
 
-/** Stores the answers to these products, as reads do some time after they have built them. */
+/** Stores the documents of these products, as the service does in the background after reads. */
 export async function store(
   app: App,
   org: Organization,
@@ -25,7 +25,7 @@ interface Read {
   data: any;
 }
 
-/** Reads without a look at the schema of answers: SQL may write what bodies may not. */
+/** Reads without validating the response: SQL may write values that bodies may not have. */
 export async function read(
   app: App,
   org: Organization,
@@ -42,7 +42,7 @@ export async function read(
   return { status, etag: headers.get("etag"), text, data };
 }
 
-/** Every list of the organization, as text. */
+/** Every list of the organization. */
 async function lists(app: App, org: Organization): Promise<Read[]> {
   const all = INCLUDES.map(async (include) => {
     const path = `/api/products?limit=100&include=${include}`;
@@ -51,7 +51,7 @@ async function lists(app: App, org: Organization): Promise<Read[]> {
   return await Promise.all(all);
 }
 
-/** Expects of GET and of every list what the tables say, whatever is stored. */
+/** Expects GET and every list to match the tables, whatever documents are stored. */
 export async function assertBuilt(
   app: App,
   org: Organization,
@@ -73,15 +73,15 @@ export async function assertBuilt(
   assertEquals(stored, await lists(app, org), `LIST: ${message}`);
 }
 
-/** How a change must show. */
+/** The expected effects of a change. */
 export interface Showing {
-  /** Whether it changes the product's own rows, so that its `updated_at` moves. */
+  /** Whether it changes the product's own rows, and so its `updated_at`. */
   isOwn: boolean;
-  /** Whether it changes anything else in the answer. */
+  /** Whether it changes anything else in the response. */
   isShown: boolean;
 }
 
-/** Makes a change by SQL while the answer is stored, and expects that GET and every list show it. */
+/** Runs an SQL change while the document is stored, and expects GET and every list to show it. */
 export async function assertShows(
   app: App,
   org: Organization,

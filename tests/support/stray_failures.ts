@@ -1,6 +1,6 @@
 /*
- * Loaded before the service, it throws uncaught errors at SIGUSR1. What is
- * secret in a failure is in its message.
+ * A preloaded module that throws uncaught errors on SIGUSR1. The secrets are in
+ * their messages.
  */
 Deno.addSignalListener("SIGUSR1", () => {
   Promise.reject(new Error("A stray rejection of swordfish-swordfish"));

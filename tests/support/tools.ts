@@ -1,7 +1,7 @@
-/** The packages that only tests need, and `deno task start` does not install. */
+/** The packages that only tests need. `deno task start` does not install them. */
 export const TOOLS = new URL("../tools/deno.json", import.meta.url).pathname;
 
-/** Runs what only tests need: a package of `tests/tools/deno.json`, or a script that imports some. */
+/** Runs a package of `tests/tools/deno.json`, or a script that imports some. */
 export async function runTool(
   args: string[],
   options: { env?: Record<string, string>; cwd?: string } = {},

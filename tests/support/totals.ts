@@ -3,7 +3,7 @@ import { FILTERS } from "../../schema/list_query.ts";
 import type { Values } from "./filters.ts";
 import type { App, Organization } from "./harness.ts";
 
-/** Expects of every list with one filter or none, and some with two, the total that counting gives. */
+/** Expects the totals of lists with no filter, one filter and some pairs of filters to equal counts. */
 export async function assertTotals(
   app: App,
   org: Organization,

@@ -15,12 +15,12 @@ import { ROOT } from "./process.ts";
 /** The organization of `sql/demo.sql`. */
 export const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
-/** A database with the schema, as commands have it. */
+/** A migrated database, as commands open it. */
 export interface Side extends AsyncDisposable {
   of(organizationId?: string): Operations;
 }
 
-/** Opens a database and brings its schema up to date: an embedded one in memory without `settings`. */
+/** Opens and migrates a database. Without `settings`, it is embedded and in memory. */
 export async function openSide(
   settings: DatabaseSettings = { ...SETTINGS, url: undefined },
 ): Promise<Side> {
@@ -34,7 +34,7 @@ export async function openSide(
   return { of, [Symbol.asyncDispose]: () => database.close() };
 }
 
-/** Runs SQL as an operator does. */
+/** Runs SQL like an operator. */
 export async function execute(
   database: Operations,
   ...statements: string[]
@@ -45,7 +45,7 @@ export async function execute(
   });
 }
 
-/** Installs the demo organization, and makes its values hard to carry. */
+/** Installs the demo organization, with values that are hard to export. */
 export async function fillDemo(database: Operations): Promise<void> {
   const demo = await readSqlFile(DEMO);
   await database.script(async (tx) => {
@@ -76,7 +76,7 @@ export async function exported(database: Operations): Promise<string> {
   return text;
 }
 
-/** Imports the text, and gives what was refused as `number: reason`. */
+/** Imports the text, and returns the rejected lines as `number: reason`. */
 export async function imported(
   database: Operations,
   text: string | Uint8Array<ArrayBuffer>,
@@ -89,7 +89,7 @@ export async function imported(
   return refused;
 }
 
-/** A command in a process of its own; `line` is what the shell gets, with the command as `$0`. */
+/** Runs a command in a separate process. `line` is shell code, with the command as `$0`. */
 export function command(env: Record<string, string>, line: string) {
   return new Deno.Command("sh", {
     args: ["-c", line, `${Deno.execPath()} run --quiet -A db/commands/cli.ts`],

@@ -1,15 +1,15 @@
-/** What a field takes, as what it comes back; and what it refuses, with which code. */
+/** The values that a field accepts, with their stored form, and those that it rejects, with error codes. */
 export interface Values {
   takes: [sent: unknown, stored: unknown][];
   refuses: [sent: unknown, code: string][];
 }
 
-/** The same, where null clears the field. */
+/** The same values, plus null. */
 export function nullable({ takes, refuses }: Values): Values {
   return { takes: [...takes, [null, null]], refuses };
 }
 
-/** The same, where null is refused as any other wrong value. */
+/** The same values, with null rejected. */
 export function required(
   { takes, refuses }: Values,
   code = "invalid_type",
@@ -17,7 +17,7 @@ export function required(
   return { takes, refuses: [...refuses, [null, code]] };
 }
 
-/** Text of at most `max` code points; every string comes back byte for byte. */
+/** Text of at most `max` code points, stored byte for byte. */
 export function text(max: number): Values {
   return {
     takes: same(
@@ -41,7 +41,7 @@ export function text(max: number): Values {
   };
 }
 
-/** The same, with something to read in it. */
+/** Text with at least one character that is not white space. */
 export function heading(max: number): Values {
   const { takes, refuses } = text(max);
   return required({
@@ -50,7 +50,7 @@ export function heading(max: number): Values {
   });
 }
 
-/** One of the values, in exactly this spelling. */
+/** One of the values, case-sensitive. */
 export function oneOf(...values: string[]): Values {
   const others = values.flatMap((value) => [value.toUpperCase(), `${value} `]);
   return {
@@ -155,7 +155,7 @@ export const HTTP_URL: Values = {
   ],
 };
 
-/** A price: exact, or refused. */
+/** An amount: exact, or rejected. */
 export const AMOUNT: Values = {
   takes: [
     ...same(0, 0.1, 9.99, 1e3, 0.0001, 999999999999.9999),
@@ -192,7 +192,7 @@ export const PERCENT: Values = {
   ],
 };
 
-/** Each value for itself and in its order, one of every field in a round. */
+/** Bodies with one value of every field each, in the order of the values. */
 export function* rounds<K extends keyof Values>(
   fields: Record<string, Values>,
   kind: K,
@@ -216,12 +216,12 @@ export function* rounds<K extends keyof Values>(
   }
 }
 
-/** Values that are stored as they are sent. */
+/** Values that are stored as sent. */
 export function same(...values: unknown[]): [unknown, unknown][] {
   return values.map((value) => [value, value]);
 }
 
-/** Values that are refused with the code. */
+/** Values that are rejected with the code. */
 export function each(code: string, ...values: unknown[]): [unknown, string][] {
   return values.map((value) => [value, code]);
 }

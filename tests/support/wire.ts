@@ -1,25 +1,25 @@
-/** The service behind a real server, for what a `Request` cannot express. */
+/** The service behind a real server, for requests that `Request` cannot express. */
 export interface Server extends AsyncDisposable {
   origin: string;
   /**
-   * Sends the text, one byte a character, on a connection of its own, and gives
-   * every answer that comes back until the server closes it.
+   * Sends the text, one byte per character, on a new connection, and returns every
+   * response until the server closes it.
    */
   exchange(text: string): Promise<Answer[]>;
   connect(): Promise<Deno.TcpConn>;
 }
 
-/** An answer as it stood on the wire. */
+/** A raw response. */
 export interface Answer {
   status: number;
   headers: Headers;
   body: string;
 }
 
-/** Nothing here takes as long; a connection that stays open is cut. */
+/** The time after which an open connection is closed. No test takes this long. */
 const PATIENCE_MS = 5_000;
 
-/** Serves the handler on a free port of this machine. */
+/** Serves the handler on a free port. */
 export function listen(
   handler: (request: Request) => Promise<Response>,
 ): Server {
@@ -54,7 +54,7 @@ async function readToEnd(connection: Deno.TcpConn): Promise<string> {
       size = await connection.read(buffer)
     ) text += decoder.decode(buffer.subarray(0, size), { stream: true });
   } catch (error) {
-    // A server that refuses early may close before it has read everything.
+    // The server may reject a request and close before it has read everything.
     if (!(error instanceof Deno.errors.ConnectionReset)) throw error;
   } finally {
     clearTimeout(timer);
@@ -62,7 +62,7 @@ async function readToEnd(connection: Deno.TcpConn): Promise<string> {
   return text;
 }
 
-/** Answers are told apart by their status lines; no body of ours holds one. */
+/** Splits responses at their status lines. No body contains one. */
 function answersIn(text: string): Answer[] {
   return text.split(/(?=HTTP\/1\.[01] \d{3} )/).filter(Boolean).map(
     (answer) => {

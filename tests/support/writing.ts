@@ -1,13 +1,13 @@
 import type { Reply } from "./envelope.ts";
 import type { App, Organization } from "./harness.ts";
 
-/** Sends a body to POST and to PUT, and gives both answers. */
+/** Sends a body to POST and to PUT, and returns both responses. */
 export type Writes = (
   body: BodyInit,
   headers?: HeadersInit,
 ) => Promise<[created: Reply, updated: Reply]>;
 
-/** Writes of the organization; PUT is for the product at the path. */
+/** The writes of the organization. PUT updates the product at the path. */
 export function writesOf(app: App, org: Organization, path: string): Writes {
   return async (body, headers) => {
     const send = (method: string, target: string) =>
@@ -24,7 +24,7 @@ export function writesOf(app: App, org: Organization, path: string): Writes {
   };
 }
 
-/** The faults that an answer names, each by its pointer and its code. */
+/** The errors in a response, as pointers with codes. */
 export function errorsOf(body: Reply["body"]): [string, string][] {
   return body.error.details.map((
     { pointer, code }: { pointer: string; code: string },

@@ -21,7 +21,7 @@ Deno.test("deno task doctor looks at the feed of changes", async (t) => {
     async fn() {
       const sql = postgres(url!, { max: 1, fetch_types: false });
       await sql`begin`;
-      // As old as the check asks for, without waiting for it.
+      // The minimum age for the check, without waiting.
       const [row] = await sql`
         select pg_current_xact_id(), pg_backend_pid() as pid, pg_sleep(10.5)
       `;

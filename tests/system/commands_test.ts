@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 Deno.test("deno task", async (t) => {
   await using app = await openApp();
 
-  /** Runs a command as it is typed; arguments have no spaces here. */
+  /** Runs a command line. Arguments cannot contain spaces. */
   async function run(line: string): Promise<string> {
     const words = line.split(" ").filter(Boolean);
     const verbs = COMMANDS[words[0]!] ? 1 : 2;

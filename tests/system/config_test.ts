@@ -6,7 +6,7 @@ import {
 } from "../../schema/config.ts";
 import { POOL_SIZE } from "../../schema/environment.ts";
 
-/** Values that a variable refuses. None of them is a part of a message. */
+/** Invalid values of variables. No message may contain them. */
 const WRONG: Record<string, string[]> = {
   API_PREFIX: [
     "api0",

@@ -103,7 +103,7 @@ Deno.test("The folder of the embedded database", async (t) => {
   await Deno.remove(parent, { recursive: true });
 });
 
-/** The files and folders on which other users have a right. */
+/** The files and folders that other users can access. */
 function* openToOthers(path: string): Generator<string> {
   const { mode, isDirectory } = Deno.statSync(path);
   if (mode! & 0o077) yield path;

@@ -9,12 +9,12 @@ import { script } from "../support/script.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Operations with more time than they need. */
+/** Operations with a long deadline. */
 function soon(database: Database) {
   return database.until(performance.now() + MINUTE_MS);
 }
 
-/** Throws the SQLSTATE as PostgreSQL does. */
+/** Throws this SQLSTATE, like PostgreSQL. */
 function raise(state: string) {
   return raw(`do $$ begin raise sqlstate '${state}'; end $$`);
 }
@@ -91,7 +91,7 @@ Deno.test("openDatabase", async (t) => {
         })
       );
 
-      // The first failure, not one that follows from it.
+      // The first error, not a consequence of it.
       assertEquals((error as { code?: string }).code, "22012");
       assert(!await isStored("before") && !await isStored("after"));
     }
@@ -152,7 +152,7 @@ Deno.test("openDatabase", async (t) => {
     )).then(() => slept = true);
     await soon(database).lookUp(sql`select`);
 
-    // An embedded database does one thing after another.
+    // The embedded database runs one operation at a time.
     if (SETTINGS.url) assert(!slept);
     await sleeping;
   });

@@ -3,7 +3,7 @@ import { installDemo } from "../../db/install.ts";
 import { emptyFields, fieldsOf } from "../support/filled_fields.ts";
 import { openApp, SETTINGS } from "../support/harness.ts";
 
-/** The demo product that shows everything. */
+/** The demo product with a value in every field. */
 const COMPLETE = "P-H0BB1TPB";
 
 Deno.test("The demo organization", async (t) => {

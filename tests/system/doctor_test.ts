@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const CONFIG = readConfig(() => undefined);
 
 Deno.test("deno task doctor", async (t) => {
-  // A database in memory, which no other test writes.
+  // A private database in memory.
   const connection = await openDatabase({
     ...CONFIG.database,
     dataDir: undefined,
@@ -21,7 +21,7 @@ Deno.test("deno task doctor", async (t) => {
   await using _ = { [Symbol.asyncDispose]: () => connection.close() };
   const database = connection.until(performance.now() + 600_000);
 
-  /** What is wrong, as `subject: finding -> advice`. */
+  /** The problems, as `subject: finding -> advice`. */
   async function complaints(config = CONFIG) {
     const findings = Object.entries(await examine(database, config));
     return findings.filter(([, { ok }]) => !ok).map((

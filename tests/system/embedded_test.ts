@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { pause } from "../../db/connections/deadline.ts";
 import { launch, ROOT, start } from "../support/process.ts";
 
-/** How often a service is killed here. */
+/** The number of times that the test kills the service. */
 const ROUNDS = 3;
 
-/** The number of products before each kill. */
+/** The number of products created before each kill. */
 const PRODUCTS = 20;
 
 Deno.test("The embedded database", async (t) => {

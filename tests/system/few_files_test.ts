@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { type Service, start } from "../support/process.ts";
 
-/** More clients than the process may have files. */
+/** More clients than the process's limit of open files. */
 const CLIENTS = 300;
 
 Deno.test("A service without free file descriptors", async (t) => {

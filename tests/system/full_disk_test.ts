@@ -5,7 +5,7 @@ import { preparedFolder } from "../support/prepared_folder.ts";
 import { ROOT } from "../support/process.ts";
 import { sql } from "../../db/connections/sql.ts";
 
-/** Room for a database with one segment of its write-ahead log, and for one more. */
+/** Space for a database with one WAL segment, and for one more. */
 const SIZE = "96m";
 
 Deno.test("An embedded database on a full disk", async (t) => {

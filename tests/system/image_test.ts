@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What the programs of the image are made of, from the root of the project. */
+/** The sources of the executables in the image, relative to the root of the repository. */
 async function modules(): Promise<Set<string>> {
   const paths = [];
   for (const program of ["main.ts", "db/commands/cli.ts"]) {

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A file imports from its own room, and from the rooms before it. */
+/** A file imports only from its own layer and from the layers before it. */
 const ROOMS = [
   "schema",
   "schema/openapi",
@@ -17,10 +17,10 @@ const ROOMS = [
   "main.ts",
 ];
 
-/** How many files may lie side by side in `db/`. */
+/** The maximum number of files directly in `db/`. */
 const MOST_FILES = 12;
 
-/** Where each package is imported, and nowhere else. */
+/** The only places where each package is imported. */
 const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/connections\/embedded(_files)?\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
@@ -30,7 +30,7 @@ const PACKAGES: Record<string, RegExp> = {
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
 };
 
-/** Who reads the environment; all others are told. */
+/** The only files that read the environment. */
 const READS_ENVIRONMENT = ["db/commands/cli.ts", "main.ts"];
 
 const MOST_LINES = 200;
@@ -131,11 +131,11 @@ function importsOf(source: string): string[] {
   return Array.from(specifiers, ([, specifier]) => specifier!);
 }
 
-/** The place of a file's room among the rooms; a file of `main.ts` is a room of its own. */
+/** The index of a file's layer. The files next to `main.ts` are layers of their own. */
 function rankOf(path: string): number {
   const room = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
-  // The examples of OpenAPI lie in a folder of theirs.
+  // The examples of OpenAPI are in a separate folder.
   const rank = ROOMS.indexOf(room.replace(/\/examples$/, ""));
-  assert(rank >= 0, `${path} lies in no room`);
+  assert(rank >= 0, `No layer contains ${path}`);
   return rank;
 }

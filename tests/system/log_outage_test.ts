@@ -2,20 +2,20 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { launch, type Service, start } from "../support/process.ts";
 
-/** A service has this long to end. */
+/** The time in which a service must end. */
 const MOST_MS = 5_000;
 
-/** More lines than a pipe holds. */
+/** More lines than the buffer of a pipe. */
 const REQUESTS = 1_500;
 
-/** What the shell does to stdout before it starts the service. */
+/** Shell commands that redirect stdout before the service starts. */
 const OUTAGES: Record<string, string> = {
   "whose stdout is a full device": "exec >/dev/full",
   "whose reader of stdout is gone": reader("true"),
   "with an unread stdout": reader("sleep 15"),
 };
 
-/** Makes stdout a pipe to a program that reads nothing. */
+/** Redirects stdout to a pipe whose reader does not read. */
 function reader(program: string): string {
   return `pipe=$(mktemp -u); mkfifo $pipe; ${program} <$pipe >/dev/null 2>&1 & exec >$pipe; rm $pipe`;
 }
@@ -38,7 +38,7 @@ Deno.test("A service", async (t) => {
 
   await t.step("logs its start and its end as JSON lines", async () => {
     const service = await start({ DATA_DIR: dataDir });
-    // The first start of a prepared folder makes the demo; the second does not.
+    // The first start in a prepared folder installs the demo. The second does not.
     await stop(service);
     const again = await start({ DATA_DIR: dataDir, DATABASE_URI: "x" });
     await stop(again);
@@ -101,7 +101,7 @@ async function askAndStay({ origin }: Service): Promise<Deno.Conn> {
   return client;
 }
 
-/** Stops the service, and gives its exit status. */
+/** Stops the service and returns its exit status. */
 async function stop(service: Service): Promise<number> {
   const start = performance.now();
   service.signal("SIGTERM");

@@ -13,7 +13,7 @@ Deno.test("A memory budget", async (t) => {
     try {
       for (;;) memory.reserve(holder, 1);
     } catch {
-      // The share is full.
+      // The share is used up.
     }
   };
 

@@ -8,14 +8,14 @@ import {
   SETTINGS,
 } from "../support/harness.ts";
 
-/** What a connection may keep, and far more than the requests of all kinds need. */
+/** The maximum number of statements per connection, far more than all kinds of requests need. */
 const MOST = 100;
 
 Deno.test({
   name: "Prepared statements",
   ignore: !SETTINGS.prepare,
   async fn(t) {
-    // One connection, which is the one that is looked at.
+    // A single connection, which the test inspects.
     await using app = await openApp({}, { poolSize: 1 });
 
     await t.step("are bounded for any requests", async () => {

@@ -155,7 +155,7 @@ Deno.test("The queue keeps slots for other organizations and callers", async () 
   const three = send(20, caller("a", "3"), "short");
   await pause(1);
 
-  // Of six slots for long operations one is others', and one more other callers'.
+  // Of six slots for long operations, one is reserved for other organizations, and one for other callers.
   assertEquals([one.length, two.length, three.length], [4, 1, 3]);
   const other = await Promise.all([
     queue.acquire(performance.now() + 10, caller("b"), "long"),

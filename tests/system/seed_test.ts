@@ -6,7 +6,7 @@ import { ONIX_CODES } from "../../schema/onix_codes.ts";
 const SEED = await read("../../sql/seed.sql");
 const DEMO = await read("../../sql/demo.sql");
 
-/** What stands before the code in the name of an id. */
+/** The prefix of the code in the name of an id. */
 const NAMES = {
   contributor_roles: "onix:17",
   publishing_statuses: "onix:64",
@@ -27,7 +27,7 @@ Deno.test("seed.sql gives each code its UUIDv5", () => {
 });
 
 Deno.test("seed.sql labels exactly the codes that the validator knows", () => {
-  // The labels of List 65 are the names of product_availabilities.
+  // List 65: its labels are the names of product_availabilities.
   const { 65: _, ...labelled } = ONIX_CODES;
   for (const [list, codes] of Object.entries(labelled)) {
     const rows = SEED.matchAll(new RegExp(`^ +\\(${list}, '(.+?)',`, "gm"));
@@ -64,7 +64,7 @@ function statement(sql: string, table: string): string {
   return sql.slice(start, sql.indexOf(";\n", start));
 }
 
-/** RFC 9562, section 5.5, in the URL namespace. */
+/** A version-5 UUID in the URL namespace (RFC 9562, 5.5). */
 function uuid(name: string): string {
   const bytes = createHash("sha1")
     .update("6ba7b8119dad11d180b400c04fd430c8", "hex")

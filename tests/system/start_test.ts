@@ -4,7 +4,7 @@ import { SETTINGS } from "../support/harness.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { launch, start } from "../support/process.ts";
 
-/** Nobody listens here. */
+/** A port without a listener. */
 const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
 
 Deno.test("The service as a process", async (t) => {

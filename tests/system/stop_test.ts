@@ -82,7 +82,7 @@ Deno.test("A process that is stopped", async (t) => {
     answer.catch(() => {});
     const encoder = new TextEncoder();
     await body.write(encoder.encode('{"title":'));
-    // What was sent before this is with the service by now.
+    // The service has received everything that was sent before.
     await fetch(`${origin}/health/live`).then(({ body }) => body?.cancel());
 
     return {
@@ -98,7 +98,7 @@ Deno.test("A process that is stopped", async (t) => {
     };
   }
 
-  /** A client that says this and stays. */
+  /** A client that sends this text and keeps the connection open. */
   async function connect(
     { origin }: Service,
     text: string,

@@ -29,7 +29,7 @@ Deno.test({
       send: (path, init) => apps[0]!.send(path, init),
       sql: (work) => script(fresh.operations, work),
     });
-    // Three that the service has written and counted, four that SQL has loaded since, and a caller that has written.
+    // Three products written and counted by the service, then four inserted by SQL, then a write by a caller.
     await script(fresh.operations, async (sql) => {
       await sql`
         insert into products (organization_id, title, format_id, counted)

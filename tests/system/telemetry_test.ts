@@ -8,7 +8,7 @@ import {
 } from "../support/collector.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 
-/** What the service logs of a request. */
+/** The log line of a request. */
 interface Line {
   trace_id: string;
   code?: string;
@@ -48,7 +48,7 @@ async function start(collector: Collector) {
   const key = await readUntil(/(cat_\S+)/);
 
   return {
-    /** Sends a request, and gives the line that was logged of it. */
+    /** Sends a request, and returns its log line. */
     async send(
       path: string,
       body?: object,
@@ -70,7 +70,7 @@ async function start(collector: Collector) {
       ) as Line;
     },
     async [Symbol.asyncDispose]() {
-      // A service whose exporter still has something to send may take its time to end.
+      // The service may take a while to end if its exporter still has data to send.
       process.kill("SIGKILL");
       await process.status;
       await reader.cancel();
@@ -86,7 +86,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
   await using service = await start(collector);
   const { spans, metrics } = collector;
 
-  /** The trace of a request, each span behind the one it is part of. */
+  /** The spans of a request, each after its parent. */
   async function traceOf({ trace_id }: Line, size: number) {
     const own = () => spans.filter(({ traceId }) => traceId === trace_id);
     await collector.until(() => own().length >= size);

@@ -9,7 +9,7 @@ import {
   openSide,
 } from "../support/transfer.ts";
 
-/** How many products the demo organization gets besides its own. */
+/** The number of products added to the demo organization. */
 const MORE = 3_000;
 
 /** An export with many products. */
@@ -46,7 +46,7 @@ Deno.test("deno task export and import", async (t) => {
   const exporting = `$0 export --organization ${DEMO_ORGANIZATION}`;
   const importing = `exec $0 import --organization ${DEMO_ORGANIZATION} -`;
 
-  /** Runs the command with this input, and says how it ended. */
+  /** Runs the command with this input, and returns how it ended. */
   async function run(line: string, input: string) {
     const child = command(env, line);
     const writer = child.stdin.getWriter();

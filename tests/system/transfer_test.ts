@@ -20,7 +20,7 @@ import {
   openSide,
 } from "../support/transfer.ts";
 
-/** What an export leaves to each database: credentials, and what the service derives. */
+/** The tables that an export omits: credentials and derived data. */
 const NOT_CARRIED = [
   "api_key_uses",
   "api_keys",
@@ -42,7 +42,7 @@ Deno.test("Export and import", async (t) => {
   const lines = original.trimEnd().split("\n");
   const productAt = lines.findIndex((line) => line.includes('"product"'));
 
-  /** The first product, changed, as its line. */
+  /** The line of the first product, changed. */
   function changed(change: (product: Product) => void): string {
     const product = JSON.parse(lines[productAt]!) as Product;
     change(product);
@@ -128,7 +128,7 @@ Deno.test("Export and import", async (t) => {
 
     assertEquals(await imported(database, text), []);
 
-    // JavaScript writes some numbers in another way.
+    // JavaScript formats some numbers differently.
     const [first, ...others] = (await exported(database)).trimEnd()
       .split("\n").splice(productAt);
     assertEquals(JSON.parse(first!), JSON.parse(text.split("\n")[productAt]!));
@@ -157,7 +157,7 @@ Deno.test("Export and import", async (t) => {
   await t.step("refuse a line, say why and go on", async () => {
     const database = target.of(uuidv7());
     const unknown = uuidv7();
-    // PostgreSQL refuses this one by itself, and PGlite never ends.
+    // PostgreSQL rejects this one itself, and PGlite does not return.
     const deep = "[".repeat(200_000) + "]".repeat(200_000);
     const wrong = {
       '{"kind":': "The line is not JSON",

@@ -2,8 +2,8 @@
 import { chromium } from "playwright-core";
 
 /*
- * Does on the reference page what a person with a telephone does: enters a key,
- * reloads the page, creates a product and lists it. Prints what it saw as JSON.
+ * Uses the reference page like a person with a telephone: enters a key, reloads the
+ * page, creates a product and lists it. Prints the results as JSON.
  *
  *     browse.ts CHROMIUM PAGE KEY TITLE
  */
@@ -19,7 +19,7 @@ const tab = await browser.newPage({ viewport: { width: 390, height: 844 } });
 
 const complaints: string[] = [];
 const hosts = new Set<string>();
-// A violation of the Content-Security-Policy is such an error.
+// The page reports a violation of the Content-Security-Policy as such an error.
 tab.on("console", (message: { type(): string; text(): string }) => {
   if (message.type() === "error") complaints.push(message.text());
 });
@@ -58,7 +58,7 @@ console.log(
   JSON.stringify({ created, listed, widths, complaints, hosts: [...hosts] }),
 );
 
-/** How wide the page is: more than the screen has to be scrolled. */
+/** The width of the page. More than the screen's width means horizontal scrolling. */
 async function width(): Promise<number> {
   await tab.locator(".opblock").first().waitFor();
   return await tab.evaluate("document.documentElement.scrollWidth");
@@ -78,7 +78,7 @@ async function execute(block: Awaited<ReturnType<typeof tryOut>>) {
     ),
     block.getByRole("button", { name: "Execute" }).click(),
   ]);
-  // What the person sees, too.
+  // The text that the person sees.
   const shown = block.locator(
     ".live-responses-table .response .response-col_status",
   );
