@@ -117,7 +117,7 @@ Deno.test("Another organization", async (t) => {
     assertEquals(await theirs.read(), theirs.product);
   });
 
-  await t.step("has products that lists omit", async () => {
+  await t.step("has products that are in no list", async () => {
     const { org, theirs } = await scene(app);
     const { product_code, format_id, publishing_status_id } = theirs.product;
 

@@ -33,7 +33,7 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     assertEquals((await migrate(withMode("require"))).code, 0);
   });
 
-  await t.step("is named in the advice for a wrong password", async () => {
+  await t.step("is named in the error for a wrong password", async () => {
     const url = new URL(cluster.url);
     url.password = "wrong-password";
 
@@ -50,29 +50,32 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
   url.pathname = "/template1";
   const superuser = postgres(url.href, { max: 1 });
 
-  await t.step("of a role without rights makes doctor say so", async () => {
-    await superuser`create role clerk login password 'clerk-password'`;
-    await superuser`create database books`;
-    url.pathname = "/books";
-    url.username = "clerk";
-    url.password = "clerk-password";
+  await t.step(
+    "of a role without privileges makes doctor print the missing grants",
+    async () => {
+      await superuser`create role clerk login password 'clerk-password'`;
+      await superuser`create database books`;
+      url.pathname = "/books";
+      url.username = "clerk";
+      url.password = "clerk-password";
 
-    const { report } = await DOCTOR.run(
-      (name) => name === "DATABASE_URL" ? url.href : undefined,
-      [],
-    );
+      const { report } = await DOCTOR.run(
+        (name) => name === "DATABASE_URL" ? url.href : undefined,
+        [],
+      );
 
-    assertStringIncludes(
-      report,
-      "The role clerk may not create btree_gin, pg_trgm",
-    );
-    assertStringIncludes(
-      report,
-      "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
-    );
-  });
+      assertStringIncludes(
+        report,
+        "The role clerk may not create btree_gin, pg_trgm",
+      );
+      assertStringIncludes(
+        report,
+        "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
+      );
+    },
+  );
 
-  await t.step("of a role that owns its database is enough", async () => {
+  await t.step("of a role that owns its database is sufficient", async () => {
     await superuser`create database papers owner clerk`;
     url.pathname = "/papers";
 

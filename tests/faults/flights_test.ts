@@ -52,7 +52,7 @@ Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
   );
 
   await t.step(
-    "is sent again if its session ended before COMMIT",
+    "is retried if its session ended before COMMIT",
     async () => {
       const { flying } = await observer.begin(async (sql) => {
         await sql`lock table notes in share mode`;
@@ -96,7 +96,7 @@ Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
   };
   for (const [what, strike] of Object.entries(storms)) {
     await t.step(
-      `is stored whole or not at all, ${what} anywhere`,
+      `is stored completely or not at all when ${what} at any point`,
       async () => {
         await observer`truncate notes`;
         let isOver = false;

@@ -79,7 +79,7 @@ Deno.test(
         ["a lock", "55P03", "lock table seasons"],
       ] as const
     ) {
-      await t.step(`give ${name} up, and keep the connection`, async () => {
+      await t.step(`time out ${name}, and keep the connection`, async () => {
         const database = app.database.until(
           performance.now() + 2 * DEADLINE_MS,
         );

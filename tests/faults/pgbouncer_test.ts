@@ -104,10 +104,10 @@ Deno.test({
       await cluster.stop("immediate");
       await cluster.start();
     },
-    "the way to it breaks": () => proxy.cut(),
+    "the connection to it breaks": () => proxy.cut(),
   };
   for (const [what, happen] of Object.entries(faults)) {
-    await t.step(`loses and mixes nothing where ${what}`, async () => {
+    await t.step(`neither loses nor mixes writes if ${what}`, async () => {
       const load = await startLoad(app);
 
       for (let n = 0; n < 2 * FACTOR; n++) {

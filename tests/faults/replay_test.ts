@@ -5,7 +5,7 @@ import { restarts } from "./restarts.ts";
 import { eventually, isPossible, openScene } from "./scene.ts";
 
 Deno.test(
-  { name: "A service killed between commit and answer", ignore: !isPossible },
+  { name: "A service killed between COMMIT and response", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     const { cluster, observer, proxy } = scene;
@@ -48,7 +48,7 @@ Deno.test(
       },
     );
 
-    await t.step("has carried out one batch once", async () => {
+    await t.step("has executed one batch once", async () => {
       const batch = {
         operations: [
           { method: "create", body: { title: "Sanditon" } },
@@ -87,7 +87,7 @@ Deno.test(
       await scene.assertSound();
     });
 
-    await t.step("leaves nothing of a batch that was cut off", async () => {
+    await t.step("has stored nothing of an interrupted batch", async () => {
       const batch = {
         operations: Array(20).fill({
           method: "create",

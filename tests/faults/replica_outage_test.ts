@@ -72,7 +72,7 @@ Deno.test(
       });
     }
 
-    await t.step("with dead connections is connected again", async () => {
+    await t.step("with dead connections is reconnected", async () => {
       await eventually(true, isUsed);
       const over = performance.now() + DEADLINE_MS;
 

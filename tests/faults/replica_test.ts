@@ -11,7 +11,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   await using follower = await startFollower(scene);
 
-  await t.step("shows a writer its writes", async (t) => {
+  await t.step("shows writers their own writes", async (t) => {
     const org = await follower.organization();
     const writers = [org.key, await org.issueKey("write")];
     const reader = await org.issueKey("read");
@@ -57,7 +57,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     }
   });
 
-  await t.step("that is busy is not down", async () => {
+  await t.step("is not considered down while it is busy", async () => {
     const { replica, changes } = follower;
     const before = [...changes];
     const deadline = performance.now() + 2 * DEADLINE_MS;

@@ -24,7 +24,7 @@ Deno.test({ name: "A network that fails", ignore: !isPossible }, async (t) => {
     }],
   ];
   for (const [what, begin] of faults) {
-    await t.step(`${what}, delays no request without end`, async () => {
+    await t.step(`${what}, delays no request indefinitely`, async () => {
       const load = await startLoad(app);
       await pause(300);
 

@@ -53,7 +53,7 @@ Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
   const { sh: [curl] } = await blocks(README, "First requests");
   const { sh: [types], ts: [client] } = await blocks(README, "Client");
 
-  await t.step("make types from the description", async () => {
+  await t.step("generate types from the OpenAPI document", async () => {
     const npx = `npx() { "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS}" "$@"; }\n`;
 
@@ -83,7 +83,7 @@ Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
   );
 
   await t.step(
-    "keep a copy and send batches with the typed client",
+    "synchronize a copy and send batches with the typed client",
     async () => {
       const { ts: [keeping] } = await blocks(CLIENT);
       await org.create({ title: "Sanditon" });

@@ -30,7 +30,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 5, maxLength: 15 },
 );
 
-Deno.test("Stored answers and counts are right after any writes by requests and by SQL", async () => {
+Deno.test("Stored JSON and counts are correct after any writes by requests and SQL", async () => {
   await using app = await openOwnApp();
   const lists = await codes(app);
   // `deno task test tests/model/stored_answers_test.ts -- 123` repeats the run with this seed.

@@ -8,7 +8,7 @@ import { startService } from "./service.ts";
 const PER_CLIENT = 30;
 
 Deno.test({
-  name: "A copy is complete where one of two processes is killed",
+  name: "A copy is complete after one of two processes is killed",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
 }, async () => {

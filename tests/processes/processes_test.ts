@@ -61,7 +61,7 @@ async function together(t: Deno.TestContext, size: number) {
   });
 
   await t.step(
-    "count the products that all of them create and delete",
+    "maintain exact counts together",
     async () => {
       const { key } = await cluster.organization();
 

@@ -45,34 +45,37 @@ async function total(org: Organization, query = ""): Promise<number> {
 Deno.test("POST /products/batch", async (t) => {
   await using app = await openApp();
 
-  await t.step("answers each operation as it is answered alone", async () => {
-    const org = await app.organization();
-    const [changed, deleted] = [await org.create(), await org.create()];
-    const unknown = crypto.randomUUID();
-    const full = await fullBody(app, org);
+  await t.step(
+    "returns the result of each operation as for a single request",
+    async () => {
+      const org = await app.organization();
+      const [changed, deleted] = [await org.create(), await org.create()];
+      const unknown = crypto.randomUUID();
+      const full = await fullBody(app, org);
 
-    const answers = await send(org, [
-      create("Emma", full),
-      { method: "update", id: changed.id, body: { title: "Persuasion" } },
-      { method: "delete", id: deleted.id.toUpperCase() },
-      { method: "delete", id: unknown },
-      upsert(OTHER_ISBN, { title: "Sanditon" }),
-    ]);
+      const answers = await send(org, [
+        create("Emma", full),
+        { method: "update", id: changed.id, body: { title: "Persuasion" } },
+        { method: "delete", id: deleted.id.toUpperCase() },
+        { method: "delete", id: unknown },
+        upsert(OTHER_ISBN, { title: "Sanditon" }),
+      ]);
 
-    assertEquals(statusesOf(answers), [201, 200, 200, 200, 201]);
-    for (const i of [0, 1, 4]) {
-      const { data } = answers[i];
-      const { body } = await org.get(`/api/products/${data.id}`);
-      assertEquals(data, body.data);
-    }
-    assertEquals(answers[1].data.title, "Persuasion");
-    assertEquals(answers[2].data, {
-      id: deleted.id.toUpperCase(),
-      deleted: true,
-    });
-    assertEquals(answers[3].data, { id: unknown, deleted: false });
-    assertEquals(await total(org), 3);
-  });
+      assertEquals(statusesOf(answers), [201, 200, 200, 200, 201]);
+      for (const i of [0, 1, 4]) {
+        const { data } = answers[i];
+        const { body } = await org.get(`/api/products/${data.id}`);
+        assertEquals(data, body.data);
+      }
+      assertEquals(answers[1].data.title, "Persuasion");
+      assertEquals(answers[2].data, {
+        id: deleted.id.toUpperCase(),
+        deleted: true,
+      });
+      assertEquals(answers[3].data, { id: unknown, deleted: false });
+      assertEquals(await total(org), 3);
+    },
+  );
 
   await t.step("writes everything that a single request does", async () => {
     const org = await app.organization();
@@ -120,7 +123,7 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org, `&format_id=${org.format}`), 4);
   });
 
-  await t.step("keeps failures to their own operations", async () => {
+  await t.step("returns errors only for the operations that fail", async () => {
     const org = await app.organization();
     const { id } = await org.create();
     const inProgram = await org.create();
@@ -190,66 +193,72 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 4);
   });
 
-  await t.step("finds one product of many that is refused late", async () => {
-    const org = await app.organization();
-    const { id } = await org.create({
-      product_prices: Array.from({ length: 500 }, () => ({
-        currency_code: "GBP",
-      })),
-    });
-    const titles: object[] = Array.from(
-      { length: 20 },
-      (_, i) => create(`Book ${i}`),
-    );
-    const tooMany = {
-      method: "update",
-      id,
-      body: { product_prices: [{ currency_code: "EUR" }] },
-    };
+  await t.step(
+    "finds the one product among many that violates a constraint",
+    async () => {
+      const org = await app.organization();
+      const { id } = await org.create({
+        product_prices: Array.from({ length: 500 }, () => ({
+          currency_code: "GBP",
+        })),
+      });
+      const titles: object[] = Array.from(
+        { length: 20 },
+        (_, i) => create(`Book ${i}`),
+      );
+      const tooMany = {
+        method: "update",
+        id,
+        body: { product_prices: [{ currency_code: "EUR" }] },
+      };
 
-    const answers = await send(org, titles.toSpliced(13, 0, tooMany));
+      const answers = await send(org, titles.toSpliced(13, 0, tooMany));
 
-    assertEquals(answers[13].error.details[0].code, "too_large");
-    assertEquals(statusesOf(answers.toSpliced(13, 1)), titles.map(() => 201));
-    assertEquals(await total(org), 21);
-  });
+      assertEquals(answers[13].error.details[0].code, "too_large");
+      assertEquals(statusesOf(answers.toSpliced(13, 1)), titles.map(() => 201));
+      assertEquals(await total(org), 21);
+    },
+  );
 
-  await t.step("writes nothing of an atomic batch that fails", async () => {
-    const org = await app.organization();
-    const { id } = await org.create();
-    const cases = [
-      [create("", {}), 400, "/operations/1/body/title"],
-      [create("B", { license_id: id }), 400, "/operations/1/body/license_id"],
-      [
-        { method: "update", id: org.id, body: { title: "B" } },
-        404,
-        "/operations/1",
-      ],
-      [
-        { method: "update", id, body: { title: "B" }, if_match: '"x"' },
-        412,
-        "/operations/1",
-      ],
-    ] as const;
+  await t.step(
+    "writes nothing if an operation of an atomic batch fails",
+    async () => {
+      const org = await app.organization();
+      const { id } = await org.create();
+      const cases = [
+        [create("", {}), 400, "/operations/1/body/title"],
+        [create("B", { license_id: id }), 400, "/operations/1/body/license_id"],
+        [
+          { method: "update", id: org.id, body: { title: "B" } },
+          404,
+          "/operations/1",
+        ],
+        [
+          { method: "update", id, body: { title: "B" }, if_match: '"x"' },
+          412,
+          "/operations/1",
+        ],
+      ] as const;
 
-    for (const [operation, expected, pointer] of cases) {
-      const { status, body } = await org.post(PATH, {
-        operations: [create("A"), operation, create("C")],
+      for (const [operation, expected, pointer] of cases) {
+        const { status, body } = await org.post(PATH, {
+          operations: [create("A"), operation, create("C")],
+          atomic: true,
+        });
+
+        assertEquals(status, expected);
+        assertEquals(body.error.details[0].pointer, pointer);
+      }
+      assertEquals(await total(org), 1);
+      const answers = await send(org, [create("A"), create("B")], {
         atomic: true,
       });
+      assertEquals(statusesOf(answers), [201, 201]);
+      assertEquals(await total(org), 3);
+    },
+  );
 
-      assertEquals(status, expected);
-      assertEquals(body.error.details[0].pointer, pointer);
-    }
-    assertEquals(await total(org), 1);
-    const answers = await send(org, [create("A"), create("B")], {
-      atomic: true,
-    });
-    assertEquals(statusesOf(answers), [201, 201]);
-    assertEquals(await total(org), 3);
-  });
-
-  await t.step("carries out operations on one product in order", async () => {
+  await t.step("executes operations on the same product in order", async () => {
     const org = await app.organization();
     const { id } = await org.create();
 
@@ -271,7 +280,7 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 1);
   });
 
-  await t.step("matches by ISBN-10 and by product code", async () => {
+  await t.step("upserts by ISBN-10 and by product code", async () => {
     const org = await app.organization();
     const { id, product } = await org.create({ isbn10: "0306406152" });
     const { product_code } = product;
@@ -300,7 +309,7 @@ Deno.test("POST /products/batch", async (t) => {
   });
 
   await t.step(
-    "refuses a product code that PostgreSQL cannot read",
+    "refuses a product code that PostgreSQL cannot store",
     async () => {
       const org = await app.organization();
       const byCode = (product_code: string) => ({
@@ -323,7 +332,7 @@ Deno.test("POST /products/batch", async (t) => {
     },
   );
 
-  await t.step("makes one product of upserts at once", async () => {
+  await t.step("creates one product for concurrent upserts", async () => {
     const org = await app.organization();
     const body = { operations: [upsert(ISBN, { title: "Emma" })] };
 
@@ -337,7 +346,7 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 1);
   });
 
-  await t.step("keeps counts exact while batches cross", async () => {
+  await t.step("maintains exact counts during concurrent batches", async () => {
     const org = await app.organization();
     const products = await Promise.all(
       Array.from({ length: 10 }, () => org.create()),
@@ -374,7 +383,7 @@ Deno.test("POST /products/batch", async (t) => {
   });
 
   await t.step({
-    name: "lets another organization write while its batches wait",
+    name: "does not block writes of another organization",
     // The embedded database has only one connection.
     ignore: !SETTINGS.url,
     async fn() {
@@ -398,7 +407,7 @@ Deno.test("POST /products/batch", async (t) => {
     },
   });
 
-  await t.step("answers ids alone where that is asked for", async () => {
+  await t.step("returns only ids if return is minimal", async () => {
     const org = await app.organization();
 
     const answers = await send(org, [create("A"), create("")], {
@@ -412,7 +421,7 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(statusesOf(answers), [201, 400]);
   });
 
-  await t.step("names the fields that it ignores", async () => {
+  await t.step("lists the response-only fields in Ignored-Fields", async () => {
     const org = await app.organization();
     const { product } = await org.create(await fullBody(app, org));
 
@@ -429,7 +438,7 @@ Deno.test("POST /products/batch", async (t) => {
     assert(!ignored.includes("product_code"));
   });
 
-  await t.step("refuses what is no batch", async () => {
+  await t.step("returns 400 for an invalid batch", async () => {
     const org = await app.organization();
     const id = crypto.randomUUID();
     const refused: [unknown, string][] = [
@@ -471,31 +480,34 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 0);
   });
 
-  await t.step("refuses keys that may only read, and long bodies", async () => {
-    const org = await app.organization();
-    const key = await org.issueKey("read");
-    const body = {
-      operations: [create("Emma", { subtitle: "x".repeat(2_000) })],
-    };
+  await t.step(
+    "returns 403 for read-only keys, and 413 for long bodies",
+    async () => {
+      const org = await app.organization();
+      const key = await org.issueKey("read");
+      const body = {
+        operations: [create("Emma", { subtitle: "x".repeat(2_000) })],
+      };
 
-    const forbidden = await org.post(PATH, body, { "x-api-key": key });
-    const handler = app.variant({ maxBodyBytes: 1_000 });
-    const { status } = await handler(
-      new Request(`http://catalogue.test${PATH}`, {
-        method: "POST",
-        headers: {
-          "x-api-key": org.key,
-          "content-type": "application/json",
-        },
-        body: JSON.stringify(body),
-      }),
-    );
+      const forbidden = await org.post(PATH, body, { "x-api-key": key });
+      const handler = app.variant({ maxBodyBytes: 1_000 });
+      const { status } = await handler(
+        new Request(`http://catalogue.test${PATH}`, {
+          method: "POST",
+          headers: {
+            "x-api-key": org.key,
+            "content-type": "application/json",
+          },
+          body: JSON.stringify(body),
+        }),
+      );
 
-    assertEquals([forbidden.status, status], [403, 413]);
-    assertEquals(await total(org), 0);
-  });
+      assertEquals([forbidden.status, status], [403, 413]);
+      assertEquals(await total(org), 0);
+    },
+  );
 
-  await t.step("carries a batch out once for one key", async () => {
+  await t.step("executes a batch once per Idempotency-Key", async () => {
     const org = await app.organization();
     const headers = { "idempotency-key": "order-1" };
     const operations = [create("A"), create("B", { license_id: org.id })];
@@ -522,24 +534,31 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 2);
   });
 
-  await t.step("carries it out once for twenty requests at once", async () => {
-    const org = await app.organization();
-    const operations = [create("A"), upsert(ISBN, { title: "B" }), create("C")];
+  await t.step(
+    "executes a batch once for twenty concurrent requests with the same key",
+    async () => {
+      const org = await app.organization();
+      const operations = [
+        create("A"),
+        upsert(ISBN, { title: "B" }),
+        create("C"),
+      ];
 
-    const replies = await Promise.all(
-      Array.from(
-        { length: 20 },
-        () => org.post(PATH, { operations }, { "idempotency-key": "k" }),
-      ),
-    );
+      const replies = await Promise.all(
+        Array.from(
+          { length: 20 },
+          () => org.post(PATH, { operations }, { "idempotency-key": "k" }),
+        ),
+      );
 
-    for (const { status, body } of replies) {
-      if (status === 409) {
-        assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-      } else assertEquals(statusesOf(body.data), [201, 201, 201]);
-    }
-    assertEquals(await total(org), 3);
-  });
+      for (const { status, body } of replies) {
+        if (status === 409) {
+          assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+        } else assertEquals(statusesOf(body.data), [201, 201, 201]);
+      }
+      assertEquals(await total(org), 3);
+    },
+  );
 });
 
 /** The product without generated values. */

@@ -45,14 +45,14 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 5, maxLength: 40 },
 );
 
-Deno.test("A copy is complete, whatever overlaps", async (t) => {
+Deno.test("GET /products/changes keeps a copy complete for any interleaving", async (t) => {
   await using fresh = await openFreshDatabase();
   const { url, prepare } = fresh.settings;
   await using app = await openApp({}, { url, poolSize: 8 });
   // PgBouncer gives no client a session of its own.
   const sessions = url && prepare ? await sessionsBeside(app, url) : [];
 
-  await t.step("one step after another", async () => {
+  await t.step("of sequential steps", async () => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
         const org = await app.organization();
@@ -67,7 +67,7 @@ Deno.test("A copy is complete, whatever overlaps", async (t) => {
   });
 
   await t.step({
-    name: "32 writers at once, and transactions that stay open",
+    name: "of 32 concurrent writers and open transactions",
     ignore: !url,
     fn: () => storm(app, url!),
   });

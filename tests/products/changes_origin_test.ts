@@ -19,7 +19,7 @@ async function followed(app: App) {
   return { org, product, copy, goesOn };
 }
 
-Deno.test("the changes of a database that was copied", async (t) => {
+Deno.test("GET /products/changes of a copied database", async (t) => {
   await using fresh = await openFreshDatabase();
   await using app = await openApp({}, { url: fresh.settings.url });
   const operations = app.database.until(performance.now() + 60_000);
@@ -32,12 +32,12 @@ Deno.test("the changes of a database that was copied", async (t) => {
     await sql`update change_origins set place = 'elsewhere'`;
   });
 
-  await t.step("are not given out before a migration", async () => {
+  await t.step("returns 503 before a migration", async () => {
     assertEquals((await goesOn()).status, 503);
     await assertRejects(() => checkMigrated(operations), Error, "migrate");
   });
 
-  await t.step("begin anew with it", async () => {
+  await t.step("returns 410 after the migration", async () => {
     await install(operations);
     await checkMigrated(operations);
 
@@ -46,7 +46,7 @@ Deno.test("the changes of a database that was copied", async (t) => {
     assertEquals([status, body.error.code], [410, "CURSOR_EXPIRED"]);
   });
 
-  await t.step("come behind those that were there", async () => {
+  await t.step("lists new changes after the copied ones", async () => {
     const copy = new Copy(org, app);
     await copy.catchUp();
     const { path } = await org.create();
@@ -59,7 +59,7 @@ Deno.test("the changes of a database that was copied", async (t) => {
     await copy.assertComplete();
   });
 
-  await t.step("begin anew once", async () => {
+  await t.step("expires cursors only once", async () => {
     const { cursor } = copy;
     copy.cursor = undefined;
     await copy.catchUp();
@@ -70,7 +70,7 @@ Deno.test("the changes of a database that was copied", async (t) => {
   });
 });
 
-Deno.test("the changes that no trigger saw", async (t) => {
+Deno.test("GET /products/changes after SQL without triggers", async (t) => {
   await using fresh = await openFreshDatabase();
   await using app = await openApp({}, { url: fresh.settings.url });
   const operations = app.database.until(performance.now() + 60_000);
@@ -82,7 +82,7 @@ Deno.test("the changes that no trigger saw", async (t) => {
     await sql`alter table products enable trigger user`;
   });
 
-  await t.step("are repaired by a recount", async () => {
+  await t.step("is complete after a recount", async () => {
     await recount(operations);
 
     assertEquals((await goesOn()).status, 410);
@@ -92,7 +92,7 @@ Deno.test("the changes that no trigger saw", async (t) => {
   });
 });
 
-Deno.test("the changes where SQL truncates all products", async () => {
+Deno.test("GET /products/changes lists the deletions of a TRUNCATE", async () => {
   await using fresh = await openFreshDatabase();
   await using app = await openApp({}, { url: fresh.settings.url });
   const { org, product, copy } = await followed(app);
@@ -109,7 +109,7 @@ Deno.test("the changes where SQL truncates all products", async () => {
   await copy.assertComplete();
 });
 
-Deno.test("the changes that were deletions, after 37 days", async () => {
+Deno.test("Deletions are purged after 37 days", async () => {
   await using fresh = await openFreshDatabase();
   await using app = await openApp({}, { url: fresh.settings.url });
   const { org } = await followed(app);

@@ -8,10 +8,10 @@ const PATH = "/api/products/changes";
 Deno.test("GET /products/changes", async (t) => {
   await using app = await openApp();
 
-  await t.step("begins with every product", (t) => beginning(t, app));
-  await t.step("goes on from a cursor", (t) => following(t, app));
-  await t.step("sees what SQL does", (t) => scripts(t, app));
-  await t.step("refuses a cursor", (t) => refusals(t, app));
+  await t.step("without a cursor", (t) => beginning(t, app));
+  await t.step("from a cursor", (t) => following(t, app));
+  await t.step("lists SQL changes", (t) => scripts(t, app));
+  await t.step("invalid parameters", (t) => refusals(t, app));
 });
 
 /** A product as listed in the feed and in a copy. */
@@ -24,7 +24,7 @@ async function followed(app: App) {
 }
 
 async function beginning(t: Deno.TestContext, app: App) {
-  await t.step("of which there may be none", async () => {
+  await t.step("returns an empty page of an empty catalogue", async () => {
     const org = await app.organization();
 
     const { body } = await org.get(PATH);
@@ -33,7 +33,7 @@ async function beginning(t: Deno.TestContext, app: App) {
     assertEquals(body.meta.more, false);
   });
 
-  await t.step("as lists show them", async () => {
+  await t.step("returns products as in lists", async () => {
     const { org, id, copy } = await followed(app);
 
     const { body } = await org.get(`${PATH}?include=sales_rights`);
@@ -45,7 +45,7 @@ async function beginning(t: Deno.TestContext, app: App) {
     assertEquals(change.product.product_sales_rights, []);
   });
 
-  await t.step("page after page, each once", async () => {
+  await t.step("returns each product once across pages", async () => {
     const org = await app.organization();
     for (let i = 0; i < 7; i++) await org.create({ title: `Emma ${i}` });
     const copy = new Copy(org, app);
@@ -56,7 +56,7 @@ async function beginning(t: Deno.TestContext, app: App) {
     await copy.assertComplete();
   });
 
-  await t.step("of one transaction too", async () => {
+  await t.step("returns each product of one transaction once", async () => {
     const org = await app.organization();
     await app.sql((sql) =>
       sql`
@@ -72,7 +72,7 @@ async function beginning(t: Deno.TestContext, app: App) {
     await copy.assertComplete();
   });
 
-  await t.step("without those deleted before", async () => {
+  await t.step("omits products deleted before", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     await org.delete(path);
@@ -80,7 +80,7 @@ async function beginning(t: Deno.TestContext, app: App) {
     assertEquals(await new Copy(org, app).catchUp(), []);
   });
 
-  await t.step("not of an organization with another's cursor", async () => {
+  await t.step("returns 410 for a cursor of another organization", async () => {
     const { org } = await followed(app);
     const { copy } = await followed(app);
 
@@ -89,7 +89,7 @@ async function beginning(t: Deno.TestContext, app: App) {
     assertEquals([status, body.error?.code], [410, "CURSOR_EXPIRED"]);
   });
 
-  await t.step("of this organization alone", async () => {
+  await t.step("omits products of other organizations", async () => {
     const { org, path } = await followed(app);
     const other = await followed(app);
     await org.put(path, { title: "Persuasion" });
@@ -102,14 +102,14 @@ async function beginning(t: Deno.TestContext, app: App) {
 }
 
 async function following(t: Deno.TestContext, app: App) {
-  await t.step("to nothing, where nothing has changed", async () => {
+  await t.step("returns nothing if nothing has changed", async () => {
     const { copy } = await followed(app);
 
     assertEquals(await copy.catchUp(), []);
     assertEquals(await copy.catchUp(), []);
   });
 
-  await t.step("to what was created, updated and deleted since", async () => {
+  await t.step("returns created, updated and deleted products", async () => {
     const { org, id, path, copy } = await followed(app);
     const kept = await org.create();
     await org.put(kept.path, { title: "Persuasion" });
@@ -124,14 +124,14 @@ async function following(t: Deno.TestContext, app: App) {
     await copy.assertComplete();
   });
 
-  await t.step("to a change of nested rows alone", async () => {
+  await t.step("returns a product with changed nested rows", async () => {
     const { org, id, path, copy } = await followed(app);
     await org.put(path, { product_prices: [{ currency_code: "USD" }] });
 
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
   });
 
-  await t.step("but not to an empty update, or a refused one", async () => {
+  await t.step("omits empty and refused updates", async () => {
     const { org, path, copy } = await followed(app);
     await org.put(path, {});
     await org.put(path, { title: "Persuasion", license_id: uuidv7() });
@@ -140,7 +140,7 @@ async function following(t: Deno.TestContext, app: App) {
   });
 
   await t.step(
-    "to a deletion between the first page and the next",
+    "returns a deletion between the first page and the next",
     async () => {
       const org = await app.organization();
       const { path } = await org.create();
@@ -155,7 +155,7 @@ async function following(t: Deno.TestContext, app: App) {
     },
   );
 
-  await t.step("to more deletions than a page has", async () => {
+  await t.step("returns deletions across pages", async () => {
     const org = await app.organization();
     await app.sql((sql) =>
       sql`
@@ -282,13 +282,16 @@ async function refusals(t: Deno.TestContext, app: App) {
       `${copy.cursor}AAAA`,
     ]
   ) {
-    await t.step(`"${after.slice(0, 20)}", which it never gave`, async () => {
-      const { status, body } = await org.get(`${PATH}?after=${after}`);
+    await t.step(
+      `returns 400 for the invalid cursor "${after.slice(0, 20)}"`,
+      async () => {
+        const { status, body } = await org.get(`${PATH}?after=${after}`);
 
-      assertEquals(status, 400);
-      assertEquals(body.error.details[0].parameter, "after");
-      assertEquals(body.error.details[0].code, "invalid_cursor");
-    });
+        assertEquals(status, 400);
+        assertEquals(body.error.details[0].parameter, "after");
+        assertEquals(body.error.details[0].code, "invalid_cursor");
+      },
+    );
   }
 
   const [origin, version, id, start, issuedAt, organization] = fields;
@@ -312,7 +315,7 @@ async function refusals(t: Deno.TestContext, app: App) {
     ],
   };
   for (const [what, fields] of Object.entries(expired)) {
-    await t.step(`${what}, which is expired`, async () => {
+    await t.step(`returns 410 for a cursor ${what}`, async () => {
       const { status, body } = await org.get(
         `${PATH}?after=${encoded(fields)}`,
       );
@@ -321,7 +324,7 @@ async function refusals(t: Deno.TestContext, app: App) {
     });
   }
 
-  await t.step("but not one that is almost 30 days old", async () => {
+  await t.step("accepts a cursor that is almost 30 days old", async () => {
     const fields = [
       origin,
       version,
@@ -336,7 +339,7 @@ async function refusals(t: Deno.TestContext, app: App) {
     assertEquals(status, 200);
   });
 
-  await t.step("and any other parameter", async () => {
+  await t.step("returns 400 for other parameters", async () => {
     const { status, body } = await org.get(`${PATH}?limit=0&page=2`);
 
     assertEquals(status, 400);

@@ -55,7 +55,7 @@ Deno.test("Concurrent requests", async (t) => {
     },
   );
 
-  await t.step("leave one complete set of the given ones", async () => {
+  await t.step("leave the complete array of one request", async () => {
     const org = await app.organization();
     const { path } = await org.create();
     const sets = Array.from({ length: ROUNDS }, (_, i) => contributors(org, i));

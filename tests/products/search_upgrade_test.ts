@@ -5,7 +5,7 @@ import { openFreshDatabase } from "../support/fresh_database.ts";
 import { ROOT } from "../support/process.ts";
 import { script } from "../support/script.ts";
 
-Deno.test("the migration of the search key", async () => {
+Deno.test("The migration of the search key", async () => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
   await using folder = await migrationsBefore("0011");

@@ -17,13 +17,13 @@ interface Column {
   type: string;
 }
 
-Deno.test("A column that SQL changes is in the next answer", async (t) => {
+Deno.test("The next response shows an SQL change of a column", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
   const columns = await columnsOf(app);
 
-  await t.step("of every table, unless it is listed as unshown", () => {
+  await t.step("of every table that responses show", () => {
     const tables = new Set(columns.map(({ table }) => table));
 
     assertEquals(

@@ -41,7 +41,7 @@ const CHANGES: Record<string, (org: Organization) => string> = {
     `${REPLICA}; delete from products where id in (select id from products where organization_id = '${org.id}' limit 4)`,
 };
 
-Deno.test("The totals of lists, when SQL writes products", async (t) => {
+Deno.test("The totals of lists after SQL writes", async (t) => {
   await using app = await openOwnApp();
 
   for (const [what, change] of Object.entries(CHANGES)) {
@@ -63,20 +63,23 @@ Deno.test("The totals of lists, when SQL writes products", async (t) => {
     });
   }
 
-  await t.step("are exact for both when a product changes hands", async () => {
-    const [one, two] = [await app.organization(), await app.organization()];
-    await load(app, one, 3);
+  await t.step(
+    "are exact for both organizations of a moved product",
+    async () => {
+      const [one, two] = [await app.organization(), await app.organization()];
+      await load(app, one, 3);
 
-    await run(
-      app,
-      `update products set organization_id = '${two.id}' where organization_id = '${one.id}'`,
-    );
+      await run(
+        app,
+        `update products set organization_id = '${two.id}' where organization_id = '${one.id}'`,
+      );
 
-    assertEquals(await wrongCounts(app), []);
-    assertEquals((await two.get("/api/products")).body.meta.total, 3);
-  });
+      assertEquals(await wrongCounts(app), []);
+      assertEquals((await two.get("/api/products")).body.meta.total, 3);
+    },
+  );
 
-  await t.step("are exact after a truncation of everything", async () => {
+  await t.step("are exact after TRUNCATE", async () => {
     const org = await app.organization();
     await createFullProduct(app, org);
 
@@ -91,7 +94,7 @@ Deno.test("The totals of lists, when SQL writes products", async (t) => {
   });
 });
 
-Deno.test("A total that is wrong all the same", async (t) => {
+Deno.test("A wrong total", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { rows } = await load(app, org, 5);
@@ -103,7 +106,7 @@ Deno.test("A total that is wrong all the same", async (t) => {
     });
 
   for (const by of [-100, -3, 100]) {
-    await t.step(`hides no product from a page: ${by}`, async () => {
+    await t.step(`hides no product from the pages: ${by}`, async () => {
       await run(
         app,
         `update product_counts set products = products + ${by} where organization_id = '${org.id}'`,
@@ -123,7 +126,7 @@ Deno.test("A total that is wrong all the same", async (t) => {
     });
   }
 
-  await t.step("is put right by a recount, like stored answers", async () => {
+  await t.step("is corrected by a recount, like stored JSON", async () => {
     const [{ id } = { id: "" }] = rows;
     const path = `/api/products/${id}`;
     await store(app, org, id);

@@ -31,13 +31,13 @@ const OF_NAMES: Record<string, string> = {
     `${REPLICA}; delete from contributor_roles`,
 };
 
-Deno.test("A name that SQL changes is in the next answer", async (t) => {
+Deno.test("The next response shows an SQL change of a name", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
 
   for (const [way, change] of Object.entries(OF_NAMES)) {
-    await t.step(`where it ${way}`, () =>
+    await t.step(`that ${way}`, () =>
       assertShows(
         app,
         org,
@@ -71,7 +71,7 @@ Deno.test("A rename", async (t) => {
     );
 
   await t.step(
-    "writes itself and one row more, however many products",
+    "writes only its row and the organization's, for any number of products",
     async () => {
       await store(app, org, ...idsOf(rows));
       const before = new Set((await versions()).map(({ version }) => version));

@@ -34,11 +34,11 @@ const OF_PRODUCTS: Record<string, (id: string) => string> = {
     update products set id = '${id}', title = 'Back' where id = '00000000-0000-0000-0000-000000000001'`,
 };
 
-Deno.test("A product that SQL writes is in the next answer", async (t) => {
+Deno.test("The next response shows an SQL write of a product", async (t) => {
   await using app = await openOwnApp();
 
   for (const [way, change] of Object.entries(OF_PRODUCTS)) {
-    await t.step(`where it ${way}`, async () => {
+    await t.step(`that ${way}`, async () => {
       const org = await app.organization();
       const { id } = await createFullProduct(app, org);
       const changing = () => run(app, change(id));
@@ -60,7 +60,7 @@ Deno.test("A product that SQL writes is in the next answer", async (t) => {
       "by a replica": `${REPLICA}; `,
     })
   ) {
-    await t.step(`where it is deleted and inserted ${who}`, async () => {
+    await t.step(`that is deleted and inserted ${who}`, async () => {
       const org = await app.organization();
       const { id, path } = await org.create();
       await store(app, org, id);
@@ -79,7 +79,7 @@ Deno.test("A product that SQL writes is in the next answer", async (t) => {
   }
 
   await t.step(
-    "where it is deleted and inserted in one statement",
+    "that is deleted and inserted in one statement",
     async () => {
       const org = await app.organization();
       const { id, path } = await org.create();
@@ -96,7 +96,7 @@ Deno.test("A product that SQL writes is in the next answer", async (t) => {
     },
   );
 
-  await t.step("where it gets another key", async () => {
+  await t.step("that gets another id", async () => {
     const org = await app.organization();
     const { id, product } = await org.create();
     const other = uuidv7();
@@ -110,7 +110,7 @@ Deno.test("A product that SQL writes is in the next answer", async (t) => {
     await assertBuilt(app, org);
   });
 
-  await t.step("where its time is infinite", async () => {
+  await t.step("whose updated_at is infinite", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
     await run(
@@ -130,7 +130,7 @@ Deno.test("A product that SQL writes is in the next answer", async (t) => {
   });
 
   await t.step(
-    "where it was loaded with its rows, which write it once",
+    "that is inserted with its rows, and is written once",
     async () => {
       const org = await app.organization();
       const id = uuidv7();

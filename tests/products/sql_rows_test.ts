@@ -40,7 +40,7 @@ const WAYS: Record<string, (table: string, these: string) => string> = {
     `${REPLICA}; update ${table} set position = -position - 1 where ${these}`,
 };
 
-Deno.test("Rows below a product that SQL writes are in the next answer", async (t) => {
+Deno.test("The next response shows an SQL write of nested rows", async (t) => {
   await using app = await openOwnApp();
   const tables = await tablesBelowProducts(app);
 
@@ -97,7 +97,7 @@ Deno.test("Rows below a product that SQL writes are in the next answer", async (
   }
 });
 
-Deno.test("SQL in odd circumstances", async (t) => {
+Deno.test("A trigger", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
@@ -120,7 +120,7 @@ Deno.test("SQL in odd circumstances", async (t) => {
         create temp table products (like ${schema}.products) on commit drop;
         create temp table organizations (like ${schema}.organizations) on commit drop;
         update product_prices set list_price = 2`,
-      "needs no right to other tables": `
+      "needs no privileges on other tables": `
         create role ${role};
         grant usage on schema ${schema} to ${role};
         grant select, insert, update, delete on product_prices to ${role};
@@ -139,7 +139,7 @@ Deno.test("SQL in odd circumstances", async (t) => {
       ));
   }
 
-  await t.step("makes none of its functions callable for others", async () => {
+  await t.step("has no functions that other roles can call", async () => {
     const open = await app.sql((sql) =>
       sql`
         select p.oid::regprocedure::text as name

@@ -43,7 +43,7 @@ Deno.test("The totals of lists", async (t) => {
     }
   });
 
-  await t.step("are exact after many writers at once", async () => {
+  await t.step("are exact after many concurrent writers", async () => {
     const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
     const random = randomBy(seed);
     const org = await app.organization();
@@ -82,7 +82,7 @@ Deno.test("The totals of lists", async (t) => {
     await assertTotals(app, org, values);
   });
 
-  await t.step("are not written if they stay the same", async () => {
+  await t.step("are not written if they do not change", async () => {
     const org = await app.organization();
     const values = await valuesOf(app, org);
     const fields = {
@@ -102,22 +102,25 @@ Deno.test("The totals of lists", async (t) => {
     assertEquals([...await versions()], [...before]);
   });
 
-  await t.step("stay when a product in a program is not deleted", async () => {
-    const org = await app.organization();
-    const values = await valuesOf(app, org);
-    const { id, path } = await org.create({ format_id: org.format });
-    await app.sql((sql) =>
-      sql`
+  await t.step(
+    "do not change if a product in a program is not deleted",
+    async () => {
+      const org = await app.organization();
+      const values = await valuesOf(app, org);
+      const { id, path } = await org.create({ format_id: org.format });
+      await app.sql((sql) =>
+        sql`
         insert into publishing_program_products (organization_id, program_id, product_id)
         values (${org.id}, ${org.program}, ${id})
       `
-    );
+      );
 
-    const { status } = await org.delete(path);
+      const { status } = await org.delete(path);
 
-    assertEquals(status, 409);
-    await assertTotals(app, org, values);
-  });
+      assertEquals(status, 409);
+      await assertTotals(app, org, values);
+    },
+  );
 
   await t.step(
     "include products inserted by SQL, before and after a recount",

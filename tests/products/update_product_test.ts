@@ -160,7 +160,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     }
   });
 
-  await t.step("writes the whole body or nothing", async () => {
+  await t.step("writes the complete body or nothing", async () => {
     const org = await app.organization();
     const body = await fullBody(app, org);
     const { path, product } = await org.create(body);

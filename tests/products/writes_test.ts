@@ -7,8 +7,7 @@ import { openApp, send } from "../support/harness.ts";
 import { withOperations } from "../support/operations.ts";
 
 Deno.test("A write", async (t) => {
-  // One connection, whose random() is replaced.
-  await using app = await openApp({}, { poolSize: 1 });
+  await using app = await openApp();
   const org = await app.organization();
   const tables: string[] = [];
   const handler = app.variant({ database: noting(app.database, tables) });
@@ -30,7 +29,7 @@ Deno.test("A write", async (t) => {
   let created: Reply["body"];
 
   await t.step(
-    "creates a product, and takes locks in the common order",
+    "creates a product, with locks in the common order",
     async () => {
       const { reply, tables } = await tablesOf("POST", "/api/products", body);
 
@@ -40,56 +39,65 @@ Deno.test("A write", async (t) => {
     },
   );
 
-  await t.step("changes a product, and takes locks in that order", async () => {
-    const other = { ...created, title: "Emma", lifecycle_status_id: null };
+  await t.step(
+    "updates a product, with locks in the common order",
+    async () => {
+      const other = { ...created, title: "Emma", lifecycle_status_id: null };
 
-    const { reply, tables } = await tablesOf(
-      "PUT",
-      `/api/products/${created.id}`,
-      other,
-    );
+      const { reply, tables } = await tablesOf(
+        "PUT",
+        `/api/products/${created.id}`,
+        other,
+      );
 
-    assertEquals(reply.status, 200);
-    assertInOrder(tables);
-  });
+      assertEquals(reply.status, 200);
+      assertInOrder(tables);
+    },
+  );
 
-  await t.step("deletes a product, and takes locks in that order", async () => {
-    const { reply, tables } = await tablesOf(
-      "DELETE",
-      `/api/products/${created.id}`,
-    );
+  await t.step(
+    "deletes a product, with locks in the common order",
+    async () => {
+      const { reply, tables } = await tablesOf(
+        "DELETE",
+        `/api/products/${created.id}`,
+      );
 
-    assertEquals(reply.body.data.deleted, true);
-    assertEquals([...new Set(tables)], [
-      "products",
-      "product_counts",
-      "product_deletions",
-    ]);
-  });
+      assertEquals(reply.body.data.deleted, true);
+      assertEquals([...new Set(tables)], [
+        "products",
+        "product_counts",
+        "product_deletions",
+      ]);
+    },
+  );
 
-  await t.step("draws another product code for one that is taken", async () => {
-    const { product } = await org.create();
-    const code = product.product_code as string;
-    const bytes = Uint8Array.from(
-      code.slice(2),
-      (character) => CODE_CHARACTERS.indexOf(character),
-    );
-    const { getRandomValues } = crypto;
-    let drawn = 0;
-    crypto.getRandomValues = ((array: Uint8Array<ArrayBuffer>) => {
-      if (array.length !== 8 || drawn++) {
-        return getRandomValues.call(crypto, array);
-      }
-      array.set(bytes);
-      return array;
-    }) as typeof getRandomValues;
+  await t.step(
+    "generates another product code if the first is taken",
+    async () => {
+      const { product } = await org.create();
+      const code = product.product_code as string;
+      const bytes = Uint8Array.from(
+        code.slice(2),
+        (character) => CODE_CHARACTERS.indexOf(character),
+      );
+      const { getRandomValues } = crypto;
+      let drawn = 0;
+      crypto.getRandomValues = ((array: Uint8Array<ArrayBuffer>) => {
+        if (array.length !== 8 || drawn++) {
+          return getRandomValues.call(crypto, array);
+        }
+        array.set(bytes);
+        return array;
+      }) as typeof getRandomValues;
 
-    const { product: another } = await org.create();
+      const { product: another } = await org.create();
 
-    crypto.getRandomValues = getRandomValues;
-    assertEquals(drawn, 2);
-    assert(another.product_code !== code);
-  });
+      crypto.getRandomValues = getRandomValues;
+      assertEquals(drawn, 2);
+      assert(another.product_code !== code);
+    },
+  );
 });
 
 const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -4,12 +4,12 @@ import { ONIX_CODES } from "../../schema/onix_codes.ts";
 import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
 import { openApp } from "../support/harness.ts";
 
-Deno.test("Code lists", async (t) => {
+Deno.test("GET code lists", async (t) => {
   await using app = await openApp();
 
   for (const table of SHARED_TABLES) {
     const path = `/api${pathOfTable(table)}`;
-    await t.step(`${path} has all codes`, async () => {
+    await t.step(`GET ${path} returns all codes`, async () => {
       const org = await app.organization();
       const [{ count }] = await app.sql((sql) =>
         sql<[{ count: number }]>`select count(*)::int as count from ${
@@ -34,7 +34,7 @@ Deno.test("Code lists", async (t) => {
       assertEquals(again.status, 304);
     });
 
-    await t.step(`${path} is read only`, async () => {
+    await t.step(`POST, PUT and DELETE ${path} return 405`, async () => {
       const org = await app.organization();
       const unknown = `${path}/${uuidv7()}`;
 
@@ -48,27 +48,36 @@ Deno.test("Code lists", async (t) => {
     });
   }
 
-  await t.step("/code-lists has the ONIX lists by number", async () => {
-    const org = await app.organization();
+  await t.step(
+    "GET /code-lists lists the ONIX lists, and /code-lists/{number} their codes",
+    async () => {
+      const org = await app.organization();
 
-    const { body } = await org.get("/api/code-lists");
-    for (const { number, codes } of body.data) {
-      const list = (await org.get(`/api/code-lists/${number}`)).body.data;
-      assertEquals(list.length, codes, `${number}`);
-    }
-    const { body: { data: currencies } } = await org.get("/api/code-lists/96");
+      const { body } = await org.get("/api/code-lists");
+      for (const { number, codes } of body.data) {
+        const list = (await org.get(`/api/code-lists/${number}`)).body.data;
+        assertEquals(list.length, codes, `${number}`);
+      }
+      const { body: { data: currencies } } = await org.get(
+        "/api/code-lists/96",
+      );
 
-    const numbers = body.data.map(({ number }: { number: number }) => number);
-    for (const number of [34, 46, 49, 57, 58, 61, 62, 64, 65, 68, 91, 93, 96]) {
-      assert(numbers.includes(number), `${number}`);
-    }
-    assertEquals(
-      currencies.map(({ code }: { code: string }) => code),
-      ONIX_CODES[96].toSorted(),
-    );
-    for (const number of ["0", "096", "35", "999", "9999", "x", "-1", "9 6"]) {
-      const { status } = await org.get(`/api/code-lists/${number}`);
-      assertEquals(status, 404, number);
-    }
-  });
+      const numbers = body.data.map(({ number }: { number: number }) => number);
+      for (
+        const number of [34, 46, 49, 57, 58, 61, 62, 64, 65, 68, 91, 93, 96]
+      ) {
+        assert(numbers.includes(number), `${number}`);
+      }
+      assertEquals(
+        currencies.map(({ code }: { code: string }) => code),
+        ONIX_CODES[96].toSorted(),
+      );
+      for (
+        const number of ["0", "096", "35", "999", "9999", "x", "-1", "9 6"]
+      ) {
+        const { status } = await org.get(`/api/code-lists/${number}`);
+        assertEquals(status, 404, number);
+      }
+    },
+  );
 });

@@ -8,77 +8,83 @@ Deno.test("A record that products refer to", async (t) => {
   await using app = await openApp();
 
   for (const table of OWN_TABLES) {
-    await t.step(`is not deleted: ${table}`, async () => {
-      const org = await app.organization();
-      const record = await createRecord(org, table);
-      const uses = [
-        await createUse(app, org, table, record),
-        await createUse(app, org, table, record),
-      ];
-
-      const counted = (await org.get(record.path)).body.data.products;
-      const refused = await org.delete(record.path);
-      await free(uses[0]!.id);
-      const [{ count }] = (await org.delete(record.path)).body.error.details;
-      await free(uses[1]!.id);
-      const deleted = await org.delete(record.path);
-
-      assertEquals(counted, 2);
-      assertEquals(refused.status, 409);
-      assertEquals(refused.body.error.code, "CONFLICT");
-      assertEquals(refused.body.error.details, [
-        { code: "in_use", count: 2, message: "2 products refer to it" },
-      ]);
-      assertEquals(count, 1);
-      assertEquals(deleted.body.data, { id: record.id, deleted: true });
-
-      async function free(id: string) {
-        if (table === "publishing_programs") {
-          await org.delete(`${record.path}/products/${id}`);
-        } else {assertEquals(
-            (await org.delete(`/api/products/${id}`)).status,
-            200,
-          );}
-      }
-    });
-
-    await t.step(`or is gone, but never half: ${table}`, async () => {
-      const org = await app.organization();
-      for (let round = 0; round < 6; round++) {
+    await t.step(
+      `DELETE returns 409 with the number of products: ${table}`,
+      async () => {
+        const org = await app.organization();
         const record = await createRecord(org, table);
-        const product = await org.create();
-        const body = await bodyUsing(app, table, record.id);
-        const use = () =>
-          table === "publishing_programs"
-            ? org.put(`${record.path}/products/${product.id}`, {})
-            : org.put(product.path, body);
+        const uses = [
+          await createUse(app, org, table, record),
+          await createUse(app, org, table, record),
+        ];
 
-        const early = round % 2 ? org.delete(record.path) : undefined;
-        const [used, deleted] = await Promise.all([
-          use(),
-          early ?? org.delete(record.path),
+        const counted = (await org.get(record.path)).body.data.products;
+        const refused = await org.delete(record.path);
+        await free(uses[0]!.id);
+        const [{ count }] = (await org.delete(record.path)).body.error.details;
+        await free(uses[1]!.id);
+        const deleted = await org.delete(record.path);
+
+        assertEquals(counted, 2);
+        assertEquals(refused.status, 409);
+        assertEquals(refused.body.error.code, "CONFLICT");
+        assertEquals(refused.body.error.details, [
+          { code: "in_use", count: 2, message: "2 products refer to it" },
         ]);
+        assertEquals(count, 1);
+        assertEquals(deleted.body.data, { id: record.id, deleted: true });
 
-        const isDeleted = deleted.status === 200;
-        if (!isDeleted) assertEquals(deleted.status, 409);
-        const missing = table === "publishing_programs" ? 404 : 400;
-        const done = table === "publishing_programs" ? 204 : 200;
-        assertEquals(used.status, isDeleted ? missing : done);
-        const { status, body: after } = await org.get(record.path);
-        assertEquals(status, isDeleted ? 404 : 200);
-        if (!isDeleted) assertEquals(after.data.products, 1);
-      }
-    });
+        async function free(id: string) {
+          if (table === "publishing_programs") {
+            await org.delete(`${record.path}/products/${id}`);
+          } else {assertEquals(
+              (await org.delete(`/api/products/${id}`)).status,
+              200,
+            );}
+        }
+      },
+    );
+
+    await t.step(
+      `is either referenced or deleted by concurrent requests: ${table}`,
+      async () => {
+        const org = await app.organization();
+        for (let round = 0; round < 6; round++) {
+          const record = await createRecord(org, table);
+          const product = await org.create();
+          const body = await bodyUsing(app, table, record.id);
+          const use = () =>
+            table === "publishing_programs"
+              ? org.put(`${record.path}/products/${product.id}`, {})
+              : org.put(product.path, body);
+
+          const early = round % 2 ? org.delete(record.path) : undefined;
+          const [used, deleted] = await Promise.all([
+            use(),
+            early ?? org.delete(record.path),
+          ]);
+
+          const isDeleted = deleted.status === 200;
+          if (!isDeleted) assertEquals(deleted.status, 409);
+          const missing = table === "publishing_programs" ? 404 : 400;
+          const done = table === "publishing_programs" ? 204 : 200;
+          assertEquals(used.status, isDeleted ? missing : done);
+          const { status, body: after } = await org.get(record.path);
+          assertEquals(status, isDeleted ? 404 : 200);
+          if (!isDeleted) assertEquals(after.data.products, 1);
+        }
+      },
+    );
   }
 });
 
-Deno.test("The next answer to a product", async (t) => {
+Deno.test("A product response after a change of a record", async (t) => {
   await using app = await openApp();
 
   for (const { table, shows, field } of REFERENCES) {
     const own = OWN_TABLES.find((one) => one === table);
     if (!own || !shows) continue;
-    await t.step(`has the new name of its ${field}`, async () => {
+    await t.step(`shows the new name of its ${field}`, async () => {
       const org = await app.organization();
       const record = await createRecord(org, own, "Before");
       const use = await createUse(app, org, own, record);
@@ -102,7 +108,7 @@ Deno.test("The next answer to a product", async (t) => {
     });
   }
 
-  await t.step("has what a format or license is changed to", async () => {
+  await t.step("shows the new fields of a format and a license", async () => {
     const org = await app.organization();
     const { path } = await org.create({
       license_id: org.license,
@@ -119,7 +125,7 @@ Deno.test("The next answer to a product", async (t) => {
   });
 });
 
-Deno.test("Stored answers stay while no name changes", async (t) => {
+Deno.test("Stored JSON stays valid if no name changes", async (t) => {
   await using app = await openApp();
 
   for (const table of OWN_TABLES) {

@@ -35,7 +35,7 @@ Deno.test("Each list of records", async (t) => {
         return body.data.map(({ name }: { name: string }) => name);
       };
 
-      await t.step("goes by name, whatever the case and accents", async () => {
+      await t.step("sorts by name, ignoring case and accents", async () => {
         const sorted = await named("");
         assertEquals(sorted, [
           "100 % true",
@@ -49,7 +49,7 @@ Deno.test("Each list of records", async (t) => {
         assertEquals(await named("sort=-name"), sorted.toReversed());
       });
 
-      await t.step("goes by the time of creation or change", async () => {
+      await t.step("sorts by created_at and updated_at", async () => {
         assertEquals(await named("sort=created_at"), NAMES);
         assertEquals(await named("sort=-created_at"), NAMES.toReversed());
         assertEquals(await named("sort=updated_at"), NAMES);
@@ -57,7 +57,7 @@ Deno.test("Each list of records", async (t) => {
       });
 
       await t.step(
-        "finds parts of names as the search of products does",
+        "search matches parts of names, like the search of products",
         async () => {
           const found: [string, string[]][] = [
             ["EMILE", ["Émile Ajar", "emile Zola"]],
@@ -86,7 +86,7 @@ Deno.test("Each list of records", async (t) => {
         },
       );
 
-      await t.step("finds exactly this name", async () => {
+      await t.step("name matches the exact name", async () => {
         for (const name of NAMES) {
           assertEquals(await named(`name=${encodeURIComponent(name)}`), [name]);
         }
@@ -95,7 +95,7 @@ Deno.test("Each list of records", async (t) => {
         assertEquals(await named("name=zadie smith&search=zoe"), []);
       });
 
-      await t.step("is read page by page", async () => {
+      await t.step("returns each record once across pages", async () => {
         assertEquals(await walk(org, `${path}?limit=2`), await named(""));
         const { body } = await org.get(`${path}?page=9&limit=2`);
         assertEquals(body.data, []);
@@ -113,7 +113,7 @@ Deno.test("Each list of records", async (t) => {
 Deno.test("Lists of records", async (t) => {
   await using app = await openApp();
 
-  await t.step("refuse what they do not know", async () => {
+  await t.step("refuse unknown and invalid parameters", async () => {
     const org = await app.organization();
     const wrong: [string, string, string][] = [
       ["page=0", "page", "invalid_number"],
@@ -139,7 +139,7 @@ Deno.test("Lists of records", async (t) => {
   });
 
   await t.step(
-    "keep records of the same name apart, page by page",
+    "return records with the same name once across pages",
     async () => {
       const org = await app.organization();
       const ids = new Set<string>();
@@ -161,7 +161,7 @@ Deno.test("Lists of records", async (t) => {
   );
 
   await t.step(
-    "hold a name that SQL has made too long for an index",
+    "include a name written by SQL that is too long for the index",
     async () => {
       const org = await app.organization();
       const name = "ü".repeat(10_000);

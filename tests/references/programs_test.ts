@@ -5,27 +5,30 @@ import { openApp } from "../support/harness.ts";
 Deno.test("/publishing-programs/{id}/products", async (t) => {
   await using app = await openApp();
 
-  await t.step("keeps a product from being deleted", async () => {
-    const org = await app.organization();
-    const products = `/api/publishing-programs/${org.program}/products`;
-    const { id, path } = await org.create();
+  await t.step(
+    "PUT prevents the deletion of a product, DELETE allows it",
+    async () => {
+      const org = await app.organization();
+      const products = `/api/publishing-programs/${org.program}/products`;
+      const { id, path } = await org.create();
 
-    const added = await org.put(`${products}/${id}`, undefined);
-    const again = await org.put(`${products}/${id}`, undefined);
-    const refused = await org.delete(path);
-    const removed = await org.delete(`${products}/${id}`);
-    const removedAgain = await org.delete(`${products}/${id}`);
-    const deleted = await org.delete(path);
+      const added = await org.put(`${products}/${id}`, undefined);
+      const again = await org.put(`${products}/${id}`, undefined);
+      const refused = await org.delete(path);
+      const removed = await org.delete(`${products}/${id}`);
+      const removedAgain = await org.delete(`${products}/${id}`);
+      const deleted = await org.delete(path);
 
-    assertEquals(
-      [added, again, refused, removed, removedAgain, deleted]
-        .map(({ status }) => status),
-      [204, 204, 409, 204, 204, 200],
-    );
-    assertEquals(refused.body.error.code, "CONFLICT");
-  });
+      assertEquals(
+        [added, again, refused, removed, removedAgain, deleted]
+          .map(({ status }) => status),
+        [204, 204, 409, 204, 204, 200],
+      );
+      assertEquals(refused.body.error.code, "CONFLICT");
+    },
+  );
 
-  await t.step("lists ids and titles, page by page", async () => {
+  await t.step("GET lists ids and titles in pages", async () => {
     const org = await app.organization();
     const products = `/api/publishing-programs/${org.program}/products`;
     const ids: Record<string, string> = {};
@@ -51,34 +54,40 @@ Deno.test("/publishing-programs/{id}/products", async (t) => {
     assertEquals((await org.get(`${products}?search=emma`)).status, 400);
   });
 
-  await t.step("knows only what the organization has", async () => {
-    const [ours, theirs] = [await app.organization(), await app.organization()];
-    const { id } = await ours.create();
-    const foreign = await theirs.create();
-    const products = (program: string) =>
-      `/api/publishing-programs/${program}/products`;
+  await t.step(
+    "returns 404 for programs and products of another organization",
+    async () => {
+      const [ours, theirs] = [
+        await app.organization(),
+        await app.organization(),
+      ];
+      const { id } = await ours.create();
+      const foreign = await theirs.create();
+      const products = (program: string) =>
+        `/api/publishing-programs/${program}/products`;
 
-    for (const program of [theirs.program, uuidv7()]) {
-      assertEquals((await ours.get(products(program))).status, 404);
-      const { status, body } = await ours.put(
-        `${products(program)}/${id}`,
-        undefined,
-      );
-      assertEquals(status, 404);
-      assertEquals(
-        body.error.message,
-        `No publishing program with id "${program}"`,
-      );
-    }
-    for (const product of [foreign.id, uuidv7()]) {
-      const path = `${products(ours.program)}/${product}`;
-      assertEquals((await ours.put(path, undefined)).status, 404);
-      assertEquals((await ours.delete(path)).status, 204);
-    }
-    assertEquals((await ours.get(products(ours.program))).body.data, []);
-  });
+      for (const program of [theirs.program, uuidv7()]) {
+        assertEquals((await ours.get(products(program))).status, 404);
+        const { status, body } = await ours.put(
+          `${products(program)}/${id}`,
+          undefined,
+        );
+        assertEquals(status, 404);
+        assertEquals(
+          body.error.message,
+          `No publishing program with id "${program}"`,
+        );
+      }
+      for (const product of [foreign.id, uuidv7()]) {
+        const path = `${products(ours.program)}/${product}`;
+        assertEquals((await ours.put(path, undefined)).status, 404);
+        assertEquals((await ours.delete(path)).status, 204);
+      }
+      assertEquals((await ours.get(products(ours.program))).body.data, []);
+    },
+  );
 
-  await t.step("is written by those who may write", async () => {
+  await t.step("refuses writes with a read-only key", async () => {
     const org = await app.organization();
     const { id } = await org.create();
     const path = `/api/publishing-programs/${org.program}/products/${id}`;

@@ -15,7 +15,7 @@ const VALUES: Record<string, string> = {
   collection_type: "series",
 };
 
-Deno.test("Records of each kind", async (t) => {
+Deno.test("CRUD of records", async (t) => {
   await using app = await openApp();
 
   for (const table of OWN_TABLES) {
@@ -29,7 +29,7 @@ Deno.test("Records of each kind", async (t) => {
         others.map((column) => [column, VALUES[column] ?? form]),
       );
 
-      await t.step("creates a record with every field", async () => {
+      await t.step("POST creates a record with every field", async () => {
         const org = await app.organization();
 
         const created = await org.post(path, { name: " Émile ", ...values });
@@ -45,7 +45,7 @@ Deno.test("Records of each kind", async (t) => {
         assertEquals(headers.get("etag"), created.headers.get("etag"));
       });
 
-      await t.step("creates two of the same name, with nulls", async () => {
+      await t.step("POST accepts duplicate names and nulls", async () => {
         const org = await app.organization();
         const replies = [
           await org.post(path, { name: "Twin" }),
@@ -62,25 +62,28 @@ Deno.test("Records of each kind", async (t) => {
         assertNotEquals(replies[0]!.body.data.id, replies[1]!.body.data.id);
       });
 
-      await t.step("names every fault of a body", async () => {
-        const org = await app.organization();
-        const { path: record } = await createRecord(org, table);
-        const { total } = (await org.get(path)).body.meta;
-        for (const [name, code] of NAMES) {
-          assertDetails(await org.post(path, { name }), ["/name", code]);
-          assertDetails(await org.put(record, { name }), ["/name", code]);
-        }
-        assertDetails(await org.post(path, {}), ["/name", "required"]);
-        assertDetails(
-          await org.post(path, { name: "", naem: "x" }),
-          ["/name", "blank"],
-          ["/naem", "unknown_field"],
-        );
-        assertEquals((await org.get(path)).body.meta.total, total);
-      });
+      await t.step(
+        "POST and PUT return every error with its pointer",
+        async () => {
+          const org = await app.organization();
+          const { path: record } = await createRecord(org, table);
+          const { total } = (await org.get(path)).body.meta;
+          for (const [name, code] of NAMES) {
+            assertDetails(await org.post(path, { name }), ["/name", code]);
+            assertDetails(await org.put(record, { name }), ["/name", code]);
+          }
+          assertDetails(await org.post(path, {}), ["/name", "required"]);
+          assertDetails(
+            await org.post(path, { name: "", naem: "x" }),
+            ["/name", "blank"],
+            ["/naem", "unknown_field"],
+          );
+          assertEquals((await org.get(path)).body.meta.total, total);
+        },
+      );
 
       await t.step(
-        "takes a name of 500 characters, whatever they are",
+        "POST accepts any name of 500 characters",
         async () => {
           const org = await app.organization();
           const name = "𝒜".repeat(500);
@@ -92,36 +95,39 @@ Deno.test("Records of each kind", async (t) => {
         },
       );
 
-      await t.step("changes what the body has, and clears nulls", async () => {
-        const org = await app.organization();
-        const { body: { data } } = await org.post(path, {
-          name: "A",
-          ...values,
-        });
-        const record = `${path}/${data.id}`;
+      await t.step(
+        "PUT changes only the fields in the body, and null clears a field",
+        async () => {
+          const org = await app.organization();
+          const { body: { data } } = await org.post(path, {
+            name: "A",
+            ...values,
+          });
+          const record = `${path}/${data.id}`;
 
-        const renamed = await org.put(record, { name: "B" });
-        const cleared = await org.put(
-          record,
-          Object.fromEntries(others.map((column) => [column, null])),
-        );
-        const empty = await org.put(record, {});
+          const renamed = await org.put(record, { name: "B" });
+          const cleared = await org.put(
+            record,
+            Object.fromEntries(others.map((column) => [column, null])),
+          );
+          const empty = await org.put(record, {});
 
-        assertHas(renamed.body.data, { ...values, name: "B" });
-        assert(renamed.body.data.updated_at > data.updated_at);
-        assertEquals(renamed.body.data.created_at, data.created_at);
-        for (const column of others) {
-          assertEquals(cleared.body.data[column], null);
-        }
-        assertEquals(empty.body.data, cleared.body.data);
-        assertDetails(await org.put(record, { name: null }), [
-          "/name",
-          "invalid_type",
-        ]);
-      });
+          assertHas(renamed.body.data, { ...values, name: "B" });
+          assert(renamed.body.data.updated_at > data.updated_at);
+          assertEquals(renamed.body.data.created_at, data.created_at);
+          for (const column of others) {
+            assertEquals(cleared.body.data[column], null);
+          }
+          assertEquals(empty.body.data, cleared.body.data);
+          assertDetails(await org.put(record, { name: null }), [
+            "/name",
+            "invalid_type",
+          ]);
+        },
+      );
 
       await t.step(
-        "takes an answer back, and says what it ignored",
+        "PUT accepts a response as body, and lists the Ignored-Fields",
         async () => {
           const org = await app.organization();
           const { path: record } = await createRecord(org, table);
@@ -138,7 +144,7 @@ Deno.test("Records of each kind", async (t) => {
       );
 
       await t.step(
-        "changes and deletes only what the client has seen",
+        "PUT and DELETE honour If-Match (RFC 9110, 13.1.1)",
         async () => {
           const org = await app.organization();
           const { path: record } = await createRecord(org, table);
@@ -166,7 +172,7 @@ Deno.test("Records of each kind", async (t) => {
         },
       );
 
-      await t.step("creates one for requests with the same key", async () => {
+      await t.step("POST creates one record per Idempotency-Key", async () => {
         const org = await app.organization();
         const headers = { "idempotency-key": "order-1" };
 
@@ -188,21 +194,24 @@ Deno.test("Records of each kind", async (t) => {
         assertEquals(body.meta.total, 1);
       });
 
-      await t.step("deletes a record once", async () => {
-        const org = await app.organization();
-        const { id, path: record } = await createRecord(org, table);
+      await t.step(
+        "DELETE returns deleted: false for a deleted record",
+        async () => {
+          const org = await app.organization();
+          const { id, path: record } = await createRecord(org, table);
 
-        const first = await org.delete(record);
-        const second = await org.delete(record);
+          const first = await org.delete(record);
+          const second = await org.delete(record);
 
-        assertEquals(first.body.data, { id, deleted: true });
-        assertEquals(second.body.data, { id, deleted: false });
-        assertEquals((await org.get(record)).status, 404);
-        assertEquals((await org.put(record, { name: "B" })).status, 404);
-      });
+          assertEquals(first.body.data, { id, deleted: true });
+          assertEquals(second.body.data, { id, deleted: false });
+          assertEquals((await org.get(record)).status, 404);
+          assertEquals((await org.put(record, { name: "B" })).status, 404);
+        },
+      );
 
       await t.step(
-        "takes another organization's record as missing",
+        "treats records of another organization as missing",
         async () => {
           const [ours, theirs] = [
             await app.organization(),
@@ -231,7 +240,7 @@ Deno.test("Records of each kind", async (t) => {
         },
       );
 
-      await t.step("lets a key that may only read read", async () => {
+      await t.step("refuses writes with a read-only key", async () => {
         const org = await app.organization();
         const { path: record } = await createRecord(org, table);
         const reader = { "x-api-key": await org.issueKey("read") };
@@ -260,10 +269,10 @@ const NAMES: [unknown, string][] = [
   [7, "invalid_type"],
 ];
 
-Deno.test("The fields of one kind of record", async (t) => {
+Deno.test("The fields of a kind of record", async (t) => {
   await using app = await openApp();
 
-  await t.step("are checked", async () => {
+  await t.step("are validated", async () => {
     const org = await app.organization();
     const wrong = [
       ["licenses", "badge_colour", "red", "invalid_colour"],
@@ -283,7 +292,7 @@ Deno.test("The fields of one kind of record", async (t) => {
     }
   });
 
-  await t.step("are unknown to the others", async () => {
+  await t.step("are refused for other kinds", async () => {
     const org = await app.organization();
     assertDetails(
       await org.post("/api/seasons", { name: "A", badge_colour: null }),
@@ -292,7 +301,7 @@ Deno.test("The fields of one kind of record", async (t) => {
   });
 });
 
-Deno.test("One Idempotency-Key is for one kind of record", async () => {
+Deno.test("An Idempotency-Key for another kind of record is refused with 422", async () => {
   await using app = await openApp();
   const org = await app.organization();
   const headers = { "idempotency-key": "order-1" };

@@ -3,12 +3,12 @@ import { OWN_TABLES } from "../../schema/records.ts";
 import { openApp } from "../support/harness.ts";
 import { createRecord } from "../support/records.ts";
 
-Deno.test("SQL that changes a record moves its updated_at", async (t) => {
+Deno.test("An SQL change of a record updates its updated_at", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
 
   for (const table of OWN_TABLES) {
-    await t.step(`of ${table}, and its ETag`, async () => {
+    await t.step(`and its ETag: ${table}`, async () => {
       const { id, path } = await createRecord(org, table);
       const before = await org.get(path);
 
@@ -24,7 +24,7 @@ Deno.test("SQL that changes a record moves its updated_at", async (t) => {
       assertEquals(status, 412);
     });
 
-    await t.step(`of ${table}, by a millisecond at least`, async () => {
+    await t.step(`by at least a millisecond: ${table}`, async () => {
       const { id, path } = await createRecord(org, table);
       const write = (set: string) =>
         app.sql((sql) =>
@@ -39,7 +39,7 @@ Deno.test("SQL that changes a record moves its updated_at", async (t) => {
     });
   }
 
-  await t.step("and a write of the service moves it once", async () => {
+  await t.step("and a write by the service updates it once", async () => {
     const { id, path } = await createRecord(org, "publishers");
     await app.sql((sql) =>
       sql`update publishers set updated_at = '2100-01-01T00:00:00Z' where id = ${id}`

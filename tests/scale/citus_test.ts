@@ -13,7 +13,7 @@ const STUBS = `
     language sql as $$ select $$;
 `;
 
-Deno.test("A database that sql/citus.sql has distributed", async (t) => {
+Deno.test("A database distributed by sql/citus.sql", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { path: earlier } = await org.create();

@@ -58,7 +58,7 @@ Deno.test("The rules of a distributable database", async (t) => {
   });
 
   for (const rule of STATEMENT_RULES) {
-    await t.step(`tells a statement that breaks "${rule}"`, () => {
+    await t.step(`find a statement that breaks "${rule}"`, () => {
       const statement = WRONG_STATEMENTS[rule];
 
       assert(statement, "This rule has a counter-example");
@@ -67,7 +67,7 @@ Deno.test("The rules of a distributable database", async (t) => {
   }
 
   for (const rule of SCHEMA_RULES) {
-    await t.step(`tells a migration that breaks "${rule}"`, () => {
+    await t.step(`find a migration that breaks "${rule}"`, () => {
       const text = WRONG_MIGRATIONS[rule];
 
       assert(text, "This rule has a counter-example");

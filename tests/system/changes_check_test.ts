@@ -5,7 +5,7 @@ import { readConfig } from "../../schema/config.ts";
 import { openFreshDatabase } from "../support/fresh_database.ts";
 import { openApp } from "../support/harness.ts";
 
-Deno.test("deno task doctor looks at the feed of changes", async (t) => {
+Deno.test("deno task doctor checks the feed of changes", async (t) => {
   await using fresh = await openFreshDatabase();
   const { url } = fresh.settings;
   await using app = await openApp({}, { url });
@@ -16,7 +16,7 @@ Deno.test("deno task doctor looks at the feed of changes", async (t) => {
   };
 
   await t.step({
-    name: "which waits for a transaction that stays open",
+    name: "and reports a transaction that stays open",
     ignore: !url,
     async fn() {
       const sql = postgres(url!, { max: 1, fetch_types: false });
@@ -37,7 +37,7 @@ Deno.test("deno task doctor looks at the feed of changes", async (t) => {
     },
   });
 
-  await t.step("which waits for a migration of a copy", async () => {
+  await t.step("and reports a copied database before a migration", async () => {
     await app.sql((sql) => sql`update change_origins set place = 'elsewhere'`);
 
     assertEquals(await check(), {

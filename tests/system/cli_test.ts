@@ -17,7 +17,7 @@ Deno.test("An invalid command line", async (t) => {
   };
   for (const [line, usage] of Object.entries(wrong)) {
     await t.step(
-      `"${line}" is refused before a database is opened`,
+      `"${line}" is refused before it opens a database`,
       async () => {
         const { code, stdout, stderr } = await new Deno.Command(
           Deno.execPath(),

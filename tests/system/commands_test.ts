@@ -248,19 +248,22 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("says what a database without tables lacks", async () => {
-    await using fresh = await openFreshDatabase();
-    const error = await assertRejects(() =>
-      fresh.operations.lookUp(sql`select from organizations`)
-    );
+  await t.step(
+    "names the missing step for a database without tables",
+    async () => {
+      await using fresh = await openFreshDatabase();
+      const error = await assertRejects(() =>
+        fresh.operations.lookUp(sql`select from organizations`)
+      );
 
-    assertStringIncludes(
-      explain(error as Error & { code?: string }),
-      "run deno task migrate and deno task seed first",
-    );
-  });
+      assertStringIncludes(
+        explain(error as Error & { code?: string }),
+        "run deno task migrate and deno task seed first",
+      );
+    },
+  );
 
-  await t.step("tells how each command is called", () => {
+  await t.step("prints the usage of each command", () => {
     for (const [name, { usage, does }] of Object.entries(COMMANDS)) {
       assert(usage.startsWith(name));
       assertStringIncludes(help(), `deno task ${usage}\n    ${does}`);

@@ -69,7 +69,7 @@ Deno.test("The folder of the embedded database", async (t) => {
     assertMatch(error.message, /^The database in DATA_DIR cannot be opened: /);
   });
 
-  await t.step("has nothing of a transaction that was given up", async () => {
+  await t.step("has no rows of an abandoned transaction", async () => {
     const dataDir = await preparedFolder();
     const database = await openDatabase({
       ...SETTINGS,

@@ -32,7 +32,7 @@ Deno.test("A process that is stopped", async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("takes a duplicate Ctrl-C as one", async () => {
+  await t.step("treats a duplicate Ctrl-C as one", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
 

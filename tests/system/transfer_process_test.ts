@@ -57,7 +57,7 @@ Deno.test("deno task export and import", async (t) => {
     return { code, stdout: decode(stdout), stderr: decode(stderr) };
   }
 
-  await t.step("import again after a kill brings everything in", async () => {
+  await t.step("import completes when repeated after a kill", async () => {
     const child = command(env, importing);
     const writer = child.stdin.getWriter();
     const most = text.slice(0, text.length * 2 / 3);
@@ -73,34 +73,40 @@ Deno.test("deno task export and import", async (t) => {
     assertEquals([code, stdout], [0, `All ${lines} lines are in\n`]);
   });
 
-  await t.step("export writes the same bytes, and nothing else", async () => {
+  await t.step("export is reproducible, and prints nothing else", async () => {
     const { code, stdout, stderr } = await run(exporting, "");
 
     assertEquals([code, stderr], [0, ""]);
     assert(stdout === text);
   });
 
-  await t.step("export ends quietly when its reader goes", async () => {
-    const { stdout, stderr } = await run(`${exporting} | head -n 1`, "");
+  await t.step(
+    "export ends silently when its reader closes the pipe",
+    async () => {
+      const { stdout, stderr } = await run(`${exporting} | head -n 1`, "");
 
-    assertEquals(stdout, text.slice(0, text.indexOf("\n") + 1));
-    assertEquals(stderr, "");
-  });
+      assertEquals(stdout, text.slice(0, text.indexOf("\n") + 1));
+      assertEquals(stderr, "");
+    },
+  );
 
-  await t.step("import says which lines it refuses, and fails", async () => {
-    const input =
-      `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
+  await t.step(
+    "import lists the lines that it refuses, and fails",
+    async () => {
+      const input =
+        `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
 
-    const { code, stdout, stderr } = await run(importing, input);
+      const { code, stdout, stderr } = await run(importing, input);
 
-    assertEquals([code, stdout], [1, ""]);
-    assertMatch(
-      stderr,
-      /^Line 3: kind must be a string\n1 of 3 lines were refused\n$/,
-    );
-  });
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(
+        stderr,
+        /^Line 3: kind must be a string\n1 of 3 lines were refused\n$/,
+      );
+    },
+  );
 
-  await t.step("import explains a file that is not there", async () => {
+  await t.step("import reports a missing file", async () => {
     const line = `$0 import --organization ${DEMO_ORGANIZATION} none.ndjson`;
 
     const { code, stderr } = await run(line, "");

@@ -49,7 +49,7 @@ Deno.test("Export and import", async (t) => {
     return JSON.stringify(product);
   }
 
-  await t.step("carry every table of an organization", async () => {
+  await t.step("include every table of an organization", async () => {
     const tables = await execute(
       source.of(),
       `select c.relname as name
@@ -77,7 +77,7 @@ Deno.test("Export and import", async (t) => {
   });
 
   await t.step(
-    "give the same bytes in another database, and back",
+    "round-trip through another database byte for byte",
     async () => {
       const other = uuidv7();
 
@@ -92,7 +92,7 @@ Deno.test("Export and import", async (t) => {
     },
   );
 
-  await t.step("write nothing when they run again", async () => {
+  await t.step("write nothing when repeated", async () => {
     const database = target.of(uuidv7());
     const versions = () =>
       execute(
@@ -107,7 +107,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await versions(), before);
   });
 
-  await t.step("make a record what its line says", async () => {
+  await t.step("set every field of an existing record", async () => {
     const id = uuidv7();
     const database = target.of(id);
     await imported(database, original);
@@ -140,7 +140,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals([...await target.of().scan(miscounted)], []);
   });
 
-  await t.step("take the series and the collections of a product", async () => {
+  await t.step("change the series and collections of a product", async () => {
     const database = target.of(uuidv7());
     await imported(database, original);
     const at = lines.findIndex((line) => /"series_id":"/.test(line));
@@ -154,54 +154,57 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await exported(database), original);
   });
 
-  await t.step("refuse a line, say why and go on", async () => {
-    const database = target.of(uuidv7());
-    const unknown = uuidv7();
-    // PostgreSQL rejects this one itself, and PGlite does not return.
-    const deep = "[".repeat(200_000) + "]".repeat(200_000);
-    const wrong = {
-      '{"kind":': "The line is not JSON",
-      '["kind"]': "The line is not a JSON object",
-      '{"id":1}': "kind must be a string",
-      '{"kind":"shelf"}': 'There is no kind "shelf"',
-      '{"kind":"season","name":"Spring"}': "id must be a UUID",
-      [`{"kind":"season","id":"${unknown}","name":null}`]:
-        /violates not-null constraint/,
-      [`{"kind":"season","id":"${unknown}","nmae":"Spring"}`]:
-        'There is no field "nmae"',
-      [`{"kind":"season","id":"${unknown}","name":"\\u0000"}`]: /Unicode/,
-      [`{"kind":"format","id":"${unknown}","name":"A","product_form_id":"${unknown}"}`]:
-        /formats_product_form.*not present in table "product_forms"/,
-      [changed((product) => product.publisher_id = unknown)]:
-        /products_publisher.*not present in table "publishers"/,
-      [changed((product) => product.publishing_status_id = unknown)]:
-        /not present in table "publishing_statuses"/,
-      [changed((product) => product.title = "")]: /products_title_length/,
-      [changed((product) => product.page_count = "many")]: /type integer/,
-      [changed((product) => product.product_prices = {})]:
-        '"product_prices" must be an array',
-      [changed((product) => product.product_prices = [1])]:
-        '"product_prices/0" must be an object',
-      [changed((product) => product.product_prices = [{ price: 1 }])]:
-        'There is no field "product_prices/0/price"',
-      [changed((product) => product.id = unknown)]: /products_code/,
-      [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
-        '"name" has more than 32 levels',
-    };
-    const text = [...lines.slice(0, -1), ...Object.keys(wrong), lines.at(-1)];
+  await t.step(
+    "refuse an invalid line with its reason, and continue",
+    async () => {
+      const database = target.of(uuidv7());
+      const unknown = uuidv7();
+      // PostgreSQL rejects this one itself, and PGlite does not return.
+      const deep = "[".repeat(200_000) + "]".repeat(200_000);
+      const wrong = {
+        '{"kind":': "The line is not JSON",
+        '["kind"]': "The line is not a JSON object",
+        '{"id":1}': "kind must be a string",
+        '{"kind":"shelf"}': 'There is no kind "shelf"',
+        '{"kind":"season","name":"Spring"}': "id must be a UUID",
+        [`{"kind":"season","id":"${unknown}","name":null}`]:
+          /violates not-null constraint/,
+        [`{"kind":"season","id":"${unknown}","nmae":"Spring"}`]:
+          'There is no field "nmae"',
+        [`{"kind":"season","id":"${unknown}","name":"\\u0000"}`]: /Unicode/,
+        [`{"kind":"format","id":"${unknown}","name":"A","product_form_id":"${unknown}"}`]:
+          /formats_product_form.*not present in table "product_forms"/,
+        [changed((product) => product.publisher_id = unknown)]:
+          /products_publisher.*not present in table "publishers"/,
+        [changed((product) => product.publishing_status_id = unknown)]:
+          /not present in table "publishing_statuses"/,
+        [changed((product) => product.title = "")]: /products_title_length/,
+        [changed((product) => product.page_count = "many")]: /type integer/,
+        [changed((product) => product.product_prices = {})]:
+          '"product_prices" must be an array',
+        [changed((product) => product.product_prices = [1])]:
+          '"product_prices/0" must be an object',
+        [changed((product) => product.product_prices = [{ price: 1 }])]:
+          'There is no field "product_prices/0/price"',
+        [changed((product) => product.id = unknown)]: /products_code/,
+        [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
+          '"name" has more than 32 levels',
+      };
+      const text = [...lines.slice(0, -1), ...Object.keys(wrong), lines.at(-1)];
 
-    const refused = await imported(database, text.join("\r\n"));
+      const refused = await imported(database, text.join("\r\n"));
 
-    assertEquals(refused.length, Object.keys(wrong).length);
-    for (const [i, reason] of Object.values(wrong).entries()) {
-      const line = `${lines.length + i}: `;
-      const found = refused.find((report) => report.startsWith(line));
-      assert(found, `${line}${reason}`);
-      if (typeof reason === "string") assertEquals(found, line + reason);
-      else assertMatch(found, reason);
-    }
-    assertEquals(await exported(database), original);
-  });
+      assertEquals(refused.length, Object.keys(wrong).length);
+      for (const [i, reason] of Object.values(wrong).entries()) {
+        const line = `${lines.length + i}: `;
+        const found = refused.find((report) => report.startsWith(line));
+        assert(found, `${line}${reason}`);
+        if (typeof reason === "string") assertEquals(found, line + reason);
+        else assertMatch(found, reason);
+      }
+      assertEquals(await exported(database), original);
+    },
+  );
 
   await t.step("refuse a line that is not UTF-8", async () => {
     const [report] = await imported(
@@ -212,7 +215,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(report, "1: The line is not UTF-8");
   });
 
-  await t.step("take a line that an earlier release has written", async () => {
+  await t.step("accept a line of an earlier release", async () => {
     const database = target.of(uuidv7());
     await imported(database, original);
     const line = changed((product) => delete product.updated_at);
@@ -220,7 +223,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(database, line), []);
   });
 
-  await t.step("end where the organization is not there", async () => {
+  await t.step("fail if the organization does not exist", async () => {
     for (
       const work of [
         exported,
@@ -233,7 +236,7 @@ Deno.test("Export and import", async (t) => {
     }
   });
 
-  await t.step("say that the file is cut between two lines", async () => {
+  await t.step("report a file truncated between two lines", async () => {
     const records = lines.length - 1;
     const most = lines.slice(0, -3).join("\n") + "\n";
     const database = target.of(uuidv7());
@@ -246,7 +249,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(database, original), []);
   });
 
-  await t.step("end at a file of a later version", async () => {
+  await t.step("fail for a file of a later version", async () => {
     const error = await imported(
       target.of(uuidv7()),
       '{"kind":"catalogue","version":2}',
@@ -255,7 +258,7 @@ Deno.test("Export and import", async (t) => {
     assertMatch(error.message, /reads version 1 of the format/);
   });
 
-  await t.step("carry a column that a later migration adds", async () => {
+  await t.step("include a column that a later migration adds", async () => {
     await execute(
       source.of(),
       "alter table seasons add column starts_on date not null default '2026-03-01'",
@@ -268,7 +271,7 @@ Deno.test("Export and import", async (t) => {
   });
 
   await t.step({
-    name: "show one moment, whatever is written meanwhile",
+    name: "show a single snapshot during concurrent writes",
     // The embedded database has one connection.
     ignore: !SETTINGS.url,
     async fn() {
