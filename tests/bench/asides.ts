@@ -12,7 +12,7 @@ import { worstBeside } from "./worst.ts";
 
 const CLIENTS = 30;
 
-/** What no rate shows: the worst answers, memory, disc, feed, batches, export and import, and the embedded database. */
+/** The figures besides rates: worst responses, memory, disk, feed, batches, export and import, and the embedded database. */
 export async function measureAsides(
   { checkout, service, scenarios: { get, common, create }, dataset, disc }:
     Subject,
@@ -26,25 +26,25 @@ export async function measureAsides(
   const batches = await batchRate(service, create, rules);
   await using embedded = await startEmbedded(checkout, get.clients);
   const contestant = serving(embedded.service, embedded.requests);
-  // The WebAssembly gets its optimized code only after a while.
+  // WebAssembly is optimized only after a while.
   await contestant.run(rules);
   const { rate } = await contestant.run(rules);
   const transfer = await measureTransfer(rules.cluster.url, dataset.small);
   const overBare = rateOver(results, get.name, [service.name, BARE]);
-  return markdown(["what", "figure"], 1, [
+  return markdown(["figure", "value"], 1, [
     [`GET, ${service.name} / ${BARE}`, overBare.toFixed(2)],
     [`Worst GET of ${CLIENTS} clients`, milliseconds(worst.alone)],
-    [`Worst GET beside "${common.name}"`, milliseconds(worst.beside)],
+    [`Worst GET during "${common.name}"`, milliseconds(worst.beside)],
     [
       `Products by ${BATCH_CLIENTS} clients in batches of ${OPERATIONS}`,
       `${batches.toFixed(0)} per second`,
     ],
-    [`Feed of changes, products by pages of ${PAGE}`, perSecond(feed.rate)],
+    [`Feed of changes, products in pages of ${PAGE}`, perSecond(feed.rate)],
     ["Feed of changes, slowest page", milliseconds(feed.worst)],
-    ["Memory of the service at most", megabytes(memory)],
-    ["Disc, all answers stored, before writes", megabytes(disc)],
+    ["Peak memory of the service", megabytes(memory)],
+    ["Disk, all JSON stored, before writes", megabytes(disc)],
     ["Embedded, start with a new folder", seconds(embedded.newFolderMs)],
-    ["Embedded, start with its folder", seconds(embedded.oldFolderMs)],
+    ["Embedded, start with an existing folder", seconds(embedded.oldFolderMs)],
     ["Export, products", perSecond(transfer.exported)],
     ["Import, products", perSecond(transfer.imported)],
     [

@@ -1,11 +1,11 @@
 import postgres from "postgres";
 
 /*
- * The fastest handler that this platform allows: it passes a stored answer on,
- * and does nothing else. It is a program of its own, started by the benchmark.
+ * The upper limit for a GET on this platform: a handler that only passes stored JSON
+ * on. It runs as a separate process, started by the benchmark.
  */
 
-/** The stored answer of one product, if it is right. */
+/** The stored JSON of one product, if it is valid. */
 const STATEMENT = `
   select '{' || d.summary || ',' || d.details || '}' as product
   from product_documents d
@@ -15,7 +15,7 @@ const STATEMENT = `
     and d.updated_at = p.updated_at and d.names_version = o.names_version
 `;
 
-/** As many connections as the service opens, each for one statement at a time: the types lack `max_pipeline`. */
+/** As many connections as the service, each with one statement at a time. The types lack `max_pipeline`. */
 const sql = postgres(
   Deno.env.get("DATABASE_URL")!,
   { max: 12, max_pipeline: 1, fetch_types: false } as postgres.Options<

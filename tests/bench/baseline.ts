@@ -1,25 +1,25 @@
 import type { Sent } from "./wiretap.ts";
 
-/** What pgbench runs in place of a request. */
+/** The script that pgbench runs instead of a request. */
 export interface Baseline {
   script: string;
-  /** The values of the script's variables; `number` is another each time. */
+  /** The values of the script's variables. `number` differs for each transaction. */
   variables: Record<string, string>;
-  /** Whether its statements are planned once, as the service has them planned. */
+  /** Whether the statements are prepared, as in the service. */
   prepared: boolean;
 }
 
-/** A request that was watched. */
+/** A recorded request. */
 export interface Example {
-  /** What the service sent to the database. */
+  /** The statements that the service sent. */
   sent: Sent[];
-  /** What is a number in its ids is another number in those of the next request. */
+  /** The number in the request's ids. Other requests have other numbers. */
   number: number;
-  /** The id of what it created. */
+  /** The id of the created product. */
   created?: string | undefined;
 }
 
-/** Gives each value that a script sends a name. */
+/** Assigns a variable name to each value in a script. */
 export class Variables {
   readonly #names = new Map<string, string>();
 
@@ -36,7 +36,7 @@ export class Variables {
   }
 }
 
-/** The text with something else in place of each parameter, by its index. */
+/** The text with each parameter replaced, by its index. */
 export function withParameters(
   text: string,
   replace: (index: number) => string,

@@ -7,7 +7,7 @@ export const BATCH_CLIENTS = 4;
 
 export const OPERATIONS = 100;
 
-/** How many products a second a few clients create in batches: the median of the rounds. */
+/** Measures the products per second that concurrent clients create in batches: the median of the rounds. */
 export async function batchRate(
   { origin }: Service,
   { path, body, client, numbers: [first, last] }: Scenario,

@@ -13,8 +13,8 @@ import { BARE, startBare } from "./start_bare.ts";
 import { startSubject, type Subject } from "./subject.ts";
 
 /**
- * Measures two checkouts in turn, each with a database of its own; ratios are
- * over the second.
+ * Measures two checkouts in turn, each with its own database. Ratios are relative
+ * to the second one.
  */
 export async function measureBeside(
   checkouts: readonly [Checkout, Checkout],
@@ -59,7 +59,7 @@ export async function measureBeside(
   console.log(flightsTable(checkouts, flights));
 }
 
-/** Writing comes last, so that both read the same data. */
+/** Writes come last, so that both checkouts read the same data. */
 function chosen(
   { get, pages, rare, common, put, create }: Scenarios,
   { only }: Options,
@@ -87,7 +87,7 @@ async function competeEmbedded(
       await startEmbedded(checkout, clients),
     );
     const contestant = serving(service, requests);
-    // The WebAssembly gets its optimized code only after a while.
+    // WebAssembly is optimized only after a while.
     await contestant.run(rules);
     contestants.push(contestant);
   }
@@ -105,11 +105,11 @@ function sizesOf(subjects: Subject[]): string {
     1,
     [
       row(
-        "Memory of the service at most",
+        "Peak memory of the service",
         subjects.map(({ service }) => peakMemory(service.pid)),
       ),
       row(
-        "Disc, all answers stored, before writes",
+        "Disk, all JSON stored, before writes",
         subjects.map(({ disc }) => disc),
       ),
     ],

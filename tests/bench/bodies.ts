@@ -1,7 +1,7 @@
 import { FIRST_NUMBER, idOf } from "./products.ts";
 import type { Samples } from "./samples.ts";
 
-/** A product to create, with rows of most kinds; `{n}` is the number of a contributor and of a collection. */
+/** A product to create, with rows of most kinds. `{n}` is the number of a contributor and a collection. */
 export function newProduct({ author, illustrator, commonStatus }: Samples) {
   const contributor_id = idOf("19", "{n}");
   return {
@@ -43,7 +43,7 @@ export function newProduct({ author, illustrator, commonStatus }: Samples) {
   };
 }
 
-/** Changes of product `{n}`: its three prices are merged, and its two collections replaced. */
+/** An update of product `{n}` that merges its three prices and replaces its two collections. */
 export function changes() {
   return {
     title: "The book of {n}, revised",

@@ -6,13 +6,13 @@ export interface Checkout {
   folder: string;
 }
 
-/** The checkout that this file is in. */
+/** The checkout that contains this file. */
 export const HERE: Checkout = {
   name: "service",
   folder: new URL("../..", import.meta.url).pathname,
 };
 
-/** The checkout in `folder`, named after its commit. Throws where there is none. */
+/** The checkout in `folder`, named after its commit. Throws if the folder has no checkout. */
 export async function openCheckout(folder: string): Promise<Checkout> {
   const path = resolve(folder);
   await Deno.stat(`${path}/main.ts`);
@@ -25,7 +25,7 @@ export async function openCheckout(folder: string): Promise<Checkout> {
   return { name: success ? commit : basename(path), folder: path };
 }
 
-/** Runs one of the checkout's commands, such as `migrate`, and returns what it prints. Throws when it fails. */
+/** Runs one of the checkout's commands, such as `migrate`, and returns its output. Throws if it fails. */
 export async function runCommand(
   { folder }: Checkout,
   env: Record<string, string>,

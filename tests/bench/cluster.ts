@@ -1,21 +1,21 @@
 import postgres from "postgres";
 import { startCluster } from "../faults/cluster.ts";
 
-/** A PostgreSQL to be measured. */
+/** The PostgreSQL under measurement. */
 export interface Cluster extends AsyncDisposable {
   url: string;
-  /** The process that all others of the server come from; absent where it is not on this machine. */
+  /** The postmaster's process id, or undefined on another machine. */
   pid: number | undefined;
-  /** The version, and the settings that matter to what is measured. */
+  /** The version and the relevant settings. */
   description: string;
 }
 
 const MAX_SHARED_MB = 4096;
 
 /**
- * Starts a throw-away PostgreSQL, the newest that is installed: as `initdb`
- * leaves it, fsync on, but with a quarter of the memory for its buffers as its
- * manual advises. Throws where none is installed.
+ * Starts a temporary PostgreSQL of the newest installed version, with `initdb`'s
+ * settings and fsync on, but a quarter of the memory as shared_buffers, as the
+ * manual recommends. Throws if none is installed.
  */
 export async function startThrowaway(): Promise<Cluster> {
   const memory = Deno.systemMemoryInfo().total / 2 ** 20;
@@ -30,7 +30,7 @@ export async function startThrowaway(): Promise<Cluster> {
   };
 }
 
-/** A PostgreSQL that is there already, and stays. */
+/** Connects to an existing PostgreSQL, which remains. */
 export async function connectCluster(url: string): Promise<Cluster> {
   const sql = postgres(url, { max: 1, fetch_types: false });
   const [server] = await sql<{ pid: number; description: string }[]>`
@@ -53,7 +53,7 @@ export async function connectCluster(url: string): Promise<Cluster> {
   };
 }
 
-/** Creates a database in a cluster unless it is there, and returns its address. */
+/** Creates a database in the cluster unless it exists, and returns its URL. */
 export async function createDatabase(
   { url }: Cluster,
   name: string,

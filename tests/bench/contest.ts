@@ -5,10 +5,10 @@ import type { Contestant } from "./contestants.ts";
 import { cpuSeconds } from "./processes.ts";
 import type { Result, Run } from "./report.ts";
 
-/** How a contest goes. */
+/** The conditions of a contest. */
 export interface Rules {
   cluster: Cluster;
-  /** A connection past the contestants. */
+  /** A connection to the database, without the contestants. */
   sql: postgres.Sql;
   rounds: number;
   seconds: number;
@@ -16,9 +16,9 @@ export interface Rules {
 }
 
 /**
- * Measures contestants in turn, round after round, so that other load on the
- * machine meets all of them. The ratio of each is its rate over that of the
- * last one in the same round.
+ * Measures the contestants in turn, for several rounds, so that other load on the
+ * machine affects all of them. The ratio of each is its rate divided by that of
+ * the last one in the same round.
  */
 export async function compete(
   scenario: string,
@@ -47,7 +47,7 @@ export async function compete(
   return results;
 }
 
-/** Waits until the database is idle: statements of a slow peer outlive its load. */
+/** Waits until the database is idle. Statements of a slow peer can outlive its load. */
 async function quiet(sql: postgres.Sql): Promise<void> {
   for (let looks = 0; looks < 2; looks++) {
     const { count } = await sql`
@@ -59,7 +59,7 @@ async function quiet(sql: postgres.Sql): Promise<void> {
   }
 }
 
-/** Runs the load, and divides the CPU time that it took by its requests. */
+/** Runs the load, and divides its CPU time by the number of requests. */
 async function measured(
   cluster: Cluster,
   { pid, run }: Contestant,

@@ -10,16 +10,16 @@ import { type Requests, runWrk } from "./wrk.ts";
 export interface Contestant {
   name: string;
   clients: number;
-  /** Its process; absent where the load generator itself is measured. */
+  /** The id of its process. Absent if the load generator itself is measured. */
   pid?: number;
   warmUp(): Promise<void>;
   run(how: { seconds: number; seed: number }): Promise<Load>;
 }
 
-/** Enough for every connection of a pool to have planned the statements; no more than a second of it. */
+/** Enough requests for every pooled connection to plan the statements, but at most a second. */
 const WARM_UP = { batches: 8, requests: 8, ms: 1_000 };
 
-/** A service that answers the scenario's requests. */
+/** A service that receives the scenario's requests. */
 export function serving(service: Service, requests: Requests): Contestant {
   const { name, pid, origin } = service;
   return {
@@ -31,7 +31,7 @@ export function serving(service: Service, requests: Requests): Contestant {
   };
 }
 
-/** pgbench with the statements of the scenario's requests, on the database at `url`. */
+/** pgbench with the statements of the scenario, on the database at `url`. */
 export function alone(
   baseline: Baseline,
   { connections: clients, numbers }: Scenario,

@@ -3,30 +3,30 @@ import { type Checkout, createKey, runCommand } from "./checkout.ts";
 import { fill } from "./fill.ts";
 import { createRandom } from "./titles.ts";
 
-/** A tenant of the data set. */
+/** An organization of the data set. */
 export interface Organization {
   id: string;
   products: number;
-  /** How many contributors it has, how many collections and how many parent titles. */
+  /** The numbers of its contributors, collections and parent titles. */
   references: number;
 }
 
-/** A tenant with a key that may write. */
+/** An organization with a key that may write. */
 export type Client = Organization & { key: string };
 
-/** The tenants that requests are sent for. */
+/** The organizations that receive requests. */
 export interface Dataset {
-  /** The one with all the products that were asked for. */
+  /** The organization with the requested number of products. */
   large: Client;
-  /** One with 1,000. */
+  /** The organization with 1,000 products. */
   small: Client;
 }
 
 /**
- * Migrates the database with the checkout's own commands, and loads the data
- * set: an organization with `products`, one with a tenth of it, one with 1,000
- * and four small ones. The same seed gives the same data. A database that has
- * the data set already keeps it. Throws where there is other data.
+ * Migrates the database with the checkout's own commands, and loads the data set:
+ * organizations with `products`, a tenth of that and 1,000, and four small ones. The
+ * data depends only on the seed. A database that already has the data set keeps it.
+ * Throws if the database has other data.
  */
 export async function loadDataset(
   checkout: Checkout,
@@ -65,7 +65,7 @@ export async function loadDataset(
   }
 }
 
-/** The first measurement should not read from disc what later ones find in memory. */
+/** Loads the data into memory, so that the first measurement does not read from disk. */
 async function readIntoMemory(sql: postgres.Sql): Promise<void> {
   await sql`create extension if not exists pg_prewarm with schema benchmark`;
   await sql`
@@ -94,6 +94,6 @@ async function hasDataset(sql: postgres.Sql, name: string): Promise<boolean> {
   if (!there && !foreign) return false;
   throw new Error(
     `The database has other data (${there?.name ?? "not the benchmark's"}): ` +
-      `give the benchmark an empty one`,
+      `use an empty one`,
   );
 }

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** The types of a statement's parameters, and the names of the columns it answers with. */
+/** The types of a statement's parameters, and the names of its columns. */
 export async function describe(
   sql: postgres.Sql,
   text: string,

@@ -7,7 +7,7 @@ export interface Embedded extends AsyncDisposable {
   service: Service;
   /** Requests for the organization's products. */
   requests: Requests;
-  /** Milliseconds until the service was ready, with a new folder and with the same folder again. */
+  /** Milliseconds until the service was ready, with a new folder and with an existing one. */
   newFolderMs: number;
   oldFolderMs: number;
 }
@@ -17,7 +17,7 @@ const DEMO = "00000000-0000-4000-8000-000000000001";
 const PRODUCT = "c0000000-0000-4000-8000-00000000{n}00";
 const NUMBERS = [10, 26] as const;
 
-/** Starts the checkout's service without a DATABASE_URL: once with a new folder, and again with the same. */
+/** Starts the checkout's service without a DATABASE_URL, first with a new folder, then with the same folder again. */
 export async function startEmbedded(
   checkout: Checkout,
   clients: number,

@@ -5,15 +5,15 @@ import type { Service } from "./service.ts";
 
 export const PAGE = 1_000;
 
-/** What one client sees of the feed from its beginning to its end. */
+/** The results of one client that reads the whole feed. */
 export interface Feed {
-  /** Products a second. */
+  /** Products per second. */
   rate: number;
   /** The slowest page, in milliseconds. */
   worst: number;
 }
 
-/** Follows the feed from its beginning: the medians of the rounds. */
+/** Reads the feed from its start, and returns the medians of the rounds. */
 export async function measureFeed(
   { origin }: Service,
   { path, client }: Scenario,

@@ -7,17 +7,17 @@ import { type Codes, FIRST_NUMBER, productRows } from "./products.ts";
 import { showProgress } from "./progress.ts";
 import type { Random } from "./titles.ts";
 
-/** How many products at a time get the rows below them. */
+/** The number of products whose nested rows are inserted at a time. */
 const BATCH = 5_000;
 
-/** What products there are, in thousandths: most are on sale, one status is rare. */
+/** The distribution of products, in thousandths: most are on sale, one status is rare. */
 const SHARES = {
   publishing_status: { "04": 600, "02": 250, "07": 149, "08": 1 },
   availability: { "20": 700, "10": 200, "31": 99, "50": 1 },
   lifecycle_status: { active: 600, forthcoming: 250, archived: 150 },
 };
 
-/** Fills the organizations, in an empty database with the schema of any checkout. */
+/** Fills the organizations in an empty database with any checkout's schema. */
 export async function fill(
   sql: postgres.Sql,
   organizations: Organization[],
@@ -28,7 +28,7 @@ export async function fill(
     language sql immutable
     return ('019a0000-00' || kind || '-7000-8000-b00c0' || number)::uuid
   `;
-  // Version 7 (RFC 9562, 5.7), as the service makes them.
+  // Version 7 (RFC 9562, 5.7), like the service's ids.
   await sql`
     create or replace function benchmark.uuidv7() returns uuid
     language sql volatile
@@ -46,7 +46,7 @@ export async function fill(
       'hex'
     )::uuid
   `;
-  // Skips foreign keys and triggers: they would take longer than all else.
+  // Disables foreign keys and triggers, which would dominate the load time.
   await sql`set session_replication_role = replica`;
   await sql`set catalogue.writer = 'service'`;
   const rebuildIndexes = await dropIndexes(sql);
@@ -80,7 +80,7 @@ export async function fill(
   await sql`vacuum analyze`;
 }
 
-/** Those of the columns that `products` has: another checkout may have fewer. */
+/** The columns that `products` has. Another checkout may have fewer. */
 async function productColumns(
   sql: postgres.Sql,
   columns: string[],
@@ -92,7 +92,7 @@ async function productColumns(
   return rows.map(({ name }) => name);
 }
 
-/** Lines for `copy`; null where a row has nothing for a column. */
+/** Lines for COPY, with null for missing columns. */
 function* linesOf(rows: Iterable<Record<string, unknown>>, columns: string[]) {
   for (const row of rows) {
     yield columns.map((column) => row[column] ?? "\\N").join("\t") + "\n";
@@ -108,7 +108,7 @@ function* counted<T>(rows: Iterable<T>, count: (rows: number) => void) {
   count(seen % BATCH);
 }
 
-/** Drops the indexes of `products` that no constraint needs; what it returns builds them again. */
+/** Drops the indexes of `products` that no constraint needs. The returned function recreates them. */
 async function dropIndexes(sql: postgres.Sql): Promise<() => Promise<void>> {
   const indexes = await sql<{ name: string; definition: string }[]>`
     select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
@@ -144,7 +144,7 @@ async function readCodes(sql: postgres.Sql): Promise<Codes> {
   };
 }
 
-/** Runs a file of `dataset/`; each statement takes as many of the parameters as it names. */
+/** Runs a file of `dataset/`. Each statement uses the first parameters, as many as it has placeholders. */
 async function run(
   sql: postgres.Sql,
   file: string,

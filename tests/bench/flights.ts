@@ -9,11 +9,11 @@ import { startService } from "./service.ts";
 
 const DELAY_MS = 20;
 
-/** The first turns connect, and describe and plan the statements. */
+/** The first requests connect, and describe and plan the statements. They are not timed. */
 const WARM_UP = 3;
 const TURNS = 5;
 
-/** What is timed, and the most round trips that it should take. */
+/** The kinds of requests, with their maximum numbers of round trips. */
 const FLIGHTS = {
   "GET": 1.3,
   "LIST": 1.3,
@@ -28,9 +28,9 @@ const FLIGHTS = {
 export type Flights = Record<keyof typeof FLIGHTS, number>;
 
 /**
- * Counts the round trips of each kind of request: the median time, over the
- * time of a round trip, behind a proxy that delays each direction by 20 ms. The
- * service has one connection, so that all requests find it warm.
+ * Counts the round trips of each kind of request: its median time divided by the
+ * round-trip time of a proxy that delays each direction by 20 ms. The service has
+ * one connection, so that every request finds prepared statements.
  */
 export async function measureFlights(
   checkout: Checkout,
@@ -100,7 +100,7 @@ export function flightsTable(
 ): string {
   const names = Object.keys(FLIGHTS) as (keyof Flights)[];
   return markdown(
-    ["Round trips", ...checkouts.map(({ name }) => name), "at most"],
+    ["Round trips", ...checkouts.map(({ name }) => name), "limit"],
     1,
     names.map((name) => [
       name,

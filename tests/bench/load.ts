@@ -1,6 +1,6 @@
-/** The result of one run of a load generator; times in milliseconds. */
+/** The result of one run of a load generator. Times are in milliseconds. */
 export interface Load {
-  /** All requests; the rate is that of those after the warm-up. */
+  /** The number of all requests. The rate excludes the warm-up. */
   requests: number;
   rate: number;
   p50: number;

@@ -1,4 +1,4 @@
-/** The connections with which pgbench and the peers read fastest: fewer leave cores idle, more contend. */
+/** The number of connections with which pgbench and the peers read fastest: fewer leave cores idle, more contend. */
 export const READERS = 2 * navigator.hardwareConcurrency;
 
 /** The machine and its load, in one line. */

@@ -1,21 +1,21 @@
 import { parseArgs } from "node:util";
 
-/** How to call the benchmark. */
+/** The usage of the benchmark. */
 export const USAGE =
   `deno task bench [--products 10000] [--rounds 3] [--seconds 2] [--clients 32] [--seed 1]
                 [--peers | --beside DIR] [--only NAME]
 
-  --products  how many products the largest organization has; with --beside 100000 unless said
-  --rounds    how many times each scenario is measured; every figure is the median
-  --seconds   how long one measurement takes; without --beside, a third of that for one client
-  --clients   how many clients read at once
-  --seed      other data with other random requests
-  --peers     measure alternatives to the service too, and draw peers.svg
-  --beside    measure this checkout and the one in DIR in turn
-  --only      only scenarios with NAME in their names, and no other tables
+  --products  products of the largest organization (default 10000; with --beside 100000)
+  --rounds    measurements per scenario; figures are medians
+  --seconds   duration of a measurement; without --beside, a third of it for one client
+  --clients   concurrent clients that read
+  --seed      seed of the data and the requests
+  --peers     also measure the alternatives, and draw peers.svg
+  --beside    compare this checkout with the one in DIR
+  --only      only scenarios with NAME in their names, without the other tables
 
 BENCH_DATABASE_URL names an empty database to use instead of a temporary PostgreSQL. The data stays there for the next
-run. Its role must be one that may set session_replication_role. With --beside it must be able to create databases.`;
+run. The role must be able to set session_replication_role and, with --beside, to create databases.`;
 
 const OPTIONS = {
   products: { type: "string" },
@@ -31,7 +31,7 @@ const OPTIONS = {
 
 export type Options = ReturnType<typeof readOptions>;
 
-/** Reads the arguments. Throws with a line that says what is wrong. */
+/** Parses the arguments. Throws an error with a message of one line. */
 export function readOptions(args: string[]) {
   const { values } = parseArgs({ args, options: OPTIONS });
   const whole = (
@@ -43,7 +43,7 @@ export function readOptions(args: string[]) {
     throw new Error(`--${name} must be a whole number from 1 to ${most}`);
   };
   if (values.peers && values.beside) {
-    throw new Error("Either --peers or --beside");
+    throw new Error("--peers and --beside cannot be combined");
   }
   return {
     ...values,

@@ -7,7 +7,7 @@ import type { Sent } from "./wiretap.ts";
 
 const FOLDER = new URL("peers/", import.meta.url);
 
-/** Alternatives to the service, and the program for each. */
+/** The alternatives to the service, with their programs. */
 const PEERS = {
   "Fastify + pg": "fastify_pg.js",
   "Hono + postgres.js": "hono_postgres.js",
@@ -15,10 +15,10 @@ const PEERS = {
   "Fastify + Drizzle": "fastify_drizzle.js",
 };
 
-/** The last statement of a write: it builds the answer and stores it. */
+/** The last statement of a write, which builds and stores the JSON. */
 const BUILDS_ANSWER = /insert into product_documents/;
 
-/** Installs what the peers need, exactly the versions of `peers/package-lock.json`. Throws when npm fails. */
+/** Installs the exact versions of `peers/package-lock.json`. Throws if npm fails. */
 export async function installPeers(): Promise<void> {
   if (await isInstalled()) return;
   const { success } = await new Deno.Command("npm", {
@@ -42,7 +42,7 @@ async function isInstalled(): Promise<boolean> {
   }
 }
 
-/** Starts every peer on the database at `url`, for the one organization that they know. */
+/** Starts every peer on the database at `url`, for the one organization that peers serve. */
 export async function startPeers(
   url: string,
   client: Client,

@@ -4,13 +4,13 @@ import type { Baseline } from "./baseline.ts";
 import { binary } from "../faults/cluster.ts";
 import type { Load } from "./load.ts";
 
-/** PostgreSQL plans a prepared statement anew five times, and then perhaps never again. */
+/** PostgreSQL plans a prepared statement five times before it may use a generic plan. */
 const PLANNED = 6;
 
-/** What the service's sessions set for the planner. */
+/** The planner settings of the service's sessions. */
 const SESSION = `-c random_page_cost=${RANDOM_PAGE_COST}`;
 
-/** Runs the baseline with so many clients for so many seconds. Throws when a statement fails. */
+/** Runs the baseline with this number of clients for this number of seconds. Throws if a statement fails. */
 export async function runPgbench(
   { script, variables, prepared }: Baseline,
   { url, clients, numbers: [first, last], seconds, seed }: {
@@ -31,7 +31,7 @@ export async function runPgbench(
     );
     const address = new URL(url);
     const password = decodeURIComponent(address.password);
-    // Everyone may read the arguments of a process.
+    // Every user of the machine can read the arguments of a process.
     address.password = "";
     const { success, stderr } = await new Deno.Command(binary("pgbench"), {
       args: [
@@ -54,7 +54,7 @@ export async function runPgbench(
   }
 }
 
-/** A transaction: the number it has among those of its client, and microseconds. */
+/** A transaction: its number within its client, and its microseconds. */
 interface Transaction {
   number: number;
   took: number;
@@ -63,13 +63,13 @@ interface Transaction {
 
 function readLog(log: string): Transaction[] {
   return log.trimEnd().split("\n").map((line) => {
-    // Client, number, time, script, second and microsecond of its end.
+    // Client, number, time, script, and the second and microsecond of its end.
     const [, number, took, , second, rest] = line.split(" ").map(Number);
     return { number: number!, took: took!, ended: second! * 1e6 + rest! };
   }).sort((a, b) => a.ended - b.ended);
 }
 
-/** What is left when every client has been through its first transactions; all, where that is not much. */
+/** The transactions after each client's first ones, or all if that leaves too few. */
 function loadOf(transactions: Transaction[], first: number): Load {
   const begin = transactions.findLastIndex(({ number }) => number <= first);
   const isEnough = begin < transactions.length / 2;

@@ -2,7 +2,7 @@ import { median } from "./load.ts";
 import type { Result } from "./report.ts";
 import { BARE } from "./start_bare.ts";
 
-/** Which scenarios are drawn, and what a reader is told that they are. */
+/** The scenarios in the chart, with their labels. */
 const PANELS = {
   GET: "Get one product",
   LIST: "List 50 products",
@@ -36,7 +36,8 @@ export function drawPeers(
     y += bars.length * STEP + 48;
     return panel;
   });
-  const subtitle = `Requests per second, more is better: ${clients} clients, ` +
+  const subtitle =
+    `Requests per second, higher is better: ${clients} clients, ` +
     `${products.toLocaleString("en")} products`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${
     y - 16

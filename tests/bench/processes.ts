@@ -1,14 +1,14 @@
-/** The kernel's clock ticks in a second, which is 100 on every Linux that Debian has. */
+/** Clock ticks per second: 100 on every Linux of Debian. */
 const TICKS = 100;
 
 /**
- * The seconds of CPU that a process and all that come from it have used, those
- * that ended and were waited for included; undefined without a process.
+ * The CPU seconds used by a process and its descendants, including ended ones that
+ * were waited for. Undefined without a process.
  */
 export function cpuSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined) return undefined;
   let [before, now] = [family(pid), family(pid)];
-  // One that ends in the midst of a reading counts neither for itself nor for its parent.
+  // A process that ends during the reading is counted neither itself nor by its parent.
   while (pidsOf(before) !== pidsOf(now)) [before, now] = [now, family(pid)];
   return now.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS;
 }
@@ -17,7 +17,7 @@ function pidsOf(processes: Process[]): string {
   return String(processes.map(({ pid }) => pid));
 }
 
-/** The most memory, in MB, that one of a process and those that come from it has had in RAM. */
+/** The largest peak memory, in MB, of a process and its descendants. */
 export function peakMemory(pid: number): number {
   const peaks = family(pid).map(({ pid }) => {
     const status = contentOf(`/proc/${pid}/status`) ?? "";
@@ -29,7 +29,7 @@ export function peakMemory(pid: number): number {
 interface Process {
   pid: number;
   parent: number;
-  /** Its own time, and that of the children that it waited for. */
+  /** The time of the process and of the children that it waited for. */
   ticks: number;
 }
 
@@ -44,7 +44,7 @@ function family(pid: number): Process[] {
   return [...processes.values()].filter(({ pid }) => belongs(pid));
 }
 
-/** Fields of proc(5): parent, then user and system time, its own and of children that it waited for. */
+/** Fields of proc(5): parent, user and system time, own and of waited-for children. */
 function read(pid: number): Process | undefined {
   const stat = contentOf(`/proc/${pid}/stat`);
   if (!stat) return undefined;
@@ -57,7 +57,7 @@ function contentOf(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);
   } catch {
-    // It ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   }
 }

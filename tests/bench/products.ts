@@ -1,10 +1,10 @@
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import { createTitles, type Random } from "./titles.ts";
 
-/** The first product of each organization; the number ends its id, in seven digits. */
+/** The number of each organization's first product. It forms the last seven digits of the id. */
 export const FIRST_NUMBER = 1_000_001;
 
-/** The ids of the codes that products have, by list: a code as often as its weight says. */
+/** The ids of the codes of products, by list. Each code occurs as often as its weight. */
 export type Codes = Record<
   "publishing_status" | "availability" | "lifecycle_status",
   { id: string; weight: number }[]
@@ -13,14 +13,14 @@ export type Codes = Record<
 const DAY_MS = 86_400_000;
 
 /**
- * An id of kind `kind` as `benchmark.id` makes it in the database: a number
- * that is not of the service's own ids, and after which these come in order.
+ * An id of kind `kind`, like `benchmark.id` in the database. The ids sort by number
+ * and differ from the service's own ids.
  */
 export function idOf(kind: string, number: number | string): string {
   return `019a0000-00${kind}-7000-8000-b00c0${number}`;
 }
 
-/** The products of an organization by column, the oldest first. */
+/** The products of an organization by column, oldest first. */
 export function* productRows(
   organization: { id: string; products: number; references: number },
   codes: Codes,
@@ -38,7 +38,7 @@ export function* productRows(
   for (let i = 0; i < products; i++) {
     const number = FIRST_NUMBER + i;
     const isbn = isbnOf(i);
-    // Five years of books, evenly.
+    // Publication dates spread evenly over five years.
     const day = Date.UTC(2021, 0, 1) + Math.floor(i / products * 1826 * DAY_MS);
     const time = new Date(day).toISOString();
     yield {
@@ -60,7 +60,7 @@ export function* productRows(
       publisher_id: one("13", 4),
       division_id: one("14", 3),
       imprint_id: one("15", 10),
-      // The first of the collections that `dataset/nested.sql` gives it. The oldest tenth has none, so that
+      // The first of the collections from `dataset/nested.sql`. The oldest tenth has no series, so that
       // their collections can be replaced.
       series_id: i < references || below(3)
         ? undefined
@@ -75,7 +75,7 @@ export function* productRows(
   }
 }
 
-/** Every ninth-digit combination once, far apart, so that a search for one finds one. */
+/** Every combination of nine digits once, far apart, so that a search for one finds one product. */
 function isbnOf(i: number): { isbn13: string; isbn10: string } {
   const nine = String(scattered(i, 999_999_937)).padStart(9, "0");
   return {
@@ -96,7 +96,7 @@ function codeOf(i: number): string {
   return `P-${code}`;
 }
 
-/** A number below the prime `modulus`, another for each `i`. */
+/** A number below the prime `modulus`, different for each `i`. */
 function scattered(i: number, modulus: number): number {
   return Number((BigInt(i) + 1n) * 982_451_653n % BigInt(modulus));
 }

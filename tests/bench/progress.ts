@@ -1,6 +1,6 @@
 const WIDTH = 30;
 
-/** Draws a progress bar on a terminal; elsewhere prints one line at the end. */
+/** Draws a progress bar on a terminal. Without one, prints a line at the end. */
 export function showProgress(what: string, done: number, of: number): void {
   if (!Deno.stderr.isTerminal()) {
     if (done === of) console.error(what);

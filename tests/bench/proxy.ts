@@ -1,15 +1,15 @@
 import { pause } from "../../db/connections/deadline.ts";
 
-/** A TCP proxy in front of a PostgreSQL. */
+/** A TCP proxy in front of PostgreSQL. */
 export interface Proxy extends Disposable {
-  /** The address of the database through the proxy. */
+  /** The URL of the database through the proxy. */
   url: string;
 }
 
 export interface ProxySettings {
-  /** How late each piece arrives, in either direction; pieces never wait for each other. */
+  /** The delay of each piece, in either direction. Pieces do not wait for each other. */
   delayMs?: number;
-  /** Makes a function that sees what one client sends. */
+  /** Returns a function that receives the data of one client. */
   listen?: () => (bytes: Uint8Array) => void;
 }
 
@@ -35,7 +35,7 @@ export function startProxy(
         await pause(due - performance.now());
         await writer.write(bytes);
       });
-      // The end of the loop reports a failure.
+      // The loop's end reports the failure.
       written.catch(() => {});
     }
     await written;

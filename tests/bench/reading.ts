@@ -8,9 +8,9 @@ import {
 import { describe } from "./describe.ts";
 
 /**
- * The statements of a request that reads, as they were sent. Where an id has
- * the number in it, the server puts it together, for pgbench cannot; that takes
- * a hundredth of the time of one product.
+ * The statements of a read request, as sent. If an id contains the number, the
+ * database builds the id, because pgbench cannot. That costs 1 % of the time of
+ * one product.
  */
 export async function readingBaseline(
   sql: postgres.Sql,
@@ -37,7 +37,7 @@ export async function readingBaseline(
   };
 }
 
-/** pgbench takes what follows a colon for a variable, even in a string. */
+/** pgbench treats a word after a colon as a variable, even in a string. */
 function withoutColons(text: string): string {
   return text.replace(
     /'(?:[^']|'')*'/g,

@@ -1,13 +1,13 @@
 import { median } from "./load.ts";
 
-/** One run of one contestant; CPU in seconds for each request, undefined where there is none to be seen. */
+/** One run of one contestant, with CPU seconds per request. Undefined if unknown. */
 export interface Run {
   rate: number;
   p50: number;
   p99: number;
   serverCpu: number | undefined;
   databaseCpu: number | undefined;
-  /** Its rate over that of the contestant that it is compared with, in the same round. */
+  /** The rate divided by that of the reference contestant in the same round. */
   ratio: number;
 }
 
@@ -20,7 +20,7 @@ export interface Result {
 }
 
 const HEAD = [
-  "what",
+  "scenario",
   "who",
   "clients",
   "per second",
@@ -32,7 +32,7 @@ const HEAD = [
   "PostgreSQL",
 ];
 
-/** The results as a Markdown table: of each figure the median of its rounds. */
+/** The results as a Markdown table, with the medians of the rounds. */
 export function tableOf(results: Result[]): string {
   const rows = results.map(({ scenario, clients, contestant, runs }) => {
     const of = (
@@ -59,7 +59,7 @@ export function tableOf(results: Result[]): string {
   return markdown(HEAD, 2, rows);
 }
 
-/** The median rate of a contestant over that of another in the same rounds. */
+/** The median ratio of two contestants' rates in the same rounds. */
 export function rateOver(
   results: Result[],
   scenario: string,
@@ -75,7 +75,7 @@ export function rateOver(
   );
 }
 
-/** A Markdown table whose first `named` columns are text, the others figures. */
+/** A Markdown table. The first `named` columns are text, the others figures. */
 export function markdown(
   head: string[],
   named: number,

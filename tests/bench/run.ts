@@ -7,7 +7,7 @@ import { readOptions, USAGE } from "./options.ts";
 import { installPeers } from "./peers.ts";
 import { measureStandard } from "./standard.ts";
 
-/** Stopped at the end, and at a signal. */
+/** Disposed at the end or at a signal. */
 const started = new AsyncDisposableStack();
 
 async function main(): Promise<void> {

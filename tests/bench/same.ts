@@ -7,7 +7,7 @@ import type { Service } from "./service.ts";
 /** A product with rights and supply, and one without (`dataset/nested.sql`). */
 const NUMBERS = [FIRST_NUMBER + 9, FIRST_NUMBER + 10];
 
-/** What no two products have in common. */
+/** The fields that differ between any two products. */
 const IDENTITY = ["id", "product_code", "created_at", "updated_at"];
 
 /** Compares a program's products with the service's. Throws at a difference. */
@@ -26,8 +26,8 @@ export async function checkProducts(
 }
 
 /**
- * Compares a peer's answers with the service's: whole products, a page, and a
- * product that each creates, which is deleted again. Throws at a difference.
+ * Compares a peer's responses with the service's: whole products, a page, and a
+ * created product, which is then deleted. Throws at a difference.
  */
 export async function checkPeer(
   service: Service,

@@ -1,20 +1,20 @@
 import type postgres from "postgres";
 import type { Organization } from "./dataset.ts";
 
-/** What is in the data for requests to ask for. */
+/** Values in the data that requests use. */
 export interface Samples {
-  /** The publishing status of 60 in 100 products. */
+  /** The publishing status of 60 % of the products. */
   commonStatus: string;
   /** Roles of contributors. */
   author: string;
   illustrator: string;
-  /** A word that few titles have. */
+  /** A word in few titles. */
   rareWord: string;
   isbn13: string;
   productCode: string;
 }
 
-/** Looks into the data of the organization. */
+/** Selects the samples from the organization's data. */
 export async function readSamples(
   sql: postgres.Sql,
   { id, products }: Organization,

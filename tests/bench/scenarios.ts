@@ -4,30 +4,30 @@ import { READERS } from "./machine.ts";
 import { FIRST_NUMBER, idOf } from "./products.ts";
 import type { Samples } from "./samples.ts";
 
-/** One kind of request, sent over and over. */
+/** One kind of request, sent repeatedly. */
 export interface Scenario {
   name: string;
   method: "GET" | "POST" | "PUT";
-  /** `{n}` stands for one of `numbers`, at random for each request. */
+  /** `{n}` stands for one of `numbers`, random for each request. */
   path: string;
   body?: string;
   numbers: readonly [first: number, last: number];
   client: Client;
-  /** How many requests are under way at once. */
+  /** The number of concurrent requests. */
   clients: number;
-  /** How many connections the same statements are run on without the service. */
+  /** The number of connections for the same statements without the service. */
   connections: number;
 }
 
-/** What is measured: with many clients what the machine has to give, with one how long an answer takes. */
+/** The scenarios. Many clients measure throughput, one client measures latency. */
 export interface Scenarios {
   get: Scenario;
   list: Scenario;
-  /** Lists of which few are the same. */
+  /** Lists that rarely repeat. */
   pages: Scenario;
   /** Lists of all kinds, with one client. */
   lists: Scenario[];
-  /** Those of them that search for a rare word and for a common one. */
+  /** The lists that search for a rare word and for a common one. */
   rare: Scenario;
   common: Scenario;
   put: Scenario;
@@ -36,7 +36,7 @@ export interface Scenarios {
 
 const PATH = "/api/products";
 const LIMIT = 50;
-/** pgbench takes the page in their midst each time. */
+/** The middle page, which pgbench always reads. */
 const PAGES = 120;
 
 const WRITERS = 16;
@@ -44,7 +44,7 @@ const WRITERS = 16;
 const RARE_WORD = "rare word";
 const COMMON_WORD = "word of 1 title in 3";
 
-/** The scenarios of a data set, the first two with so many clients. */
+/** The scenarios of a data set. `clients` applies to the first two. */
 export function scenariosOf(
   dataset: Dataset,
   samples: Samples,
@@ -59,7 +59,7 @@ export function scenariosOf(
     connections: READERS,
   } as const;
   const writing = {
-    // There is a contributor and a collection of each of these numbers too.
+    // The data has a contributor and a collection for each of these numbers.
     numbers: [FIRST_NUMBER + 1, FIRST_NUMBER + client.references - 1],
     client,
     clients: WRITERS,
@@ -96,7 +96,7 @@ export function scenariosOf(
   };
 }
 
-/** The same requests from one client: how long an answer takes. */
+/** The same requests from one client, to measure latency. */
 export function withOneClient(scenario: Scenario): Scenario {
   return { ...scenario, clients: 1, connections: 1 };
 }

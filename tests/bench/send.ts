@@ -1,12 +1,12 @@
 import type { Requests } from "./wrk.ts";
 
-/** What to ask for; `{n}` in path and body stands for a number. */
+/** A request. `{n}` in path and body stands for a number. */
 export type Wanted = Pick<Requests, "path" | "body" | "client"> & {
   method: string;
   headers?: Record<string, string>;
 };
 
-/** Sends one request with this number, and returns the body of the answer. Throws when it fails. */
+/** Sends one request with this number, and returns the response body. Throws if it fails. */
 export async function send(
   wanted: Wanted,
   origin: string,
@@ -15,7 +15,7 @@ export async function send(
   return (await sendTagged(wanted, origin, number)).answer;
 }
 
-/** The same, with the answer's ETag. */
+/** Sends a request, and returns the response body with its ETag. */
 export async function sendTagged(
   { method, path, body, client, headers }: Wanted,
   origin: string,
@@ -41,7 +41,7 @@ export async function sendTagged(
   return { answer, etag: response.headers.get("etag") ?? "" };
 }
 
-/** What the service answers (specification, 7.1). */
+/** The envelope of responses (specification, 7.1). */
 export interface Answer {
   // deno-lint-ignore no-explicit-any
   data: any;

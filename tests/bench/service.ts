@@ -5,14 +5,14 @@ import { answers, freePort } from "../support/port.ts";
 /** A program that serves the catalogue. */
 export interface Service extends AsyncDisposable {
   name: string;
-  /** Its address, without a path. */
+  /** Its URL without a path. */
   origin: string;
   pid: number;
 }
 
 const START_MS = 30_000;
 
-/** Starts the checkout's service as its users do, on the database at `url`. Throws when it does not get ready. */
+/** Starts the checkout's service like its users, on the database at `url`. Throws if it does not get ready. */
 export async function startService(
   { name, folder }: Checkout,
   url: string,
@@ -26,8 +26,8 @@ export async function startService(
 }
 
 /**
- * Starts a program that listens at `PORT` and answers `readyPath` when it can
- * serve. Throws when it ends before that, or takes too long.
+ * Starts a program that listens on `PORT`, and waits until `readyPath` returns 200.
+ * Throws if it ends before that or takes too long.
  */
 export async function startProcess(
   name: string,
@@ -51,7 +51,7 @@ export async function startProcess(
   function stop(): void {
     if (!ended) process.kill("SIGTERM");
   }
-  // A signal may end the benchmark before it disposes what it started.
+  // A signal may end the benchmark before it disposes of the program.
   addEventListener("unload", stop);
 
   const origin = `http://127.0.0.1:${port}`;
@@ -60,7 +60,7 @@ export async function startProcess(
     if (ended) throw new Error(`${name} ended before it was ready`);
     if (performance.now() > deadline) {
       process.kill("SIGKILL");
-      throw new Error(`${name} did not get ready in ${START_MS} ms`);
+      throw new Error(`${name} was not ready after ${START_MS} ms`);
     }
     await pause(50);
   }

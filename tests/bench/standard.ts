@@ -16,8 +16,8 @@ import { watchScenarios } from "./watch.ts";
 const PICTURE = new URL("peers.svg", import.meta.url);
 
 /**
- * Measures this checkout beside what pgbench does with the same statements;
- * ratios are over that.
+ * Compares this checkout with pgbench running the same statements. Ratios are
+ * relative to pgbench.
  */
 export async function measureStandard(
   rules: Rules,
@@ -28,7 +28,7 @@ export async function measureStandard(
   const subject = started.use(await startSubject(HERE, url, options));
   const { service, scenarios, dataset } = subject;
   const { get, list, pages, lists, put, create } = scenarios;
-  // Writing comes last, so that all that is read is the data set.
+  // Writes come last, so that reads see only the data set.
   const all = [
     get,
     ...options.peers ? [list] : [],

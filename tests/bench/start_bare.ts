@@ -4,7 +4,7 @@ import type { Subject } from "./subject.ts";
 
 export const BARE = "bare handler";
 
-/** Starts `bare.ts` on the subject's database. Throws where it answers with other products than the service. */
+/** Starts `bare.ts` on the subject's database. Throws if its products differ from the service's. */
 export async function startBare(
   { url, dataset: { large }, scenarios: { get }, service }: Subject,
 ): Promise<Service> {

@@ -12,24 +12,24 @@ import { type Scenarios, scenariosOf } from "./scenarios.ts";
 import { send } from "./send.ts";
 import { type Service, startService } from "./service.ts";
 
-/** A checkout that serves a database of its own. */
+/** A checkout that serves its own database. */
 export interface Subject extends AsyncDisposable {
   checkout: Checkout;
   url: string;
   dataset: Dataset;
   scenarios: Scenarios;
   service: Service;
-  /** MB of the database, before anything is written. */
+  /** The size of the database before writes, in MB. */
   disc: number;
 }
 
-/** The most that a page holds. */
+/** The maximum page size. */
 const LIMIT = 100;
 const READERS = 8;
 
 /**
- * Fills the database at `url`, starts the checkout's service there, and reads
- * every product once, so that each has the answer that the service stores.
+ * Fills the database at `url`, starts the checkout's service there, and reads every
+ * product once, so that the service stores the JSON of each.
  */
 export async function startSubject(
   checkout: Checkout,
@@ -55,7 +55,7 @@ export async function startSubject(
   };
 }
 
-/** Leaves the database nothing to do from the load, and looks at what is in it. */
+/** Finishes the database's work after the load, such as VACUUM and CHECKPOINT, and samples its data. */
 async function settle(url: string, organization: Organization) {
   const sql = postgres(url, { max: 1, fetch_types: false });
   try {

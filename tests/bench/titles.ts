@@ -1,10 +1,10 @@
 /*
- * Titles that a search meets as it meets real ones: a few words in most of
- * them, most words in few. Words come by Zipf's law, with an exponent and with
- * lengths that fit English titles; `the` is in about a third of them.
+ * Titles with the word frequencies of real ones: a few words in most of them, most
+ * words in few. Words follow Zipf's law, with an exponent and lengths that fit
+ * English titles. `the` is in about a third of them.
  */
 
-/** English titles' words, the most frequent first. */
+/** Words of English titles, most frequent first. */
 const WORDS = `
 the of a and in to for you on life my from love one story i an is world man
 me with night at how girl death last book other little house dark stories
@@ -57,7 +57,7 @@ const VOCABULARY = 60_000;
 
 const EXPONENT = 1.05;
 
-/** How many of a hundred titles have one word, two words, and so on. */
+/** The percentages of titles with one word, two words, and so on. */
 const LENGTHS = [11, 22, 24, 15, 10, 6, 4, 3, 2, 1, 1, 1];
 
 const ONSETS = "b br c ch d dr f g gr h j k l m n p r s st t th v w z".split(
@@ -66,10 +66,10 @@ const ONSETS = "b br c ch d dr f g gr h j k l m n p r s st t th v w z".split(
 const RHYMES = "a al an ar e el en er i il in is o ol on or u un ur ai ea ou"
   .split(" ");
 
-/** A random number from 0 to 1, 1 excluded. */
+/** A random number from 0 to 1, excluding 1. */
 export type Random = () => number;
 
-/** The same numbers for the same seed (Marsaglia's xorshift of 32 bits). */
+/** The same numbers for the same seed (Marsaglia's 32-bit xorshift). */
 export function createRandom(seed: number): Random {
   let state = Math.imul(seed, 0x9e3779b1) | 1;
   return () => {
@@ -80,7 +80,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Makes titles out of random numbers. */
+/** Generates titles from random numbers. */
 export function createTitles(random: Random): () => string {
   const words = Array.from({ length: VOCABULARY }, (_, rank) => word(rank));
   const draw = drawer(words.map((_, rank) => (rank + 1) ** -EXPONENT), random);
@@ -94,7 +94,7 @@ export function createTitles(random: Random): () => string {
   };
 }
 
-/** The word of a rank; after the real ones come invented names. */
+/** The word of a rank. Invented names follow the real words. */
 function word(rank: number): string {
   if (rank < WORDS.length) return WORDS[rank]!;
   let rest = rank - WORDS.length;
@@ -108,7 +108,7 @@ function word(rank: number): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Draws an index as often as its weight says. */
+/** Draws an index with a probability proportional to its weight. */
 function drawer(weights: number[], random: Random): () => number {
   let sum = 0;
   const sums = Float64Array.from(weights, (weight) => sum += weight);

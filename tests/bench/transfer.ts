@@ -4,7 +4,7 @@ import { importCatalogue } from "../../db/transfer/import.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import type { Organization } from "./dataset.ts";
 
-/** How many products a second an export writes, and an import takes into a new organization. */
+/** The products per second of an export, and of an import into a new organization. */
 export async function measureTransfer(
   url: string,
   { id, products }: Organization,

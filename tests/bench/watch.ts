@@ -9,22 +9,21 @@ import { startService } from "./service.ts";
 import { tapWire } from "./wiretap.ts";
 import { writingBaseline } from "./writing.ts";
 
-/** A scenario that was run. */
+/** A recorded scenario. */
 export interface Watched extends Example {
-  /** The same without the service. */
+  /** The same statements for pgbench. */
   baseline: Baseline;
 }
 
-/** What a service asks of the database only now and then. */
+/** Statements that a service sends only occasionally. */
 const OF_KEYS = /\bapi_key/;
 
-/** How long a service may store an answer after it has given it. */
+/** The time after a response in which the service may store its JSON. */
 const SETTLE_MS = 100;
 
 /**
- * Runs each scenario on a service of its own, and notes what that sends to the
- * database. Each runs twice: the first time the service may have to build an
- * answer that it stores.
+ * Runs the scenarios on a private service, and records the statements of each. Each
+ * runs twice, because the first request may build and store JSON.
  */
 export async function watchScenarios(
   url: string,

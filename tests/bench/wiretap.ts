@@ -1,22 +1,22 @@
 import { type Proxy, startProxy } from "./proxy.ts";
 
-/** A statement as it was sent, with its parameters as text. */
+/** A statement as sent, with its parameters as text. */
 export interface Sent {
   text: string;
   parameters: (string | null)[];
-  /** Whether it may be planned once for many executions. */
+  /** Whether the statement is prepared for many executions. */
   prepared: boolean;
 }
 
-/** A proxy that notes what passes. */
+/** A proxy that records statements. */
 export interface Wiretap extends Proxy {
-  /** What was sent since the last call. */
+  /** Returns the statements since the last call. */
   take(): Sent[];
 }
 
 /**
- * Notes what a program sends to the database at `url`: so the statements that
- * are measured alone are those that the program really sends.
+ * Records the statements that a program sends to the database at `url`, so that
+ * pgbench measures exactly these statements.
  */
 export function tapWire(url: string): Wiretap {
   let sent: Sent[] = [];
@@ -37,13 +37,13 @@ const PARSE = "P".charCodeAt(0);
 const BIND = "B".charCodeAt(0);
 const QUERY = "Q".charCodeAt(0);
 
-/** Reads the messages of one frontend (PostgreSQL manual, "Message Formats"), whatever the pieces they come in. */
+/** Reads the messages of one frontend (PostgreSQL manual, "Message Formats"), however they are split. */
 function statementReader(
   note: (sent: Sent) => void,
 ): (bytes: Uint8Array) => void {
   const texts = new Map<string, string>();
   let unread = new Uint8Array();
-  // The first message has no type.
+  // The first message has no type byte.
   let started = false;
 
   function read(type: number, message: Message): void {
@@ -78,7 +78,7 @@ function statementReader(
   };
 }
 
-/** The inside of a message, read from its beginning. */
+/** The content of a message, read from its start. */
 class Message {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -99,7 +99,7 @@ class Message {
     return this.#text(this.#bytes.indexOf(0, this.#at), 1);
   }
 
-  /** A length of 32 bits, of which -1 is null, and so many bytes of text. */
+  /** A 32-bit length, where -1 means null, followed by that many bytes of text. */
   value(): string | null {
     const length = this.int16() << 16 | this.int16();
     return length < 0 ? null : this.#text(this.#at + length, 0);

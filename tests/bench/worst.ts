@@ -8,7 +8,7 @@ export interface Worst {
   beside: number;
 }
 
-/** The median of the slowest answers of many clients, alone and while another client sends heavy requests. */
+/** The median of many clients' slowest responses, alone and while another client sends heavy requests. */
 export async function worstBeside(
   { origin }: Service,
   { many, heavy }: { many: Requests; heavy: Requests },

@@ -8,12 +8,12 @@ import {
 import { splitStatements } from "../../db/split_statements.ts";
 import { describe } from "./describe.ts";
 
-/** A code that the service made, which no other product may have. */
+/** A generated product code, which must be unique. */
 const PRODUCT_CODE = /^P-[0-9A-Z]{8}$/;
 
 /**
- * One call of a function in the database that does what a request that writes
- * does: the same statements in one transaction, with the same parameters.
+ * One call of a database function that executes a write request: the same statements
+ * in one transaction, with the same parameters.
  */
 export async function writingBaseline(
   sql: postgres.Sql,
@@ -24,12 +24,12 @@ export async function writingBaseline(
   const declarations = new Map<string, string>();
   let body = "";
   let answer = "null";
-  // A text without parameters may hold several statements.
+  // A text without parameters may contain several statements.
   const statements = sent.flatMap((one) =>
     splitStatements(one.text).map((text) => ({ ...one, text }))
   );
   for (const { text, parameters } of statements) {
-    // The function runs in a transaction already.
+    // The function already runs in a transaction.
     if (/^(begin|commit)\b/.test(text)) continue;
     const { types, columns } = await describe(sql, text);
     const statement = withParameters(text, (n) => {

@@ -1,5 +1,5 @@
--- Sends one kind of request. Arguments: method, path, API key, the numbers that "{n}" stands for in path and body
--- (first and last, one at random for each request), seed, and the body where there is one.
+-- Sends one kind of request. Arguments: method, path, API key, the range of numbers for "{n}" in path and body
+-- (first and last, one at random for each request), seed, and optionally the body.
 
 local path, body, first, last
 

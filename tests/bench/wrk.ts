@@ -3,12 +3,12 @@ import type { Scenario } from "./scenarios.ts";
 
 const SCRIPT = new URL("wrk.lua", import.meta.url).pathname;
 
-/** What is sent, and by how many clients. */
+/** A kind of request, and the number of its clients. */
 export type Requests =
   & Pick<Scenario, "clients" | "method" | "path" | "numbers" | "body">
   & { client: { key: string } };
 
-/** Sends the scenario's requests to `origin` for so many seconds. Throws when one of them fails. */
+/** Sends the requests to `origin` for this number of seconds. Throws if one fails. */
 export async function runWrk(
   { clients, method, path, client, numbers, body }: Requests,
   { origin, seconds, seed }: { origin: string; seconds: number; seed: number },

@@ -25,7 +25,7 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
     send: (path, init) =>
       send(() => ask(`${service!.origin}${path}`, init), path, init),
     organization: () => createOrganization(app),
-    // The folder is one process's at a time: between two lives of the service.
+    // Only one process can open the folder, so this runs while the service is down.
     async sql<T>(
       work: (sql: Sql) => T | PromiseLike<T>,
     ): Promise<Awaited<T>> {

@@ -1,6 +1,6 @@
 import type { Load } from "../faults/load.ts";
 
-/** What came of a run in which nothing was lost: one that loses something throws. */
+/** The figures of a run without lost writes. A lost write throws. */
 export interface Figures {
   faults: number;
   requests: number;
@@ -11,7 +11,7 @@ export interface Figures {
   slowestMs: number;
 }
 
-/** The figures of a load that has stopped, once all that it was told is found stored. */
+/** The figures of a stopped load. Throws unless every acknowledged write is stored. */
 export async function figuresOf(load: Load, faults: number): Promise<Figures> {
   const unacknowledged = await load.verify();
   const counts = Object.entries(load.answers);
@@ -46,17 +46,17 @@ export function rowOf(name: string, seconds: number, figures: Figures): string {
   } |`;
 }
 
-/** What the columns of such a table are. */
+/** The columns of the table. */
 export const HEAD = `| ${
   [
     "Run",
-    "Took",
+    "Duration",
     "Faults",
     "Requests",
     "Failed",
     "Acknowledged writes",
-    "Of them lost",
-    "Stored, not acknowledged",
-    "Slowest",
+    "Lost",
+    "Stored without acknowledgement",
+    "Slowest response",
   ].join(" | ")
 } |\n|${" --- |".repeat(9)}`;

@@ -6,14 +6,14 @@ import { killSessions } from "./sessions.ts";
 
 const USAGE = `deno task soak [sessions|processes|embedded …] [--share 1]
 
-Two organizations' clients create, change, read, list and delete without a pause, while
+Clients of two organizations create, update, read, list and delete without a pause. Meanwhile:
 
-  sessions   a session of the service is killed every 100 ms, for 5 minutes
-  processes  the service on PostgreSQL is killed (kill -9) and started again, 100 times
-  embedded   the same with the embedded database, 20 times
+  sessions   kills one of the service's sessions every 100 ms, for 5 minutes
+  processes  kills (kill -9) and restarts the service on PostgreSQL, 100 times
+  embedded   kills (kill -9) and restarts the service on the embedded database, 20 times
 
-Then all that was acknowledged must be stored whole, and under its own organization. --share 0.1 runs a tenth of each.
-PostgreSQL is a throw-away one of Debian's packages.`;
+Then every acknowledged write must be stored completely, in its own organization. --share 0.1 runs a tenth of each.
+The soaks start a temporary PostgreSQL from Debian's packages.`;
 
 const RUNS: Record<string, (share: number) => Promise<Figures>> = {
   sessions: (share) => killSessions(5 * share),
@@ -21,7 +21,7 @@ const RUNS: Record<string, (share: number) => Promise<Figures>> = {
   embedded: (share) => killEmbedded(Math.ceil(20 * share)),
 };
 
-/** Runs the named soaks, or all, and prints a line of figures for each. Throws at the first lost write. */
+/** Runs the named soaks, or all, and prints a row of figures for each. Throws at the first lost write. */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

@@ -31,7 +31,7 @@ export async function killSessions(minutes: number): Promise<Figures> {
 
   await scene.assertSound();
   const figures = await figuresOf(load, killed);
-  // It is the process that was started, and nothing came to its last resort.
+  // The process has not restarted, and has logged no uncaught error.
   await service.kill();
   assertEquals(service.logged.match(/Uncaught .*/g), null);
   return figures;

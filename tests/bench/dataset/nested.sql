@@ -1,5 +1,5 @@
--- The rows below some products.
--- Parameters: the organization; the first product and the last; how many contributors and collections there are.
+-- The nested rows of a range of products.
+-- Parameters: the organization; the first and last product; the numbers of contributors and collections.
 
 insert into product_prices (
   organization_id, product_id, id, position, currency_code, retail_price, retail_price_inc_tax, list_price, tax_rate,

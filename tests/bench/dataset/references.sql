@@ -1,5 +1,5 @@
--- What an organization's products refer to. Ids end in numbers from 1000001 on, as those of products do.
--- Parameters: the organization; how many contributors it has, how many collections and how many titles.
+-- The records that an organization's products refer to. Ids end in numbers from 1000001, like those of products.
+-- Parameters: the organization; the numbers of its contributors, collections and titles.
 
 insert into licenses (organization_id, id, name, badge_colour)
 select $1, benchmark.id('11', n), 'Licence ' || n, '#1d4ed8' from generate_series(1000001, 1000003) n;

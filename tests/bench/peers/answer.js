@@ -1,8 +1,8 @@
 import { salesRightOf, territoryOf } from "./rights.js";
 
 /*
- * The product as the service answers with it, made in the application out of
- * rows, as one does whose database gives rows.
+ * Builds the service's JSON for a product in the application from rows, as is
+ * usual with a relational database.
  */
 
 const HIDDEN = new Set(["change_version", "search_text"]);
@@ -22,7 +22,7 @@ const NAMES = new Set([
   "lifecycle_status_name",
 ]);
 
-/** A product of a list: its row, with the names of its relations, and its collections. */
+/** A listed product: its row, with the names of its relations, and its collections. */
 export function listed(row, collections) {
   return {
     ...Object.fromEntries(
@@ -40,7 +40,7 @@ export function listed(row, collections) {
   };
 }
 
-/** The full product, out of the rows below it too; `label` gives the label of a code of a list. */
+/** The full product with its nested rows. `label` returns the label of a code in a list. */
 export function full(row, rows, label) {
   return {
     ...listed(row, rows.collections),

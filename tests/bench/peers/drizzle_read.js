@@ -74,7 +74,7 @@ const WITH_ALL = {
 const COLUMNS = Object.keys(getTableColumns(products));
 const isOwn = eq(products.organization_id, ORGANIZATION_ID);
 
-/** One page of the catalogue, and how many products there are. */
+/** One page of the catalogue, with the total. */
 export async function list({ page = 1, limit = 50 }) {
   const found = await db.query.products.findMany({
     where: isOwn,
@@ -119,7 +119,7 @@ export async function get(id) {
   return full(rowOf(product), rows, labelOf);
 }
 
-/** The product's own columns, with the names of what it refers to. */
+/** The product's own columns, with the names of referenced records. */
 function rowOf(product) {
   return {
     ...Object.fromEntries(COLUMNS.map((column) => [column, product[column]])),

@@ -9,12 +9,12 @@ function own(one, from, column, to) {
   });
 }
 
-/** An entry of a list that all organizations share. */
+/** An entry of a shared list. */
 function code(one, from, column, to) {
   return one(to, { fields: [from[column]], references: [to.id] });
 }
 
-/** The row above a row of a product. */
+/** The parent of a nested row. */
 function parent(one, from, to, ids) {
   return one(to, {
     fields: [from.organization_id, ...Object.keys(ids).map((id) => from[id])],

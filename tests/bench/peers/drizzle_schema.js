@@ -14,8 +14,8 @@ import { amount, below, ofProduct } from "./drizzle_columns.js";
 export * from "./drizzle_rights_schema.js";
 
 /*
- * The service's tables for Drizzle, each column under its own name. Where a
- * table has columns that nothing here reads or writes, they are left out.
+ * The service's tables for Drizzle, with the same column names. Columns that the
+ * peers do not use are omitted.
  */
 
 const own = { organization_id: uuid().notNull(), id: uuid().notNull() };

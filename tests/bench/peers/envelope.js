@@ -1,10 +1,10 @@
-/** The answer of the service, around data that is JSON text already. */
+/** The service's envelope around JSON text. */
 export function envelope(data, meta) {
   const tail = meta ? `,"meta":${JSON.stringify(meta)}` : "";
   return `{"success":true,"data":${data},"error":null${tail}}`;
 }
 
-/** Where a page stands in its list. */
+/** The position of a page in its list. */
 export function metaOf({ page = 1, limit = 50 }, total) {
   return {
     page: Number(page),

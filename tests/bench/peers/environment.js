@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** What the benchmark gives to each of these programs. */
+/** The settings that the benchmark passes to each peer. */
 export const { DATABASE_URL, ORGANIZATION_ID } = process.env;
 
 export const PORT = Number(process.env.PORT);
@@ -9,9 +9,9 @@ export const PORT = Number(process.env.PORT);
 export const POOL = Number(process.env.POOL_SIZE);
 
 /**
- * Statements of the service: `get` reads a product and `list` a page, `answer`
- * builds and stores the answer to a new product. Each has its text, and its
- * parameters with `{id}` for a product's id.
+ * The service's statements: `get` reads a product, `list` reads a page, `answer`
+ * builds and stores the JSON of a new product. Each has its text and its parameters,
+ * with `{id}` for a product's id.
  */
 export const STATEMENTS = JSON.parse(process.env.STATEMENTS);
 

@@ -1,6 +1,6 @@
 /*
- * Express and Knex, a query for each table, as the guides of both teach. Rows
- * become the answer in the application, and lists are counted.
+ * Express and Knex with a query per table, as in their guides. The application
+ * builds the response from rows, and counts lists.
  */
 import express from "express";
 import { randomUUID } from "node:crypto";
@@ -45,7 +45,7 @@ async function create(body) {
   return id;
 }
 
-/** pg takes a string for JSON that is ready. */
+/** pg expects JSON as a string. */
 function withJson(row) {
   return "field_value" in row
     ? { ...row, field_value: JSON.stringify(row.field_value) }

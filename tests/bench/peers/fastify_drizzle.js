@@ -1,6 +1,6 @@
 /*
- * Fastify and Drizzle with its relational queries, as the guides of both teach.
- * Rows become the answer in the application, and lists are counted.
+ * Fastify and Drizzle with relational queries, as in their guides. The application
+ * builds the response from rows, and counts lists.
  */
 import Fastify from "fastify";
 import { randomUUID } from "node:crypto";

@@ -1,6 +1,6 @@
 /*
- * Fastify and pg, with the service's own statements for what is read: JSON that
- * PostgreSQL made is passed on as it is.
+ * Fastify and pg with the service's own read statements. PostgreSQL's JSON is
+ * passed on unchanged.
  */
 import Fastify from "fastify";
 import { randomUUID } from "node:crypto";
@@ -72,7 +72,7 @@ async function create(body) {
   }
 }
 
-/** Rows travel as one parameter, so that a statement is planned once for any number of them. */
+/** Rows travel as one parameter, so that one prepared statement serves any number of them. */
 function insert(table, rows) {
   const columns = Object.keys(rows[0]).join(", ");
   return {

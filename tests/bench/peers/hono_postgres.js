@@ -1,6 +1,6 @@
 /*
- * Hono and postgres.js on Node, with the service's own statements for what is
- * read: JSON that PostgreSQL made is passed on as it is.
+ * Hono and postgres.js on Node with the service's own read statements. PostgreSQL's
+ * JSON is passed on unchanged.
  */
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
@@ -50,7 +50,7 @@ async function read(id) {
   return row.product;
 }
 
-/** In an array, the statements of a transaction are sent without waiting between them. */
+/** An array pipelines the statements of a transaction. */
 async function create(body) {
   const id = randomUUID();
   const inserts = rowsOf(ORGANIZATION_ID, id, body);

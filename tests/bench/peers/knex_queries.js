@@ -13,10 +13,10 @@ export const db = knex({
   pool: { min: POOL, max: POOL },
 });
 
-/** The organization's own products `p`. */
+/** The organization's products `p`. */
 export const OWN = { "p.organization_id": ORGANIZATION_ID };
 
-/** What a product refers to, by table: its alias, and the column that refers to it. */
+/** The tables that a product refers to, with their alias and foreign key column. */
 const RELATIONS = {
   licenses: ["license", "license_id"],
   seasons: ["season", "season_id"],
@@ -34,7 +34,7 @@ const CODES = {
   lifecycle_statuses: ["lifecycle", "lifecycle_status_id"],
 };
 
-/** A product with the names of what it refers to, in one query. */
+/** A product with the names of referenced records, in one query. */
 export function products() {
   const query = db("products as p").where(OWN).select(
     "p.*",
@@ -69,7 +69,7 @@ export function products() {
   return query;
 }
 
-/** The rows of a table that belong to these products, in their order. */
+/** The rows of a table for these products, in order. */
 export function below(table, ids) {
   return db(`${table} as p`).where(OWN).whereIn("p.product_id", ids)
     .orderBy("p.position");

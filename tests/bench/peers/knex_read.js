@@ -9,7 +9,7 @@ const labels = new Map(
 );
 const labelOf = (list, code) => labels.get(`${list} ${code}`) ?? null;
 
-/** One page of the catalogue, and how many products there are. */
+/** One page of the catalogue, with the total. */
 export async function list({ page = 1, limit = 50 }) {
   const rows = await products()
     .orderBy([
@@ -81,7 +81,7 @@ export async function get(id) {
   return full(row, rows, labelOf);
 }
 
-/** The territories with what lies below them. */
+/** The territories with their nested rows. */
 async function trees(id, territories) {
   const [markets, dates, supplies, supplyDates, prices, taxes] = await Promise
     .all([
@@ -113,7 +113,7 @@ async function trees(id, territories) {
   }));
 }
 
-/** Gives the rows with a value in a column; none where there are none. */
+/** Groups rows by a column, and returns the rows for a value, or an empty array. */
 function grouped(rows, column) {
   const groups = new Map();
   for (const row of rows) {

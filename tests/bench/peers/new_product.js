@@ -6,7 +6,7 @@ const array = (required, properties) => ({
   items: { type: "object", additionalProperties: false, required, properties },
 });
 
-/** JSON Schema of a product to create, as far as the benchmark's products go. */
+/** The JSON Schema of a product to create, limited to the benchmark's products. */
 export const NEW_PRODUCT = {
   type: "object",
   additionalProperties: false,

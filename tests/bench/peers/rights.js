@@ -1,4 +1,4 @@
-/** A territory with what lies below it, as the service answers with it. */
+/** A territory with its nested rows, as in the service's responses. */
 export function territoryOf(territory, label) {
   const { market_publishing_status, markets, dates, supplies } = territory;
   return {
@@ -67,7 +67,7 @@ const EXCLUSIVE = {
   "08": false,
 };
 
-/** A sales right as the service answers with it. */
+/** A sales right, as in the service's responses. */
 export function salesRightOf(right, label) {
   const { sales_rights_type, is_rest_of_world } = right;
   return {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** The arrays of a product, the tables that they are rows of, and whether these have an id of their own. */
+/** The arrays of a product, with their tables, and whether their rows have their own ids. */
 const CHILDREN = {
   product_prices: { table: "product_prices", hasId: true },
   contributors: { table: "product_contributors" },
@@ -9,7 +9,7 @@ const CHILDREN = {
   custom_fields: { table: "custom_field_values" },
 };
 
-/** The rows of a product to create, in the order in which they go in: each table once. */
+/** The rows of a product to create, in insertion order, once per table. */
 export function rowsOf(organization_id, id, body) {
   const product = { organization_id, id };
   const children = [];
