@@ -21,7 +21,7 @@ export interface Result {
 
 const HEAD = [
   "scenario",
-  "who",
+  "contestant",
   "clients",
   "per second",
   "ratio",

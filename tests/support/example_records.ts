@@ -79,13 +79,13 @@ export const RECORDS: Requests = {
     path: "/code-lists/61",
   },
   getLiveness: {
-    summary: "A service that runs",
+    summary: "The service is running",
     operation: "GET /health/live",
     path: "/health/live",
     caller: "nobody",
   },
   getReadiness: {
-    summary: "A database that responds",
+    summary: "The database responds",
     operation: "GET /health/ready",
     path: "/health/ready",
     caller: "nobody",
@@ -95,7 +95,7 @@ export const RECORDS: Requests = {
 /** The requests for API keys. They come before any use of the demo key, because responses show its last use. */
 export const KEYS: Requests = {
   createApiKey: {
-    summary: "A key that only reads",
+    summary: "A read-only key",
     operation: "POST /api-keys",
     path: "/api-keys",
     body: { name: "Web shop", scope: "read" },
@@ -114,7 +114,7 @@ export const KEYS: Requests = {
     caller: "owner",
   },
   revokeApiKey: {
-    summary: "The end of a key",
+    summary: "Revoke a key",
     operation: "DELETE /api-keys/{key_id}",
     path: ({ createApiKey }) => `/api-keys/${createApiKey.data.id}`,
     caller: "owner",
@@ -136,7 +136,7 @@ function ownRequests(table: OwnTable): Requests {
       body: created,
     },
     [`list${type}s`]: {
-      summary: "By a word of the name",
+      summary: "Search by a word in the name",
       operation: `GET ${path}`,
       path: (answers) => {
         const { name } = answers[`create${type}`].data;
@@ -144,7 +144,7 @@ function ownRequests(table: OwnTable): Requests {
       },
     },
     [`update${type}`]: {
-      summary: "One field, and no other",
+      summary: "Change one field",
       operation: `PUT ${path}/{id}`,
       path: one,
       body: changed,

@@ -31,7 +31,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     },
   },
   createProductWhole: {
-    summary: "With everything that belongs to it",
+    summary: "With all nested arrays",
     operation: "POST /products",
     path: "/products",
     body: {
@@ -103,7 +103,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     },
   },
   createProductRefused: {
-    summary: "Every error with its place",
+    summary: "Every error with its pointer",
     operation: "POST /products",
     path: "/products",
     body: {
@@ -150,7 +150,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   },
   ...RIGHTS,
   writeProducts: {
-    summary: "Four operations, of which one fails",
+    summary: "Four operations, one of which fails",
     operation: "POST /products/batch",
     path: "/products/batch",
     body: ({ createProduct, createProductWhole }) => ({
@@ -167,7 +167,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     }),
   },
   writeProductsShort: {
-    summary: "All or nothing, answered by ids",
+    summary: "Atomic, with only ids in the response",
     operation: "POST /products/batch",
     path: "/products/batch",
     body: {
