@@ -12,7 +12,7 @@ import { pageOf } from "./feed_page.ts";
  */
 
 /** The lifetime of a cursor, in days. */
-export const RETENTION_DAYS = 30;
+const RETENTION_DAYS = 30;
 
 /** A page of changes as a JSON array. */
 export interface Changes {

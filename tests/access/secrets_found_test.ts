@@ -68,7 +68,7 @@ Deno.test("The search for secrets in logs", async (t) => {
     await assertRejects(
       () => Promise.resolve(app[Symbol.asyncDispose]()),
       AssertionError,
-      "The log holds something secret",
+      "The log contains secrets",
     );
   });
 });

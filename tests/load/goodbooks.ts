@@ -54,7 +54,7 @@ async function main([path]: string[]): Promise<number> {
 
   for (const mismatch of mismatches.slice(0, SHOWN)) console.error(mismatch);
   console.log(`${mismatches.length} mismatches`);
-  console.log(`The organization stays; its key is ${key}`);
+  console.log(`The organization remains. Its key: ${key}`);
   return mismatches.length === 0 ? 0 : 1;
 }
 

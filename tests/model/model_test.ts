@@ -7,7 +7,7 @@ import { fc } from "../support/packages.ts";
 
 const RUNS = 30;
 
-Deno.test("Any sequence of requests has the results of the model", async () => {
+Deno.test("Any sequence of requests gives the same results as the model", async () => {
   await using app = await openApp();
   const lists = await codes(app);
   // `deno task test tests/model/model_test.ts -- 123` repeats the run with this seed.

@@ -70,7 +70,7 @@ const JSON_TYPE = "application/json";
 function assertNoOperation({ status }: Reply): void {
   assert(
     [204, 400, 404, 405].includes(status),
-    `A request without an operation answers ${status}`,
+    `An undocumented operation returned ${status}`,
   );
 }
 
@@ -104,7 +104,7 @@ function assertHeaders(described: Json, headers: Headers): void {
   for (const [name, value] of headers) {
     if (name === "content-type" || name === "content-length") continue;
     const known = names.get(name);
-    assert(known, `The header ${name} is not in OpenAPI`);
+    assert(known, `The header ${name} is not in the OpenAPI document`);
     const { type } = DOCUMENT.components.headers[known].schema;
     assertValid(
       ["components", "headers", known, "schema"],

@@ -50,7 +50,7 @@ export function assertEnvelope(
     assert(text.length < 40_000, "An error is short");
     assert(
       !/select |insert |update |products_|\.ts:/.test(text),
-      "An error shows nothing of the inside",
+      "The error reveals internals",
     );
   }
 }

@@ -90,7 +90,7 @@ export async function openApp(
     async [Symbol.asyncDispose]() {
       await database.close();
       if (dataDir) await Deno.remove(dataDir, { recursive: true });
-      assertEquals(leaked, [], "The log holds something secret");
+      assertEquals(leaked, [], "The log contains secrets");
     },
   };
   return app;
