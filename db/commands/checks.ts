@@ -23,10 +23,11 @@ export function wrong(finding: string, advice?: string): Finding {
   return { ok: false, finding, advice };
 }
 
-type Fact = (database: Operations, config: Config) => unknown;
-
 /** The value of `doctor.fact` by check of sql/doctor.sql. A check with undefined does not apply. */
-const FACTS: Record<string, Fact> = {
+const FACTS: Record<
+  string,
+  (database: Operations, config: Config) => unknown
+> = {
   database: async (database) => {
     const start = performance.now();
     await database.lookUp(readiness);
@@ -45,7 +46,7 @@ const FACTS: Record<string, Fact> = {
     const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
     return ids.slice(0, 3).join(", ") + more;
   },
-  changes: (database) => isAtOrigin(database),
+  changes: isAtOrigin,
   keys: (_, { token }) => token !== undefined,
   distribution: async (database, { replica }) => {
     const [citus] = await database.lookUp(
@@ -66,34 +67,30 @@ export async function examine(database: Operations, config: Config) {
   const { text } = await readSqlFile(DOCTOR_CHECKS);
   for (const statement of splitStatements(text)) {
     const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
-    const fact = FACTS[subject] ?? (() => "");
-    findings[subject] = await check(database, statement, fact(database, config))
+    const finding = await check(subject, statement, database, config)
       .catch((error) => wrong(error.message, connectionAdvice(error)));
-    if (!findings[subject].ok && REQUIRED.includes(subject)) break;
+    findings[subject] = finding;
+    if (!finding.ok && REQUIRED.includes(subject)) break;
   }
   return findings;
 }
 
 async function check(
-  database: Operations,
+  subject: string,
   statement: string,
-  found: unknown,
+  database: Operations,
+  config: Config,
 ): Promise<Finding> {
-  const fact = await found;
+  const fact = subject in FACTS ? await FACTS[subject]!(database, config) : "";
   if (fact === undefined) return ok("One node");
   const [, , [row]] = await database.transaction((tx) =>
     tx.commit(
       sql`set local statement_timeout = 0`,
       sql`select set_config('doctor.fact', ${String(fact)}, true)`,
-      raw(statement) as Statement<CheckRow>,
+      raw(statement) as Statement<
+        { wrong: string | null; advice: string; fine: string }
+      >,
     )
   );
   return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
-}
-
-/** The row of a check of sql/doctor.sql. */
-interface CheckRow {
-  wrong: string | null;
-  advice: string;
-  fine: string;
 }

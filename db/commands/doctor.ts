@@ -1,8 +1,11 @@
 import { type Config, readConfig } from "../../schema/config.ts";
-import { openDatabase } from "../database.ts";
-import { read } from "./arguments.ts";
+import { pause } from "../connections/deadline.ts";
+import { sql } from "../connections/sql.ts";
+import { openDatabase, type Operations } from "../database.ts";
+import { flag, readArguments } from "./arguments.ts";
 import { examine, type Finding, ok, wrong } from "./checks.ts";
-import { checkReplica } from "./replica_check.ts";
+
+type Environment = Parameters<typeof readConfig>[0];
 
 /** The only command that also runs without a database. */
 export const DOCTOR = {
@@ -11,20 +14,18 @@ export const DOCTOR = {
     "Checks configuration, database, role, migrations, counters, keys and replica, and says how to fix problems",
 
   /** Returns the report, and whether all checks passed. Throws `UsageError`. */
-  async run(environment: Parameters<typeof readConfig>[0], args: string[]) {
-    const { values } = read(this, args, { json: { type: "boolean" } });
+  async run(environment: Environment, args: string[]) {
+    const { json } = readArguments(this.usage, args, { json: flag });
     const findings = Object.entries(await diagnose(environment))
       .map(([subject, finding]) => ({ subject, ...finding }));
-    return {
-      report: values.json
-        ? JSON.stringify(findings, null, 2)
-        : findings.map(line).join("\n"),
-      ok: findings.every(({ ok }) => ok),
-    };
+    const report = json
+      ? JSON.stringify(findings, null, 2)
+      : findings.map(lineOf).join("\n");
+    return { report, ok: findings.every(({ ok }) => ok) };
   },
 };
 
-async function diagnose(environment: Parameters<typeof readConfig>[0]) {
+async function diagnose(environment: Environment) {
   const findings: Record<string, Finding> = {};
   let subject = "configuration";
   try {
@@ -51,7 +52,64 @@ function placeOf({ database: { url, dataDir } }: Config): string {
   return host + pathname;
 }
 
-function line(
+/** Whether the replica follows the primary, and how far behind it is. */
+async function checkReplica(
+  primary: Operations,
+  { replica: settings }: Config,
+): Promise<Finding> {
+  if (!settings) return ok("None is configured");
+  const replica = await openDatabase(settings);
+  return await compare(primary, replica.until(performance.now() + 15_000))
+    .catch(({ message }) =>
+      wrong(
+        message,
+        "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads",
+      )
+    )
+    .finally(() => replica.close());
+}
+
+async function compare(primary: Operations, replica: Operations) {
+  const [end] = await primary.lookUp(sql<{ system: string; position: string }>`
+    select system_identifier::text as system, pg_current_wal_flush_lsn()::text as position
+    from pg_control_system()
+  `);
+  const { system, position } = end!;
+  const progress = sql<{ other?: string; is_paused: boolean; behind: number }>`
+    select
+      case
+        when not pg_is_in_recovery() then 'Not a replica: it accepts writes'
+        when system_identifier::text <> ${system} then 'Not a replica of DATABASE_URL'
+      end as other,
+      pg_is_in_recovery() and pg_get_wal_replay_pause_state() <> 'not paused' as is_paused,
+      pg_wal_lsn_diff(${position}::pg_lsn, pg_last_wal_replay_lsn())::float8 as behind
+    from pg_control_system()
+  `;
+  const start = performance.now();
+  for (;; await pause(100)) {
+    const [row] = await replica.lookUp(progress);
+    const { other, is_paused, behind } = row!;
+    const ms = Math.ceil(performance.now() - start);
+    if (other) {
+      return wrong(
+        other,
+        "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it",
+      );
+    }
+    if (behind <= 0) return ok(`Caught up with the primary within ${ms} ms`);
+    const lag = `${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
+    const resume = "select pg_wal_replay_resume() on the replica";
+    if (is_paused) return wrong(`${lag}: replay is paused`, resume);
+    if (ms > 5_000) {
+      return wrong(
+        `${lag}, not caught up after ${ms} ms`,
+        "See the replica's log, and pg_stat_replication on the primary; until then its readers get old data",
+      );
+    }
+  }
+}
+
+function lineOf(
   { subject, ok, finding, advice }: Finding & { subject: string },
 ): string {
   const said = `${ok ? "ok   " : "WRONG"}  ${subject.padEnd(14)} ${finding}`;
