@@ -26,7 +26,7 @@ export async function batch(context: Authenticated): Promise<Answer> {
   const operations = body.operations.map((sent) => read(sent, ignored));
   if (ignored.size > 0) facts.ignored_fields = [...ignored];
 
-  const { answers, isReplayed } = await writeBatch(database, operations, {
+  const { answer, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
     request: key === undefined
@@ -36,7 +36,7 @@ export async function batch(context: Authenticated): Promise<Answer> {
 
   return {
     status: 200,
-    body: success(answers),
+    body: success(answer),
     headers: isReplayed ? { "idempotent-replayed": "true" } : {},
   };
 }

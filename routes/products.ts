@@ -22,7 +22,7 @@ export async function create(context: Authenticated): Promise<Answer> {
   const text = await readText(context, memory);
   const body = validBody(context, text, CreateProduct);
 
-  const { id, product, isReplayed } = await createProduct(
+  const { id, answer, isReplayed } = await createProduct(
     database,
     body,
     key === undefined ? undefined : { operation: "POST /products", key, text },
@@ -30,10 +30,10 @@ export async function create(context: Authenticated): Promise<Answer> {
 
   return {
     status: 201,
-    body: success(product),
+    body: success(answer),
     headers: {
       location: `${services.apiPrefix}/products/${id}`,
-      etag: etagOf(product),
+      etag: etagOf(answer),
       ...isReplayed && { "idempotent-replayed": "true" },
     },
   };

@@ -1,8 +1,5 @@
-import {
-  addToProgram,
-  listProgramProducts,
-  removeFromProgram,
-} from "../db/records/programs.ts";
+import { listProgramProducts } from "../db/records/list_records.ts";
+import { addToProgram, removeFromProgram } from "../db/records/programs.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { readQuery } from "../schema/list_query.ts";
 import { PageParameters } from "../schema/record_query.ts";

@@ -1,5 +1,6 @@
-import { listCodes, listRecords } from "../db/records/list_records.ts";
-import { getRecord } from "../db/records/read_record.ts";
+import { listCodes } from "../db/records/code_lists.ts";
+import { listRecords } from "../db/records/list_records.ts";
+import { getRecord } from "../db/records/shown_record.ts";
 import {
   createRecord,
   deleteRecord,
@@ -88,7 +89,7 @@ function creating(table: OwnTable) {
     using memory = context.memory.bodies.reserve(context.facts);
     const text = await readText(context, memory);
     const body = validBody(context, text, schema);
-    const { id, record, isReplayed } = await createRecord(
+    const { id, answer, isReplayed } = await createRecord(
       database,
       table,
       body,
@@ -96,10 +97,10 @@ function creating(table: OwnTable) {
     );
     return {
       status: 201,
-      body: success(record),
+      body: success(answer),
       headers: {
         location: `${services.apiPrefix}${path}/${id}`,
-        etag: etagOf(record),
+        etag: etagOf(answer),
         ...isReplayed && { "idempotent-replayed": "true" },
       },
     };

@@ -1,25 +1,38 @@
 import { ApiError } from "../../schema/errors.ts";
-import { sql } from "../connections/sql.ts";
+import type { SharedTable } from "../../schema/records.ts";
+import { raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
+import { shownColumns } from "./shown_record.ts";
 
-interface List {
-  entries: string;
+/** The rows of a code list as a JSON array, all of them or the one with this code. */
+export async function listCodes(
+  database: Operations,
+  table: SharedTable,
+  code?: string,
+): Promise<string> {
+  return await entriesOf(
+    database,
+    sql`
+      select ${shownColumns(table)}
+      from ${raw(table)} r
+      ${code === undefined ? [] : sql`where r.code = ${code}`}
+      order by r.code collate "C"
+    `,
+  );
 }
-
-const lists = jsonArray(sql`
-  select c.list as number, count(*) as codes
-  from onix_codes c
-  group by c.list
-  order by c.list
-`);
 
 /** The ONIX lists that fields are checked against, as a JSON array. */
 export async function listCodeLists(database: Operations): Promise<string> {
-  const [found] = await database.scan(
-    sql<List>`select ${lists}::text as entries`,
+  return await entriesOf(
+    database,
+    sql`
+      select c.list as number, count(*) as codes
+      from onix_codes c
+      group by c.list
+      order by c.list
+    `,
   );
-  return found!.entries;
 }
 
 /** The codes of an ONIX list with their labels, as a JSON array. Throws `NOT_FOUND`. */
@@ -27,17 +40,25 @@ export async function getCodeList(
   database: Operations,
   number: string,
 ): Promise<string> {
-  const codes = jsonArray(sql`
-    select c.code, c.label
-    from onix_codes c
-    where c.list = ${number}
-    order by c.code collate "C"
-  `);
-  const [found] = await database.lookUp(
-    sql<List>`select ${codes}::text as entries`,
+  const codes = await entriesOf(
+    database,
+    sql`
+      select c.code, c.label
+      from onix_codes c
+      where c.list = ${number}
+      order by c.code collate "C"
+    `,
   );
-  if (found!.entries === "[]") {
-    throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
-  }
+  if (codes !== "[]") return codes;
+  throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
+}
+
+async function entriesOf(
+  database: Operations,
+  rows: Statement,
+): Promise<string> {
+  const [found] = await database.scan(
+    sql<{ entries: string }>`select ${jsonArray(rows)}::text as entries`,
+  );
   return found!.entries;
 }

@@ -1,22 +1,18 @@
 import type { RecordBody } from "../../schema/record_bodies.ts";
-import type { OwnTable } from "../../schema/records.ts";
-import { sql } from "../connections/sql.ts";
+import { type OwnTable, RECORDS } from "../../schema/records.ts";
+import { json, names, organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { claim, type KeyedRequest, remember } from "../idempotency.ts";
+import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import type { Precondition } from "../products/statements.ts";
 import { uuidv7 } from "../uuid.ts";
-import { notFound, recordById } from "./read_record.ts";
-import { deleteRow, insertRow, lockRow, updateRow } from "./record_row.ts";
-import { recordJson, recordWithId } from "./shown_record.ts";
-import { explainDelete, explainWrite } from "./record_violations.ts";
-
-/** A record that was created, now or by an earlier request with the same key. */
-export interface CreatedRecord {
-  id: string;
-  record: string;
-  isReplayed: boolean;
-}
+import { explainDelete, explainWrite } from "./record_uses.ts";
+import {
+  notFound,
+  recordById,
+  recordJson,
+  recordWithId,
+} from "./shown_record.ts";
 
 /** Creates the record, once for all requests with the same `Idempotency-Key`. Throws `VALIDATION_ERROR`. */
 export async function createRecord(
@@ -24,22 +20,27 @@ export async function createRecord(
   table: OwnTable,
   body: RecordBody,
   request?: KeyedRequest,
-): Promise<CreatedRecord> {
+): Promise<Outcome> {
   const id = uuidv7();
+  const columns = Object.keys(RECORDS[table].columns);
+  const values = columns.map((column) => sql`, ${body[column] ?? null}`);
+  const insert = sql`
+    insert into ${raw(table)} (organization_id, id, ${names(...columns)})
+    values (${organization}, ${id}${values})
+  `;
   try {
-    return await database.transaction(async (tx) => {
-      const earlier = request && await claim(tx, request);
-      if (earlier) {
-        await tx.commit();
-        const { record_id, answer } = earlier;
-        return { id: record_id!, record: answer, isReplayed: true };
-      }
+    return await once(database, request, async (tx, remember) => {
       const [, [created]] = await tx.commit(
-        insertRow(table, id, body),
+        insert,
         recordById(table, id),
-        ...request ? rememberRecord(request, table, id) : [],
+        ...remember(sql`
+          select r.organization_id, r.id as record_id, ${
+          recordJson(table)
+        } as answer
+          ${recordWithId(table, id)}
+        `),
       );
-      return { id, record: created!.record, isReplayed: false };
+      return { id, answer: created!.record };
     });
   } catch (error) {
     throw explainWrite(error);
@@ -54,6 +55,19 @@ export async function updateRecord(
   body: RecordBody,
   precondition?: Precondition,
 ): Promise<string> {
+  const columns = names(...Object.keys(RECORDS[table].columns));
+  const update = sql`
+    update ${raw(table)} r
+    set
+      updated_at = greatest(
+        now(),
+        (r.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      ),
+      (${columns}) = (select ${columns} from jsonb_populate_record(r, ${
+    json(body)
+  }))
+    where r.organization_id = ${organization} and r.id = ${id}
+  `;
   const isEmpty = Object.keys(body).length === 0;
   try {
     const results = await database.transaction(async (tx) => {
@@ -63,7 +77,7 @@ export async function updateRecord(
         precondition(record);
       }
       return await tx.commit(
-        ...isEmpty ? [] : [updateRow(table, id, body)],
+        ...isEmpty ? [] : [update],
         recordById(table, id),
       );
     });
@@ -85,7 +99,11 @@ export async function deleteRecord(
   try {
     const [deleted] = await database.transaction(async (tx) => {
       if (precondition) precondition(await locked(tx, table, id));
-      return await tx.commit(deleteRow(table, id));
+      return await tx.commit(sql`
+        delete from ${raw(table)} r
+        where r.organization_id = ${organization} and r.id = ${id}
+        returning r.id
+      `);
     });
     return deleted.length > 0;
   } catch (error) {
@@ -93,27 +111,15 @@ export async function deleteRecord(
   }
 }
 
-/** The record, locked until the transaction ends; nothing where there is none. */
+/** The record, locked until the transaction ends; nothing where there is none. Products may refer to it meanwhile. */
 async function locked(
   tx: Transaction,
   table: OwnTable,
   id: string,
 ): Promise<string | undefined> {
   const [, [current]] = await tx.send(
-    lockRow(table, id),
+    sql`select ${recordWithId(table, id)} for no key update`,
     recordById(table, id),
   );
   return current?.record;
-}
-
-function rememberRecord(request: KeyedRequest, table: OwnTable, id: string) {
-  return remember(
-    request,
-    sql`
-      select r.organization_id, r.id as record_id, ${
-      recordJson(table)
-    } as answer
-      ${recordWithId(table, id)}
-    `,
-  );
 }
