@@ -5,11 +5,11 @@ import { organization, sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Operations } from "./database.ts";
 
-/** A request with an `Idempotency-Key`. */
+/** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
   /** Method and path, such as `POST /products`: a key is good for one of them. */
   operation: string;
-  key: string;
+  key: string | undefined;
   /** The body as it was sent. */
   text: string;
 }
@@ -33,7 +33,7 @@ export interface Outcome {
  */
 export async function once(
   database: Operations,
-  request: KeyedRequest | undefined,
+  request: KeyedRequest,
   work: (
     tx: Transaction,
     /** `source` selects `organization_id`, `record_id` and `answer`. */
@@ -41,13 +41,14 @@ export async function once(
   ) => Promise<Omit<Outcome, "isReplayed">>,
 ): Promise<Outcome> {
   return await database.transaction(async (tx) => {
-    const earlier = request && await claim(tx, request);
+    const hasKey = request.key !== undefined;
+    const earlier = hasKey && await claim(tx, request);
     if (earlier) {
       await tx.commit();
       return { ...earlier, isReplayed: true };
     }
     const remember = (source: Statement) =>
-      request ? rememberAnswer(request, source) : [];
+      hasKey ? rememberAnswer(request, source) : [];
     return { ...await work(tx, remember), isReplayed: false };
   });
 }

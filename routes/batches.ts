@@ -29,9 +29,7 @@ export async function batch(context: Authenticated): Promise<Answer> {
   const { answer, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
-    request: key === undefined
-      ? undefined
-      : { operation: "POST /products/batch", key, text },
+    request: { operation: "POST /products/batch", key, text },
   });
 
   return {

@@ -1,6 +1,6 @@
 import type { Handler } from "../middleware/context.ts";
+import { etagOf, isNotModified } from "../middleware/etag.ts";
 import { PAGE, startScript, STYLE } from "./docs_page.ts";
-import { fixed } from "./static_answer.ts";
 
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [
@@ -81,4 +81,23 @@ function asset(type: string, load: () => string | Promise<string>): Handler {
     "content-type": type,
     "cache-control": "public, max-age=3600",
   });
+}
+
+/** Responds with a constant text, loaded on the first request. Honours `If-None-Match`. */
+function fixed(
+  load: () => string | Promise<string>,
+  constant: Record<string, string> = {},
+): Handler {
+  let loaded: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
+  async function encoded() {
+    const text = await load();
+    return { body: new TextEncoder().encode(text), etag: etagOf(text) };
+  }
+  return async ({ request }) => {
+    const { body, etag } = await (loaded ??= encoded());
+    const headers = { ...constant, etag };
+    return isNotModified(request.headers, etag)
+      ? { status: 304, headers }
+      : { status: 200, body, headers };
+  };
 }

@@ -23,7 +23,7 @@ import { explain, lookingUp } from "./violations.ts";
 export async function createProduct(
   database: Operations,
   body: ProductBody,
-  request?: KeyedRequest,
+  request: KeyedRequest,
 ): Promise<Outcome> {
   const change = { id: uuidv7(), body, isNew: true };
   try {

@@ -14,7 +14,7 @@ export interface BatchOptions {
   isMinimal: boolean;
   /** Makes the failure of one operation that of the batch; without it, it is that operation's answer. */
   failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
-  request?: KeyedRequest | undefined;
+  request: KeyedRequest;
 }
 
 /**

@@ -19,7 +19,7 @@ export async function createRecord(
   database: Operations,
   table: OwnTable,
   body: RecordBody,
-  request?: KeyedRequest,
+  request: KeyedRequest,
 ): Promise<Outcome> {
   const id = uuidv7();
   const columns = Object.keys(RECORDS[table].columns);
