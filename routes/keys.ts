@@ -13,14 +13,21 @@ import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/list_query.ts";
 import { ok } from "./handlers.ts";
 
-/** `GET /api-keys`. */
-export async function list({ database }: Authenticated): Promise<Answer> {
+/** The handlers of API keys. */
+export const KEY_HANDLERS = {
+  "GET /api-keys": list,
+  "POST /api-keys": create,
+  "GET /api-keys/{key_id}": get,
+  "DELETE /api-keys/{key_id}": revoke,
+};
+
+async function list({ database }: Authenticated): Promise<Answer> {
   const keys = await database.scan(listKeys);
   return ok(JSON.stringify(keys.map(shown)));
 }
 
-/** `POST /api-keys`: the only response that contains the key itself. */
-export async function create(context: Authenticated): Promise<Answer> {
+/** The only answer that contains the key itself. */
+async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts);
   const text = await readText(context, memory);
@@ -39,16 +46,13 @@ export async function create(context: Authenticated): Promise<Answer> {
   };
 }
 
-/** `GET /api-keys/{key_id}`. */
-export async function get(
-  { params, database }: Authenticated,
-): Promise<Answer> {
+async function get({ params, database }: Authenticated): Promise<Answer> {
   const [key] = await database.lookUp(listedKey(params.key_id!));
   return one(params.key_id!, key);
 }
 
-/** `DELETE /api-keys/{key_id}`: revokes the key now, or at the time `at`. */
-export async function revoke(
+/** Revokes the key now, or at the time `at`. */
+async function revoke(
   { request, params, database }: Authenticated,
 ): Promise<Answer> {
   const { at } = readQuery(Revocation, new URL(request.url).searchParams);

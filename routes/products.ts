@@ -1,32 +1,69 @@
+import { listChanges } from "../db/products/feed.ts";
 import { listProducts } from "../db/products/list.ts";
 import { getProduct } from "../db/products/read.ts";
+import { replaceSalesRights } from "../db/products/sales_rights.ts";
+import { replaceTerritories } from "../db/products/territories.ts";
 import {
   createProduct,
   deleteProduct,
   updateProduct,
 } from "../db/products/write.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
-import { Parameters } from "../schema/list_query.ts";
+import { parseJson } from "../middleware/json.ts";
+import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
+import { success } from "../schema/envelope.ts";
+import { Parameters, readQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
+import { SalesRightsBody } from "../schema/sales_rights_body.ts";
+import { TerritoriesBody } from "../schema/territory_body.ts";
+import { batch } from "./batches.ts";
 import { creating, deleting, found, listing, updating } from "./handlers.ts";
 
-/** `POST /products` (specification, 4.1). */
-export const create = creating("/products", CreateProduct, createProduct);
+/** The handlers of products (specification, 4) and of their rights and supply. */
+export const PRODUCT_HANDLERS = {
+  "GET /products": listing(Parameters, async ({ database }, query) => {
+    const { products, total } = await listProducts(database, query);
+    return { entries: products, total };
+  }),
+  "POST /products": creating("/products", CreateProduct, createProduct),
+  "GET /products/changes": changes,
+  "POST /products/batch": batch,
+  "GET /products/{id}": getting((product) => product),
+  "PUT /products/{id}": updating(UpdateProduct, updateProduct),
+  "DELETE /products/{id}": deleting(deleteProduct),
+  "GET /products/{id}/territories": getting(arrayOf("product_territories")),
+  "PUT /products/{id}/territories": updating(
+    TerritoriesBody,
+    replaceTerritories,
+  ),
+  "GET /products/{id}/sales-rights": getting(arrayOf("product_sales_rights")),
+  "PUT /products/{id}/sales-rights": updating(
+    SalesRightsBody,
+    replaceSalesRights,
+  ),
+};
 
-/** `GET /products` (specification, 4.2). */
-export const list = listing(Parameters, async ({ database }, query) => {
-  const { products, total } = await listProducts(database, query);
-  return { entries: products, total };
-});
-
-/** `GET /products/{id}` (specification, 4.3). */
-export async function get(context: Authenticated): Promise<Answer> {
-  const { database, params } = context;
-  return found(context, await getProduct(database, params.id!));
+/** Gets what is shown of a product. The ETag is always the product's, as `If-Match` requires. */
+function getting(show: (product: string) => string) {
+  return async (context: Authenticated): Promise<Answer> => {
+    const { database, params } = context;
+    return found(context, await getProduct(database, params.id!), show);
+  };
 }
 
-/** `PUT /products/{id}` (specification, 4.4). */
-export const update = updating(UpdateProduct, updateProduct);
+function arrayOf(name: string) {
+  return (product: string): string => {
+    const { [name]: array } = parseJson(product) as Record<string, unknown>;
+    return JSON.stringify(array);
+  };
+}
 
-/** `DELETE /products/{id}` (specification, 4.5). */
-export const remove = deleting(deleteProduct);
+async function changes(
+  { request, database }: Authenticated,
+): Promise<Answer> {
+  const { searchParams } = new URL(request.url);
+  const query = readQuery(ChangesParameters, searchParams);
+  const { changes, cursor, more } = await listChanges(database, query);
+  const meta = { cursor: cursorText(cursor), more };
+  return { status: 200, body: success(changes, meta) };
+}
