@@ -1,6 +1,5 @@
 import type { Handler } from "../middleware/context.ts";
 import { etagOf, isNotModified } from "../middleware/etag.ts";
-import { PAGE, startScript, STYLE } from "./docs_page.ts";
 
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [
@@ -50,16 +49,19 @@ function originOf({ url, headers }: Request): string {
   return `${isSecure ? "https:" : protocol}//${host}`;
 }
 
-/** The reference page at `/docs` and its assets, by method and path. */
+/** The reference page at `/docs` and its assets, by method and path: Swagger UI over the description. */
 export function createDocs(prefix: string): Record<string, Handler> {
   return {
-    "GET /docs": fixed(() => PAGE, {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": POLICY,
-      "referrer-policy": "no-referrer",
-    }),
-    "GET /docs/start.js": asset(JAVASCRIPT, () => startScript(prefix)),
-    "GET /docs/page.css": asset(CSS, () => STYLE),
+    "GET /docs": fixed(
+      async () => (await ownFile("page.html")).replace("{prefix}", prefix),
+      {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": POLICY,
+        "referrer-policy": "no-referrer",
+      },
+    ),
+    "GET /docs/start.js": asset(JAVASCRIPT, () => ownFile("start.js")),
+    "GET /docs/page.css": asset(CSS, () => ownFile("page.css")),
     "GET /docs/swagger-ui.css": asset(CSS, async () => {
       const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
         with: { type: "text" },
@@ -76,7 +78,11 @@ export function createDocs(prefix: string): Record<string, Handler> {
   };
 }
 
-function asset(type: string, load: () => string | Promise<string>): Handler {
+function ownFile(name: string): Promise<string> {
+  return Deno.readTextFile(new URL(`docs/${name}`, import.meta.url));
+}
+
+function asset(type: string, load: () => Promise<string>): Handler {
   return fixed(load, {
     "content-type": type,
     "cache-control": "public, max-age=3600",
@@ -85,7 +91,7 @@ function asset(type: string, load: () => string | Promise<string>): Handler {
 
 /** Responds with a constant text, loaded on the first request. Honours `If-None-Match`. */
 function fixed(
-  load: () => string | Promise<string>,
+  load: () => Promise<string>,
   constant: Record<string, string> = {},
 ): Handler {
   let loaded: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
