@@ -50,47 +50,40 @@ const FACTS: Record<
   keys: (_, { token }) => token !== undefined,
   distribution: async (database, { replica }) => {
     const [citus] = await database.lookUp(
-      sql<{ shards: string | null }>`
-        select to_regclass('pg_dist_shard') as shards
-      `,
+      sql<{ shards?: string }>`select to_regclass('pg_dist_shard') as shards`,
     );
     return citus!.shards ? replica !== undefined : undefined;
   },
 };
 
-/** If one of these checks fails, the later ones cannot run. */
-const REQUIRED = ["database", "extensions", "migrations"];
-
 /** Runs the checks of sql/doctor.sql in order, and returns their findings by name. */
 export async function examine(database: Operations, config: Config) {
+  async function check(subject: string, statement: string): Promise<Finding> {
+    const fact = await (FACTS[subject] ?? (() => ""))(database, config);
+    if (fact === undefined) return ok("One node");
+    const [, , [row]] = await database.transaction((tx) =>
+      tx.commit(
+        sql`set local statement_timeout = 0`,
+        sql`select set_config('doctor.fact', ${String(fact)}, true)`,
+        raw(statement) as Statement<
+          { wrong: string | null; advice: string; fine: string }
+        >,
+      )
+    );
+    return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
+  }
+
   const findings: Record<string, Finding> = {};
   const { text } = await readSqlFile(DOCTOR_CHECKS);
   for (const statement of splitStatements(text)) {
     const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
-    const finding = await check(subject, statement, database, config)
+    const finding = await check(subject, statement)
       .catch((error) => wrong(error.message, connectionAdvice(error)));
     findings[subject] = finding;
-    if (!finding.ok && REQUIRED.includes(subject)) break;
+    // The later checks need what these find.
+    if (!finding.ok && /^(database|extensions|migrations)$/.test(subject)) {
+      break;
+    }
   }
   return findings;
-}
-
-async function check(
-  subject: string,
-  statement: string,
-  database: Operations,
-  config: Config,
-): Promise<Finding> {
-  const fact = subject in FACTS ? await FACTS[subject]!(database, config) : "";
-  if (fact === undefined) return ok("One node");
-  const [, , [row]] = await database.transaction((tx) =>
-    tx.commit(
-      sql`set local statement_timeout = 0`,
-      sql`select set_config('doctor.fact', ${String(fact)}, true)`,
-      raw(statement) as Statement<
-        { wrong: string | null; advice: string; fine: string }
-      >,
-    )
-  );
-  return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
 }

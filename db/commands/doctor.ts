@@ -1,9 +1,16 @@
-import { type Config, readConfig } from "../../schema/config.ts";
+import { readConfig } from "../../schema/config.ts";
 import { pause } from "../connections/deadline.ts";
 import { sql } from "../connections/sql.ts";
-import { openDatabase, type Operations } from "../database.ts";
+import {
+  type DatabaseSettings,
+  openDatabase,
+  type Operations,
+} from "../database.ts";
 import { flag, readArguments } from "./arguments.ts";
 import { examine, type Finding, ok, wrong } from "./checks.ts";
+
+const UNREACHABLE =
+  "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
 
 type Environment = Parameters<typeof readConfig>[0];
 
@@ -30,46 +37,35 @@ async function diagnose(environment: Environment) {
   let subject = "configuration";
   try {
     const config = readConfig(environment);
-    findings[subject] = ok(`The database is ${placeOf(config)}`);
+    const { url = "", dataDir } = config.database;
+    // Without user and password.
+    const at = URL.parse(url);
+    const place = at ? at.host + at.pathname : `embedded in ${dataDir}`;
+    findings[subject] = ok(`The database is ${place}`);
     subject = "database";
     const database = await openDatabase(config.database);
     await using _ = { [Symbol.asyncDispose]: () => database.close() };
-    const operations = database.until(performance.now() + 600_000);
-    Object.assign(findings, await examine(operations, config));
-    if (findings[subject]!.ok) {
-      findings.replica = await checkReplica(operations, config);
-    }
+    const primary = database.until(performance.now() + 600_000);
+    Object.assign(findings, await examine(primary, config));
+    if (!findings[subject]!.ok) return findings;
+    findings.replica = config.replica
+      ? await compare(primary, config.replica)
+        .catch(({ message }) => wrong(message, UNREACHABLE))
+      : ok("None is configured");
   } catch (error) {
     findings[subject] = wrong((error as Error).message);
   }
   return findings;
 }
 
-/** The address of the database, without user and password. */
-function placeOf({ database: { url, dataDir } }: Config): string {
-  if (!url) return `embedded in ${dataDir}`;
-  const { host, pathname } = new URL(url);
-  return host + pathname;
-}
-
 /** Whether the replica follows the primary, and how far behind it is. */
-async function checkReplica(
+async function compare(
   primary: Operations,
-  { replica: settings }: Config,
+  settings: DatabaseSettings,
 ): Promise<Finding> {
-  if (!settings) return ok("None is configured");
-  const replica = await openDatabase(settings);
-  return await compare(primary, replica.until(performance.now() + 15_000))
-    .catch(({ message }) =>
-      wrong(
-        message,
-        "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads",
-      )
-    )
-    .finally(() => replica.close());
-}
-
-async function compare(primary: Operations, replica: Operations) {
+  const database = await openDatabase(settings);
+  await using _ = { [Symbol.asyncDispose]: () => database.close() };
+  const replica = database.until(performance.now() + 15_000);
   const [end] = await primary.lookUp(sql<{ system: string; position: string }>`
     select system_identifier::text as system, pg_current_wal_flush_lsn()::text as position
     from pg_control_system()
