@@ -3,7 +3,7 @@ import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
 import type { Precondition } from "../db/products/statements.ts";
 import type { Page } from "../db/records/list_records.ts";
 import { readText, validBody } from "../middleware/body.ts";
-import type { Answer, Authenticated } from "../middleware/context.ts";
+import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
 import { linkHeader } from "../middleware/link.ts";
 import { idempotencyKeyOf } from "../middleware/request_headers.ts";
@@ -11,26 +11,24 @@ import { success } from "../schema/envelope.ts";
 import { readQuery } from "../schema/list_query.ts";
 
 /*
- * The handlers that all resources have: products, the arrays of their own paths,
- * and the records that they refer to.
+ * The handlers that resources share: products, their rights and supply, and the
+ * records that they refer to.
  */
 
-type QuerySchema = Parameters<typeof readQuery>[0];
-
 type BodySchema = Parameters<typeof validBody>[2];
-
 type Body<S extends BodySchema> = ReturnType<typeof validBody<S>>;
 
+type QuerySchema = Parameters<typeof readQuery>[0];
 type Query<S extends QuerySchema> =
   & ReturnType<typeof readQuery<S>>
   & { page: number; limit: number };
 
-/** The answer with JSON text. */
+/** The answer with this data, which is JSON text. */
 export function ok(data: string, headers?: Answer["headers"]): Answer {
   return { status: 200, body: success(data), headers };
 }
 
-/** The answer to a get, with what `show` makes of the record. The ETag is that of the record alone. */
+/** The answer with what `show` makes of the record. The ETag is that of the record alone. */
 export function found(
   { request }: Authenticated,
   record: string,
@@ -42,22 +40,19 @@ export function found(
     : ok(show(record), { etag });
 }
 
-/** Lists a page. */
+/** Gives a page of a list. */
 export function listing<S extends QuerySchema>(
   parameters: S,
   list: (context: Authenticated, query: Query<S>) => Promise<Page>,
-) {
-  return async (context: Authenticated): Promise<Answer> => {
+): Handler<Authenticated> {
+  return async (context) => {
     const url = new URL(context.request.url);
     const query = readQuery(parameters, url.searchParams) as Query<S>;
     const { entries, total } = await list(context, query);
     const { page, limit } = query;
     const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
-    return {
-      status: 200,
-      body: success(entries, meta),
-      headers: linkHeader(url, meta),
-    };
+    const headers = linkHeader(url, meta);
+    return { status: 200, body: success(entries, meta), headers };
   };
 }
 
@@ -70,32 +65,29 @@ export function creating<S extends BodySchema>(
     body: Body<S>,
     request: KeyedRequest,
   ) => Promise<Outcome>,
-) {
-  return async (context: Authenticated): Promise<Answer> => {
-    const { request, database, services } = context;
-    const key = idempotencyKeyOf(request.headers);
+): Handler<Authenticated> {
+  const operation = `POST ${path}`;
+  return async (context) => {
+    const key = idempotencyKeyOf(context.request.headers);
     using memory = context.memory.bodies.reserve(context.facts);
     const text = await readText(context, memory);
     const body = validBody(context, text, schema);
-    const operation = `POST ${path}`;
+    const request = { operation, key, text };
     const { id, answer, isReplayed } = await create(
-      database,
+      context.database,
       body,
-      { operation, key, text },
+      request,
     );
-    return {
-      status: 201,
-      body: success(answer),
-      headers: {
-        location: `${services.apiPrefix}${path}/${id}`,
-        etag: etagOf(answer),
-        ...isReplayed && { "idempotent-replayed": "true" },
-      },
+    const headers = {
+      location: `${context.services.apiPrefix}${path}/${id}`,
+      etag: etagOf(answer),
+      ...isReplayed && { "idempotent-replayed": "true" },
     };
+    return { status: 201, body: success(answer), headers };
   };
 }
 
-/** Changes the record with the id in the path, and answers with it. */
+/** Changes the record with the id in the path, and gives it. */
 export function updating<S extends BodySchema>(
   schema: S,
   update: (
@@ -104,8 +96,8 @@ export function updating<S extends BodySchema>(
     body: Body<S>,
     precondition?: Precondition,
   ) => Promise<string>,
-) {
-  return async (context: Authenticated): Promise<Answer> => {
+): Handler<Authenticated> {
+  return async (context) => {
     const { request, params, database } = context;
     using memory = context.memory.bodies.reserve(context.facts);
     const text = await readText(context, memory);
@@ -123,10 +115,8 @@ export function deleting(
     id: string,
     precondition?: Precondition,
   ) => Promise<boolean>,
-) {
-  return async (
-    { request, params, database }: Authenticated,
-  ): Promise<Answer> => {
+): Handler<Authenticated> {
+  return async ({ request, params, database }) => {
     const id = params.id!;
     const precondition = preconditionOf(request.headers.get("if-match"));
     const deleted = await remove(database, id, precondition);

@@ -1,8 +1,6 @@
 import { createGuard } from "../middleware/auth.ts";
 import type {
-  Answer,
   Authenticated,
-  Facts,
   Handler,
   Services,
 } from "../middleware/context.ts";
@@ -10,7 +8,6 @@ import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
-import type { Timing } from "../middleware/timing.ts";
 import { ApiError } from "../schema/errors.ts";
 import type {
   ApiOperation,
@@ -77,37 +74,21 @@ export function createHandler(
     ),
   };
 
-  async function handle(
-    request: Request,
-    facts: Facts,
-    timing: Timing,
-  ): Promise<Answer> {
-    checkHost(request);
-    checkVersion(request.headers);
-    const found = match(routes, request);
-    if (!found) throw notFound(request, services);
-    if (!found.handler) {
-      return { status: 204, headers: { allow: found.allow } };
-    }
-    services.telemetry.routed(request.method, found.path);
-    const deadline = performance.now() + services.deadlineMs;
-    return await found.handler({
-      services,
-      request,
-      params: found.params,
-      deadline,
-      memory,
-      facts,
-      timing,
-    });
-  }
-
   return async (request) => {
-    const response = await respond(
-      { services, memory },
-      request,
-      (facts, timing) => handle(request, facts, timing),
-    );
+    const context = { services, memory, request };
+    const response = await respond(context, request, (facts, timing) => {
+      checkHost(request);
+      checkVersion(request.headers);
+      const found = match(routes, request);
+      if (!found) throw notFound(request, services);
+      if (!found.handler) {
+        return { status: 204, headers: { allow: found.allow } };
+      }
+      services.telemetry.routed(request.method, found.path);
+      const deadline = performance.now() + services.deadlineMs;
+      const { handler, params } = found;
+      return handler({ ...context, params, deadline, facts, timing });
+    });
     return allowOrigin(request, response);
   };
 }

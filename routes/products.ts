@@ -8,7 +8,7 @@ import {
   deleteProduct,
   updateProduct,
 } from "../db/products/write.ts";
-import type { Answer, Authenticated } from "../middleware/context.ts";
+import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import { parseJson } from "../middleware/json.ts";
 import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
 import { success } from "../schema/envelope.ts";
@@ -44,8 +44,10 @@ export const PRODUCT_HANDLERS = {
 };
 
 /** Gets what is shown of a product. The ETag is always the product's, as `If-Match` requires. */
-function getting(show: (product: string) => string) {
-  return async (context: Authenticated): Promise<Answer> => {
+function getting(
+  show: (product: string) => string,
+): Handler<Authenticated> {
+  return async (context) => {
     const { database, params } = context;
     return found(context, await getProduct(database, params.id!), show);
   };

@@ -1,7 +1,8 @@
 import {
+  arrayOf,
+  codesOf,
   getCodeList,
-  listCodeLists,
-  listCodes,
+  onixLists,
 } from "../db/records/code_lists.ts";
 import {
   listProgramProducts,
@@ -71,7 +72,7 @@ function sharedHandlers(table: SharedTable): Handlers {
     [`GET ${path}`]: async ({ request, database }) => {
       const { searchParams } = new URL(request.url);
       const { code } = readQuery(CodeParameters, searchParams);
-      return ok(await listCodes(database, table, code));
+      return ok(await arrayOf(database, codesOf(table, code)));
     },
     [`GET ${path}/{id}`]: getting(table),
   };
@@ -108,7 +109,8 @@ const OTHERS: Handlers = {
     await removeFromProgram(database, params.id!, params.product_id!);
     return { status: 204 };
   },
-  "GET /code-lists": async ({ database }) => ok(await listCodeLists(database)),
+  "GET /code-lists": async ({ database }) =>
+    ok(await arrayOf(database, onixLists)),
   "GET /code-lists/{number}": async ({ database, params }) =>
     ok(await getCodeList(database, params.number!)),
 };

@@ -5,34 +5,33 @@ import type { Operations } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
 import { shownColumns } from "./shown_record.ts";
 
-/** The rows of a code list as a JSON array, all of them or the one with this code. */
-export async function listCodes(
-  database: Operations,
-  table: SharedTable,
-  code?: string,
-): Promise<string> {
-  return await entriesOf(
-    database,
-    sql`
-      select ${shownColumns(table)}
-      from ${raw(table)} r
-      ${code === undefined ? [] : sql`where r.code = ${code}`}
-      order by r.code collate "C"
-    `,
-  );
+/** The rows of a code list, all of them or the one with this code. */
+export function codesOf(table: SharedTable, code?: string): Statement {
+  return sql`
+    select ${shownColumns(table)}
+    from ${raw(table)} r
+    ${code === undefined ? [] : sql`where r.code = ${code}`}
+    order by r.code collate "C"
+  `;
 }
 
-/** The ONIX lists that fields are checked against, as a JSON array. */
-export async function listCodeLists(database: Operations): Promise<string> {
-  return await entriesOf(
-    database,
-    sql`
-      select c.list as number, count(*) as codes
-      from onix_codes c
-      group by c.list
-      order by c.list
-    `,
+/** The ONIX lists that fields are checked against. */
+export const onixLists: Statement = sql`
+  select c.list as number, count(*) as codes
+  from onix_codes c
+  group by c.list
+  order by c.list
+`;
+
+/** The rows of a select as a JSON array. */
+export async function arrayOf(
+  database: Operations,
+  rows: Statement,
+): Promise<string> {
+  const [found] = await database.scan(
+    sql<{ rows: string }>`select ${jsonArray(rows)}::text as rows`,
   );
+  return found!.rows;
 }
 
 /** The codes of an ONIX list with their labels, as a JSON array. Throws `NOT_FOUND`. */
@@ -40,25 +39,13 @@ export async function getCodeList(
   database: Operations,
   number: string,
 ): Promise<string> {
-  const codes = await entriesOf(
-    database,
-    sql`
-      select c.code, c.label
-      from onix_codes c
-      where c.list = ${number}
-      order by c.code collate "C"
-    `,
-  );
-  if (codes !== "[]") return codes;
+  const codes = sql`
+    select c.code, c.label
+    from onix_codes c
+    where c.list = ${number}
+    order by c.code collate "C"
+  `;
+  const found = await arrayOf(database, codes);
+  if (found !== "[]") return found;
   throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
-}
-
-async function entriesOf(
-  database: Operations,
-  rows: Statement,
-): Promise<string> {
-  const [found] = await database.scan(
-    sql<{ entries: string }>`select ${jsonArray(rows)}::text as entries`,
-  );
-  return found!.entries;
 }
