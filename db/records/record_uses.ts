@@ -10,37 +10,22 @@ import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
 
-/** A foreign key by which products use records of a table. */
-interface Use {
-  table: string;
-  /** The column with the product's id; `distinct` where one product may use a record more than once. */
-  product: string;
-  column: string;
-  constraint: string;
-}
-
-/** Where the entries of a product's arrays are. A contributor may have several roles. */
-const LINKS: Record<
-  NonNullable<Reference["array"]>,
-  Pick<Use, "table" | "product">
-> = {
-  contributors: {
-    table: "product_contributors",
-    product: "distinct x.product_id",
-  },
-  product_collections: {
-    table: "product_collections",
-    product: "x.product_id",
-  },
-  custom_fields: { table: "custom_field_values", product: "x.product_id" },
+/** The tables with the entries of a product's arrays. */
+const LINKS: Record<NonNullable<Reference["array"]>, string> = {
+  contributors: "product_contributors",
+  product_collections: "product_collections",
+  custom_fields: "custom_field_values",
 };
 
-/** The uses of the records of a table. A series is used as one of the product's collections. */
-function usesOf(table: OwnTable): Use[] {
+/**
+ * The foreign keys by which products use the records of a table, and where the
+ * product's id is. A series is used as one of the product's collections.
+ */
+function usesOf(table: OwnTable) {
   if (table === "publishing_programs") {
     return [{
-      table: "publishing_program_products",
-      product: "x.product_id",
+      from: "publishing_program_products",
+      product: "product_id",
       column: "program_id",
       constraint: "publishing_program_products_program",
     }];
@@ -48,7 +33,8 @@ function usesOf(table: OwnTable): Use[] {
   return REFERENCES
     .filter((reference) => reference.table === table && !reference.isOneOf)
     .map(({ field: column, array, constraint }) => ({
-      ...array ? LINKS[array] : { table: "products", product: "x.id" },
+      from: array ? LINKS[array] : "products",
+      product: array ? "product_id" : "id",
       column,
       constraint,
     }));
@@ -56,11 +42,13 @@ function usesOf(table: OwnTable): Use[] {
 
 /** How many products use the record, as an expression: one that uses it twice is counted once. */
 export function productsOf(table: OwnTable, id: string): Statement {
-  const using = usesOf(table).map((use, i) =>
+  // A contributor may have several roles.
+  const select = table === "contributors" ? "select distinct" : "select";
+  const using = usesOf(table).map(({ from, product, column }, i) =>
     sql`${raw(i > 0 ? "union" : "")}
-      select ${raw(use.product)}
-      from ${raw(use.table)} x
-      where x.organization_id = ${organization} and x.${raw(use.column)} = ${id}
+      ${raw(select)} x.${raw(product)}
+      from ${raw(from)} x
+      where x.organization_id = ${organization} and x.${raw(column)} = ${id}
     `
   );
   if (using.length === 0) return sql`0`;

@@ -1,3 +1,4 @@
+import { nounOf, OWN_TABLES } from "../../schema/records.ts";
 import { sql } from "../connections/sql.ts";
 
 /*
@@ -21,18 +22,16 @@ interface Table {
   rows?: readonly Table[];
 }
 
+/** The records that products refer to. */
+const REFERENCES = OWN_TABLES.filter((table) =>
+  table !== "publishing_programs"
+);
+
 /** Every kind of record, each behind those that it refers to. */
 export const KINDS: Readonly<Record<string, Table>> = {
-  license: { table: "licenses" },
-  season: { table: "seasons" },
-  publisher: { table: "publishers" },
-  division: { table: "divisions" },
-  imprint: { table: "imprints" },
-  collection: { table: "collections" },
-  format: { table: "formats" },
-  title: { table: "titles" },
-  contributor: { table: "contributors" },
-  custom_field: { table: "custom_fields" },
+  ...Object.fromEntries(
+    REFERENCES.map((table) => [nounOf(table).replace(" ", "_"), { table }]),
+  ),
   product: {
     table: "products",
     omit: ["change_version"],
