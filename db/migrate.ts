@@ -1,7 +1,7 @@
 import type { Operations } from "./database.ts";
 import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
-import { isAtOrigin, settle } from "./origin.ts";
+import { settle } from "./origin.ts";
 import {
   readMigrations,
   readSqlFile,
@@ -68,23 +68,6 @@ export async function seed(
   });
 }
 
-/** Whether the schema and the code lists are up to date, so that a start takes no lock and writes nothing. */
-export async function isCurrent(database: Operations): Promise<boolean> {
-  const textOf = (files: AppliedFile[]) =>
-    files.map(({ name, sha256 }) => `${name} ${sha256}`).join();
-  const files = [...await readMigrations(), await readSqlFile(SEED)];
-  return textOf(await appliedFiles(database)) === textOf(files) &&
-    await isAtOrigin(database);
-}
-
-/** Whether all migrations of this release are applied where the database is now; there may be more, of a later release. */
-export async function isMigrated(database: Operations): Promise<boolean> {
-  const known = await appliedFiles(database);
-  const names = new Set(known.map(({ name }) => name));
-  return (await readMigrations()).every(({ name }) => names.has(name)) &&
-    await isAtOrigin(database);
-}
-
 type AppliedFile = Omit<SqlFile, "text">;
 
 /** The applied files: the migrations in order, then the code lists. */
@@ -92,7 +75,10 @@ const listApplied = sql<AppliedFile>`
   select name, sha256 from schema_migrations order by name collate "C"
 `;
 
-async function appliedFiles(database: Operations): Promise<AppliedFile[]> {
+/** The applied files, none in an empty database. */
+export async function appliedFiles(
+  database: Operations,
+): Promise<AppliedFile[]> {
   const [table] = await database.lookUp(
     sql<{ is_there: boolean }>`
       select to_regclass('schema_migrations') is not null as is_there

@@ -9,14 +9,10 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-interface CommandHelp {
+/** One command of the service, with its usage and its purpose. */
+export interface Command {
   usage: string;
-  /** Its purpose. */
   does: string;
-}
-
-/** One command of the service. */
-export interface Command extends CommandHelp {
   /**
    * Checks the arguments before any database is opened. Gives the function that
    * does the work there and gives the text to print, if any. Throws `UsageError`.
@@ -38,7 +34,7 @@ type Readers<Values> = {
 
 /** Makes a command that runs with the values of its arguments. */
 export function command<Values extends object>(
-  { usage, does, reads, run }: CommandHelp & {
+  { usage, does, reads, run }: Omit<Command, "parse"> & {
     reads: Readers<Values>;
     run(values: Values, connect: Connect): Promise<string>;
   },
@@ -76,16 +72,13 @@ export function readArguments<Values extends object>(
       throw new Error(`Unexpected "${positionals[most]}"`);
     }
     const read = names.map((name) => {
-      const given = name === operand
-        ? positionals
-        : name in values
-        ? [String(values[name])]
-        : [];
+      const [label, given] = name === operand
+        ? [name, positionals]
+        : [`--${name}`, name in values ? [String(values[name])] : []];
       try {
         return [name, readers[name](...given)];
       } catch (error) {
-        const { message } = error as Error;
-        throw new Error(`${name === operand ? name : `--${name}`} ${message}`);
+        throw new Error(`${label} ${(error as Error).message}`);
       }
     });
     return Object.fromEntries(read);
