@@ -46,17 +46,15 @@ function listen(service: Service, config: Config, log: Log): void {
   }
 }
 
-/** The address that clients connect to. */
+/** The address that clients connect to: a server can listen on all addresses, a client needs one. */
 function addressOf({ hostname, port }: Deno.NetAddr): string {
-  const name = LOOPBACK[hostname] ?? hostname;
+  const loopback: Record<string, string> = {
+    "0.0.0.0": "127.0.0.1",
+    "::": "::1",
+  };
+  const name = loopback[hostname] ?? hostname;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
-
-/** A server can listen on all addresses, but a client needs one. */
-const LOOPBACK: Record<string, string> = {
-  "0.0.0.0": "127.0.0.1",
-  "::": "::1",
-};
 
 function printKey(key: string): void {
   stdout.write(`The key of the demo organization, shown only once: ${key}\n`);
@@ -73,11 +71,9 @@ function logUncaughtErrors(log: Log): void {
   for (const event of ["error", "unhandledrejection"] as const) {
     globalThis.addEventListener(event, (caught) => {
       caught.preventDefault();
-      const cause = caught instanceof ErrorEvent ? caught.error : caught.reason;
-      log("error", {
-        message: `Uncaught ${event}`,
-        cause: errorFields(cause),
-      });
+      const error = caught instanceof ErrorEvent ? caught.error : caught.reason;
+      const cause = errorFields(error);
+      log("error", { message: `Uncaught ${event}`, cause });
     });
   }
 }

@@ -13,10 +13,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const CSS = "text/css; charset=utf-8";
-
-const JAVASCRIPT = "text/javascript; charset=utf-8";
-
 /** The placeholder for the origin in the description (RFC 2606). */
 const ANY_ORIGIN = "http://catalogue.invalid";
 
@@ -60,15 +56,15 @@ export function createDocs(prefix: string): Record<string, Handler> {
         "referrer-policy": "no-referrer",
       },
     ),
-    "GET /docs/start.js": asset(JAVASCRIPT, () => ownFile("start.js")),
-    "GET /docs/page.css": asset(CSS, () => ownFile("page.css")),
-    "GET /docs/swagger-ui.css": asset(CSS, async () => {
+    "GET /docs/start.js": asset("javascript", () => ownFile("start.js")),
+    "GET /docs/page.css": asset("css", () => ownFile("page.css")),
+    "GET /docs/swagger-ui.css": asset("css", async () => {
       const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
         with: { type: "text" },
       });
       return css;
     }),
-    "GET /docs/swagger-ui-bundle.js": asset(JAVASCRIPT, async () => {
+    "GET /docs/swagger-ui-bundle.js": asset("javascript", async () => {
       const { default: bundle } = await import(
         "swagger-ui-dist/swagger-ui-bundle.js",
         { with: { type: "text" } }
@@ -84,7 +80,7 @@ function ownFile(name: string): Promise<string> {
 
 function asset(type: string, load: () => Promise<string>): Handler {
   return fixed(load, {
-    "content-type": type,
+    "content-type": `text/${type}; charset=utf-8`,
     "cache-control": "public, max-age=3600",
   });
 }

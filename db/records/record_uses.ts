@@ -55,26 +55,26 @@ export function productsOf(table: OwnTable, id: string): Statement {
   return sql`(select count(*) from (${using}) using_it)::int`;
 }
 
-/** What to tell the client of a write that failed: `VALIDATION_ERROR` for a reference that is unknown. */
-export function explainWrite(error: unknown): unknown {
+/** Throws what the client is told of a write that failed: `VALIDATION_ERROR` for an unknown reference. */
+export function refuseWrite(error: unknown): never {
   const constraint = brokenConstraint(error);
   const unknown = REFERENCES.find((reference) =>
     reference.heldBy && reference.constraint === constraint
   );
-  if (!unknown) return error;
-  return invalid("The body", [unknownReference(`/${unknown.field}`)]);
+  if (!unknown) throw error;
+  throw invalid("The body", [unknownReference(`/${unknown.field}`)]);
 }
 
-/** What to tell the client of a deletion that failed: `CONFLICT` with the number of products that refer to the record. */
-export async function explainDelete(
+/** Throws what the client is told of a deletion that failed: `CONFLICT` with the number of products that refer to the record. */
+export async function refuseDelete(
   database: Operations,
+  table: OwnTable,
+  id: string,
   error: unknown,
-  { table, id }: { table: OwnTable; id: string },
-): Promise<unknown> {
+): Promise<never> {
   const broken = brokenConstraint(error);
-  if (!usesOf(table).some(({ constraint }) => constraint === broken)) {
-    return error;
-  }
+  const isUsed = usesOf(table).some(({ constraint }) => constraint === broken);
+  if (!isUsed) throw error;
   const [row] = await database.scan(
     sql<{ count: number }>`select ${productsOf(table, id)} as count`,
   );
@@ -82,12 +82,12 @@ export async function explainDelete(
   const noun = nounOf(table);
   // It was used a moment ago.
   if (count === 0) {
-    return unavailable(`The ${noun} is being used by another request`, error);
+    throw unavailable(`The ${noun} is being used by another request`, error);
   }
   const message = count === 1
     ? "1 product refers to it"
     : `${count} products refer to it`;
-  return new ApiError("CONFLICT", `The ${noun} is in use: ${message}`, {
+  throw new ApiError("CONFLICT", `The ${noun} is in use: ${message}`, {
     cause: error,
     details: [{ code: "in_use", count, message }],
   });

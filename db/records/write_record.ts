@@ -6,7 +6,7 @@ import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import type { Precondition } from "../products/statements.ts";
 import { uuidv7 } from "../uuid.ts";
-import { explainDelete, explainWrite } from "./record_uses.ts";
+import { refuseDelete, refuseWrite } from "./record_uses.ts";
 import {
   notFound,
   recordById,
@@ -28,23 +28,19 @@ export async function createRecord(
     insert into ${raw(table)} (organization_id, id, ${names(...columns)})
     values (${organization}, ${id}${values})
   `;
-  try {
-    return await once(database, request, async (tx, remember) => {
-      const [, [created]] = await tx.commit(
-        insert,
-        recordById(table, id),
-        ...remember(sql`
-          select r.organization_id, r.id as record_id, ${
-          recordJson(table)
-        } as answer
-          ${recordWithId(table, id)}
-        `),
-      );
-      return { id, answer: created!.record };
-    });
-  } catch (error) {
-    throw explainWrite(error);
-  }
+  return await once(database, request, async (tx, remember) => {
+    const [, [created]] = await tx.commit(
+      insert,
+      recordById(table, id),
+      ...remember(sql`
+        select r.organization_id, r.id as record_id, ${
+        recordJson(table)
+      } as answer
+        ${recordWithId(table, id)}
+      `),
+    );
+    return { id, answer: created!.record };
+  }).catch(refuseWrite);
 }
 
 /** Writes what the body has and nothing else, and gives the record. Throws `NOT_FOUND` or `VALIDATION_ERROR`. */
@@ -69,24 +65,17 @@ export async function updateRecord(
     where r.organization_id = ${organization} and r.id = ${id}
   `;
   const isEmpty = Object.keys(body).length === 0;
-  try {
-    const results = await database.transaction(async (tx) => {
-      if (precondition) {
-        const record = await locked(tx, table, id);
-        if (record === undefined) throw notFound(table, id);
-        precondition(record);
-      }
-      return await tx.commit(
-        ...isEmpty ? [] : [update],
-        recordById(table, id),
-      );
-    });
-    const [updated] = results.at(-1) as { record: string }[];
-    if (!updated) throw notFound(table, id);
-    return updated.record;
-  } catch (error) {
-    throw explainWrite(error);
-  }
+  const results = await database.transaction(async (tx) => {
+    if (precondition) {
+      const record = await locked(tx, table, id);
+      if (record === undefined) throw notFound(table, id);
+      precondition(record);
+    }
+    return await tx.commit(...isEmpty ? [] : [update], recordById(table, id));
+  }).catch(refuseWrite);
+  const [updated] = results.at(-1) as { record: string }[];
+  if (!updated) throw notFound(table, id);
+  return updated.record;
 }
 
 /** Deletes the record, and says whether there was one. Throws `CONFLICT` while products refer to it. */
@@ -96,19 +85,15 @@ export async function deleteRecord(
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  try {
-    const [deleted] = await database.transaction(async (tx) => {
-      if (precondition) precondition(await locked(tx, table, id));
-      return await tx.commit(sql`
-        delete from ${raw(table)} r
-        where r.organization_id = ${organization} and r.id = ${id}
-        returning r.id
-      `);
-    });
-    return deleted.length > 0;
-  } catch (error) {
-    throw await explainDelete(database, error, { table, id });
-  }
+  const [deleted] = await database.transaction(async (tx) => {
+    if (precondition) precondition(await locked(tx, table, id));
+    return await tx.commit(sql`
+      delete from ${raw(table)} r
+      where r.organization_id = ${organization} and r.id = ${id}
+      returning r.id
+    `);
+  }).catch((error) => refuseDelete(database, table, id, error));
+  return deleted.length > 0;
 }
 
 /** The record, locked until the transaction ends; nothing where there is none. Products may refer to it meanwhile. */
