@@ -73,23 +73,17 @@ export function parseLine(
 }
 
 function checkFields(record: object, { fields, rows }: Carried, at = ""): void {
-  for (const name of Object.keys(record)) {
-    if (!fields.has(name)) {
-      throw new Refusal(`There is no field "${at}${name}"`);
-    }
-  }
-  for (const row of rows) {
-    if (!Object.hasOwn(record, row.table)) continue;
-    const path = at + row.table;
-    const entries = (record as Record<string, unknown>)[row.table];
-    if (!Array.isArray(entries)) {
+  for (const [name, content] of Object.entries(record)) {
+    const path = at + name;
+    if (!fields.has(name)) throw new Refusal(`There is no field "${path}"`);
+    const row = rows.find(({ table }) => table === name);
+    if (!row) continue;
+    if (!Array.isArray(content)) {
       throw new Refusal(`"${path}" must be an array`);
     }
-    entries.forEach((entry, i) => {
-      if (!isObject(entry)) {
-        throw new Refusal(`"${path}/${i}" must be an object`);
-      }
-      checkFields(entry, row, `${path}/${i}/`);
+    content.forEach((entry, i) => {
+      if (isObject(entry)) return checkFields(entry, row, `${path}/${i}/`);
+      throw new Refusal(`"${path}/${i}" must be an object`);
     });
   }
 }
