@@ -83,9 +83,9 @@ export function revokeOwnKey(id: string, at?: string): Statement {
 /** The revocation time of a key. Citus cannot format a time in the `returning` of `revokeKey`. */
 export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   return sql`
-    select ${
-    iso("k.revoked_at")
-  } as revoked_at from api_keys k where k.id = ${id}
+    select ${iso("k.revoked_at")} as revoked_at
+    from api_keys k
+    where k.id = ${id}
   `;
 }
 
