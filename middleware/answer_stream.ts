@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Longer responses are sent in chunks of this size. */
+/** The size of the chunks of a stream. */
 export const CHUNK = 65_536;
 
 interface StreamOptions {

@@ -9,6 +9,9 @@ import type { Reservation } from "./memory_budget.ts";
 import { pathOf } from "./request_path.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 
+/** Longer responses are sent as a stream. A page of 50 products is usually shorter, and cheaper as a whole. */
+const LONG = 131_072;
+
 const COMMON = {
   "api-version": VERSIONS[0],
   "vary": "Accept-Version",
@@ -91,7 +94,7 @@ export async function respond(
 }
 
 function isLong({ body }: Answer): boolean {
-  return body !== undefined && body.length > CHUNK;
+  return body !== undefined && body.length > LONG;
 }
 
 /** Shared bytes cost a response one chunk at a time. */

@@ -14,8 +14,7 @@ import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
 import { success } from "../schema/envelope.ts";
 import { Parameters, readQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
-import { SalesRightsBody } from "../schema/sales_rights_body.ts";
-import { TerritoriesBody } from "../schema/territory_body.ts";
+import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
 import { batch } from "./batches.ts";
 import { creating, deleting, found, listing, updating } from "./handlers.ts";
 

@@ -68,7 +68,8 @@ export async function openService(
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
   const isReady = () => state === "ready";
-  const inFlight = new Set<Promise<Response>>();
+  let inFlight = 0;
+  const drained = Promise.withResolvers<void>();
 
   const handle = createHandler({
     database,
@@ -118,10 +119,12 @@ export async function openService(
     demoKey: config.database.url
       ? undefined
       : await installDemo(untilPrepared()),
-    fetch(request) {
-      const response = handle(request);
-      inFlight.add(response);
-      return response.finally(() => inFlight.delete(response));
+    async fetch(request) {
+      inFlight++;
+      const response = await handle(request);
+      inFlight--;
+      if (inFlight === 0 && state === "stopping") drained.resolve();
+      return response;
     },
     async stop(close) {
       if (state === "stopping") {
@@ -138,7 +141,7 @@ export async function openService(
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
       // Closing the server first would cut off arriving bodies.
-      await Promise.allSettled(inFlight);
+      if (inFlight > 0) await drained.promise;
       await close?.();
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
       log("info", { message: "The service has stopped" });

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { DateTime } from "./date_time.ts";
 import { fields } from "./objects.ts";
-import { heading, oneOf, optional, Timestamp } from "./values.ts";
+import { described, heading, oneOf, optional, Timestamp } from "./values.ts";
 
 const Scope = oneOf("read", "write");
 
@@ -19,33 +19,32 @@ export const NewApiKey = fields({
 });
 
 /** The query of `DELETE /api-keys/{key_id}`. */
-export const Revocation = v.object({ at: v.optional(DateTime) });
+export const Revocation = v.object({
+  at: described(
+    "The time at which the key stops working: a day, or a time with an offset (ISO 8601). The default is now.",
+    v.optional(DateTime),
+  ),
+});
 
 /** A key without its secret. */
 export const ApiKey = v.object({
-  id: v.pipe(
-    v.string(),
-    v.regex(/^[0-9a-z]{12}$/),
-    v.description("The 12 characters after `cat_` in the key."),
+  id: described(
+    "The 12 characters after `cat_` in the key.",
+    v.pipe(v.string(), v.regex(/^[0-9a-z]{12}$/)),
   ),
   name: v.string(),
   scope: Scope,
   created_at: Timestamp,
   expires_at: v.nullable(Timestamp),
-  revoked_at: v.pipe(
+  revoked_at: described(
+    "The time at which the key stops working, possibly in the future.",
     v.nullable(Timestamp),
-    v.description(
-      "The time at which the key stops working, possibly in the future.",
-    ),
   ),
-  last_used_at: v.pipe(
-    v.nullable(Timestamp),
-    v.description("Accurate to the minute."),
-  ),
+  last_used_at: described("Accurate to the minute.", v.nullable(Timestamp)),
 });
 
 /** A new key, with its secret. */
 export const IssuedApiKey = v.object({
   ...ApiKey.entries,
-  key: v.pipe(v.string(), v.description("Shown only once: store it now.")),
+  key: described("Shown only once: store it now.", v.string()),
 });

@@ -1,70 +1,47 @@
 import * as v from "valibot";
-import { bodyDetails } from "./errors.ts";
-import { ApiError, type ErrorDetail, invalid } from "./errors.ts";
+import { ApiError, bodyDetails, type ErrorDetail, invalid } from "./errors.ts";
 import { chosen, fields, isObject } from "./objects.ts";
 import { CreateProduct, type ProductBody, UpdateProduct } from "./product.ts";
-import { oneOf, text, Uuid } from "./values.ts";
+import { described, oneOf, SentUuid, text } from "./values.ts";
 
 /** Operations in one batch. */
 const MAX_OPERATIONS = 100;
 
 /** The fields that an upsert may find its product by. */
-export const MATCHES = ["isbn13", "isbn10", "product_code"] as const;
+const Match = oneOf("isbn13", "isbn10", "product_code");
 
-export type Match = typeof MATCHES[number];
+export type Match = v.InferOutput<typeof Match>;
 
-/** A UUID in either case, as it was sent: the answer to a deletion repeats it. */
-const SentId = v.pipe(
-  v.string("invalid_type: Expected a UUID as a string"),
-  v.check(
-    (id) => v.is(Uuid, id),
-    "invalid_uuid: Expected a UUID such as 0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
-  ),
-  v.metadata({ format: "uuid" }),
-);
+const IfMatch = described("As the header `If-Match`.", v.optional(text()));
 
-const IfMatch = v.pipe(
-  v.optional(text()),
-  v.description("As the header `If-Match`."),
-);
-
-/** The operations, with these schemas for their bodies. */
-function operations<
+/** A batch, with these schemas for the bodies of its operations. */
+function batch<
   const C extends v.GenericSchema,
   const U extends v.GenericSchema,
 >(created: C, changed: U) {
-  return {
+  const operations = {
     create: fields({ method: v.literal("create"), body: created }),
     update: fields({
       method: v.literal("update"),
-      id: SentId,
+      id: SentUuid,
       body: changed,
       if_match: IfMatch,
     }),
     delete: fields({
       method: v.literal("delete"),
-      id: SentId,
+      id: SentUuid,
       if_match: IfMatch,
     }),
     upsert: fields({
       method: v.literal("upsert"),
-      match: oneOf(...MATCHES),
+      match: Match,
       body: changed,
     }),
   };
-}
-
-function batch<T>(
-  options: Record<string, v.GenericSchema<unknown, T>>,
-) {
+  type Operation = typeof operations[keyof typeof operations];
+  type Schema = v.GenericSchema<unknown, v.InferOutput<Operation>>;
+  const options: Record<string, Schema> = operations;
   const unknown = fields({ method: oneOf(...Object.keys(options)) });
-  const operation = chosen<T>(
-    Object.values(options),
-    (entry) =>
-      isObject(entry) && Object.hasOwn(options, String(entry.method))
-        ? options[String(entry.method)]!
-        : unknown as never,
-  );
   return fields({
     operations: v.pipe(
       v.array(v.unknown(), "invalid_type: Expected an array"),
@@ -73,7 +50,12 @@ function batch<T>(
         MAX_OPERATIONS,
         `too_many: At most ${MAX_OPERATIONS} operations`,
       ),
-      v.array(operation),
+      v.array(chosen(Object.values(options), (entry) => {
+        const { method } = isObject(entry) ? entry : {};
+        return typeof method === "string" && Object.hasOwn(options, method)
+          ? options[method]!
+          : unknown as never;
+      })),
     ),
     atomic: v.optional(v.boolean("invalid_type: Expected true or false")),
     return: v.optional(oneOf("full", "minimal")),
@@ -86,33 +68,19 @@ const Body = v.custom<Record<string, unknown>>(
 );
 
 /** A body of `POST /products/batch`. The bodies of its operations are read one by one. */
-export const Batch = batch<SentOperation>(operations(Body, Body));
+export const Batch = batch(Body, Body);
 
 /** The same with what each body may hold, for the description of the API. */
-export const DescribedBatch = batch<unknown>(
-  operations(CreateProduct, UpdateProduct),
-);
+export const DescribedBatch = batch(CreateProduct, UpdateProduct);
 
 /** An operation whose body is not read yet. */
-export type SentOperation =
-  | { method: "create"; body: Record<string, unknown> }
-  | {
-    method: "update";
-    id: string;
-    body: Record<string, unknown>;
-    if_match?: string | undefined;
-  }
-  | { method: "delete"; id: string; if_match?: string | undefined }
-  | { method: "upsert"; match: Match; body: Record<string, unknown> };
-
-/** A body, or what is wrong with it. */
-export type ReadBody = ProductBody | ApiError;
+export type SentOperation = v.InferOutput<typeof Batch>["operations"][number];
 
 /** Reads a body as one of `POST /products`, or of `PUT /products/{id}`. */
 export function readBody(
   method: "create" | "update",
   body: Record<string, unknown>,
-): ReadBody {
+): ProductBody | ApiError {
   const schema = method === "create" ? CreateProduct : UpdateProduct;
   const result = v.safeParse(schema, body);
   return result.success

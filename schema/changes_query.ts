@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { Include } from "./list_query.ts";
-import { wholeNumber } from "./parameters.ts";
+import { limit } from "./parameters.ts";
+import { described } from "./values.ts";
 
 /** How far a follower has come. */
 export interface Cursor {
@@ -19,7 +20,7 @@ export interface Cursor {
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 const CURSOR = new RegExp(
-  `^(${UUID}) (\\d{1,18}) (${UUID}) (\\d{1,18}) (\\d{13})$`,
+  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})$`,
 );
 
 /** The cursor as clients keep it. */
@@ -38,23 +39,20 @@ const After = v.pipe(
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",
   ),
   v.transform((match): Cursor => {
-    const [, origin, version, id, start, issuedAt] = match!;
-    return {
-      origin: origin!,
-      version: version!,
-      id: id!,
-      start: start!,
-      issuedAt: Number(issuedAt),
-    };
+    const { issuedAt, ...others } = match!.groups!;
+    return { ...others, issuedAt: Number(issuedAt) } as Cursor;
   }),
 );
 
 /** The parameters of `GET /products/changes`. */
 export const ChangesParameters = v.object({
-  after: v.optional(After),
-  limit: v.optional(
-    v.pipe(wholeNumber(), v.transform((limit) => Math.min(limit, 1_000))),
-    "100",
+  after: described(
+    "The `meta.cursor` of the last answer. Without it, every product comes.",
+    v.optional(After),
+  ),
+  limit: described(
+    "The size of a page. A higher limit than 1000 counts as 1000.",
+    v.optional(limit(1_000), "100"),
   ),
   include: Include,
 });

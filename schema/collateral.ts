@@ -1,91 +1,93 @@
 import * as v from "valibot";
-import { chosen, fields, isObject } from "./objects.ts";
 import {
-  CITED_CONTENT_TYPES,
-  CONTENT_AUDIENCES,
-  COUNTRIES,
-  PRIZE_ACHIEVEMENTS,
-  TEXT_FORMATS,
-  TEXT_TYPES,
-} from "./onix_codes.ts";
-import {
-  code,
-  Day,
-  heading,
-  HttpUrl,
-  NoId,
-  optional,
-  text,
-  Uuid,
-} from "./values.ts";
+  changing,
+  chosen,
+  creating,
+  fields,
+  isObject,
+  object,
+} from "./objects.ts";
+import { code } from "./onix_codes.ts";
+import { Day, heading, HttpUrl, NoId, oneOf, text, Uuid } from "./values.ts";
 
-/** The fields of ONIX block 2, by `collateral_type`. A field that is not nullable cannot be cleared. */
+const Audiences = v.pipe(
+  v.array(
+    v.unknown(),
+    "invalid_type: Expected an array of codes of ONIX List 154",
+  ),
+  v.maxLength(50, "too_many: At most 50 codes"),
+  v.array(code(154)),
+);
+
+const Year = v.pipe(
+  v.string("invalid_type: Expected a year as a string"),
+  v.regex(/^\d{4}$/, "invalid_year: Expected a year of four digits"),
+);
+
+/** The fields of ONIX block 2, by `collateral_type`. The one that is not nullable is required. */
 export const COLLATERAL = {
   text_content: {
     text: heading(100_000),
-    text_type: optional(code(153, TEXT_TYPES)),
-    content_audience: optional(audiences()),
-    text_format: optional(code(34, TEXT_FORMATS)),
-    text_author: optional(text()),
-    source_title: optional(text()),
-    language: optional(text()),
+    text_type: v.nullable(code(153)),
+    content_audience: v.nullable(Audiences),
+    text_format: v.nullable(code(34)),
+    text_author: v.nullable(text()),
+    source_title: v.nullable(text()),
+    language: v.nullable(text()),
   },
   cited_content: {
     source_title: heading(),
-    cited_content_type: optional(code(156, CITED_CONTENT_TYPES)),
-    citation_note: optional(text(100_000)),
-    resource_link: optional(HttpUrl),
-    publication_date: optional(Day),
-    content_audience: optional(audiences()),
+    cited_content_type: v.nullable(code(156)),
+    citation_note: v.nullable(text(100_000)),
+    resource_link: v.nullable(HttpUrl),
+    publication_date: v.nullable(Day),
+    content_audience: v.nullable(Audiences),
   },
   award: {
     prize_name: heading(),
-    prize_year: optional(v.pipe(
-      v.string("invalid_type: Expected a year as a string"),
-      v.regex(/^\d{4}$/, "invalid_year: Expected a year of four digits"),
-    )),
-    prize_country: optional(code(91, COUNTRIES)),
-    prize_code: optional(code(41, PRIZE_ACHIEVEMENTS)),
-    prize_statement: optional(text(100_000)),
-    prize_jury: optional(text(100_000)),
+    prize_year: v.nullable(Year),
+    prize_country: v.nullable(code(91)),
+    prize_code: v.nullable(code(41)),
+    prize_statement: v.nullable(text(100_000)),
+    prize_jury: v.nullable(text(100_000)),
   },
 };
 
 export type CollateralType = keyof typeof COLLATERAL;
 
-const TYPES = Object.keys(COLLATERAL) as CollateralType[];
-
-const Type = v.picklist(
-  TYPES,
-  `invalid_value: Expected one of ${TYPES.join(", ")}`,
-);
-
-/** The schema of a new entry, by its type. */
-export const CREATED = {
-  text_content: created("text_content", COLLATERAL.text_content),
-  cited_content: created("cited_content", COLLATERAL.cited_content),
-  award: created("award", COLLATERAL.award),
-};
-
-/** The schema of an entry that changes a row, by its type. An absent field keeps its value. */
-export const CHANGED = {
-  text_content: changed("text_content", COLLATERAL.text_content),
-  cited_content: changed("cited_content", COLLATERAL.cited_content),
-  award: changed("award", COLLATERAL.award),
-};
-
-/** An entry with a missing or wrong type. Its other fields are not checked. */
-const Untyped = v.object({ collateral_type: Type });
-
 export type CollateralEntry =
   & { id?: string; collateral_type?: CollateralType }
   & Record<string, unknown>;
+
+type EntrySchema = v.GenericSchema<unknown, CollateralEntry>;
+
+const TYPES = Object.keys(COLLATERAL) as CollateralType[];
+
+/** New entries, by type. */
+export const CREATED = byType((type) =>
+  fields({
+    id: NoId,
+    collateral_type: v.literal(type),
+    ...creating(COLLATERAL[type] as v.ObjectEntries),
+  })
+);
+
+/** Entries that change a row, by its type. */
+export const CHANGED = byType((type) =>
+  fields({
+    id: Uuid,
+    collateral_type: v.optional(v.literal(type)),
+    ...changing(COLLATERAL[type] as v.ObjectEntries),
+  })
+);
+
+/** An entry with a missing or wrong type. Its other fields are not checked. */
+const Untyped = object({ collateral_type: oneOf(...TYPES) });
 
 /** An entry in a body that creates a product. */
 export const NewCollateral = chosen<CollateralEntry>(
   Object.values(CREATED),
   (entry) => {
-    if (!isObject(entry)) return fields({});
     const type = entryType(entry);
     return type ? CREATED[type] : Untyped;
   },
@@ -96,8 +98,9 @@ export const Collateral = chosen<CollateralEntry>(
   [...Object.values(CREATED), ...Object.values(CHANGED)],
   (entry) => {
     if (!isObject(entry) || !("id" in entry)) return NewCollateral;
-    if (!("collateral_type" in entry)) return CHANGED[likeliestType(entry)];
-    const type = entryType(entry);
+    const type = "collateral_type" in entry
+      ? entryType(entry)
+      : likeliestType(entry);
     return type ? CHANGED[type] : Untyped;
   },
 );
@@ -123,36 +126,12 @@ function likeliestType(entry: object): CollateralType {
 }
 
 function entryType(entry: unknown): CollateralType | undefined {
-  if (isObject(entry)) {
-    return TYPES.find((type) => type === entry.collateral_type);
-  }
+  if (!isObject(entry)) return;
+  return TYPES.find((type) => type === entry.collateral_type);
 }
 
-function created<const E extends v.ObjectEntries>(
-  type: CollateralType,
-  entries: E,
-) {
-  return fields({ id: NoId, collateral_type: v.literal(type), ...entries });
-}
-
-function changed<const E extends v.ObjectEntries>(
-  type: CollateralType,
-  entries: E,
-) {
-  return fields({
-    id: Uuid,
-    collateral_type: v.optional(v.literal(type)),
-    ...v.partial(v.object(entries)).entries,
-  });
-}
-
-function audiences() {
-  return v.pipe(
-    v.array(
-      v.unknown(),
-      "invalid_type: Expected an array of codes of ONIX List 154",
-    ),
-    v.maxLength(50, "too_many: At most 50 codes"),
-    v.array(code(154, CONTENT_AUDIENCES)),
-  );
+function byType(schemaOf: (type: CollateralType) => v.GenericSchema) {
+  return Object.fromEntries(
+    TYPES.map((type) => [type, schemaOf(type)]),
+  ) as Record<CollateralType, EntrySchema>;
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { Environment } from "./environment.ts";
-import { findMisspellings } from "./misspelling.ts";
+import { Environment, VARIABLES } from "./environment.ts";
+import { isMisspelling } from "./misspelling.ts";
 
 /** How Bearer tokens are verified: with a shared secret, or with the keys at a URL. */
 export type TokenConfig =
@@ -19,24 +19,14 @@ export type Config = ReturnType<typeof readConfig>;
  * unset. Throws `ConfigError`.
  */
 export function readConfig(environment: (name: string) => string | undefined) {
-  const given = Object.keys(Environment.entries)
+  const given = Object.keys(VARIABLES.entries)
     .flatMap((name) => environment(name) ? [[name, environment(name)]] : []);
   const read = v.safeParse(Environment, Object.fromEntries(given));
   if (!read.success) {
     const [{ path, message }] = read.issues;
-    throw new ConfigError(`${path?.[0]?.key} ${message}`);
+    throw new ConfigError(path ? `${path[0].key} ${message}` : message);
   }
   const env = read.output;
-  if (env.DENO_DEPLOYMENT_ID && !env.DATABASE_URL) {
-    throw new ConfigError(
-      "DATABASE_URL must be set on Deno Deploy: its disk is not persistent",
-    );
-  }
-  if (env.DATABASE_REPLICA_URL && !env.DATABASE_URL) {
-    throw new ConfigError(
-      "DATABASE_URL must be set with DATABASE_REPLICA_URL: it names the replica's primary",
-    );
-  }
   const database = {
     url: env.DATABASE_URL,
     dataDir: env.DATA_DIR,
@@ -71,36 +61,25 @@ const OTEL = [
   "OTEL_SERVICE_NAME",
 ];
 
-/** A warning for each variable that looks like a misspelled known one. */
+/**
+ * A warning for each variable that looks like a misspelled known one, which
+ * silently keeps its default.
+ */
 export function findUnknownVariables(names: string[]): string[] {
-  const known = [...Object.keys(Environment.entries), ...OTEL];
-  return findMisspellings(names, known).map(({ name, meant }) =>
-    `The variable ${name} is unknown: did you mean ${meant}?`
-  );
+  const known = [...Object.keys(VARIABLES.entries), ...OTEL];
+  return names.filter((name) => !known.includes(name)).flatMap((name) => {
+    const meant = known.find((known) => isMisspelling(name, known));
+    return meant
+      ? [`The variable ${name} is unknown: did you mean ${meant}?`]
+      : [];
+  });
 }
 
 function tokenConfig(
   env: v.InferOutput<typeof Environment>,
 ): TokenConfig | undefined {
+  const { JWT_JWKS_URL: jwksUrl, JWT_SECRET: secret } = env;
   const claims = { issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
-  if (env.JWT_JWKS_URL) {
-    if (env.JWT_SECRET) {
-      throw new ConfigError(
-        "JWT_SECRET must not be set together with JWT_JWKS_URL",
-      );
-    }
-    if (!env.JWT_ISSUER) {
-      throw new ConfigError("JWT_ISSUER must be set with JWT_JWKS_URL");
-    }
-    if (!env.JWT_AUDIENCE) {
-      throw new ConfigError("JWT_AUDIENCE must be set with JWT_JWKS_URL");
-    }
-    return { jwksUrl: env.JWT_JWKS_URL, ...claims };
-  }
-  if (env.JWT_SECRET) return { secret: env.JWT_SECRET, ...claims };
-  if (env.JWT_ISSUER || env.JWT_AUDIENCE) {
-    throw new ConfigError(
-      "JWT_SECRET or JWT_JWKS_URL must be set with JWT_ISSUER and JWT_AUDIENCE",
-    );
-  }
+  if (jwksUrl) return { jwksUrl, ...claims };
+  if (secret) return { secret, ...claims };
 }

@@ -1,99 +1,83 @@
 import * as v from "valibot";
-import { fields, isObject, step } from "./objects.ts";
-import { Amount, ExactNumber, Percent } from "./numbers.ts";
-import { CURRENCIES } from "./onix_codes.ts";
+import { amount, day, entry, field, percent, same } from "./entry.ts";
+import { dated, fields } from "./objects.ts";
+import { ExactNumber } from "./numbers.ts";
+import { code } from "./onix_codes.ts";
 import { shownFields } from "./references.ts";
-import { Day, NoId, oneOf, optional, text, Uuid } from "./values.ts";
+import { NoId, oneOf, text, Uuid } from "./values.ts";
 
 /*
- * The entries of a product's arrays (specification, 2.2).
+ * The entries of a product's arrays, in bodies (specification, 2.2) and in
+ * answers. The OpenAPI document has each export under its name.
  */
 
-export const Currency = v.picklist(
-  CURRENCIES,
-  "invalid_code: Expected a currency of ISO 4217, in capitals",
+export const CurrencyCode = code(
+  96,
+  "Expected a currency of ISO 4217, in capitals",
 );
-
-const AMOUNTS = {
-  retail_price: optional(Amount),
-  retail_price_inc_tax: optional(Amount),
-  list_price: optional(Amount),
-  tax_rate: optional(Percent),
-  valid_from: optional(Day),
-  valid_to: optional(Day),
-};
 
 const IsDefault = v.pipe(
   v.nullable(v.boolean("invalid_type: Expected true or false")),
   v.transform((isDefault) => isDefault ?? false),
 );
 
-export const NewPrice = price({
-  id: NoId,
-  currency_code: Currency,
-  is_default: v.optional(IsDefault, false),
-});
+const PRICE = {
+  id: field(NoId, Uuid),
+  currency_code: same(CurrencyCode),
+  is_default: field(v.optional(IsDefault, false), v.boolean()),
+  retail_price: amount,
+  retail_price_inc_tax: amount,
+  list_price: amount,
+  tax_rate: percent,
+  valid_from: day,
+  valid_to: day,
+};
 
-export const ChangedPrice = price({
-  id: Uuid,
-  currency_code: v.optional(Currency),
-  is_default: v.optional(IsDefault),
-});
+const price = entry(PRICE);
 
-export const Unit = oneOf("inner", "outer", "pallet");
+export const Price = price.answer;
+export const NewPrice = dated(price.body);
+export const ChangedPrice = dated(
+  entry({
+    ...PRICE,
+    id: same(Uuid),
+    currency_code: field(v.optional(CurrencyCode), CurrencyCode),
+    is_default: field(v.optional(IsDefault), v.boolean()),
+  }).body,
+);
 
-export const NewPacking = fields({ id: NoId, unit_of_measure: Unit });
+const Unit = oneOf("inner", "outer", "pallet");
 
-export const ChangedPacking = fields({
+export const { body: NewPackingConfiguration, answer: PackingConfiguration } =
+  entry({ id: field(NoId, Uuid), unit_of_measure: same(Unit) });
+export const ChangedPackingConfiguration = fields({
   id: Uuid,
   unit_of_measure: v.optional(Unit),
 });
 
-export const Contributor = fields({
-  contributor_id: Uuid,
-  contributor_role_id: Uuid,
-}, Object.keys(shownFields("contributors")));
+export const { body: ContributorLink, answer: Contributor } = entry({
+  contributor_id: same(Uuid),
+  contributor_role_id: same(Uuid),
+  ...shownFields("contributors"),
+});
 
-export const Collection = fields({ collection_id: Uuid });
+export const { body: CollectionLink, answer: ProductCollection } = entry({
+  collection_id: same(Uuid),
+});
 
-export const CustomField = fields({
-  field_id: Uuid,
-  field_value: v.nullable(v.union(
-    [
-      text(),
-      v.number(),
-      v.boolean(),
-      ExactNumber,
-    ],
-    ({ input }) =>
-      JSON.isRawJSON(input)
-        ? "inexact_number: This number cannot be stored exactly: send it as a string"
-        : "invalid_type: Expected a string, a number, a boolean or null",
-  )),
-}, Object.keys(shownFields("custom_fields")));
+const Value = v.union(
+  [text(), v.number(), v.boolean(), ExactNumber],
+  ({ input }) =>
+    JSON.isRawJSON(input)
+      ? "inexact_number: This number cannot be stored exactly: send it as a string"
+      : "invalid_type: Expected a string, a number, a boolean or null",
+);
 
-function price<const E extends v.ObjectEntries>(entries: E) {
-  return dated({ ...entries, ...AMOUNTS });
-}
-
-/** An object whose `valid_to` is not before its `valid_from`. */
-export function dated<const E extends v.ObjectEntries>(
-  entries: E,
-  answered: readonly string[] = [],
-) {
-  return v.pipe(
-    fields(entries, answered),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const input: unknown = dataset.value;
-      if (!isObject(input)) return;
-      const { valid_from, valid_to } = input;
-      if (
-        !v.is(Day, valid_from) || !v.is(Day, valid_to) || valid_from <= valid_to
-      ) return;
-      addIssue({
-        message: "invalid_date: Expected a date that is not before valid_from",
-        path: [step("object", input, "valid_to")],
-      });
-    }),
-  );
-}
+export const { body: CustomFieldValue, answer: CustomField } = entry({
+  field_id: same(Uuid),
+  field_value: field(
+    v.nullable(Value),
+    v.nullable(v.union([v.string(), v.number(), v.boolean()])),
+  ),
+  ...shownFields("custom_fields"),
+});

@@ -24,14 +24,11 @@ const Bool = v.pipe(
 export const POOL_SIZE = 9;
 
 /** Every variable that the service reads. */
-export const Environment = v.object({
+export const VARIABLES = v.object({
   API_PREFIX: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/,
-        "must be a path such as /api, without a trailing slash",
-      ),
+    matching(
+      /^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/,
+      "must be a path such as /api, without a trailing slash",
     ),
     "/api",
   ),
@@ -51,25 +48,19 @@ export const Environment = v.object({
   DATABASE_REPLICA_URL: v.optional(PostgresUrl),
   DATABASE_STATEMENT_TIMEOUT_MS: number("10000", 100, 600_000),
   DATA_DIR: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^[^,]+$/,
-        "must not contain a comma, which separates paths in Deno's permissions",
-      ),
+    matching(
+      /^[^,]+$/,
+      "must not contain a comma, which separates paths in Deno's permissions",
     ),
     ".data",
   ),
   DENO_DEPLOYMENT_ID: v.optional(v.string()),
   DOCS: v.optional(Bool, "true"),
   HOST: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[\w.:-]+$/, "must be a host name or an IP address"),
-    ),
+    matching(/^[\w.:-]+$/, "must be a host name or an IP address"),
   ),
-  JWT_AUDIENCE: v.optional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
-  JWT_ISSUER: v.optional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
+  JWT_AUDIENCE: v.optional(v.string()),
+  JWT_ISSUER: v.optional(v.string()),
   JWT_JWKS_URL: v.optional(v.pipe(
     v.string(),
     v.check(
@@ -93,12 +84,46 @@ export const Environment = v.object({
   PORT: number("8000", 1, 65_535),
 });
 
+/** The variables, where those that depend on each other agree. */
+export const Environment = v.pipe(
+  VARIABLES,
+  v.check(
+    (env) => !env.DENO_DEPLOYMENT_ID || !!env.DATABASE_URL,
+    "DATABASE_URL must be set on Deno Deploy: its disk is not persistent",
+  ),
+  v.check(
+    (env) => !env.DATABASE_REPLICA_URL || !!env.DATABASE_URL,
+    "DATABASE_URL must be set with DATABASE_REPLICA_URL: it names the replica's primary",
+  ),
+  v.check(
+    (env) => !env.JWT_JWKS_URL || !env.JWT_SECRET,
+    "JWT_SECRET must not be set together with JWT_JWKS_URL",
+  ),
+  v.check(
+    (env) => !env.JWT_JWKS_URL || !!env.JWT_ISSUER,
+    "JWT_ISSUER must be set with JWT_JWKS_URL",
+  ),
+  v.check(
+    (env) => !env.JWT_JWKS_URL || !!env.JWT_AUDIENCE,
+    "JWT_AUDIENCE must be set with JWT_JWKS_URL",
+  ),
+  v.check(
+    (env) =>
+      !!env.JWT_JWKS_URL || !!env.JWT_SECRET ||
+      !env.JWT_ISSUER && !env.JWT_AUDIENCE,
+    "JWT_SECRET or JWT_JWKS_URL must be set with JWT_ISSUER and JWT_AUDIENCE",
+  ),
+);
+
+function matching(form: RegExp, message: string) {
+  return v.pipe(v.string(), v.regex(form, message));
+}
+
 function number(standard: string, min: number, max: number) {
   const expected = `must be a whole number from ${min} to ${max}`;
   return v.optional(
     v.pipe(
-      v.string(),
-      v.regex(/^\d{1,10}$/, expected),
+      matching(/^\d{1,10}$/, expected),
       v.transform(Number),
       v.minValue(min, expected),
       v.maxValue(max, expected),

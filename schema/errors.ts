@@ -42,11 +42,6 @@ export type ErrorDetail =
 /** Details in a response. The message counts all errors. */
 const MAX_DETAILS = 100;
 
-interface ApiErrorOptions extends ErrorOptions {
-  details?: ErrorDetail[];
-  headers?: Record<string, string>;
-}
-
 /**
  * An error that becomes a response: the client gets its code, message and
  * details. The cause appears only in the log.
@@ -58,7 +53,11 @@ export class ApiError extends Error {
   readonly details: ErrorDetail[];
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & Partial<Pick<ApiError, "details" | "headers">> = {},
+  ) {
     super(message, options);
     this.code = code;
     this.status = STATUS[code];
@@ -86,13 +85,15 @@ export function unavailable(message: string, cause?: unknown): ApiError {
   });
 }
 
+type Issue = v.BaseIssue<unknown>;
+
 /**
  * The details of valibot's issues in a body, or in the part of it at the pointer
  * `at`. Messages in `schema/` have the form `code: Sentence`, which keeps a rule
  * and its code together.
  */
 export function bodyDetails(
-  issues: readonly v.BaseIssue<unknown>[],
+  issues: readonly Issue[],
   at = "",
 ): ErrorDetail[] {
   return issues.map((issue) => ({
@@ -102,16 +103,14 @@ export function bodyDetails(
 }
 
 /** The details of valibot's issues in a query. They name the parameter. */
-export function queryDetails(
-  issues: readonly v.BaseIssue<unknown>[],
-): ErrorDetail[] {
+export function queryDetails(issues: readonly Issue[]): ErrorDetail[] {
   return issues.map((issue) => ({
     parameter: printable(issue.path?.[0]?.key),
     ...codeAndMessage(issue),
   }));
 }
 
-function codeAndMessage(issue: v.BaseIssue<unknown>) {
+function codeAndMessage(issue: Issue) {
   if (issue.type === "object" && issue.received === "undefined") {
     return { code: "required", message: "This field is required" };
   }
@@ -121,7 +120,7 @@ function codeAndMessage(issue: v.BaseIssue<unknown>) {
 }
 
 /** RFC 6901 escapes `~` as `~0` and `/` as `~1`. */
-function pointerTo({ path }: v.BaseIssue<unknown>): string {
+function pointerTo({ path }: Issue): string {
   return (path ?? []).map(({ key }) =>
     "/" + printable(key).replaceAll("~", "~0").replaceAll("/", "~1")
   ).join("");

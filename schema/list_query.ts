@@ -3,49 +3,54 @@ import { type ErrorDetail, invalid, queryDetails } from "./errors.ts";
 import {
   choices,
   embeds,
+  limit,
   Since,
   Term,
   Uuids,
   wholeNumber,
 } from "./parameters.ts";
 import { PRODUCT_TYPES } from "./product.ts";
-import { heading, Isbn10, Isbn13 } from "./values.ts";
+import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
 /** The filters of the specification (4.2). The service keeps a count for each of their values. */
-export const FILTERS = [
-  "publishing_status_id",
-  "lifecycle_status_id",
-  "product_availability_id",
-  "format_id",
-] as const;
+const COUNTED = {
+  publishing_status_id: ids("Products with one of these publishing statuses."),
+  lifecycle_status_id: ids("Products with one of these lifecycle statuses."),
+  product_availability_id: ids("Products with one of these availabilities."),
+  format_id: ids("Products in one of these formats."),
+};
 
 /** Filters on other reference columns of `products`. */
-export const REFERENCE_FILTERS = [
-  "publisher_id",
-  "imprint_id",
-  "division_id",
-  "season_id",
-  "license_id",
-  "title_id",
-  "series_id",
-] as const;
+const BY_REFERENCE = {
+  publisher_id: ids("Products of one of these publishers."),
+  imprint_id: ids("Products of one of these imprints."),
+  division_id: ids("Products of one of these divisions."),
+  season_id: ids("Products of one of these seasons."),
+  license_id: ids("Products under one of these licenses."),
+  title_id: ids("Products of one of these parent titles."),
+  series_id: ids("Products of one of these series."),
+};
 
 /** Filters on references in arrays of a product. */
-export const LINK_FILTERS = ["collection_id", "contributor_id"] as const;
+const BY_LINK = {
+  collection_id: ids("Products in one of these collections."),
+  contributor_id: ids("Products with one of these contributors."),
+};
 
 /** Filters that match at most a few products. */
-export const EXACT = ["isbn13", "isbn10", "product_code"] as const;
+const BY_NUMBER = {
+  isbn13: described("Products with this ISBN-13.", v.optional(Isbn13)),
+  isbn10: described("Products with this ISBN-10.", v.optional(Isbn10)),
+  product_code: described(
+    "The product with this code.",
+    v.optional(heading()),
+  ),
+};
 
-/** The parameters that narrow a list. */
-export const NARROWING = [
-  ...FILTERS,
-  ...REFERENCE_FILTERS,
-  ...LINK_FILTERS,
-  "product_type",
-  ...EXACT,
-  "search",
-  "updated_since",
-] as const;
+export const FILTERS = names(COUNTED);
+export const REFERENCE_FILTERS = names(BY_REFERENCE);
+export const LINK_FILTERS = names(BY_LINK);
+export const EXACT = names(BY_NUMBER);
 
 /** The orders of a list. `-` means descending. */
 export const SORTS = [
@@ -65,55 +70,62 @@ export type Sort = typeof SORTS[number];
 export const DEFAULT_SORT: Sort = "-created_at";
 
 /** The arrays that a list embeds in its products. */
-export const Include = v.optional(
-  embeds({
-    product_territories: "product_territories",
-    product_sales_rights: "product_sales_rights",
-    sales_rights: "product_sales_rights",
-    product_prices: "product_prices",
-    packing_configurations: "packing_configurations",
-    contributors: "contributors",
-    custom_fields: "custom_fields",
-    collateral: "collateral",
-  }),
-  "",
+export const Include = described(
+  "Arrays to embed in each product. `product_territories` includes only the markets.",
+  v.optional(
+    embeds({
+      product_territories: "product_territories",
+      product_sales_rights: "product_sales_rights",
+      sales_rights: "product_sales_rights",
+      product_prices: "product_prices",
+      packing_configurations: "packing_configurations",
+      contributors: "contributors",
+      custom_fields: "custom_fields",
+      collateral: "collateral",
+    }),
+    "",
+  ),
 );
 
 /** The parameters of `GET /products`. */
 export const Parameters = v.object({
-  page: v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
-  // A limit above the maximum counts as the maximum (AIP-158).
-  limit: v.optional(
-    v.pipe(wholeNumber(), v.transform((limit) => Math.min(limit, 100))),
-    "50",
+  page: described(
+    "The page, counted from 1.",
+    v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
   ),
-  search: v.optional(Term, ""),
+  limit: described(
+    "The size of a page. A limit above 100 counts as 100.",
+    v.optional(limit(100), "50"),
+  ),
+  search: described(
+    "Words in the title, ISBNs or product code, in any order, ignoring case and accents. Double quotes enclose a phrase. ISBNs match with or without hyphens.",
+    v.optional(Term, ""),
+  ),
   include: Include,
-  sort: v.optional(
-    v.picklist(SORTS, `invalid_value: Expected one of ${SORTS.join(", ")}`),
-    DEFAULT_SORT,
+  sort: described(
+    "The order. `-` means descending.",
+    v.optional(oneOf(...SORTS), DEFAULT_SORT),
   ),
-  updated_since: v.optional(Since),
-  isbn13: v.optional(Isbn13),
-  isbn10: v.optional(Isbn10),
-  product_code: v.optional(heading()),
-  publishing_status_id: v.optional(Uuids),
-  lifecycle_status_id: v.optional(Uuids),
-  product_availability_id: v.optional(Uuids),
-  format_id: v.optional(Uuids),
-  publisher_id: v.optional(Uuids),
-  imprint_id: v.optional(Uuids),
-  division_id: v.optional(Uuids),
-  season_id: v.optional(Uuids),
-  license_id: v.optional(Uuids),
-  title_id: v.optional(Uuids),
-  series_id: v.optional(Uuids),
-  collection_id: v.optional(Uuids),
-  contributor_id: v.optional(Uuids),
-  product_type: v.optional(choices(PRODUCT_TYPES)),
+  updated_since: described(
+    "Products updated at this time or later: a day, or a time with its offset (ISO 8601). It shows no deletions, and misses a product whose transaction ends after a later one: `GET /products/changes` misses none.",
+    v.optional(Since),
+  ),
+  ...BY_NUMBER,
+  ...COUNTED,
+  ...BY_REFERENCE,
+  ...BY_LINK,
+  product_type: described(
+    "Products of one of these types.",
+    v.optional(choices(PRODUCT_TYPES)),
+  ),
 });
 
 export type ListQuery = v.InferOutput<typeof Parameters>;
+
+/** The parameters that narrow a list. */
+export const NARROWING = names(Parameters.entries).filter((name) =>
+  !["page", "limit", "include", "sort"].includes(name)
+);
 
 /**
  * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
@@ -132,17 +144,20 @@ export function readQuery<
         parameter: parameter.slice(0, 100).toWellFormed(),
         ...known
           ? { code: "duplicate", message: "This parameter occurs twice" }
-          : {
-            code: "unknown_parameter",
-            message: "Unknown parameter",
-          },
+          : { code: "unknown_parameter", message: "Unknown parameter" },
       });
     }
   }
   const read = v.safeParse(parameters, Object.fromEntries(given));
   if (read.success && details.length === 0) return read.output;
-  throw invalid("The query", [
-    ...details,
-    ...queryDetails(read.issues ?? []),
-  ]);
+  details.push(...queryDetails(read.issues ?? []));
+  throw invalid("The query", details);
+}
+
+function ids(description: string) {
+  return described(description, v.optional(Uuids));
+}
+
+function names<const E extends object>(entries: E) {
+  return Object.keys(entries) as (keyof E)[];
 }

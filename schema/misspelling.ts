@@ -1,19 +1,8 @@
 /**
- * The environment variables that look like a misspelling of a known one, with the
- * known one. A misspelled variable silently leaves its setting at the default.
+ * Whether the name looks like a misspelling of the known one. No edit is likely in
+ * short names, which resemble too many words, one in longer and two in long names.
  */
-export function findMisspellings(
-  names: string[],
-  known: string[],
-): { name: string; meant: string }[] {
-  return names.filter((name) => !known.includes(name)).flatMap((name) => {
-    const meant = known.find((known) => isLikely(name, known));
-    return meant ? [{ name, meant }] : [];
-  });
-}
-
-/** Allows no edit in short names, which resemble too many words, one in longer and two in long names. */
-function isLikely(name: string, known: string): boolean {
+export function isMisspelling(name: string, known: string): boolean {
   const max = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
   return Math.abs(name.length - known.length) <= max &&
     editDistance(name.toUpperCase(), known) <= max;

@@ -21,16 +21,6 @@ export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
 
-/** The digits of an amount, or undefined for a value of another type. */
-function decimal(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  if (typeof value === "number") return String(value);
-  if (JSON.isRawJSON(value)) return value.rawJSON;
-}
-
-/** Negative zero is zero. */
-const AMOUNT = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
-
 /** A positive integer in the range of PostgreSQL's `int`. */
 export const PositiveInteger = v.pipe(
   v.number("invalid_type: Expected a whole number"),
@@ -42,39 +32,43 @@ export const PositiveInteger = v.pipe(
   v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
 );
 
-/** A JSON number or a decimal string. */
-const Decimal = v.custom<number | string | RawNumber>(
-  (value) => decimal(value) !== undefined,
-  "invalid_type: Expected a number, or a decimal string",
-);
-
 /** An exact amount. The database gets the client's digits. */
-export const Amount = v.pipe(
-  Decimal,
-  v.check(
-    (value) => AMOUNT.test(decimal(value)!),
-    "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
-  ),
-  v.metadata(decimalUpTo(999_999_999_999.9999)),
+export const Amount = decimal(
+  999_999_999_999.9999,
+  "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
 );
 
 /** A percentage, as exact as an amount. */
-export const Percent = v.pipe(
-  Decimal,
-  v.check(
-    (value) => AMOUNT.test(decimal(value)!) && Number(decimal(value)) <= 100,
-    "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
-  ),
-  v.metadata(decimalUpTo(100)),
+export const Percent = decimal(
+  100,
+  "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
 );
 
-/** The JSON Schema of an amount. */
-function decimalUpTo(maximum: number) {
-  return {
-    anyOf: [
-      { type: "number", minimum: 0, maximum },
-      { type: "string", pattern: AMOUNT.source },
-    ],
-    description: "An exact amount, with at most 4 digits after the point.",
-  };
+/** A JSON number or a decimal string, from 0 to `maximum`. Negative zero is zero. */
+function decimal(maximum: number, message: string) {
+  const form = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
+  return v.pipe(
+    v.custom<number | string | RawNumber>(
+      (value) => digitsOf(value) !== undefined,
+      "invalid_type: Expected a number, or a decimal string",
+    ),
+    v.check((value) => {
+      const digits = digitsOf(value)!;
+      return form.test(digits) && Number(digits) <= maximum;
+    }, message),
+    v.metadata({
+      anyOf: [
+        { type: "number", minimum: 0, maximum },
+        { type: "string", pattern: form.source },
+      ],
+      description: "An exact amount, with at most 4 digits after the point.",
+    }),
+  );
+}
+
+/** Undefined for a value of another type. */
+function digitsOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number") return String(value);
+  if (JSON.isRawJSON(value)) return value.rawJSON;
 }

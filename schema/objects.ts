@@ -1,7 +1,19 @@
 import * as v from "valibot";
+import { Day } from "./values.ts";
 
 /** Unknown fields reported for one object. */
 const MAX_UNKNOWN = 20;
+
+/** An object with these fields. Others are dropped. */
+export function object<const E extends v.ObjectEntries>(entries: E) {
+  return v.pipe(
+    v.custom<Record<string, unknown>>(
+      isObject,
+      "invalid_type: Expected an object",
+    ),
+    v.object(entries),
+  );
+}
 
 /**
  * An object with these fields and no others. Unknown fields are errors. The fields
@@ -14,13 +26,7 @@ export function fields<const E extends v.ObjectEntries>(
 ) {
   const known = new Set([...Object.keys(entries), ...answered]);
   return v.intersect([
-    v.pipe(
-      v.custom<Record<string, unknown>>(
-        isObject,
-        "invalid_type: Expected an object",
-      ),
-      v.object(entries),
-    ),
+    object(entries),
     v.pipe(
       v.unknown(),
       v.rawCheck(({ dataset, addIssue }) => {
@@ -30,7 +36,7 @@ export function fields<const E extends v.ObjectEntries>(
         for (const key of unknown.slice(0, MAX_UNKNOWN)) {
           addIssue({
             message: "unknown_field: Unknown field",
-            path: [step("object", input, key)],
+            path: at(key),
           });
         }
       }),
@@ -43,6 +49,44 @@ export function fields<const E extends v.ObjectEntries>(
       }),
     ),
   ]);
+}
+
+/** The object, if its `valid_to` is not before its `valid_from`. */
+export function dated<const S extends v.GenericSchema>(object: S) {
+  return v.pipe(
+    object,
+    v.rawCheck<v.InferOutput<S>>(({ dataset, addIssue }) => {
+      const input: unknown = dataset.value;
+      if (!isObject(input)) return;
+      const { valid_from: from, valid_to: to } = input;
+      if (!v.is(Day, from) || !v.is(Day, to) || from <= to) return;
+      addIssue({
+        message: "invalid_date: Expected a date that is not before valid_from",
+        path: at("valid_to"),
+      });
+    }),
+  );
+}
+
+type Creating<E> = {
+  [F in keyof E]: E[F] extends v.GenericSchema<infer I>
+    ? null extends I ? v.OptionalSchema<E[F], undefined> : E[F]
+    : never;
+};
+
+/** The fields of a new record: one that can be null can be absent. */
+export function creating<const E extends v.ObjectEntries>(entries: E) {
+  return Object.fromEntries(
+    Object.entries(entries).map(([field, schema]) => [
+      field,
+      v.is(schema, null) ? v.optional(schema) : schema,
+    ]),
+  ) as Creating<E>;
+}
+
+/** The fields of a change: an absent one keeps its value. */
+export function changing<const E extends v.ObjectEntries>(entries: E) {
+  return v.partial(v.object(entries)).entries;
 }
 
 /**
@@ -72,41 +116,28 @@ export function list<const S extends v.GenericSchema>(
     v.maxLength(500, "too_many: At most 500 entries"),
     v.array(entry),
     v.rawCheck(({ dataset, addIssue }) => {
-      for (const { index, entry } of repeated(dataset.value, keys)) {
-        addIssue({
-          message: "duplicate: An earlier entry has the same value",
-          path: [
-            step("array", dataset.value as unknown[], index),
-            step("object", entry, keys[0]!),
-          ],
-        });
+      const entries: unknown = dataset.value;
+      if (keys.length === 0 || !Array.isArray(entries)) return;
+      const seen = new Set<string>();
+      for (const [index, entry] of entries.entries()) {
+        if (!isObject(entry)) continue;
+        const values = keys.map((key) => entry[key]);
+        if (!values.every((value) => typeof value === "string")) continue;
+        const identity = values.join(" ");
+        if (seen.has(identity)) {
+          addIssue({ message: DUPLICATE, path: at(index, keys[0]!) });
+        }
+        seen.add(identity);
       }
     }),
   );
 }
 
-/** The entries with the same strings in `keys` as an earlier entry. */
-function* repeated(entries: unknown, keys: string[]) {
-  if (!Array.isArray(entries) || keys.length === 0) return;
-  const seen = new Set<string>();
-  for (const [index, entry] of entries.entries()) {
-    if (!isObject(entry)) continue;
-    const values = keys.map((key) => entry[key]);
-    if (!values.every((value) => typeof value === "string")) continue;
-    const identity = values.join(" ");
-    if (seen.has(identity)) yield { index, entry };
-    seen.add(identity);
-  }
-}
+export const DUPLICATE = "duplicate: An earlier entry has the same value";
 
-/** One step of the path to an error. */
-export function step(
-  type: "array" | "object",
-  input: object,
-  key: string | number,
-) {
-  const value = Reflect.get(input, key);
-  return { type, origin: "value", input, key, value } as v.IssuePathItem;
+/** The path to an error: its keys are all that is read of it. */
+export function at(...keys: (string | number)[]) {
+  return keys.map((key) => ({ key })) as [v.IssuePathItem];
 }
 
 /** Whether the value is a JSON object. A raw number is not, although it is an object in JavaScript. */

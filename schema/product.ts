@@ -1,20 +1,19 @@
 import * as v from "valibot";
 import { Collateral, NewCollateral } from "./collateral.ts";
+import * as entries from "./entries.ts";
 import {
-  ChangedPacking,
-  ChangedPrice,
-  Collection,
-  Contributor,
-  CustomField,
-  NewPacking,
-  NewPrice,
-} from "./entries.ts";
-import { chosen, fields, isObject, list } from "./objects.ts";
+  changing,
+  chosen,
+  creating,
+  fields,
+  isObject,
+  list,
+} from "./objects.ts";
 import { PositiveInteger } from "./numbers.ts";
 import { holderOf, shownFields } from "./references.ts";
-import { RIGHTS } from "./rights.ts";
 import {
   Day,
+  described,
   heading,
   HttpUrl,
   Isbn10,
@@ -68,15 +67,13 @@ export const SCALARS = {
   publisher_id: v.nullable(Uuid),
   division_id: v.nullable(Uuid),
   imprint_id: v.nullable(Uuid),
-  series_id: v.pipe(
+  series_id: described(
+    "One of the product's collections.",
     v.nullable(Uuid),
-    v.description("One of the product's collections."),
   ),
-  product_form_id: v.pipe(
+  product_form_id: described(
+    "Stored on the product's format and shared by all its products. Without a format it has no effect.",
     v.nullable(Uuid),
-    v.description(
-      "Stored on the product's format and shared by all its products. Without a format it has no effect.",
-    ),
   ),
   product_type: v.nullable(oneOf(...PRODUCT_TYPES)),
   cover_image_url: v.nullable(HttpUrl),
@@ -94,28 +91,30 @@ const ANSWERED = [
   ...Object.keys(IDENTITY),
   ...Object.keys(shownFields()),
   "collections",
-  ...Object.keys(RIGHTS),
+  "product_territories",
+  "product_sales_rights",
 ];
 
 /** The arrays that a body replaces (specification, 2.2). */
 const LINKS = {
-  contributors: list(Contributor, "contributor_id", "contributor_role_id"),
-  product_collections: list(Collection, "collection_id"),
-  custom_fields: list(CustomField, "field_id"),
+  contributors: list(
+    entries.ContributorLink,
+    "contributor_id",
+    "contributor_role_id",
+  ),
+  product_collections: list(entries.CollectionLink, "collection_id"),
+  custom_fields: list(entries.CustomFieldValue, "field_id"),
 };
-
-const { title, ...optionalScalars } = SCALARS;
 
 /** The body of `POST /products`. */
 export const CreateProduct = fields({
-  title,
-  ...v.partial(v.object({
-    ...optionalScalars,
+  ...creating(SCALARS),
+  ...changing({
     ...LINKS,
-    product_prices: list(NewPrice),
-    packing_configurations: list(NewPacking),
+    product_prices: list(entries.NewPrice),
+    packing_configurations: list(entries.NewPackingConfiguration),
     collateral: list(NewCollateral),
-  })).entries,
+  }),
 }, ANSWERED);
 
 /**
@@ -123,25 +122,30 @@ export const CreateProduct = fields({
  * clears a field.
  */
 export const UpdateProduct = fields(
-  v.partial(v.object({
-    title,
-    ...optionalScalars,
+  changing({
+    ...SCALARS,
     ...LINKS,
-    product_prices: list(merged(ChangedPrice, NewPrice), "id"),
-    packing_configurations: list(merged(ChangedPacking, NewPacking), "id"),
+    product_prices: list(merged(entries.ChangedPrice, entries.NewPrice), "id"),
+    packing_configurations: list(
+      merged(
+        entries.ChangedPackingConfiguration,
+        entries.NewPackingConfiguration,
+      ),
+      "id",
+    ),
     collateral: list(Collateral, "id"),
-  })).entries,
+  }),
   ANSWERED,
 );
 
 export type ProductBody = v.InferOutput<typeof UpdateProduct>;
 
 /** An entry with an `id` changes a row, an entry without one creates a row. */
-function merged<
-  const C extends v.GenericSchema<unknown, object>,
-  const N extends v.GenericSchema<unknown, object>,
->(changed: C, created: N) {
-  return chosen<v.InferOutput<C> | v.InferOutput<N>>(
+function merged<C extends object, N extends object>(
+  changed: v.GenericSchema<unknown, C>,
+  created: v.GenericSchema<unknown, N>,
+) {
+  return chosen<C | N>(
     [created, changed],
     (entry) => isObject(entry) && "id" in entry ? changed : created,
   );

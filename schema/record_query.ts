@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { Parameters } from "./list_query.ts";
-import { heading } from "./values.ts";
+import { Term } from "./parameters.ts";
+import { described, heading, oneOf } from "./values.ts";
 
-const { page, limit, search } = Parameters.entries;
+const { page, limit } = Parameters.entries;
 
 /** The orders of a list of records: `-` is descending. */
 export const RECORD_SORTS = [
@@ -20,14 +21,14 @@ export type RecordSort = typeof RECORD_SORTS[number];
 export const RecordParameters = v.object({
   page,
   limit,
-  search,
-  name: v.optional(heading()),
-  sort: v.optional(
-    v.picklist(
-      RECORD_SORTS,
-      `invalid_value: Expected one of ${RECORD_SORTS.join(", ")}`,
-    ),
-    "name",
+  search: described(
+    "Words in the name, in any order, ignoring case and accents. Double quotes make a phrase.",
+    v.optional(Term, ""),
+  ),
+  name: described("Records with exactly this name.", v.optional(heading())),
+  sort: described(
+    "The order: `-` is descending. Names go by their letters, ignoring case and accents.",
+    v.optional(oneOf(...RECORD_SORTS), "name"),
   ),
 });
 
@@ -39,4 +40,6 @@ export const PageParameters = v.object({ page, limit });
 export type PageQuery = v.InferOutput<typeof PageParameters>;
 
 /** The parameters of a code list. */
-export const CodeParameters = v.object({ code: v.optional(heading()) });
+export const CodeParameters = v.object({
+  code: described("The record with exactly this code.", v.optional(heading())),
+});

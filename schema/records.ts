@@ -1,40 +1,52 @@
 import * as v from "valibot";
-import { Uuid } from "./values.ts";
+import { field, same, type Table } from "./entry.ts";
+import { heading, text, Uuid } from "./values.ts";
 
 /*
  * The records that products refer to. A row here and a migration make another
  * resource: its routes, statements, validation and description follow.
  */
 
-/** A kind of record that an organization keeps, with its columns besides the name. */
-function own<const T extends string, const C extends v.ObjectEntries>(
-  type: T,
-  columns: C,
-) {
-  return { type, columns: { name: v.string(), ...columns } };
-}
+const Colour = v.pipe(
+  v.string("invalid_type: Expected a string"),
+  v.regex(
+    /^#[0-9a-fA-F]{6}$/,
+    "invalid_colour: Expected a colour as # and six hexadecimal digits",
+  ),
+);
 
-/** A code list that all organizations share. */
-function shared<const T extends string>(type: T) {
-  return { type, columns: { code: v.string(), name: v.string() } };
-}
+const nullableText = v.nullable(v.string());
 
 /** The records of an organization, by table. `id` and times are not among the columns. */
 const OWN = {
-  licenses: own("License", { badge_colour: v.nullable(v.string()) }),
+  licenses: own("License", {
+    badge_colour: field(v.nullable(Colour), nullableText),
+  }),
   seasons: own("Season", {}),
   publishers: own("Publisher", {}),
   divisions: own("Division", {}),
   imprints: own("Imprint", {}),
-  collections: own("Collection", { collection_type: v.nullable(v.string()) }),
-  formats: own("Format", { product_form_id: v.nullable(Uuid) }),
+  collections: own("Collection", {
+    collection_type: field(v.nullable(text()), nullableText),
+  }),
+  formats: own("Format", { product_form_id: same(v.nullable(Uuid)) }),
   titles: own("Title", {}),
   contributors: own("Contributor", {}),
   custom_fields: own("CustomField", {}),
   publishing_programs: own("PublishingProgram", {}),
 };
 
-/** The code lists, by table. */
+function own<const T extends string, const C extends Table>(
+  type: T,
+  columns: C,
+) {
+  return {
+    type,
+    columns: { name: field(heading(500), v.string()), ...columns },
+  };
+}
+
+/** The code lists that all organizations share, by table. */
 const SHARED = {
   publishing_statuses: shared("PublishingStatus"),
   product_availabilities: shared("ProductAvailability"),
@@ -42,6 +54,11 @@ const SHARED = {
   contributor_roles: shared("ContributorRole"),
   lifecycle_statuses: shared("LifecycleStatus"),
 };
+
+function shared<const T extends string>(type: T) {
+  const column = { answer: v.string() };
+  return { type, columns: { code: column, name: column } };
+}
 
 /** Every table of records, with what one is called and its columns. */
 export const RECORDS = { ...OWN, ...SHARED };
@@ -57,19 +74,13 @@ export const OWN_TABLES = Object.keys(OWN) as OwnTable[];
 export const SHARED_TABLES = Object.keys(SHARED) as SharedTable[];
 
 /** Whether the records of the table belong to all organizations. */
-export function isShared(table: RecordTable): boolean {
+export function isShared(table: RecordTable): table is SharedTable {
   return Object.hasOwn(SHARED, table);
 }
 
 /** The path of a table: `/custom-fields`. */
-export type PathOf<T extends string> = `/${Hyphenated<T>}`;
-
-type Hyphenated<T extends string> = T extends `${infer A}_${infer B}`
-  ? `${A}-${Hyphenated<B>}`
-  : T;
-
-export function pathOfTable<const T extends RecordTable>(table: T): PathOf<T> {
-  return `/${table.replaceAll("_", "-")}` as PathOf<T>;
+export function pathOfTable(table: RecordTable): string {
+  return `/${table.replaceAll("_", "-")}`;
 }
 
 /** What one record of the table is called in a sentence: `custom field`. */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Table } from "./entry.ts";
 import { RECORDS, type RecordTable } from "./records.ts";
 
 /** A field of a body that holds the id of a record. */
@@ -21,111 +22,69 @@ export interface Reference {
 
 /** Everything that a product refers to, in the order in which answers show it. */
 export const REFERENCES: readonly Reference[] = [
-  {
-    field: "license_id",
-    table: "licenses",
-    constraint: "products_license",
+  named("license", "licenses", {
     shows: { license_name: "name", license_badge_colour: "badge_colour" },
     isAlwaysShown: true,
-  },
-  {
-    field: "season_id",
-    table: "seasons",
-    constraint: "products_season",
-    shows: { season_name: "name" },
-  },
-  {
-    field: "publisher_id",
-    table: "publishers",
-    constraint: "products_publisher",
-    shows: { publisher_name: "name" },
-  },
-  {
-    field: "division_id",
-    table: "divisions",
-    constraint: "products_division",
-    shows: { division_name: "name" },
-  },
-  {
-    field: "imprint_id",
-    table: "imprints",
-    constraint: "products_imprint",
-    shows: { imprint_name: "name" },
-  },
-  {
-    field: "series_id",
-    table: "collections",
-    constraint: "products_series",
-    shows: { series_name: "name" },
-    isOneOf: "product_collections",
-  },
-  {
-    field: "format_id",
-    table: "formats",
-    constraint: "products_format",
-    shows: { format_name: "name" },
-  },
+  }),
+  named("season", "seasons"),
+  named("publisher", "publishers"),
+  named("division", "divisions"),
+  named("imprint", "imprints"),
+  named("series", "collections", { isOneOf: "product_collections" }),
+  named("format", "formats"),
   {
     field: "product_form_id",
     table: "product_forms",
     constraint: "formats_product_form",
     heldBy: "format_id",
   },
-  {
-    field: "title_id",
-    table: "titles",
-    constraint: "products_parent_title",
-    shows: { title_name: "name" },
-  },
-  {
-    field: "publishing_status_id",
-    table: "publishing_statuses",
-    constraint: "products_publishing_status",
+  named("title", "titles", { constraint: "products_parent_title" }),
+  named("publishing_status", "publishing_statuses", {
     shows: { publishing_status_name: "name", publishing_status_code: "code" },
-  },
-  {
-    field: "product_availability_id",
-    table: "product_availabilities",
+  }),
+  named("product_availability", "product_availabilities", {
     constraint: "products_availability",
     shows: {
       product_availability_name: "name",
       product_availability_code: "code",
     },
-  },
-  {
-    field: "lifecycle_status_id",
-    table: "lifecycle_statuses",
-    constraint: "products_lifecycle_status",
-    shows: { lifecycle_status_name: "name" },
-  },
-  {
-    field: "contributor_id",
+  }),
+  named("lifecycle_status", "lifecycle_statuses"),
+  named("contributor", "contributors", {
     array: "contributors",
-    table: "contributors",
     constraint: "product_contributors_contributor",
-    shows: { contributor_name: "name" },
-  },
-  {
-    field: "contributor_role_id",
+  }),
+  named("contributor_role", "contributor_roles", {
     array: "contributors",
-    table: "contributor_roles",
     constraint: "product_contributors_role",
     shows: { contributor_role_name: "name", contributor_role_code: "code" },
-  },
+  }),
   {
     field: "collection_id",
     array: "product_collections",
     table: "collections",
     constraint: "product_collections_collection",
   },
-  {
-    field: "field_id",
+  named("field", "custom_fields", {
     array: "custom_fields",
-    table: "custom_fields",
     constraint: "custom_field_values_field",
-    shows: { field_name: "name" },
-  },
+  }),
 ];
+
+/** A reference such as `season_id`, shown as `season_name` and kept by `products_season`. */
+function named(
+  name: string,
+  table: RecordTable,
+  other: Partial<Reference> = {},
+): Reference {
+  return {
+    field: `${name}_id`,
+    table,
+    constraint: `products_${name}`,
+    shows: { [`${name}_name`]: "name" },
+    ...other,
+  };
+}
 
 /** The references of a product itself, or those of the entries of one of its arrays. */
 export function referencesOf(array?: Reference["array"]): Reference[] {
@@ -139,15 +98,18 @@ export function holderOf(field: string): Reference | undefined {
 }
 
 /** The fields in which answers show the records of these references. */
-export function shownFields(array?: Reference["array"]): v.ObjectEntries {
+export function shownFields(
+  array?: Reference["array"],
+): Record<string, { answer: v.GenericSchema }> {
   return Object.fromEntries(
     referencesOf(array).flatMap(({ table, shows, isAlwaysShown }) =>
       Object.entries(shows ?? {}).map(([field, column]) => {
-        const columns: v.ObjectEntries = RECORDS[table].columns;
-        const schema = columns[column]!;
-        if (array) return [field, schema];
-        if (!isAlwaysShown) return [field, v.optional(schema)];
-        return [field, v.is(schema, null) ? schema : v.nullable(schema)];
+        const columns: Table = RECORDS[table].columns;
+        const { answer } = columns[column]!;
+        if (array) return [field, { answer }];
+        if (!isAlwaysShown) return [field, { answer: v.optional(answer) }];
+        const isNullable = v.is(answer, null);
+        return [field, { answer: isNullable ? answer : v.nullable(answer) }];
       })
     ),
   );

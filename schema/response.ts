@@ -1,27 +1,27 @@
 import * as v from "valibot";
-import { COLLATERAL, type CollateralType } from "./collateral.ts";
-import { Currency, Unit } from "./entries.ts";
+import { COLLATERAL } from "./collateral.ts";
+import * as entries from "./entries.ts";
+import { answers } from "./entry.ts";
+import { changing } from "./objects.ts";
 import { IDENTITY, SCALARS } from "./product.ts";
 import { shownFields } from "./references.ts";
 import { RECORDS } from "./records.ts";
-import { RIGHTS, SalesRights, ShallowTerritory } from "./rights.ts";
-import { Day, Uuid } from "./values.ts";
+import { ProductTerritory, SalesRights, ShallowTerritory } from "./rights.ts";
+import { described, Uuid } from "./values.ts";
 
 /*
- * Products in responses. PostgreSQL generates their JSON. These schemas document
- * it for clients, and tests check every response against them.
+ * Products in answers. PostgreSQL generates their JSON. These schemas document
+ * it for clients, and tests check every answer against them. The OpenAPI
+ * document has each export under its name.
  */
 
-const amount = v.nullable(v.number());
-
 const Isbn = v.nullable(
-  v.pipe(v.string(), v.description("Without hyphens and spaces.")),
+  described("Without hyphens and spaces.", v.string()),
 );
 
-/** A collection of a product. */
-export const CollectionSummary = v.object({
+export const Collection = v.object({
   id: Uuid,
-  ...RECORDS.collections.columns,
+  ...answers(RECORDS.collections.columns),
 });
 
 /** The fields of full and listed products. */
@@ -30,95 +30,54 @@ const SUMMARY = {
   ...SCALARS,
   isbn13: Isbn,
   isbn10: Isbn,
-  ...shownFields(),
-  collections: v.optional(v.array(CollectionSummary)),
+  ...answers(shownFields()),
+  collections: v.optional(v.array(Collection)),
 };
 
-/** A price of a product. */
-export const Price = v.object({
+export const TextContent = v.object({
   id: Uuid,
-  currency_code: Currency,
-  retail_price: amount,
-  retail_price_inc_tax: amount,
-  list_price: amount,
-  tax_rate: amount,
-  is_default: v.boolean(),
-  valid_from: v.nullable(Day),
-  valid_to: v.nullable(Day),
+  collateral_type: v.literal("text_content"),
+  ...COLLATERAL.text_content,
 });
 
-/** A packing configuration of a product. */
-export const Packing = v.object({ id: Uuid, unit_of_measure: Unit });
-
-/** A contributor in a role. */
-export const Contributor = v.object({
-  contributor_id: Uuid,
-  contributor_role_id: Uuid,
-  ...shownFields("contributors"),
+export const CitedContent = v.object({
+  id: Uuid,
+  collateral_type: v.literal("cited_content"),
+  ...COLLATERAL.cited_content,
 });
 
-/** A link to a collection. */
-export const Collection = v.object({ collection_id: Uuid });
-
-/** A value of a custom field. */
-export const CustomField = v.object({
-  field_id: Uuid,
-  field_value: v.nullable(v.union([v.string(), v.number(), v.boolean()])),
-  ...shownFields("custom_fields"),
+export const Award = v.object({
+  id: Uuid,
+  collateral_type: v.literal("award"),
+  ...COLLATERAL.award,
 });
 
-/** A text about a product (ONIX block 2). */
-export const TextContent = collateral("text_content");
+/** The arrays that a list includes as they are. */
+const INCLUDED = {
+  product_prices: v.array(entries.Price),
+  packing_configurations: v.array(entries.PackingConfiguration),
+  contributors: v.array(entries.Contributor),
+  custom_fields: v.array(entries.CustomField),
+  collateral: v.array(
+    v.variant("collateral_type", [TextContent, CitedContent, Award]),
+  ),
+};
 
-/** A review or another text that cites the product (ONIX block 2). */
-export const CitedContent = collateral("cited_content");
-
-/** A prize of the product (ONIX block 2). */
-export const Award = collateral("award");
-
-/** A full product: the response to get, create and update. */
+/** A full product: the answer to get, create and update. */
 export const Product = v.object({
   ...SUMMARY,
-  product_prices: v.array(Price),
-  packing_configurations: v.array(Packing),
-  contributors: v.array(Contributor),
-  product_collections: v.array(Collection),
-  custom_fields: v.array(CustomField),
-  collateral: v.array(v.variant("collateral_type", [
-    TextContent,
-    CitedContent,
-    Award,
-  ])),
-  ...RIGHTS,
+  ...INCLUDED,
+  product_collections: v.array(entries.ProductCollection),
+  product_territories: v.array(ProductTerritory),
+  product_sales_rights: v.array(SalesRights),
 });
 
 /** A product in a list, with the arrays that `include` names. */
 export const ListedProduct = v.object({
   ...SUMMARY,
-  ...v.partial(v.pick(Product, [
-    "product_prices",
-    "packing_configurations",
-    "contributors",
-    "custom_fields",
-    "collateral",
-  ])).entries,
-  product_territories: v.optional(v.array(ShallowTerritory)),
-  product_sales_rights: v.optional(v.array(SalesRights)),
+  ...changing({
+    ...INCLUDED,
+    product_territories: v.array(ShallowTerritory),
+    product_sales_rights: v.array(SalesRights),
+  }),
 });
-
-/** An entry of this type. Every field is present; an empty one is null. */
-function collateral<const T extends CollateralType>(type: T) {
-  const entries = Object.entries<v.GenericSchema>(COLLATERAL[type]);
-  return v.object({
-    id: Uuid,
-    collateral_type: v.literal(type),
-    ...Object.fromEntries(
-      entries.map(([field, schema]) => [field, present(schema)]),
-    ),
-  });
-}
-
-function present(schema: v.GenericSchema): v.GenericSchema {
-  const { type, wrapped } = schema as { type: string; wrapped?: typeof schema };
-  return type === "optional" && wrapped ? wrapped : schema;
-}

@@ -1,120 +1,176 @@
 import * as v from "valibot";
-import { Day, Uuid } from "./values.ts";
+import { CurrencyCode } from "./entries.ts";
+import { amount, day, entry, field, percent, same } from "./entry.ts";
+import { PositiveInteger } from "./numbers.ts";
+import { at, dated, isObject, list } from "./objects.ts";
+import { code, type OnixList } from "./onix_codes.ts";
+import { Day, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
- * Rights and supply in responses (ONIX blocks 3, 4 and 6). Labels come from the
- * ONIX code lists.
+ * The entries of rights and supply (ONIX blocks 3, 4 and 6), in bodies and in
+ * answers. The OpenAPI document has each export under its name.
  */
 
-const text = v.nullable(v.string());
+const nullableText = v.nullable(v.string());
 
-const whole = v.nullable(v.pipe(v.number(), v.integer()));
+const id = field(v.optional(Uuid), Uuid);
+const words = field(optional(text()), nullableText);
+const count = field(
+  optional(PositiveInteger),
+  v.nullable(v.pipe(v.number(), v.integer())),
+);
 
-const amount = v.nullable(v.number());
+/** The label of a code, from its ONIX list. */
+const label = { answer: nullableText };
 
-const day = v.nullable(Day);
+function coded(list: OnixList) {
+  return field(optional(code(list)), nullableText);
+}
 
-/** The territory of a right or a market: countries of ONIX List 91, regions of List 49. */
-export const Territory = v.object({
-  countries_included: v.array(v.string()),
-  countries_excluded: v.array(v.string()),
-  regions_included: v.array(v.string()),
-  regions_excluded: v.array(v.string()),
+function role(list: OnixList) {
+  return field(code(list), v.string());
+}
+
+function many<const B extends v.GenericSchema, const A extends v.GenericSchema>(
+  { body, answer }: { body: B; answer: A },
+) {
+  return field(v.optional(list(body), []), v.array(answer));
+}
+
+export const CountryCode = code(91);
+export const RegionCode = code(49);
+
+const countries = many(field(CountryCode, v.string()));
+const regions = many(field(RegionCode, v.string()));
+
+export const { body: TerritoryBody, answer: Territory } = entry({
+  countries_included: countries,
+  countries_excluded: countries,
+  regions_included: regions,
+  regions_excluded: regions,
 });
 
-/** A market of a territory. */
-export const Market = v.object({
-  id: Uuid,
-  name: text,
-  territory: Territory,
+export const { body: MarketBody, answer: Market } = entry({
+  id,
+  name: words,
+  territory: field(v.optional(TerritoryBody, {}), Territory),
 });
 
-/** A territory of a product in a list. */
-export const ShallowTerritory = v.object({
-  id: Uuid,
-  market_reference: text,
-  exclusivity: v.picklist([
-    "exclusive",
-    "non_exclusive",
-    "not_for_sale",
-    "unknown",
-  ]),
-  markets: v.array(Market),
+export const { body: PublishingDetailBody, answer: MarketPublishingDetail } =
+  entry({
+    market_publishing_status: coded(68),
+    market_publishing_status_label: label,
+    market_dates: many(entry({
+      market_date_role: role(163),
+      market_date_role_label: label,
+      date: same(Day),
+    })),
+  });
+
+const tax = entry({
+  tax_type: coded(171),
+  tax_rate_code: coded(62),
+  tax_rate_percent: percent,
+  taxable_amount: amount,
+  tax_amount: amount,
 });
 
-/** Publishing details of a market (ONIX block 4). */
-export const MarketPublishingDetail = v.object({
-  market_publishing_status: text,
-  market_publishing_status_label: text,
-  market_dates: v.array(v.object({
-    market_date_role: v.string(),
-    market_date_role_label: text,
-    date: Day,
-  })),
-});
+export const TaxBody = tax.body;
 
-/** A price of a supplier (ONIX block 6). */
-export const SupplyPrice = v.object({
-  id: Uuid,
-  price_type: text,
-  price_type_label: text,
+const price = entry({
+  id,
+  price_type: coded(58),
+  price_type_label: label,
   price_amount: amount,
-  currency_code: text,
-  price_status: text,
-  minimum_order_quantity: whole,
+  currency_code: field(optional(CurrencyCode), nullableText),
+  price_status: coded(61),
+  minimum_order_quantity: count,
   valid_from: day,
   valid_to: day,
-  taxes: v.array(v.object({
-    tax_type: text,
-    tax_rate_code: text,
-    tax_rate_percent: amount,
-    taxable_amount: amount,
-    tax_amount: amount,
+  taxes: many(tax),
+});
+
+export const SupplyPriceBody = dated(price.body);
+export const SupplyPrice = price.answer;
+
+const supplier = entry({
+  supplier_role: coded(93),
+  supplier_role_label: label,
+  supplier_name: words,
+});
+
+export const { body: SupplyDetailBody, answer: SupplyDetail } = entry({
+  id,
+  supplier: field(v.optional(supplier.body, {}), supplier.answer),
+  product_availability: coded(65),
+  product_availability_label: label,
+  supply_dates: many(entry({
+    supply_date_role: role(166),
+    supply_date_role_label: label,
+    date: same(Day),
   })),
+  order_time: count,
+  pack_quantity: count,
+  unpriced_item_type: coded(57),
+  prices: many(field(SupplyPriceBody, SupplyPrice)),
 });
 
-/** A supplier of a territory, with dates and prices (ONIX block 6). */
-export const SupplyDetail = v.object({
-  id: Uuid,
-  supplier: v.object({
-    supplier_role: text,
-    supplier_role_label: text,
-    supplier_name: text,
-  }),
-  product_availability: text,
-  product_availability_label: text,
-  supply_dates: v.array(v.object({
-    supply_date_role: v.string(),
-    supply_date_role_label: text,
-    date: Day,
-  })),
-  order_time: whole,
-  pack_quantity: whole,
-  unpriced_item_type: text,
-  prices: v.array(SupplyPrice),
-});
+const Exclusivity = oneOf(
+  "exclusive",
+  "non_exclusive",
+  "not_for_sale",
+  "unknown",
+);
 
-/** A territory with all its details. */
-export const ProductTerritory = v.object({
-  ...ShallowTerritory.entries,
-  market_publishing_detail: MarketPublishingDetail,
-  supply_details: v.array(SupplyDetail),
-});
-
-/** A sales right (ONIX List 46). The territory is null for the rest of the world. */
-export const SalesRights = v.object({
-  id: Uuid,
-  sales_rights_type: v.string(),
-  sales_rights_type_label: text,
-  for_sale: v.boolean(),
-  exclusive: v.nullable(v.boolean()),
-  is_rest_of_world: v.boolean(),
-  territory: v.nullable(Territory),
-  publisher_name: text,
-});
-
-/** The arrays of a product that describe rights and supply. */
-export const RIGHTS = {
-  product_territories: v.array(ProductTerritory),
-  product_sales_rights: v.array(SalesRights),
+const SHALLOW = {
+  id,
+  market_reference: words,
+  exclusivity: field(v.optional(Exclusivity, "unknown"), Exclusivity),
+  markets: many(field(MarketBody, Market)),
 };
+
+/** A territory of a product in a list. */
+export const ShallowTerritory = entry(SHALLOW).answer;
+
+export const { body: ProductTerritoryBody, answer: ProductTerritory } = entry({
+  ...SHALLOW,
+  market_publishing_detail: field(
+    v.optional(PublishingDetailBody, {}),
+    MarketPublishingDetail,
+  ),
+  supply_details: many(field(SupplyDetailBody, SupplyDetail)),
+});
+
+const right = entry({
+  id,
+  sales_rights_type: role(46),
+  sales_rights_type_label: label,
+  for_sale: { answer: v.boolean() },
+  exclusive: { answer: v.nullable(v.boolean()) },
+  is_rest_of_world: field(
+    v.optional(v.boolean("invalid_type: Expected true or false"), false),
+    v.boolean(),
+  ),
+  territory: field(optional(TerritoryBody), v.nullable(Territory)),
+  publisher_name: words,
+});
+
+export const SalesRights = right.answer;
+
+/** A sales right. It either has a territory or covers the rest of the world. */
+export const SalesRightBody = v.pipe(
+  right.body,
+  v.rawCheck(({ dataset, addIssue }) => {
+    const right: unknown = dataset.value;
+    if (!isObject(right)) return;
+    const { is_rest_of_world = false, territory = null } = right;
+    if (is_rest_of_world === (territory === null)) return;
+    if (typeof is_rest_of_world !== "boolean") return;
+    addIssue({
+      message: is_rest_of_world
+        ? "unexpected_territory: The rest of the world has no territory: send null"
+        : "required: A territory is required, except for the rest of the world",
+      path: at("territory"),
+    });
+  }),
+);

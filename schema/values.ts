@@ -1,9 +1,5 @@
 import * as v from "valibot";
 
-const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
-
-const ISBN10 = /^\d{9}[\dX]$/;
-
 /** The length in Unicode code points. */
 export function codePoints(text: string): number {
   return text.length -
@@ -42,16 +38,16 @@ export function heading(max = 2000) {
   );
 }
 
-/** A UUID (RFC 9562), converted to lower case. */
-export const Uuid = v.pipe(
+/** A UUID (RFC 9562) in either case. */
+export const SentUuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),
-  v.check(
-    (id) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id),
+  v.uuid(
     "invalid_uuid: Expected a UUID such as 0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
   ),
-  v.metadata({ format: "uuid" }),
-  v.toLowerCase(),
 );
+
+/** A UUID, converted to lower case. */
+export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 
 /** The absent id of a new row: the service assigns ids. */
 export const NoId = v.optional(
@@ -96,45 +92,52 @@ export const HttpUrl = v.pipe(
   v.metadata({ pattern: HTTP_URL.source }),
 );
 
-/** An ISBN-13. Hyphens and spaces are removed. */
-export const Isbn13 = v.pipe(
-  text(),
-  v.metadata({
-    description:
-      "An ISBN-13 with a valid check digit. Hyphens and spaces are removed.",
-    examples: ["978-0-306-40615-7"],
-  }),
-  v.transform(bareIsbn),
-  v.check(
-    (isbn) => ISBN13.test(isbn) && isbn.endsWith(isbn13CheckDigit(isbn)),
-    ({ input: isbn }) =>
-      ISBN13.test(isbn)
-        ? `invalid_isbn13: The check digit after ${isbn.slice(0, 12)} is ${
-          isbn13CheckDigit(isbn)
-        }, not ${isbn.slice(12)}`
-        : "invalid_isbn13: Expected 13 digits that begin with 978 or 979, but not with 9790",
-  ),
-);
+export const Isbn13 = isbn(13, {
+  form: /^97(?:8\d|9[1-9])\d{9}$/,
+  expected: "13 digits that begin with 978 or 979, but not with 9790",
+  checkDigit: isbn13CheckDigit,
+  example: "978-0-306-40615-7",
+});
 
-/** An ISBN-10. Hyphens and spaces are removed, and `x` becomes `X`. */
-export const Isbn10 = v.pipe(
-  text(),
-  v.metadata({
-    description:
-      "An ISBN-10 with a valid check digit. Hyphens and spaces are removed.",
-    examples: ["0-306-40615-2"],
-  }),
-  v.transform(bareIsbn),
-  v.check(
-    (isbn) => ISBN10.test(isbn) && isbn.endsWith(isbn10CheckDigit(isbn)),
-    ({ input: isbn }) =>
-      ISBN10.test(isbn)
-        ? `invalid_isbn10: The check digit after ${isbn.slice(0, 9)} is ${
-          isbn10CheckDigit(isbn)
-        }, not ${isbn.slice(9)}`
-        : "invalid_isbn10: Expected nine digits and a check digit, 0 to 9 or X",
-  ),
-);
+/** `x` becomes `X`. */
+export const Isbn10 = isbn(10, {
+  form: /^\d{9}[\dX]$/,
+  expected: "nine digits and a check digit, 0 to 9 or X",
+  checkDigit: isbn10CheckDigit,
+  example: "0-306-40615-2",
+});
+
+interface IsbnKind {
+  form: RegExp;
+  expected: string;
+  checkDigit: (isbn: string) => string;
+  example: string;
+}
+
+function isbn(
+  length: 10 | 13,
+  { form, expected, checkDigit, example }: IsbnKind,
+) {
+  const code = `invalid_isbn${length}`;
+  return v.pipe(
+    text(),
+    v.metadata({
+      description:
+        `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
+      examples: [example],
+    }),
+    v.transform(bareIsbn),
+    v.check(
+      (isbn) => form.test(isbn) && isbn.endsWith(checkDigit(isbn)),
+      ({ input: isbn }) =>
+        form.test(isbn)
+          ? `${code}: The check digit after ${isbn.slice(0, -1)} is ${
+            checkDigit(isbn)
+          }, not ${isbn.at(-1)}`
+          : `${code}: Expected ${expected}`,
+    ),
+  );
+}
 
 /** One of the values, case-sensitive. */
 export function oneOf<const T extends readonly string[]>(...values: T) {
@@ -164,15 +167,15 @@ export function isbn10CheckDigit(digits: string): string {
   return check === 10 ? "X" : String(check);
 }
 
-/** A code of an ONIX list. */
-export function code(list: number, codes: readonly string[]) {
-  return v.picklist(
-    codes,
-    `invalid_code: Expected a code of ONIX List ${list}`,
-  );
-}
-
 /** A field that may be absent or null. */
 export function optional<const S extends v.GenericSchema>(schema: S) {
   return v.optional(v.nullable(schema));
+}
+
+/** A schema with what the OpenAPI document says of it. */
+export function described<const S extends v.GenericSchema>(
+  description: string,
+  schema: S,
+) {
+  return v.pipe(schema, v.description(description));
 }

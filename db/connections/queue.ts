@@ -19,6 +19,9 @@ export interface Load {
 /** The limits of waiting operations: in all, of an organization and of a caller. */
 export const MAX_WAITING = [10_000, 1_000, 500] as const;
 
+/** The number of children that a node keeps although they are idle. */
+const MAX_IDLE = 100;
+
 type Give<Slot> = (slot: Slot) => void;
 
 /** A node of the tree of callers: all callers, an organization or a caller, by its depth. */
@@ -26,12 +29,14 @@ class CallerNode<Slot> {
   readonly running = { short: 0, long: 0 };
   readonly waiting = { short: 0, long: 0 };
   /** The waiting operations of a caller, first in, first out. */
-  readonly queues = {
-    short: new Set<Give<Slot>>(),
-    long: new Set<Give<Slot>>(),
-  };
-  /** The children by name. The first is next to get a slot. */
+  readonly queues: Record<Kind, Give<Slot>[]> = { short: [], long: [] };
   readonly children = new Map<string, CallerNode<Slot>>();
+  /** The number of the last hand-out. The child with the lowest is next to get a slot. */
+  turn: number;
+
+  constructor(turn: number) {
+    this.turn = turn;
+  }
 
   get isIdle(): boolean {
     return sum(this.waiting) + sum(this.running) === 0;
@@ -47,7 +52,8 @@ class CallerNode<Slot> {
 export class Queue<Slot extends { readonly isOpen: boolean }> {
   readonly #free: Slot[];
   readonly #slots: Record<"all" | "long", number>;
-  readonly #root = new CallerNode<Slot>();
+  readonly #root = new CallerNode<Slot>(0);
+  #turn = 0;
   /** The first kind is next to get a slot. */
   readonly #kinds: Kind[] = ["short", "long"];
 
@@ -84,16 +90,15 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     if (
       path.some(({ waiting }, depth) => sum(waiting) >= MAX_WAITING[depth]!)
     ) {
-      this.#forgetIdle(caller);
       throw unavailable("Too many requests are waiting for the database");
     }
     const { promise, resolve } = Promise.withResolvers<Slot>();
-    path.at(-1)!.queues[kind].add(resolve);
+    const queue = path.at(-1)!.queues[kind];
+    queue.push(resolve);
     for (const node of path) node.waiting[kind]++;
     return await before(deadline, promise, () => {
-      path.at(-1)!.queues[kind].delete(resolve);
+      queue.splice(queue.indexOf(resolve), 1);
       for (const node of path) node.waiting[kind]--;
-      this.#forgetIdle(caller);
       return tooLate();
     });
   }
@@ -101,7 +106,6 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   /** Takes the slot back, and gives it to the next operation. */
   release(slot: Slot, caller: Caller, kind: Kind): void {
     for (const node of this.#pathOf(caller)) node.running[kind]--;
-    this.#forgetIdle(caller);
     this.#free.push(slot);
     while (this.#free.length > 0 && this.#giveNext());
   }
@@ -114,27 +118,29 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
 
   #giveTo(kind: Kind): boolean {
     const path = this.#next([this.#root], kind);
-    const [give] = path?.at(-1)?.queues[kind] ?? [];
-    if (!path || !give) return false;
-    path.at(-1)!.queues[kind].delete(give);
-    for (const node of path) node.waiting[kind]--;
+    if (!path) return false;
+    const give = path.at(-1)!.queues[kind].shift()!;
+    this.#turn++;
+    for (const node of path) {
+      node.waiting[kind]--;
+      node.turn = this.#turn;
+    }
     give(this.#take(path, kind));
     return true;
   }
 
-  /** The path to the next caller. The nodes on it move to the end of the line. */
+  /** The path to the next caller. */
   #next(path: CallerNode<Slot>[], kind: Kind): CallerNode<Slot>[] | undefined {
     const depth = path.length - 1;
     const node = path[depth]!;
     if (node.waiting[kind] === 0 || !this.#hasRoom(node, depth, kind)) return;
-    if (node.queues[kind].size > 0) return path;
-    for (const [name, child] of node.children) {
-      const found = this.#next([...path, child], kind);
-      if (!found) continue;
-      node.children.delete(name);
-      node.children.set(name, child);
-      return found;
+    if (node.queues[kind].length > 0) return path;
+    let next: CallerNode<Slot>[] | undefined;
+    for (const child of node.children.values()) {
+      if (next && next[depth + 1]!.turn < child.turn) continue;
+      next = this.#next([...path, child], kind) ?? next;
     }
+    return next;
   }
 
   #hasRoom({ running }: CallerNode<Slot>, depth: number, kind: Kind): boolean {
@@ -151,28 +157,26 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   }
 
   #pathOf({ organizationId, name }: Caller): CallerNode<Slot>[] {
-    const organization = childOf(this.#root, organizationId);
-    return [this.#root, organization, childOf(organization, name)];
+    const organization = this.#childOf(this.#root, organizationId);
+    return [this.#root, organization, this.#childOf(organization, name)];
   }
 
-  #forgetIdle({ organizationId, name }: Caller): void {
-    const [root, organization, caller] = this.#pathOf({
-      organizationId,
-      name,
-    });
-    if (caller!.isIdle) organization!.children.delete(name);
-    if (organization!.isIdle) root!.children.delete(organizationId);
+  #childOf({ children }: CallerNode<Slot>, name: string): CallerNode<Slot> {
+    const known = children.get(name);
+    if (known) return known;
+    if (children.size > MAX_IDLE) {
+      for (const [name, child] of children) {
+        if (child.isIdle) children.delete(name);
+      }
+    }
+    const child = new CallerNode<Slot>(++this.#turn);
+    children.set(name, child);
+    return child;
   }
 }
 
 function sum({ short, long }: Record<Kind, number>): number {
   return short + long;
-}
-
-function childOf<Slot>(node: CallerNode<Slot>, name: string): CallerNode<Slot> {
-  let child = node.children.get(name);
-  if (!child) node.children.set(name, child = new CallerNode());
-  return child;
 }
 
 function tooLate() {

@@ -1,4 +1,4 @@
-import type { SalesRightsBody } from "../../schema/sales_rights_body.ts";
+import type { SalesRightsBody } from "../../schema/rights_bodies.ts";
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { pruning, upserting } from "./nested_rows.ts";

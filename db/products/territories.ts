@@ -2,7 +2,7 @@ import {
   type RowId,
   rowIds,
   type TerritoriesBody,
-} from "../../schema/territory_body.ts";
+} from "../../schema/rights_bodies.ts";
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";

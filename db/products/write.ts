@@ -68,11 +68,10 @@ export async function updateProduct(
   });
   try {
     const results = await database.transaction(async (tx) => {
-      if (check || expected.length > 0) {
-        await lockAndCheck(tx, id, expected, check);
-      }
+      const isChecked = check !== undefined || expected.length > 0;
+      if (isChecked) await lockAndCheck(tx, id, expected, check);
       return await tx.commit(
-        lockProducts(id),
+        ...isChecked ? [] : [lockProducts(id)],
         ...writes,
         isEmpty ? currentProducts(id) : answerProducts([id]),
       );

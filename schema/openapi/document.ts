@@ -1,24 +1,19 @@
 import { VERSIONS } from "../envelope.ts";
-import { exampleAnswers, exampleBodies } from "./examples.ts";
 import {
-  failureAnswers,
   failureResponses,
   failureSchemas,
   tableOfCodes,
 } from "./error_responses.ts";
+import { RESPONSE_HEADERS } from "./headers.ts";
+import { bodySchemas, ref } from "./json_schema.ts";
 import {
-  requestHeaders,
-  RESPONSE_HEADERS,
-  responseHeaders,
-} from "./headers.ts";
-import { bodySchemas } from "./json_schema.ts";
-import type { Operation } from "./operation.ts";
+  type Operation,
+  operationObject,
+  SECURITY,
+  TAGS,
+} from "./operation.ts";
 import { API, SERVICE } from "./operations.ts";
-import {
-  feedParameters,
-  listParameters,
-  sharedParameters,
-} from "./list_parameters.ts";
+import { sharedParameters } from "./query_parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =
@@ -41,29 +36,9 @@ export function openapiDocument(origin: string, prefix: string): string {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: origin + prefix }],
-    security: [{ apiKey: [] }, BEARER],
-    tags: [
-      { name: "Products", description: "The books of the organization." },
-      {
-        name: "Rights and supply",
-        description: "Where a product is sold, by whom and for how much.",
-      },
-      {
-        name: "References",
-        description:
-          "What products refer to. The organization's own records, all alike.",
-      },
-      {
-        name: "Code lists",
-        description: "The ids and codes that all organizations share.",
-      },
-      {
-        name: "API keys",
-        description:
-          "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
-      },
-      { name: "Service", description: "The service itself." },
-    ],
+    security: SECURITY,
+    tags: Object.entries(TAGS)
+      .map(([name, description]) => ({ name, description })),
     paths: {
       ...pathsOf(API),
       ...pathsOf(SERVICE, { servers: [{ url: origin }] }),
@@ -72,15 +47,11 @@ export function openapiDocument(origin: string, prefix: string): string {
       securitySchemes: SECURITY_SCHEMES,
       parameters: sharedParameters(),
       headers: RESPONSE_HEADERS,
-      responses: failureResponses(OPERATIONS),
-      schemas: bodySchemas({ ...SCHEMAS, ...failureSchemas(OPERATIONS) }),
+      responses: failureResponses(),
+      schemas: bodySchemas({ ...SCHEMAS, ...failureSchemas() }),
     },
   });
 }
-
-const OPERATIONS: Record<string, Operation> = { ...API, ...SERVICE };
-
-const BEARER = { bearer: [], organization: [] };
 
 const SECURITY_SCHEMES = {
   apiKey: {
@@ -118,65 +89,8 @@ function pathsOf(operations: Record<string, Operation>, common = {}) {
 }
 
 function pathParameters(path: string) {
-  return Array.from(
-    path.matchAll(/\{(\w+)\}/g),
-    ([, name]) =>
-      reference(
-        name === "id" && !path.startsWith("/products/") ? "record_id" : name!,
-      ),
-  );
-}
-
-function reference(parameter: string) {
-  return { $ref: `#/components/parameters/${parameter}` };
-}
-
-function operationObject(key: string, operation: Operation) {
-  const { operationId, summary, description, tag, body, answer } = operation;
-  return {
-    operationId,
-    summary,
-    description,
-    tags: [tag],
-    ...operation.isOpen && { security: [] },
-    ...operation.isAdministration && { security: [BEARER] },
-    parameters: [
-      ...operation.isList ? listParameters() : [],
-      ...(operation.query ?? []).map(reference),
-      ...operation.isFeed ? feedParameters() : [],
-      ...requestHeaders(...operation.requestHeaders ?? []),
-    ],
-    requestBody: body && {
-      required: true,
-      content: json(
-        { $ref: `#/components/schemas/${body}` },
-        exampleBodies(key),
-      ),
-    },
-    responses: {
-      [answer.status]: {
-        description: answer.description,
-        headers: responseHeaders(...answer.headers ?? []),
-        ...answer.status !== 204 && {
-          content: json(
-            answer.body
-              ? { $ref: `#/components/schemas/${answer.body}` }
-              : { type: "object" },
-            exampleAnswers(key),
-          ),
-        },
-      },
-      ...operation.isConditional && {
-        304: {
-          description: "The client's copy is current.",
-          headers: responseHeaders("ETag"),
-        },
-      },
-      ...failureAnswers(operation.errors),
-    },
-  };
-}
-
-function json(schema: object, examples?: object) {
-  return { "application/json": { schema, examples } };
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => {
+    const isRecord = name === "id" && !path.startsWith("/products/");
+    return ref("parameters", isRecord ? "record_id" : name!);
+  });
 }

@@ -1,8 +1,10 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
+import { failure } from "./envelopes.ts";
 import { exampleFailures } from "./examples.ts";
 import { type ResponseHeader, responseHeaders } from "./headers.ts";
+import { ref } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
-import { failure } from "./schemas.ts";
+import { API, SERVICE } from "./operations.ts";
 
 /** The meaning of each code. */
 const WHEN: Record<ErrorCode, string> = {
@@ -50,64 +52,78 @@ export function tableOfCodes(): string {
   return ["| Status | Code | When |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** References to the responses of an operation with these codes, by status. */
-export function failureAnswers(codes: readonly ErrorCode[]) {
+/** The errors that a part of an operation implies. */
+const IMPLIED: Record<string, ErrorCode[]> = {
+  request: ["VALIDATION_ERROR", "UNSUPPORTED_VERSION", "INTERNAL_ERROR"],
+  credentials: [
+    "UNAUTHORIZED",
+    "FORBIDDEN",
+    "DATABASE_ERROR",
+    "SERVICE_UNAVAILABLE",
+  ],
+  path: ["NOT_FOUND"],
+  body: [
+    "INVALID_JSON",
+    "REQUEST_TIMEOUT",
+    "PAYLOAD_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ],
+  "If-Match": ["PRECONDITION_FAILED"],
+  "Idempotency-Key": ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
+};
+
+/** The errors of each operation, by status. Operations with equal codes share a response of this name. */
+const FAILURES = Object.entries<Operation>({ ...API, ...SERVICE })
+  .flatMap(([key, operation]) => failuresOf(key, operation));
+
+function failuresOf(key: string, operation: Operation) {
+  const { tag, body, requestHeaders = [], errors = [] } = operation;
+  const parts = [
+    "request",
+    ...tag === "Service" ? [] : ["credentials"],
+    ...key.includes("{") ? ["path"] : [],
+    ...body ? ["body"] : [],
+    ...requestHeaders,
+  ];
+  const possible = [...parts.flatMap((part) => IMPLIED[part] ?? []), ...errors];
+  const codes = (Object.keys(STATUS) as ErrorCode[])
+    .filter((code) => possible.includes(code));
+  const groups = Map.groupBy(codes, (code) => STATUS[code]);
+  return Array.from(groups, ([status, codes]) => (
+    { operation: key, status, codes, name: codes.join("-or-") }
+  ));
+}
+
+/** References to the responses to the errors of an operation, by status. */
+export function failureAnswers(key: string) {
+  const own = FAILURES.filter(({ operation }) => operation === key);
   return Object.fromEntries(
-    byStatus(codes).map(([status, codes]) => [
-      status,
-      { $ref: `#/components/responses/${nameOf(codes)}` },
-    ]),
+    own.map(({ status, name }) => [status, ref("responses", name)]),
   );
 }
 
 /** The Response Objects that `failureAnswers` refers to, by name. */
-export function failureResponses(operations: Record<string, Operation>) {
-  return Object.fromEntries(
-    groupsOf(operations).map((codes) => [
-      nameOf(codes),
-      {
-        description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`)
-          .join("\n\n"),
-        headers: responseHeaders(
-          ...codes.flatMap((code) => HEADERS[code] ?? []),
+export function failureResponses() {
+  return Object.fromEntries(FAILURES.map(({ name, codes }) => [name, {
+    description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join("\n\n"),
+    headers: responseHeaders(codes.flatMap((code) => HEADERS[code] ?? [])),
+    content: {
+      "application/json": {
+        schema: ref("schemas", name),
+        examples: exampleFailures(({ operation, answer }) =>
+          codes.includes(answer.error.code) &&
+          FAILURES.some((failure) =>
+            failure.name === name && failure.operation === operation
+          )
         ),
-        content: {
-          "application/json": {
-            schema: { $ref: `#/components/schemas/${nameOf(codes)}` },
-            examples: exampleFailures(({ operation, answer }) =>
-              codes.includes(answer.error.code) &&
-              byStatus(operations[operation]!.errors).some(([, group]) =>
-                nameOf(group) === nameOf(codes)
-              )
-            ),
-          },
-        },
       },
-    ]),
-  );
+    },
+  }]));
 }
 
 /** The schemas of the bodies of these responses, under the same names. */
-export function failureSchemas(operations: Record<string, Operation>) {
+export function failureSchemas() {
   return Object.fromEntries(
-    groupsOf(operations).map((codes) => [nameOf(codes), failure(codes)]),
+    FAILURES.map(({ name, codes }) => [name, failure(codes)]),
   );
-}
-
-/** The codes of all operations, grouped by operation and status. */
-function groupsOf(operations: Record<string, Operation>): ErrorCode[][] {
-  return Object.values(operations).flatMap(({ errors }) =>
-    byStatus(errors).map(([, codes]) => codes)
-  );
-}
-
-/** The groups are in the order of `STATUS`, so that equal groups have equal names. */
-function byStatus(codes: readonly ErrorCode[]) {
-  const all = (Object.keys(STATUS) as ErrorCode[])
-    .filter((code) => codes.includes(code));
-  return [...Map.groupBy(all, (code) => STATUS[code])];
-}
-
-function nameOf(codes: ErrorCode[]): string {
-  return codes.join("-or-");
 }

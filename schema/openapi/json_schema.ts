@@ -19,9 +19,6 @@ const CODE_ONLY_ACTIONS = [
   "trim",
 ];
 
-/** The schema of a custom value. Unions omit it. */
-const EMPTY: JsonSchema = {};
-
 /**
  * Converts the named schemas of bodies to JSON Schema (2020-12). They refer to
  * each other by `$ref`. Throws for a schema without an equivalent.
@@ -33,10 +30,11 @@ export function bodySchemas(
     ...OPTIONS,
     // JSON Schema cannot express that the length of an array is checked before its entries.
     errorMode: "ignore",
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideRef: ({ referenceId }) => ref("schemas", referenceId).$ref,
+    // Type generators take a field with a default as required.
     overrideSchema: (context) =>
       context.valibotSchema.type === "optional"
-        ? withoutDefault(context.jsonSchema)
+        ? { ...context.jsonSchema, default: undefined }
         : overrideSchema(context),
   });
   return Object.fromEntries(
@@ -44,9 +42,18 @@ export function bodySchemas(
   );
 }
 
-/** The schema of query parameters as clients send them. */
-export function querySchema(parameters: v.GenericSchema): JsonSchema {
-  return toJsonSchema(parameters, { ...OPTIONS, typeMode: "input" });
+/** A reference to a component of the document. */
+export function ref(
+  kind: "headers" | "parameters" | "responses" | "schemas",
+  name: string,
+) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+/** The schema of a query parameter as clients send it. */
+export function parameterSchema(parameter: v.GenericSchema): JsonSchema {
+  const schema = toJsonSchema(parameter, { ...OPTIONS, typeMode: "input" });
+  return { ...schema, $schema: undefined };
 }
 
 const OPTIONS: ConversionConfig = {
@@ -64,7 +71,7 @@ function overrideSchema(
 ): JsonSchema | undefined {
   switch (valibotSchema.type) {
     case "custom":
-      return EMPTY;
+      return {};
     case "object":
       return withoutNever(jsonSchema);
     case "nullable":
@@ -73,19 +80,12 @@ function overrideSchema(
       return merged(jsonSchema.allOf as JsonSchema[]);
     case "lazy":
       return definitions[jsonSchema.$ref!.split("/").at(-1)!];
-    case "union":
+    case "union": // without custom values
       return {
-        anyOf: jsonSchema.anyOf!.filter((option) =>
-          Object.keys(option).length > 0
-        ),
+        anyOf: jsonSchema.anyOf!.filter((option) => Object.keys(option).length),
       };
   }
   if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
-}
-
-/** Type generators take a field with a default as required. */
-function withoutDefault(schema: JsonSchema): JsonSchema {
-  return { ...schema, default: undefined };
 }
 
 /** `additionalProperties: false` covers `never` fields. */

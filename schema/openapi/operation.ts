@@ -1,64 +1,104 @@
+import type { ChangesParameters } from "../changes_query.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { RequestHeader, ResponseHeader } from "./headers.ts";
-import type { QueryParameter } from "./list_parameters.ts";
+import type { Parameters } from "../list_query.ts";
+import { exampleAnswers, exampleBodies } from "./examples.ts";
+import { failureAnswers } from "./error_responses.ts";
+import {
+  type RequestHeader,
+  type ResponseHeader,
+  responseHeaders,
+} from "./headers.ts";
+import { ref } from "./json_schema.ts";
+import { parameterObjects, type SharedParameter } from "./query_parameters.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** The description of an operation. */
+/** The groups of operations, with their descriptions. */
+export const TAGS = {
+  "Products": "The books of the organization.",
+  "Rights and supply": "Where a product is sold, by whom and for how much.",
+  "References":
+    "What products refer to. The organization's own records, all alike.",
+  "Code lists": "The ids and codes that all organizations share.",
+  "API keys":
+    "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
+  "Service": "The service itself.",
+};
+
+type Tag = keyof typeof TAGS;
+
+const BEARER = { bearer: [], organization: [] };
+
+/** Any client with credentials, unless the tag of an operation says otherwise. */
+export const SECURITY = [{ apiKey: [] }, BEARER];
+
+const SECURITY_OF: Partial<Record<Tag, object[]>> = {
+  "API keys": [BEARER],
+  "Service": [],
+};
+
+/** An operation, without what its method, path, tag and other fields imply. */
 export interface Operation {
   operationId: string;
   summary: string;
   description?: string;
-  tag:
-    | "Products"
-    | "Rights and supply"
-    | "References"
-    | "Code lists"
-    | "API keys"
-    | "Service";
-  /** Whether it has the parameters of a list. */
-  isList?: true;
-  /** Whether it has the parameters of the feed of changes. */
-  isFeed?: true;
-  /** Whether it answers without a key. */
-  isOpen?: true;
-  /** Whether the operation needs the Bearer token of an admin or owner. */
-  isAdministration?: true;
-  query?: QueryParameter[];
+  tag: Tag;
+  /** Parameters that operations share, or all parameters of this one. */
+  query?: SharedParameter[] | typeof Parameters | typeof ChangesParameters;
   requestHeaders?: RequestHeader[];
   body?: SchemaName;
-  answer: {
-    status: 200 | 201 | 204;
-    description: string;
-    /** Absent: any JSON object, or nothing with 204. */
-    body?: SchemaName;
-    headers?: ResponseHeader[];
-  };
-  /** Whether the operation supports `If-None-Match`. */
-  isConditional?: true;
-  errors: ErrorCode[];
+  /** 200 by default. */
+  status?: 201 | 204;
+  /** What a success means. */
+  returns: string;
+  /** Absent: any JSON object, or nothing with 204. */
+  answer?: SchemaName;
+  headers?: ResponseHeader[];
+  /** Errors that nothing else implies. */
+  errors?: ErrorCode[];
 }
 
-/** Errors of every operation. */
-export const ANY: ErrorCode[] = [
-  "VALIDATION_ERROR",
-  "UNSUPPORTED_VERSION",
-  "INTERNAL_ERROR",
-];
+/** The Operation Object of an operation, by its method and path. */
+export function operationObject(key: string, operation: Operation) {
+  const { operationId, summary, description, tag, body, answer } = operation;
+  const { query = [], requestHeaders = [], headers = [] } = operation;
+  const { status = 200 } = operation;
+  const isConditional = requestHeaders.includes("If-None-Match");
+  return {
+    operationId,
+    summary,
+    description,
+    tags: [tag],
+    security: SECURITY_OF[tag],
+    parameters: [
+      ...Array.isArray(query) ? query.map(shared) : parameterObjects(query),
+      ...["Accept-Version", "X-Request-Id", ...requestHeaders].map(shared),
+    ],
+    requestBody: body && {
+      required: true,
+      content: json(body, exampleBodies(key)),
+    },
+    responses: {
+      [status]: {
+        description: operation.returns,
+        headers: responseHeaders(isConditional ? ["ETag"] : headers),
+        ...status !== 204 && { content: json(answer, exampleAnswers(key)) },
+      },
+      ...isConditional && {
+        304: {
+          description: "The client's copy is current.",
+          headers: responseHeaders(["ETag"]),
+        },
+      },
+      ...failureAnswers(key),
+    },
+  };
+}
 
-/** Errors of operations that need credentials. */
-export const GUARDED: ErrorCode[] = [
-  ...ANY,
-  "UNAUTHORIZED",
-  "FORBIDDEN",
-  "DATABASE_ERROR",
-  "SERVICE_UNAVAILABLE",
-];
+function shared(parameter: string) {
+  return ref("parameters", parameter);
+}
 
-/** Errors of operations that read a body. */
-export const WITH_BODY: ErrorCode[] = [
-  ...GUARDED,
-  "INVALID_JSON",
-  "REQUEST_TIMEOUT",
-  "PAYLOAD_TOO_LARGE",
-  "UNSUPPORTED_MEDIA_TYPE",
-];
+function json(name?: SchemaName, examples?: object) {
+  const schema = name ? ref("schemas", name) : { type: "object" };
+  return { "application/json": { schema, examples } };
+}

@@ -1,7 +1,7 @@
-import { API_KEYS } from "./key_operations.ts";
-import { ANY, GUARDED, type Operation, WITH_BODY } from "./operation.ts";
+import { ChangesParameters } from "../changes_query.ts";
+import { Parameters } from "../list_query.ts";
+import type { Operation } from "./operation.ts";
 import { RECORD_OPERATIONS } from "./record_operations.ts";
-import { RIGHTS } from "./rights_operations.ts";
 
 /** The operations under the API prefix (specification, 4). */
 export const API = {
@@ -11,14 +11,10 @@ export const API = {
     description:
       "A page of the organization's products, newest first by default. Filters combine with AND. A page past the end is empty. A walk over pages may miss or repeat products that are written meanwhile; `GET /products/changes` misses none.",
     tag: "Products",
-    isList: true,
-    answer: {
-      status: 200,
-      description: "The page. `meta` contains its number and the totals.",
-      body: "ProductsAnswer",
-      headers: ["Link"],
-    },
-    errors: GUARDED,
+    query: Parameters,
+    returns: "The page. `meta` contains its number and the totals.",
+    answer: "ProductsAnswer",
+    headers: ["Link"],
   },
   "POST /products": {
     operationId: "createProduct",
@@ -28,13 +24,10 @@ export const API = {
     tag: "Products",
     requestHeaders: ["Idempotency-Key"],
     body: "CreateProduct",
-    answer: {
-      status: 201,
-      description: "The stored product.",
-      body: "ProductAnswer",
-      headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
-    },
-    errors: [...WITH_BODY, "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
+    status: 201,
+    returns: "The stored product.",
+    answer: "ProductAnswer",
+    headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
   },
   "GET /products/changes": {
     operationId: "listChanges",
@@ -42,13 +35,10 @@ export const API = {
     description:
       "Keeps a copy of the products complete. Without `after` it begins with every product there is; go on with `meta.cursor` while `meta.more` is true, then ask again later: every change since arrives at least once, deletions too. A product that changed twice may come once, with its last state. All that moves `updated_at` is a change; a renamed reference is not. A change arrives once no older transaction is under way, so a long one holds the feed up. A page may have fewer changes than `limit`, even none, while `meta.more` is true.",
     tag: "Products",
-    isFeed: true,
-    answer: {
-      status: 200,
-      description: "The changes, and in `meta` the cursor to go on with.",
-      body: "ChangesAnswer",
-    },
-    errors: [...GUARDED, "CURSOR_EXPIRED"],
+    query: ChangesParameters,
+    returns: "The changes, and in `meta` the cursor to go on with.",
+    answer: "ChangesAnswer",
+    errors: ["CURSOR_EXPIRED"],
   },
   "POST /products/batch": {
     operationId: "writeProducts",
@@ -58,35 +48,18 @@ export const API = {
     tag: "Products",
     requestHeaders: ["Idempotency-Key"],
     body: "Batch",
-    answer: {
-      status: 200,
-      description: "The answer to each operation, in their order.",
-      body: "BatchAnswer",
-      headers: ["Idempotent-Replayed", "Ignored-Fields"],
-    },
-    errors: [
-      ...WITH_BODY,
-      "NOT_FOUND",
-      "CONFLICT",
-      "AMBIGUOUS",
-      "PRECONDITION_FAILED",
-      "IDEMPOTENCY_IN_PROGRESS",
-      "IDEMPOTENCY_MISMATCH",
-    ],
+    returns: "The answer to each operation, in their order.",
+    answer: "BatchAnswer",
+    headers: ["Idempotent-Replayed", "Ignored-Fields"],
+    errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"],
   },
   "GET /products/{id}": {
     operationId: "getProduct",
     summary: "Get a product",
     tag: "Products",
     requestHeaders: ["If-None-Match"],
-    answer: {
-      status: 200,
-      description: "The product with its nested records.",
-      body: "ProductAnswer",
-      headers: ["ETag"],
-    },
-    isConditional: true,
-    errors: [...GUARDED, "NOT_FOUND"],
+    returns: "The product with its nested records.",
+    answer: "ProductAnswer",
   },
   "PUT /products/{id}": {
     operationId: "updateProduct",
@@ -96,13 +69,9 @@ export const API = {
     tag: "Products",
     requestHeaders: ["If-Match"],
     body: "UpdateProduct",
-    answer: {
-      status: 200,
-      description: "The stored product.",
-      body: "ProductAnswer",
-      headers: ["ETag", "Ignored-Fields"],
-    },
-    errors: [...WITH_BODY, "NOT_FOUND", "PRECONDITION_FAILED"],
+    returns: "The stored product.",
+    answer: "ProductAnswer",
+    headers: ["ETag", "Ignored-Fields"],
   },
   "DELETE /products/{id}": {
     operationId: "deleteProduct",
@@ -111,29 +80,97 @@ export const API = {
       "Deletes a product with its nested records. `deleted` is false if the product does not exist.",
     tag: "Products",
     requestHeaders: ["If-Match"],
-    answer: {
-      status: 200,
-      description: "The requested id, and whether a product was deleted.",
-      body: "DeletedAnswer",
-    },
-    errors: [...GUARDED, "NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+    returns: "The requested id, and whether a product was deleted.",
+    answer: "DeletedAnswer",
+    errors: ["CONFLICT"],
   },
-  ...RIGHTS,
-  ...RECORD_OPERATIONS,
-  ...API_KEYS,
+  "GET /products/{id}/territories": {
+    operationId: "getTerritories",
+    summary: "Get the territories of a product",
+    tag: "Rights and supply",
+    requestHeaders: ["If-None-Match"],
+    returns:
+      "The territories with their markets and supply. The ETag is the product's.",
+    answer: "TerritoriesAnswer",
+  },
+  "PUT /products/{id}/territories": {
+    operationId: "replaceTerritories",
+    summary: "Replace the territories of a product",
+    description:
+      "Replaces the whole tree (ONIX blocks 4 and 6); `[]` deletes it. An entry with an `id` keeps that row's id, an entry without one gets a new id. Labels are ignored, so that clients can send a response back. An array has at most 500 entries, all arrays together 20,000.",
+    tag: "Rights and supply",
+    requestHeaders: ["If-Match"],
+    body: "ReplaceTerritories",
+    returns: "The full stored product.",
+    answer: "ProductAnswer",
+    headers: ["ETag", "Ignored-Fields"],
+  },
+  "GET /products/{id}/sales-rights": {
+    operationId: "getSalesRights",
+    summary: "Get the sales rights of a product",
+    tag: "Rights and supply",
+    requestHeaders: ["If-None-Match"],
+    returns: "The sales rights. The ETag is the product's.",
+    answer: "SalesRightsAnswer",
+  },
+  "PUT /products/{id}/sales-rights": {
+    operationId: "replaceSalesRights",
+    summary: "Replace the sales rights of a product",
+    description:
+      "Replaces all sales rights (ONIX block 3); `[]` deletes them. A right either has a territory or covers the rest of the world. An entry with an `id` keeps that row's id. Labels, `for_sale` and `exclusive` are ignored, so that clients can send a response back. At most 500 entries.",
+    tag: "Rights and supply",
+    requestHeaders: ["If-Match"],
+    body: "ReplaceSalesRights",
+    returns: "The full stored product.",
+    answer: "ProductAnswer",
+    headers: ["ETag", "Ignored-Fields"],
+  },
+  ...RECORD_OPERATIONS as object,
+  "GET /api-keys": {
+    operationId: "listApiKeys",
+    summary: "List API keys",
+    description:
+      "All keys of the organization, newest first, without their secrets.",
+    tag: "API keys",
+    returns: "The keys, including revoked and expired ones.",
+    answer: "ApiKeysAnswer",
+  },
+  "POST /api-keys": {
+    operationId: "createApiKey",
+    summary: "Create an API key",
+    description:
+      "The response shows the key once: the service stores only its hash.",
+    tag: "API keys",
+    body: "NewApiKey",
+    status: 201,
+    returns: "The key.",
+    answer: "IssuedApiKeyAnswer",
+    headers: ["Location"],
+  },
+  "GET /api-keys/{key_id}": {
+    operationId: "getApiKey",
+    summary: "Get an API key",
+    tag: "API keys",
+    returns: "The key without its secret.",
+    answer: "ApiKeyAnswer",
+  },
+  "DELETE /api-keys/{key_id}": {
+    operationId: "revokeApiKey",
+    summary: "Revoke an API key",
+    description:
+      "The key stops working within five seconds, or at the time `at`, which can be changed until then. A revoked key stays revoked.",
+    tag: "API keys",
+    query: ["at"],
+    returns: "The key. It stops working at `revoked_at`.",
+    answer: "ApiKeyAnswer",
+  },
   "GET /openapi.json": {
     operationId: "getDescription",
     summary: "Get this description",
     tag: "Service",
-    isOpen: true,
     requestHeaders: ["If-None-Match"],
-    answer: {
-      status: 200,
-      description: "This description of the API (OpenAPI 3.1).",
-      headers: ["ETag"],
-    },
-    isConditional: true,
-    errors: [...ANY, "SERVICE_UNAVAILABLE"],
+    returns: "This description of the API (OpenAPI 3.1).",
+    errors: ["SERVICE_UNAVAILABLE"],
   },
 } satisfies Record<string, Operation>;
 
@@ -143,25 +180,16 @@ export const SERVICE = {
     operationId: "getLiveness",
     summary: "Check liveness",
     tag: "Service",
-    isOpen: true,
-    answer: {
-      status: 200,
-      description: "The service is running.",
-      body: "HealthAnswer",
-    },
-    errors: ANY,
+    returns: "The service is running.",
+    answer: "HealthAnswer",
   },
   "GET /health/ready": {
     operationId: "getReadiness",
     summary: "Check readiness",
     tag: "Service",
-    isOpen: true,
-    answer: {
-      status: 200,
-      description: "The service accepts requests and the database responds.",
-      body: "HealthAnswer",
-    },
-    errors: [...ANY, "DATABASE_ERROR", "SERVICE_UNAVAILABLE"],
+    returns: "The service accepts requests and the database responds.",
+    answer: "HealthAnswer",
+    errors: ["DATABASE_ERROR", "SERVICE_UNAVAILABLE"],
   },
 } satisfies Record<string, Operation>;
 

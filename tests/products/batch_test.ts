@@ -415,6 +415,10 @@ Deno.test("POST /products/batch", async (t) => {
       [{ operations: Array(101).fill(create("Emma")) }, "/operations"],
       [{ operations: [1] }, "/operations/0"],
       [{ operations: [{ method: "merge", body: {} }] }, "/operations/0/method"],
+      [
+        { operations: [{ method: JSON.rawJSON("1e400"), body: {} }] },
+        "/operations/0/method",
+      ],
       [{ operations: [{ method: "create" }] }, "/operations/0/body"],
       [{ operations: [{ method: "create", body: [] }] }, "/operations/0/body"],
       [{ operations: [{ method: "update", body: {} }] }, "/operations/0/id"],

@@ -10,7 +10,9 @@ export async function assertTotals(
   values: Values,
   message = "",
 ): Promise<void> {
-  const [status, , availability, format] = FILTERS;
+  const status = "publishing_status_id";
+  const availability = "product_availability_id";
+  const format = "format_id";
   const lists = [
     {},
     ...FILTERS.flatMap((column) =>
