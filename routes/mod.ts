@@ -9,12 +9,9 @@ import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
 import { ApiError } from "../schema/errors.ts";
-import type {
-  ApiOperation,
-  ServiceOperation,
-} from "../schema/openapi/operations.ts";
+import type { ApiOperation } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
-import * as health from "./health.ts";
+import { HEALTH_HANDLERS } from "./health.ts";
 import { KEY_HANDLERS } from "./keys.ts";
 import { PRODUCT_HANDLERS } from "./products.ts";
 import { RECORD_HANDLERS } from "./record_handlers.ts";
@@ -46,13 +43,9 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     ...guarded(KEY_HANDLERS, () => "administer"),
     "GET /openapi.json": createDescription(prefix),
   };
-  const service: Record<ServiceOperation, Handler> = {
-    "GET /health/live": health.live,
-    "GET /health/ready": health.ready,
-  };
   return [
     ...routesBelow(prefix, api),
-    ...routesBelow("", service),
+    ...routesBelow("", HEALTH_HANDLERS),
     ...docs ? routesBelow("", createDocs(prefix)) : [],
   ];
 }

@@ -10,15 +10,13 @@ export async function addToProgram(
   programId: string,
   productId: string,
 ): Promise<void> {
-  try {
-    await database.transaction((tx) =>
-      tx.commit(sql`
-        insert into publishing_program_products (organization_id, program_id, product_id)
-        values (${organization}, ${programId}, ${productId})
-        on conflict do nothing
-      `)
-    );
-  } catch (error) {
+  await database.transaction((tx) =>
+    tx.commit(sql`
+      insert into publishing_program_products (organization_id, program_id, product_id)
+      values (${organization}, ${programId}, ${productId})
+      on conflict do nothing
+    `)
+  ).catch((error) => {
     switch (brokenConstraint(error)) {
       case "publishing_program_products_program":
         throw notFound("publishing_programs", programId);
@@ -26,7 +24,7 @@ export async function addToProgram(
         throw noProduct(productId);
     }
     throw error;
-  }
+  });
 }
 
 /** Takes a product out of a programme, if it is in it. */
