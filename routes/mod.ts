@@ -9,9 +9,10 @@ import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
 import { ApiError } from "../schema/errors.ts";
-import type {
-  ApiOperation,
-  ServiceOperation,
+import {
+  API,
+  type ApiOperation,
+  type ServiceOperation,
 } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import * as health from "./health.ts";
@@ -51,7 +52,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "GET /health/ready": health.ready,
   };
   return [
-    ...routesBelow(prefix, api),
+    ...routesBelow(prefix, api, API),
     ...routesBelow("", service),
     ...docs ? routesBelow("", createDocs(prefix)) : [],
   ];
@@ -86,8 +87,9 @@ export function createHandler(
       }
       services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
-      const { handler, params } = found;
-      return handler({ ...context, params, deadline, facts, timing });
+      const { handler, params, takesQuery } = found;
+      const sent = { ...context, params, takesQuery };
+      return handler({ ...sent, deadline, facts, timing });
     });
     return allowOrigin(request, response);
   };
