@@ -10,6 +10,8 @@ import type { Caller } from "../db/connections/queue.ts";
 import type { Operations } from "../db/database.ts";
 import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
+import { readQuery } from "../schema/list_query.ts";
+import { NoParameters } from "../schema/parameters.ts";
 import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { errorFields } from "./log.ts";
@@ -36,7 +38,8 @@ const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
 /**
  * Creates the guard of handlers, which admits callers with sufficient credentials.
  * An API key takes precedence over a Bearer token, which acts for the organization
- * in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED` or `FORBIDDEN`.
+ * in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED` or `FORBIDDEN`,
+ * and `VALIDATION_ERROR` for parameters that the operation does not have.
  */
 export function createGuard() {
   const keys = new Cache<KnownKey>();
@@ -71,6 +74,9 @@ export function createGuard() {
           "FORBIDDEN",
           "Only the Bearer token of an admin or owner may do this",
         );
+      }
+      if (!context.takesQuery && request.url.includes("?")) {
+        readQuery(NoParameters, new URL(request.url).searchParams);
       }
       const database = databaseFor(context, caller, caller.mayWrite);
       return await handler({ ...context, database });

@@ -38,6 +38,8 @@ export interface Context {
   request: Request;
   /** The groups of the path, such as the `id` of `/products/:id`. */
   params: Record<string, string | undefined>;
+  /** Whether the handler reads the query. Otherwise it has to be empty. */
+  takesQuery: boolean;
   /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
   memory: Memory;

@@ -9,7 +9,7 @@ import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
 import { ApiError } from "../schema/errors.ts";
-import type { ApiOperation } from "../schema/openapi/operations.ts";
+import { API, type ApiOperation } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import { HEALTH_HANDLERS } from "./health.ts";
 import { KEY_HANDLERS } from "./keys.ts";
@@ -44,7 +44,7 @@ function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
     "GET /openapi.json": createDescription(prefix),
   };
   return [
-    ...routesBelow(prefix, api),
+    ...routesBelow(prefix, api, API),
     ...routesBelow("", HEALTH_HANDLERS),
     ...docs ? routesBelow("", createDocs(prefix)) : [],
   ];
@@ -79,8 +79,9 @@ export function createHandler(
       }
       services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
-      const { handler, params } = found;
-      return handler({ ...context, params, deadline, facts, timing });
+      const { handler, params, takesQuery } = found;
+      const sent = { ...context, params, takesQuery };
+      return handler({ ...sent, deadline, facts, timing });
     });
     return allowOrigin(request, response);
   };

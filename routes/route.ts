@@ -1,6 +1,7 @@
 import type { Handler } from "../middleware/context.ts";
 import { pathOf } from "../middleware/request_path.ts";
 import { ApiError } from "../schema/errors.ts";
+import type { Operation } from "../schema/openapi/operation.ts";
 import { bareIsbn } from "../schema/values.ts";
 
 const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
@@ -23,6 +24,8 @@ export interface Route {
   /** Matches the path of a request, exactly as sent. */
   pattern: RegExp;
   handler: Handler;
+  /** Whether its handler reads the query. */
+  takesQuery: boolean;
 }
 
 /** The route of a request with its path parameters, or the response to `OPTIONS`. */
@@ -34,6 +37,7 @@ type Match =
 export function routesBelow(
   prefix: string,
   handlers: Record<string, Handler>,
+  operations: Record<string, Operation> = {},
 ): Route[] {
   return Object.entries(handlers).map(([operation, handler]) => {
     const [method, below] = operation.split(" ") as [string, string];
@@ -41,7 +45,13 @@ export function routesBelow(
     const pattern = path.split(/\{(\w+)\}/).map((part, i) =>
       i % 2 === 0 ? RegExp.escape(part) : `(?<${part}>${PARAMETERS[part]})`
     ).join("");
-    return { method, path, pattern: new RegExp(`^${pattern}$`), handler };
+    return {
+      method,
+      path,
+      pattern: new RegExp(`^${pattern}$`),
+      handler,
+      takesQuery: !!operations[operation]?.query,
+    };
   });
 }
 

@@ -95,7 +95,11 @@ export function matchedValue(
   body: ProductBody,
 ): string | ApiError {
   const value = match === "product_code" ? sent[match] : body[match];
-  if (typeof value === "string") return value;
+  if (typeof value === "string") {
+    // The bodies of products ignore a product code, so nothing has read it yet.
+    const read = v.safeParse(v.object({ [match]: text() }), { [match]: value });
+    return read.success ? value : invalid("The body", bodyDetails(read.issues));
+  }
   return invalid("The body", [{
     pointer: `/${match}`,
     code: "required",

@@ -15,18 +15,22 @@ export interface Cursor {
   start: string;
   /** In milliseconds since 1970. */
   issuedAt: number;
+  /** Whose changes they are. Cursors of earlier releases do not say. */
+  organization: string | undefined;
 }
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 const CURSOR = new RegExp(
-  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})$`,
+  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID}))?$`,
 );
 
 /** The cursor as clients keep it. */
-export function cursorText({ origin, version, id, start, issuedAt }: Cursor) {
-  return Buffer.from([origin, version, id, start, issuedAt].join(" "))
-    .toString("base64url");
+export function cursorText(
+  { origin, version, id, start, issuedAt, organization }: Cursor,
+) {
+  const parts = [origin, version, id, start, issuedAt, organization];
+  return Buffer.from(parts.join(" ")).toString("base64url");
 }
 
 const After = v.pipe(

@@ -96,3 +96,6 @@ const SPACES = /^ +|(?<! ) +$/g;
 function split(list: string): string[] {
   return list.split(",").map((name) => name.replace(SPACES, ""));
 }
+
+/** The query of an operation that has no parameters. */
+export const NoParameters = v.object({});

@@ -3,6 +3,7 @@
 -- prizes are real too. Statuses, prices, rights and supply are invented.
 -- Ids are fixed: the first two digits name the table, the last ones the row. Product 1 ends in 0100, and what belongs to
 -- it in 0101, 0102 and so on by its position. A product code spells a title, as far as Crockford's base 32 goes.
+-- P-H0BB1TPB shows everything: every field of its answer is filled at least once.
 
 insert into organizations (id, name)
 values ('00000000-0000-4000-8000-000000000001', 'Lighthouse Books')
@@ -51,7 +52,8 @@ values
   ('00000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000004', 'Books in Translation', 'reading_list'),
   ('00000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000005', 'Prize Winners',        'reading_list'),
   ('00000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000006', 'Read Aloud',           'reading_list'),
-  ('00000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000007', 'Winter Window',        'promotion')
+  ('00000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000007', 'Winter Window',        'promotion'),
+  ('00000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000008', 'Middle-earth',         'series')
 on conflict do nothing;
 
 insert into formats (organization_id, id, name, product_form_id)
@@ -280,8 +282,9 @@ join (
     ('P-GRVFFA10', '{Read Aloud, Winter Window}'),
     ('P-1NKHEART', '{Inkworld, Books in Translation}'),
     ('P-1NKSPE11', '{Inkworld, Books in Translation}'),
-    ('P-H0BB1TPB', '{Read Aloud, Winter Window}'),
-    ('P-T01K1EN4', '{Winter Window}')
+    ('P-H0BB1TPB', '{Middle-earth, Read Aloud, Winter Window}'),
+    ('P-T01K1EN4', '{Middle-earth, Winter Window}'),
+    ('P-H0BB1TEB', '{Middle-earth}')
 ) as shelf (product_code, collections) using (product_code)
 cross join unnest(shelf.collections::text[]) with ordinality as place (name, position)
 join collections on collections.organization_id = products.organization_id and collections.name = place.name
@@ -296,7 +299,10 @@ join collections
   on collections.organization_id = product_collections.organization_id
   and collections.id = product_collections.collection_id
 where products.organization_id = '00000000-0000-4000-8000-000000000001'
-  and products.product_code in ('P-PERSEP01', 'P-PERSEP02', 'P-EARTHSE1', 'P-EARTHSE2', 'P-EARTHSE3', 'P-1NKHEART', 'P-1NKSPE11')
+  and products.product_code in (
+    'P-PERSEP01', 'P-PERSEP02', 'P-EARTHSE1', 'P-EARTHSE2', 'P-EARTHSE3', 'P-1NKHEART', 'P-1NKSPE11', 'P-H0BB1TPB',
+    'P-T01K1EN4', 'P-H0BB1TEB'
+  )
   and products.series_id is null
   and product_collections.organization_id = products.organization_id
   and product_collections.product_id = products.id
@@ -308,7 +314,7 @@ from publishing_programs
 join products using (organization_id)
 where organization_id = '00000000-0000-4000-8000-000000000001'
   and publishing_programs.name = 'Lighthouse Classics 2027'
-  and product_code in ('P-0DYSSEY1', 'P-R0SENAME')
+  and product_code in ('P-0DYSSEY1', 'P-R0SENAME', 'P-H0BB1TPB')
 on conflict do nothing;
 
 -- Prices without and with tax; the rate is a percentage.
@@ -347,7 +353,7 @@ join (
     ('P-1NKHEART', 1, 'USD', 12.99,  null, 12.99, null, true,  null,         null),
     ('P-1NKHEART', 2, 'EUR', 11.21, 11.99, 11.21,    7, false, null,         null),
     ('P-H0BB1TPB', 1, 'USD', 14.95,  null, 14.95, null, true,  '2026-07-01', null),
-    ('P-H0BB1TPB', 2, 'EUR', 16.82, 18.00, 16.82,    7, false, '2026-07-01', null),
+    ('P-H0BB1TPB', 2, 'EUR', 16.82, 18.00, 16.82,    7, false, '2026-07-01', '2027-06-30'),
     ('P-T01K1EN4', 1, 'USD', 35.96,  null, 39.96, null, true,  '2026-07-01', '2026-12-31'),
     ('P-H0BB1TEB', 1, 'GBP',  7.49,  7.49,  7.49,    0, true,  '2027-03-11', null)
 ) as price (
@@ -404,45 +410,50 @@ on conflict do nothing;
 -- Collateral: what the house says of them, what others say, and their prizes.
 insert into collateral (
   organization_id, product_id, id, position, collateral_type, language, text_type, text_format, content_audience, text,
-  text_author
+  text_author, source_title
 )
 select
   organization_id, products.id, ('d3' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position,
-  'text_content', 'eng', text_type, text_format, content_audience::text[], text, text_author
+  'text_content', 'eng', text_type, text_format, content_audience::text[], text, text_author, source_title
 from products
 join (
   values
-    ('P-0DYSSEY1', 1, '02', '06', '{00}',    'A poem of a long way home, in the verse of Robert Fagles.', null),
-    ('P-0DYSSEY1', 2, '03', '02', '{00}',    '<p>Troy has fallen, and Odysseus is ten years late. This is his way back to Ithaca.</p>', null),
-    ('P-0DYSSEY1', 3, '13', '06', '{02,04}', 'Teaching notes on the twenty-four books are free to schools and libraries.', 'Lighthouse Books'),
-    ('P-NEVER1ET', 1, '03', '06', '{00}',    'Kathy, Ruth and Tommy grew up at Hailsham, where nobody told them quite enough.', null),
-    ('P-NEVER1ET', 2, '12', '06', '{00}',    'Kazuo Ishiguro, born in Nagasaki in 1954, received the Nobel Prize in Literature in 2017.', null),
-    ('P-BR1EFH1S', 1, '02', '06', '{00}',    'From the Big Bang to black holes, with a single equation.', null),
-    ('P-PERSEP01', 1, '02', '06', '{00}',    'A childhood in Tehran before, during and after the revolution, drawn in black and white.', null),
-    ('P-EARTHSE1', 1, '16', '06', '{00}',    'Islands, dragons and true names: the story of the mage Ged.', null),
-    ('P-GRVFFA10', 1, '10', '06', '{03,05}', 'A mouse took a walk, and the picture book was never the same.', null),
-    ('P-H0BB1TPB', 1, '02', '06', '{00}',    'A quiet hobbit, thirteen dwarves, a dragon, and no handkerchief.', null)
-) as content (product_code, position, text_type, text_format, content_audience, text, text_author) using (product_code)
+    ('P-0DYSSEY1', 1, '02', '06', '{00}',    'A poem of a long way home, in the verse of Robert Fagles.', null, null),
+    ('P-0DYSSEY1', 2, '03', '02', '{00}',    '<p>Troy has fallen, and Odysseus is ten years late. This is his way back to Ithaca.</p>', null, null),
+    ('P-0DYSSEY1', 3, '13', '06', '{02,04}', 'Teaching notes on the twenty-four books are free to schools and libraries.', 'Lighthouse Books', null),
+    ('P-NEVER1ET', 1, '03', '06', '{00}',    'Kathy, Ruth and Tommy grew up at Hailsham, where nobody told them quite enough.', null, null),
+    ('P-NEVER1ET', 2, '12', '06', '{00}',    'Kazuo Ishiguro, born in Nagasaki in 1954, received the Nobel Prize in Literature in 2017.', null, null),
+    ('P-BR1EFH1S', 1, '02', '06', '{00}',    'From the Big Bang to black holes, with a single equation.', null, null),
+    ('P-PERSEP01', 1, '02', '06', '{00}',    'A childhood in Tehran before, during and after the revolution, drawn in black and white.', null, null),
+    ('P-EARTHSE1', 1, '16', '06', '{00}',    'Islands, dragons and true names: the story of the mage Ged.', null, null),
+    ('P-GRVFFA10', 1, '10', '06', '{03,05}', 'A mouse took a walk, and the picture book was never the same.', null, null),
+    ('P-H0BB1TPB', 1, '02', '06', '{00}',    'A quiet hobbit, thirteen dwarves, a dragon, and no handkerchief.', null, null),
+    ('P-H0BB1TPB', 4, '06', '06', '{00}',    'Prediction is dangerous: but The Hobbit may well prove a classic.', 'C. S. Lewis', 'The Times Literary Supplement')
+) as content (
+  product_code, position, text_type, text_format, content_audience, text, text_author, source_title
+) using (product_code)
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
 insert into collateral (
   organization_id, product_id, id, position, collateral_type, cited_content_type, source_title, publication_date,
-  citation_note, resource_link
+  content_audience, citation_note, resource_link
 )
 select
   organization_id, products.id, ('d3' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position,
-  'cited_content', cited_content_type, source_title, cited.publication_date::date, citation_note, resource_link
+  'cited_content', cited_content_type, source_title, cited.publication_date::date, content_audience::text[],
+  citation_note, resource_link
 from products
 join (
   values
-    ('P-0DYSSEY1', 4, '05', 'The Guardian',           '2002-05-08', 'The top 100 books of all time',                      'https://www.theguardian.com/world/2002/may/08/books.booksnews'),
-    ('P-THER0AD1', 1, '01', 'The New York Times',     '2006-10-08', 'Left Behind, by William Kennedy',                    'https://www.nytimes.com/2006/10/08/books/review/Kennedy.t.html'),
-    ('P-NEVER1ET', 3, '05', 'TIME',                   '2005-10-16', 'All-TIME 100 Novels',                                'https://entertainment.time.com/2005/10/16/all-time-100-novels/'),
-    ('P-M0CKB1RD', 1, '04', 'Chicago Public Library', null,         'One Book, One Chicago: the first book, autumn 2001', null),
-    ('P-H0BB1TPB', 2, '05', 'BBC',                    null,         'The Big Read: number 25',                            'https://www.bbc.co.uk/arts/bigread/top100.shtml')
+    ('P-0DYSSEY1', 4, '05', 'The Guardian',           '2002-05-08', null,   'The top 100 books of all time',                      'https://www.theguardian.com/world/2002/may/08/books.booksnews'),
+    ('P-THER0AD1', 1, '01', 'The New York Times',     '2006-10-08', null,   'Left Behind, by William Kennedy',                    'https://www.nytimes.com/2006/10/08/books/review/Kennedy.t.html'),
+    ('P-NEVER1ET', 3, '05', 'TIME',                   '2005-10-16', null,   'All-TIME 100 Novels',                                'https://entertainment.time.com/2005/10/16/all-time-100-novels/'),
+    ('P-M0CKB1RD', 1, '04', 'Chicago Public Library', null,         null,   'One Book, One Chicago: the first book, autumn 2001', null),
+    ('P-H0BB1TPB', 2, '05', 'BBC',                    null,         null,   'The Big Read: number 25',                            'https://www.bbc.co.uk/arts/bigread/top100.shtml'),
+    ('P-H0BB1TPB', 3, '01', 'The Times Literary Supplement', '1937-10-02', '{00}', 'A World for Children, by C. S. Lewis',        'https://www.the-tls.co.uk/')
 ) as cited (
-  product_code, position, cited_content_type, source_title, publication_date, citation_note, resource_link
+  product_code, position, cited_content_type, source_title, publication_date, content_audience, citation_note, resource_link
 ) using (product_code)
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
@@ -468,7 +479,8 @@ join (
     ('P-EARTHSE2', 1, '1972', 'US', '02', 'Newbery Medal',                             'A Newbery Honor Book',         null),
     ('P-EARTHSE3', 1, '1973', 'US', '01', 'National Book Award for Children''s Books', null,                           null),
     ('P-C0RA11NE', 1, '2003', 'US', '01', 'Hugo Award for Best Novella',               null,                           null),
-    ('P-GRVFFA10', 2, '1999', 'GB', '01', 'Nestlé Smarties Book Prize',                'Gold award, ages 5 and under', null)
+    ('P-GRVFFA10', 2, '1999', 'GB', '01', 'Nestlé Smarties Book Prize',                'Gold award, ages 5 and under', null),
+    ('P-H0BB1TPB', 5, '1938', 'US', '01', 'New York Herald Tribune Prize',             'Best juvenile fiction',        'New York Herald Tribune')
 ) as award (
   product_code, position, prize_year, prize_country, prize_code, prize_name, prize_statement, prize_jury
 ) using (product_code)
@@ -500,7 +512,8 @@ join (
     ('P-GRVFFA10', 2, '04', false, '{DE,AT,CH}',    null,         null,              null,      null),
     ('P-GRVFFA10', 3, '03', true,  null,            null,         null,              null,      null),
     ('P-H0BB1TPB', 1, '02', false, null,            '{DE,AT,CH}', '{WORLD}',         '{CA-QC}', null),
-    ('P-H0BB1TPB', 2, '01', false, '{DE,AT,CH}',    null,         null,              null,      null)
+    ('P-H0BB1TPB', 2, '01', false, '{DE,AT,CH}',    null,         null,              null,      null),
+    ('P-H0BB1TPB', 3, '06', false, null,            null,         '{CA-QC}',         null,      'Maison Saint-Laurent')
 ) as sale (
   product_code, position, sales_rights_type, is_rest_of_world, countries_included, countries_excluded, regions_included,
   regions_excluded, publisher_name
@@ -588,7 +601,8 @@ join (
     ('P-NEVER1ET', 1, 1, '15', 'Lighthouse Distribution',    '32', null,   32, null),
     ('P-YE110WAB', 1, 1, '09', 'Tidewater Audio',            '10', null, null, '02'),
     ('P-H0BB1TPB', 1, 1, '04', 'Harbour Wholesale',          '20',    5,   20, null),
-    ('P-H0BB1TPB', 2, 2, '13', 'Leuchtturm Auslieferung',    '21',    1,   10, null)
+    ('P-H0BB1TPB', 2, 2, '13', 'Leuchtturm Auslieferung',    '21',    1,   10, null),
+    ('P-H0BB1TPB', 2, 3, '09', 'Leuchtturm Laden',           '20', null, null, '02')
 ) as supply (
   product_code, territory, position, supplier_role, supplier_name, product_availability, order_time, pack_quantity,
   unpriced_item_type

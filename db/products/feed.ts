@@ -53,6 +53,7 @@ export async function listChanges(
 /** Where versions come from, and below which one every transaction is over. */
 interface Horizon {
   origin: string;
+  owner: string;
   is_origin: boolean;
   safe: string;
   is_replica: boolean;
@@ -61,6 +62,7 @@ interface Horizon {
 const HORIZON = sql<Horizon>`
   select
     o.id as origin,
+    ${organization}::uuid as owner,
     o.place = catalogue_place() as is_origin,
     (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe,
     pg_is_in_recovery() as is_replica
@@ -74,7 +76,7 @@ const HORIZON = sql<Horizon>`
  */
 async function beginning(
   database: Operations,
-  { origin, safe }: Horizon,
+  { origin, owner, safe }: Horizon,
 ): Promise<Cursor> {
   const [newest] = await database.lookUp(sql<{ version: string }>`
     select greatest(
@@ -97,6 +99,7 @@ async function beginning(
     id: "00000000-0000-0000-0000-000000000000",
     start: newest!.version,
     issuedAt: Date.now(),
+    organization: owner,
   };
 }
 
@@ -105,15 +108,19 @@ function earlier(start: string, safe: string): string {
   return BigInt(start) < BigInt(safe) ? start : String(BigInt(safe) - 1n);
 }
 
-function checkCursor(cursor: Cursor, { origin, safe, is_replica }: Horizon) {
+function checkCursor(
+  cursor: Cursor,
+  { origin, owner, safe, is_replica }: Horizon,
+) {
   const age = Date.now() - cursor.issuedAt;
   // On the primary, a cursor that is ahead comes from before a restore.
   const isAhead = BigInt(cursor.version) >= BigInt(safe) && !is_replica;
   if (
-    cursor.origin === origin && age <= RETENTION_DAYS * 86_400_000 && !isAhead
+    cursor.origin === origin && cursor.organization === owner &&
+    age <= RETENTION_DAYS * 86_400_000 && !isAhead
   ) return;
   throw new ApiError(
     "CURSOR_EXPIRED",
-    `The cursor is older than ${RETENTION_DAYS} days, or of another database: begin again, with an empty copy and without the parameter after`,
+    `The cursor is older than ${RETENTION_DAYS} days, or of another database or organization: begin again, with an empty copy and without the parameter after`,
   );
 }

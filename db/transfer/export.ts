@@ -8,7 +8,7 @@ import { linesOf, unhurried } from "./read_lines.ts";
 export interface Sink {
   /** Takes whole lines. Gives false when there is no reader any more: then the export ends. */
   write(lines: string): Promise<boolean>;
-  /** Hears how many of how many lines are written; without it they are not counted first. */
+  /** Hears how many of how many lines are written. */
   progress?: ((written: number, of: number) => void) | undefined;
 }
 
@@ -55,9 +55,9 @@ async function writeLines(
   { write, progress }: Sink,
 ): Promise<void> {
   let written = 0;
-  const all = progress ? await countLines(tx) : 0;
-  const first = JSON.stringify({ ...CATALOGUE, organization: { name } });
-  if (!await write(`${first}\n`)) return;
+  const records = await countLines(tx);
+  const first = { ...CATALOGUE, organization: { name }, records };
+  if (!await write(`${JSON.stringify(first)}\n`)) return;
 
   const [columns] = await tx.send(columnsOfTables);
   for (const [kind, carried] of carriedBy(columns)) {
@@ -84,7 +84,7 @@ async function writeLines(
         isLast ? [] : tx.send(page(limit, rows.at(-1)!.id)),
       ]);
       if (!isTaken) return;
-      progress?.(written += rows.length, all);
+      progress?.(written += rows.length, records);
       if (!next) break;
       rows = next;
     }

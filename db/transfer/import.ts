@@ -45,6 +45,8 @@ export async function importCatalogue(
   let end = 0;
   let batch: RecordLine[] = [];
   let length = 0;
+  let records = 0;
+  let expected = 0;
   let written = 0;
   let analyzeAt = FIRST_ANALYZE;
 
@@ -80,9 +82,11 @@ export async function importCatalogue(
     const line = parseLine(bytes, kinds);
     if (!line) return;
     if ("name" in line) {
+      expected += line.records;
       await flush();
       return await nameOrganization(database, line.name);
     }
+    records++;
     if (batch[0] && batch[0].kind !== line.kind) {
       await flush();
       written = 0;
@@ -96,6 +100,7 @@ export async function importCatalogue(
     try {
       await take(number + 1, bytes);
     } catch (error) {
+      records++;
       refused(number + 1, reasonOf(error));
     }
     number++;
@@ -103,6 +108,12 @@ export async function importCatalogue(
     if (batch.length >= MOST_LINES || length >= MOST_LENGTH) await flush();
   }
   await flush();
+  if (records < expected) {
+    refused(
+      number + 1,
+      `The file ends here, after ${records} of ${expected} records`,
+    );
+  }
 }
 
 /** Writes records of one kind in one transaction. */

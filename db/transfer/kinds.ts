@@ -3,8 +3,8 @@ import { sql } from "../connections/sql.ts";
 
 /*
  * The format: one JSON object a line. The first line has the kind `catalogue`,
- * the version of the format and the organization's name; each other line is a
- * record with the columns of its table and, as arrays named after their tables,
+ * the version of the format, the organization's name and, unless an earlier
+ * release has written it, the number of records; each other line is a record with the columns of its table and, as arrays named after their tables,
  * the rows that belong to it. A field that a line lacks is empty. A line refers
  * only to lines before it.
  */

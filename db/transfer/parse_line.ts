@@ -22,6 +22,9 @@ const MOST_BYTES = 256 * 1024 * 1024;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** In a column, as in bodies. The embedded PostgreSQL does not get to the end of very many. */
+const MOST_LEVELS = 32;
+
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Splits a stream into lines, each with its line break. Throws where one is larger than any record. */
@@ -49,18 +52,20 @@ export async function* linesIn(
 }
 
 /**
- * Reads a line: a record, the organization's name, or nothing where it is empty.
- * Throws `Refusal`, and an error that ends the import where a later release has
+ * Reads a line: a record, the organization's name and, if an export has written
+ * the file, how many records follow, or nothing where it is empty. Throws `Refusal`, and an error that ends the import where a later release has
  * made the file.
  */
 export function parseLine(
   bytes: Uint8Array,
   kinds: ReadonlyMap<string, Carried>,
-): Omit<RecordLine, "number"> | { name: string } | undefined {
+): Omit<RecordLine, "number"> | { name: string; records: number } | undefined {
   const text = textOf(bytes);
   if (text === "") return;
   const { kind, ...record } = objectIn(text);
-  if (kind === CATALOGUE.kind) return { name: nameIn(record) };
+  if (kind === CATALOGUE.kind) {
+    return { name: nameIn(record), records: Number(record.records ?? 0) };
+  }
   if (typeof kind !== "string") throw new Refusal("kind must be a string");
   const carried = kinds.get(kind);
   if (!carried) throw new Refusal(`There is no kind "${kind}"`);
@@ -77,7 +82,10 @@ function checkFields(record: object, { fields, rows }: Carried, at = ""): void {
     const path = at + name;
     if (!fields.has(name)) throw new Refusal(`There is no field "${path}"`);
     const row = rows.find(({ table }) => table === name);
-    if (!row) continue;
+    if (!row) {
+      if (!hasLevels(content, MOST_LEVELS)) continue;
+      throw new Refusal(`"${path}" has more than ${MOST_LEVELS} levels`);
+    }
     if (!Array.isArray(content)) {
       throw new Refusal(`"${path}" must be an array`);
     }
@@ -86,6 +94,13 @@ function checkFields(record: object, { fields, rows }: Carried, at = ""): void {
       throw new Refusal(`"${path}/${i}" must be an object`);
     });
   }
+}
+
+/** Whether arrays and objects are nested deeper than this many levels. */
+function hasLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 ||
+    Object.values(value).some((inner) => hasLevels(inner, levels - 1));
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -25,7 +25,7 @@ const WHEN: Record<ErrorCode, string> = {
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   CURSOR_EXPIRED:
-    "The cursor is older than 30 days, or from before the database was restored: begin again with an empty copy.",
+    "The cursor is older than 30 days, of another organization, or from before the database was restored: begin again with an empty copy.",
   PRECONDITION_FAILED:
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",

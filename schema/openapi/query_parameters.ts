@@ -41,7 +41,7 @@ export function sharedParameters() {
   return {
     id: {
       ...inPath("id", "The id of the product.", UUID),
-      example: "c0000000-0000-4000-8000-000000000100",
+      example: "c0000000-0000-4000-8000-000000002400",
     },
     record_id: inPath("id", "The id of the record.", UUID),
     product_id: inPath("product_id", "The id of the product.", UUID),

@@ -2,6 +2,7 @@ import { BATCH_CLIENTS, batchRate, OPERATIONS } from "./batches.ts";
 import type { Rules } from "./contest.ts";
 import { serving } from "./contestants.ts";
 import { startEmbedded } from "./embedded.ts";
+import { measureFeed, PAGE } from "./feed.ts";
 import { peakMemory } from "./processes.ts";
 import { markdown, rateOver, type Result } from "./report.ts";
 import { BARE } from "./start_bare.ts";
@@ -11,7 +12,7 @@ import { worstBeside } from "./worst.ts";
 
 const CLIENTS = 30;
 
-/** What no rate shows: the worst answers, memory, disc, export and import, and the embedded database. */
+/** What no rate shows: the worst answers, memory, disc, feed, batches, export and import, and the embedded database. */
 export async function measureAsides(
   { checkout, service, scenarios: { get, common, create }, dataset, disc }:
     Subject,
@@ -21,6 +22,7 @@ export async function measureAsides(
   const many = { ...get, clients: CLIENTS };
   const worst = await worstBeside(service, { many, heavy: common }, rules);
   const memory = peakMemory(service.pid);
+  const feed = await measureFeed(service, create, rules);
   const batches = await batchRate(service, create, rules);
   await using embedded = await startEmbedded(checkout, get.clients);
   const contestant = serving(embedded.service, embedded.requests);
@@ -37,6 +39,8 @@ export async function measureAsides(
       `Products by ${BATCH_CLIENTS} clients in batches of ${OPERATIONS}`,
       `${batches.toFixed(0)} per second`,
     ],
+    [`Feed of changes, products by pages of ${PAGE}`, perSecond(feed.rate)],
+    ["Feed of changes, slowest page", milliseconds(feed.worst)],
     ["Memory of the service at most", megabytes(memory)],
     ["Disc, all answers stored, before writes", megabytes(disc)],
     ["Embedded, start with a new folder", seconds(embedded.newFolderMs)],

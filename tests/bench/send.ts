@@ -45,4 +45,6 @@ export async function sendTagged(
 export interface Answer {
   // deno-lint-ignore no-explicit-any
   data: any;
+  // deno-lint-ignore no-explicit-any
+  meta?: any;
 }

@@ -1,10 +1,42 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
 import { openApp } from "../support/harness.ts";
 import { runTool, TOOLS } from "../support/tools.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 
-Deno.test("The examples of README.md", async (t) => {
+const CLIENT = new URL("../../routes/CLIENT.md", import.meta.url);
+
+/** A cursor of another database. */
+const FOREIGN = btoa(
+  "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000",
+);
+
+/** Keeps a copy with the client of `CLIENT`, and prints the titles of the copy after each step. */
+const KEEPER = `
+import { type Copy, follow, upsert } from "./client.ts";
+
+const copy: Copy = { products: new Map() };
+async function step() {
+  await follow(copy);
+  const titles = Array.from(copy.products.values(), ({ title }) => title);
+  console.log(titles.sort().join());
+}
+await step();
+const refused = await upsert([
+  { title: "Lady Susan", isbn13: "9780141439587" },
+  { title: "Lady Susan", isbn13: "9780141439587", page_count: 474 },
+  { title: "Persuasion", isbn13: "9780141439686", season_id: "${uuidv7()}" },
+]);
+console.log([...refused.keys()].join());
+await step();
+const [first] = copy.products.values();
+copy.products.set("of another database", first!);
+copy.cursor = "${FOREIGN}";
+await step();
+`;
+
+Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   await using server = Deno.serve({
@@ -18,8 +50,8 @@ Deno.test("The examples of README.md", async (t) => {
     KEY: org.key,
   };
   const cwd = await Deno.makeTempDir();
-  const { sh: [curl] } = await blocks("First requests");
-  const { sh: [types], ts: [client] } = await blocks("Client");
+  const { sh: [curl] } = await blocks(README, "First requests");
+  const { sh: [types], ts: [client] } = await blocks(README, "Client");
 
   await t.step("make types from the description", async () => {
     const npx = `npx() { "${Deno.execPath()}" run -A -q --frozen ` +
@@ -50,6 +82,29 @@ Deno.test("The examples of README.md", async (t) => {
     },
   );
 
+  await t.step(
+    "keep a copy and send batches with the typed client",
+    async () => {
+      const { ts: [keeping] } = await blocks(CLIENT);
+      await org.create({ title: "Sanditon" });
+      await Deno.writeTextFile(`${cwd}/client.ts`, keeping!);
+      await Deno.writeTextFile(`${cwd}/keeper.ts`, KEEPER);
+
+      const { success, output, complaints } = await runTool(
+        ["--check", "keeper.ts"],
+        { cwd, env },
+      );
+
+      assert(success, complaints);
+      assertEquals(output.trim().split("\n"), [
+        "Persuasion,Sanditon",
+        "9780141439686",
+        "Lady Susan,Persuasion,Sanditon",
+        "Lady Susan,Persuasion,Sanditon",
+      ]);
+    },
+  );
+
   await t.step("send each operation with curl", async () => {
     const output = await shell(curl!, { cwd, env });
 
@@ -67,10 +122,12 @@ Deno.test("The examples of README.md", async (t) => {
   await Deno.remove(cwd, { recursive: true });
 });
 
-/** The code of a section of README.md, by its language. */
-async function blocks(heading: string) {
-  const readme = await Deno.readTextFile(README);
-  const [, section = ""] = readme.split(`\n## ${heading}\n`);
+/** The code of a file or of one of its sections, by its language. */
+async function blocks(file: URL, heading?: string) {
+  const whole = await Deno.readTextFile(file);
+  const [, section = ""] = heading
+    ? whole.split(`\n## ${heading}\n`)
+    : ["", whole];
   const [text = ""] = section.split("\n## ");
   const found = { sh: [] as string[], ts: [] as string[] };
   for (const [, language, code] of text.matchAll(/```(sh|ts)\n(.*?)```/gs)) {

@@ -118,6 +118,22 @@ Deno.test("GET /openapi.json", async (t) => {
     await Deno.remove(file);
   });
 
+  await t.step("has an example of every body", async () => {
+    const { paths } = await (await ask()).json();
+    const lacking = Object.entries(paths as Record<string, PathItem>).flatMap(
+      ([path, item]) =>
+        Object.entries(item).flatMap(([method, { requestBody, responses }]) => {
+          const bodies = [requestBody, responses?.[200], responses?.[201]];
+          return bodies.some((body) => lacksExample(body))
+            ? [`${method} ${path}`]
+            : [];
+        }),
+    );
+
+    // The description itself is the example.
+    assertEquals(lacking, ["get /openapi.json"]);
+  });
+
   await t.step("has the examples of deno task examples", async () => {
     const written = await Deno.readTextFile(EXAMPLES);
 
@@ -127,3 +143,16 @@ Deno.test("GET /openapi.json", async (t) => {
     );
   });
 });
+
+type PathItem = Record<
+  string,
+  { requestBody?: Body; responses?: Record<string, Body> }
+>;
+
+interface Body {
+  content?: { "application/json": { examples?: object } };
+}
+
+function lacksExample(body?: Body): boolean {
+  return !!body?.content && !body.content["application/json"].examples;
+}

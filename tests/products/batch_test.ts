@@ -299,6 +299,30 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(answers[2].error.code, "AMBIGUOUS");
   });
 
+  await t.step(
+    "refuses a product code that PostgreSQL cannot read",
+    async () => {
+      const org = await app.organization();
+      const byCode = (product_code: string) => ({
+        method: "upsert",
+        match: "product_code",
+        body: { product_code, title: "Emma" },
+      });
+
+      const answers = await send(org, [
+        byCode("P-\0"),
+        byCode("P-\ud800"),
+        byCode("P".repeat(2_001)),
+        create("Persuasion"),
+      ]);
+
+      assertEquals(statusesOf(answers), [400, 400, 400, 201]);
+      for (const { error } of answers.slice(0, 3)) {
+        assertEquals(error.details[0].pointer, "/product_code");
+      }
+    },
+  );
+
   await t.step("makes one product of upserts at once", async () => {
     const org = await app.organization();
     const body = { operations: [upsert(ISBN, { title: "Emma" })] };

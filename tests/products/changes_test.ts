@@ -80,6 +80,15 @@ async function beginning(t: Deno.TestContext, app: App) {
     assertEquals(await new Copy(org, app).catchUp(), []);
   });
 
+  await t.step("not of an organization with another's cursor", async () => {
+    const { org } = await followed(app);
+    const { copy } = await followed(app);
+
+    const { status, body } = await org.get(`${PATH}?after=${copy.cursor}`);
+
+    assertEquals([status, body.error?.code], [410, "CURSOR_EXPIRED"]);
+  });
+
   await t.step("of this organization alone", async () => {
     const { org, path } = await followed(app);
     const other = await followed(app);
@@ -282,18 +291,25 @@ async function refusals(t: Deno.TestContext, app: App) {
     });
   }
 
-  const [origin, version, id, start, issuedAt] = fields;
+  const [origin, version, id, start, issuedAt, organization] = fields;
   const month = 31 * 86_400_000;
   const expired = {
-    "of another database": [uuidv7(), version, id, start, issuedAt],
+    "of another database": [uuidv7(), ...fields.slice(1)],
+    "of another organization": [...fields.slice(0, 5), uuidv7()],
+    "of a release whose cursors did not name it": fields.slice(0, 5),
     "older than 30 days": [
       origin,
       version,
       id,
       start,
       String(Number(issuedAt) - month),
+      organization,
     ],
-    "ahead of all transactions": [origin, "9".repeat(15), id, start, issuedAt],
+    "ahead of all transactions": [
+      origin,
+      "9".repeat(15),
+      ...fields.slice(2),
+    ],
   };
   for (const [what, fields] of Object.entries(expired)) {
     await t.step(`${what}, which is expired`, async () => {
@@ -312,6 +328,7 @@ async function refusals(t: Deno.TestContext, app: App) {
       id,
       start,
       String(Number(issuedAt) - month + 2 * 86_400_000),
+      organization,
     ];
 
     const { status } = await org.get(`${PATH}?after=${encoded(fields)}`);

@@ -1,28 +1,21 @@
-/** A request under the API prefix. */
-export interface ExampleRequest {
-  summary: string;
-  operation: string;
-  path: string;
-  body?: unknown;
-}
+import { CHANGES, FOLLOW } from "./example_changes.ts";
+import { KEYS, RECORDS } from "./example_records.ts";
+import type { ExampleRequest } from "./example_request.ts";
+import { RIGHTS } from "./example_rights.ts";
 
-/** An id that the service gives to what an earlier example creates. */
-type Ids = Record<"product" | "price" | "publisher", string>;
-
-const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000000100";
-
-const DEMO_PUBLISHER = "30000000-0000-4000-8000-000000000001";
-
-const DEMO_PROGRAM = "b0000000-0000-4000-8000-000000000001";
+const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000002400";
 
 const UNKNOWN_PRODUCT = "c0000000-0000-4000-8000-999999999999";
 
 /** The requests of the examples to the demo organization, in the order in which they are sent. */
-export const REQUESTS = {
+export const REQUESTS: Record<string, ExampleRequest> = {
+  ...KEYS,
+  follow: FOLLOW,
   unauthorized: {
     summary: "Without a key",
     operation: "GET /products",
     path: "/products",
+    caller: "nobody",
   },
   createProduct: {
     summary: "A title, an ISBN and a price",
@@ -131,7 +124,7 @@ export const REQUESTS = {
     path: "/products?limit=0&format=paperback",
   },
   getProduct: {
-    summary: "A full product",
+    summary: "A product with every field",
     operation: "GET /products/{id}",
     path: `/products/${DEMO_PRODUCT}`,
   },
@@ -140,81 +133,62 @@ export const REQUESTS = {
     operation: "GET /products/{id}",
     path: `/products/${UNKNOWN_PRODUCT}`,
   },
-  updateProduct: ({ product, price }: Ids) => ({
+  updateProduct: {
     summary: "Change one price, add another, clear the license",
     operation: "PUT /products/{id}",
-    path: `/products/${product}`,
-    body: {
+    path: ({ createProductWhole }) => `/products/${createProductWhole.data.id}`,
+    body: ({ createProductWhole }) => ({
       license_id: null,
       product_prices: [
-        { id: price, retail_price: 9.99 },
+        {
+          id: createProductWhole.data.product_prices[0].id,
+          retail_price: 9.99,
+        },
         { currency_code: "EUR", retail_price: 8.5 },
       ],
+    }),
+  },
+  ...RIGHTS,
+  writeProducts: {
+    summary: "Four operations, of which one fails",
+    operation: "POST /products/batch",
+    path: "/products/batch",
+    body: ({ createProduct, createProductWhole }) => ({
+      operations: [
+        {
+          method: "upsert",
+          match: "isbn13",
+          body: { isbn13: createProduct.data.isbn13, page_count: 480 },
+        },
+        { method: "create", body: { title: "Persuasion" } },
+        { method: "update", id: UNKNOWN_PRODUCT, body: { page_count: 249 } },
+        { method: "delete", id: createProductWhole.data.id },
+      ],
+    }),
+  },
+  writeProductsShort: {
+    summary: "All or nothing, answered by ids",
+    operation: "POST /products/batch",
+    path: "/products/batch",
+    body: {
+      atomic: true,
+      return: "minimal",
+      operations: [
+        { method: "create", body: { title: "Mansfield Park" } },
+        { method: "create", body: { title: "Northanger Abbey" } },
+      ],
     },
-  }),
-  deleteProduct: ({ product }: Ids) => ({
+  },
+  deleteProduct: {
     summary: "An existing product",
     operation: "DELETE /products/{id}",
-    path: `/products/${product}`,
-  }),
+    path: ({ createProduct }) => `/products/${createProduct.data.id}`,
+  },
   deleteProductInProgram: {
     summary: "A product in a publishing program",
     operation: "DELETE /products/{id}",
     path: `/products/${DEMO_PRODUCT}`,
   },
-  createPublisher: {
-    summary: "A name",
-    operation: "POST /publishers",
-    path: "/publishers",
-    body: { name: "Éditions du Phare" },
-  },
-  listPublishers: {
-    summary: "By a word of the name",
-    operation: "GET /publishers",
-    path: "/publishers?search=editions",
-  },
-  getPublisher: {
-    summary: "A publisher, and how many products refer to it",
-    operation: "GET /publishers/{id}",
-    path: `/publishers/${DEMO_PUBLISHER}`,
-  },
-  updatePublisher: ({ publisher }: Ids) => ({
-    summary: "Another name",
-    operation: "PUT /publishers/{id}",
-    path: `/publishers/${publisher}`,
-    body: { name: "Lighthouse France" },
-  }),
-  deletePublisher: ({ publisher }: Ids) => ({
-    summary: "An existing publisher",
-    operation: "DELETE /publishers/{id}",
-    path: `/publishers/${publisher}`,
-  }),
-  deletePublisherInUse: {
-    summary: "A publisher that products refer to",
-    operation: "DELETE /publishers/{id}",
-    path: `/publishers/${DEMO_PUBLISHER}`,
-  },
-  listProgramProducts: {
-    summary: "The products of a program",
-    operation: "GET /publishing-programs/{id}/products",
-    path: `/publishing-programs/${DEMO_PROGRAM}/products?limit=2`,
-  },
-  listLifecycleStatuses: {
-    summary: "One code",
-    operation: "GET /lifecycle-statuses",
-    path: "/lifecycle-statuses?code=active",
-  },
-  getLifecycleStatus: {
-    summary: "A code by its id",
-    operation: "GET /lifecycle-statuses/{id}",
-    path: "/lifecycle-statuses/32a77f6f-d320-5e69-ad14-4ddf65390f41",
-  },
-  getCodeList: {
-    summary: "Price statuses",
-    operation: "GET /code-lists/{number}",
-    path: "/code-lists/61",
-  },
-} satisfies Record<
-  string,
-  ExampleRequest | ((ids: Ids) => ExampleRequest)
->;
+  ...CHANGES,
+  ...RECORDS,
+};

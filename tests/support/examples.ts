@@ -1,8 +1,12 @@
 import { installDemo } from "../../db/install.ts";
 import { DEMO } from "../../db/sql_files.ts";
+import { createTokenVerifier } from "../../middleware/token.ts";
 import type { Exchange } from "../../schema/openapi/examples.ts";
-import { type ExampleRequest, REQUESTS } from "./example_requests.ts";
+import { API } from "../../schema/openapi/operations.ts";
+import type { Answers, ExampleRequest } from "./example_request.ts";
+import { REQUESTS } from "./example_requests.ts";
 import { type App, openApp, SETTINGS } from "./harness.ts";
+import { claims, hmacToken } from "./jwt.ts";
 
 /*
  * The examples of the OpenAPI document are answers of the service. Run as a
@@ -15,52 +19,83 @@ export const EXAMPLES = new URL(
   import.meta.url,
 );
 
-/** The service over a new embedded database with the demo organization, and a key for it. */
+const SECRET = "a secret that has thirty-two bytes or more";
+
+/** The service over a new embedded database with the demo organization, and its callers' headers. */
 export interface Demo extends App {
-  key: string;
+  callers: Record<NonNullable<ExampleRequest["caller"]> | "key", HeadersInit>;
 }
 
 /** Opens the service with the demo. */
 export async function openDemo(): Promise<Demo> {
-  const app = await openApp({}, { ...SETTINGS, url: undefined });
+  const app = await openApp(
+    { verifyToken: createTokenVerifier({ secret: SECRET }) },
+    { ...SETTINGS, url: undefined },
+  );
   const key = await installDemo(app.database.until(performance.now() + 60_000));
-  return { ...app, key: key! };
+  const [member] = await app.sql((sql) =>
+    sql`
+      insert into organization_members (organization_id, user_id, role)
+      select id, 'owner', 'owner' from organizations
+      returning organization_id
+    `
+  );
+  const token = hmacToken(SECRET, claims({ sub: "owner" }));
+  return {
+    ...app,
+    callers: {
+      nobody: {},
+      key: { "x-api-key": key! },
+      owner: {
+        authorization: `Bearer ${token}`,
+        "x-organization-id": member!.organization_id,
+      },
+    },
+  };
 }
 
 /** Sends the requests, and gives the text of the file of examples: the same text each time. */
 export async function makeExamples(app: Demo): Promise<string> {
-  const ids = { product: "", price: "", publisher: "" };
+  const answers: Answers = {};
   const exchanges: Record<string, Exchange> = {};
   for (const [name, request] of Object.entries(REQUESTS)) {
-    const { summary, operation, path, body }: ExampleRequest =
-      typeof request === "function" ? request(ids) : request;
-    const { status, body: answer } = await app.send(`/api${path}`, {
+    const { summary, operation, caller = "key", isHidden } = request;
+    const path = valueOf(request.path, answers);
+    const body = valueOf(request.body, answers);
+    const prefix = Object.hasOwn(API, operation) ? "/api" : "";
+    const { status, body: answer } = await app.send(prefix + path, {
       method: operation.split(" ")[0]!,
       headers: {
-        ...name !== "unauthorized" && { "x-api-key": app.key },
+        ...app.callers[caller],
         "content-type": "application/json",
         "x-request-id": name,
       },
       ...body !== undefined && { body: JSON.stringify(body) },
     });
-    if (status === 201) {
-      const { id, product_prices } = answer.data;
-      if (product_prices) {
-        Object.assign(ids, { product: id, price: product_prices[0].id });
-      } else ids.publisher = id;
+    answers[name] = answer;
+    if (!isHidden) {
+      exchanges[name] = {
+        summary,
+        operation,
+        request: { path, body },
+        status,
+        answer,
+      };
     }
-    exchanges[name] = {
-      summary,
-      operation,
-      request: { path, body },
-      status,
-      answer,
-    };
     // The next request gets another time.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return withFixedValues(JSON.stringify(exchanges, null, 2) + "\n");
 }
+
+/** The value, which may follow from earlier answers. */
+function valueOf<T>(value: T | ((answers: Answers) => T), answers: Answers): T {
+  return typeof value === "function"
+    ? (value as (answers: Answers) => T)(answers)
+    : value;
+}
+
+const START = Date.parse("2026-01-01T09:00:00Z");
 
 /** What the service generates, and the fixed values in its place. */
 const GENERATED: [RegExp, (number: string) => string][] = [
@@ -68,10 +103,17 @@ const GENERATED: [RegExp, (number: string) => string][] = [
     /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g,
     (number) => `01980000-0000-7000-8000-${number.padStart(12, "0")}`,
   ],
+  [/\bcat_\w{12}_[\w-]{43}/g, () => "cat_3x4mp1e00001_EXAMPLE"],
+  [
+    /(?<="id": "|api-keys\/)[0-9a-z]{12}(?=")/g,
+    (number) => `3x4mp1e${number.padStart(5, "0")}`,
+  ],
+  // The parts of a cursor, in base64.
+  [/[\w-]{120,}/g, (number) => btoa(`Opaque: cursor ${number}`)],
   [/\bP-\w{8}\b/g, (number) => `P-EXAMP1E${number}`],
   [
     /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
-    (number) => `2026-01-01T09:00:${number.padStart(2, "0")}.000Z`,
+    (number) => new Date(START + Number(number) * 1_000).toISOString(),
   ],
 ];
 

@@ -1,6 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { installDemo } from "../../db/install.ts";
+import { emptyFields, fieldsOf } from "../support/filled_fields.ts";
 import { openApp, SETTINGS } from "../support/harness.ts";
+
+/** The demo product that shows everything. */
+const COMPLETE = "P-H0BB1TPB";
 
 Deno.test("The demo organization", async (t) => {
   // The demo is only installed in a database without organizations.
@@ -10,7 +14,7 @@ Deno.test("The demo organization", async (t) => {
   );
   const headers = { "x-api-key": key!, "content-type": "application/json" };
   const { body: list } = await app.send("/api/products", { headers });
-  const products: { id: string }[] = [];
+  const products: { product_code: string }[] = [];
 
   await t.step("has counted products", () => {
     assert(list.data.length > 20);
@@ -41,17 +45,29 @@ Deno.test("The demo organization", async (t) => {
 
     for (const [path] of fields) assert(filled.has(path), path);
   });
-});
 
-/** Every path of a value, and whether something is there. */
-function fieldsOf(value: unknown, path = ""): [string, filled: boolean][] {
-  if (typeof value !== "object") return [[path, true]];
-  if (value === null) return [[path, false]];
-  const entries = Array.isArray(value)
-    ? value.map((item) => ["*", item] as const)
-    : Object.entries(value);
-  return [
-    [path, entries.length > 0],
-    ...entries.flatMap(([key, inner]) => fieldsOf(inner, `${path}/${key}`)),
-  ];
-}
+  await t.step("has a product with every field", () => {
+    const product = products.find(({ product_code }) =>
+      product_code === COMPLETE
+    );
+
+    assertEquals(emptyFields("Product", product), []);
+  });
+
+  await t.step("has a program with the complete product", async () => {
+    const { body: { data: [program] } } = await app.send(
+      "/api/publishing-programs",
+      { headers },
+    );
+
+    const { body } = await app.send(
+      `/api/publishing-programs/${program.id}/products`,
+      { headers },
+    );
+
+    const { id } = list.data.find((product: { product_code: string }) =>
+      product.product_code === COMPLETE
+    );
+    assert(body.data.some((product: { id: string }) => product.id === id));
+  });
+});

@@ -157,6 +157,8 @@ Deno.test("Export and import", async (t) => {
   await t.step("refuse a line, say why and go on", async () => {
     const database = target.of(uuidv7());
     const unknown = uuidv7();
+    // PostgreSQL refuses this one by itself, and PGlite never ends.
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
     const wrong = {
       '{"kind":': "The line is not JSON",
       '["kind"]': "The line is not a JSON object",
@@ -183,6 +185,8 @@ Deno.test("Export and import", async (t) => {
       [changed((product) => product.product_prices = [{ price: 1 }])]:
         'There is no field "product_prices/0/price"',
       [changed((product) => product.id = unknown)]: /products_code/,
+      [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
+        '"name" has more than 32 levels',
     };
     const text = [...lines.slice(0, -1), ...Object.keys(wrong), lines.at(-1)];
 
@@ -227,6 +231,19 @@ Deno.test("Export and import", async (t) => {
 
       assertMatch(error.message, /no organization|licenses_organization/);
     }
+  });
+
+  await t.step("say that the file is cut between two lines", async () => {
+    const records = lines.length - 1;
+    const most = lines.slice(0, -3).join("\n") + "\n";
+    const database = target.of(uuidv7());
+
+    assertEquals(await imported(database, most), [
+      `${records - 1}: The file ends here, after ${
+        records - 3
+      } of ${records} records`,
+    ]);
+    assertEquals(await imported(database, original), []);
   });
 
   await t.step("end at a file of a later version", async () => {

@@ -1,0 +1,61 @@
+import { assertEquals } from "@std/assert";
+import { API } from "../../schema/openapi/operations.ts";
+import { createTokenVerifier } from "../../middleware/token.ts";
+import { openApp } from "../support/harness.ts";
+import { claims, hmacToken } from "../support/jwt.ts";
+
+const SECRET = "a secret that has thirty-two bytes or more";
+
+Deno.test("A parameter that an operation does not have is refused", async (t) => {
+  await using app = await openApp({
+    verifyToken: createTokenVerifier({ secret: SECRET }),
+  });
+  const org = await app.organization();
+  const { id, path } = await org.create();
+  await app.sql((sql) =>
+    sql`
+      insert into organization_members (organization_id, user_id, role)
+      values (${org.id}, 'owner', 'owner')
+    `
+  );
+  const headers = {
+    "authorization": `Bearer ${hmacToken(SECRET, claims({ sub: "owner" }))}`,
+    "x-organization-id": org.id,
+    "content-type": "application/json",
+  };
+
+  await t.step("by every operation", async () => {
+    for (const operation of Object.keys(API)) {
+      if (operation === "GET /openapi.json") continue;
+      const [method, template] = operation.split(" ") as [string, string];
+      const path = template.replace("{number}", "96")
+        .replace("{key_id}", "0123456789ab")
+        .replaceAll(/\{\w+\}/g, id);
+
+      const { status, body } = await app.send(`/api${path}?dry_run=true`, {
+        method,
+        headers,
+        ...method === "POST" && { body: "{}" },
+      });
+
+      assertEquals([operation, status, body?.error?.details], [
+        operation,
+        400,
+        [{
+          parameter: "dry_run",
+          code: "unknown_parameter",
+          message: "Unknown parameter",
+        }],
+      ]);
+    }
+  });
+
+  await t.step("after the credentials, and changes nothing", async () => {
+    const { status } = await app.send(`${path}?dry_run=true`, {
+      method: "DELETE",
+    });
+
+    assertEquals(status, 401);
+    assertEquals((await org.get(path)).status, 200);
+  });
+});

@@ -1,0 +1,44 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { emptyFields } from "../support/filled_fields.ts";
+import { freePort } from "../support/port.ts";
+import { ROOT } from "../support/process.ts";
+
+const QUICKSTART = new URL("../../routes/QUICKSTART.md", import.meta.url);
+
+Deno.test("routes/QUICKSTART.md makes a complete product and a second key", async () => {
+  const port = String(freePort());
+  const dataDir = await Deno.makeTempDir();
+  const text = await Deno.readTextFile(QUICKSTART);
+  const commands = Array.from(
+    text.replaceAll("8000", port).matchAll(/```sh\n(.*?)```/gs),
+    ([, code]) => code!,
+  );
+  const stop = "kill $!; wait $! || true";
+
+  const { code, stdout, stderr } = await new Deno.Command("bash", {
+    args: ["-euc", [...commands, stop].join("\n")],
+    cwd: ROOT,
+    env: {
+      API_PREFIX: "",
+      DATA_DIR: dataDir,
+      DATABASE_URL: "",
+      HOST: "",
+      LOG_LEVEL: "error",
+      NO_COLOR: "1",
+      PORT: port,
+    },
+  }).output();
+
+  const printed = new TextDecoder().decode(stdout);
+  assertEquals([code, new TextDecoder().decode(stderr)], [0, ""], printed);
+  const answers = printed.slice(printed.indexOf("{"))
+    .split(/(?<=\})(?=\{"success")/)
+    // deno-lint-ignore no-explicit-any
+    .map((answer) => JSON.parse(answer) as any);
+  assertEquals(answers.every(({ success }) => success), true, printed);
+  const [product, key] = answers.slice(-2).map(({ data }) => data);
+  assertEquals(emptyFields("Product", product), []);
+  assertMatch(key.key, /^cat_/);
+  assertEquals(key.scope, "read");
+  await Deno.remove(dataDir, { recursive: true });
+});
