@@ -10,7 +10,7 @@ const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 const PARAMETERS: Record<string, string> = {
   id: UUID,
   product_id: UUID,
-  number: "\\d{1,3}",
+  number: "[1-9]\\d{0,2}",
   key_id: "[0-9a-z]{12}",
 };
 

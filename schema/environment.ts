@@ -21,7 +21,7 @@ const Bool = v.pipe(
  * Connections to the database. A third serve look-ups, the rest lists and writes.
  * Fewer leave the disks idle, more overload the database's processors.
  */
-export const POOL_SIZE = 9;
+export const POOL_SIZE = 12;
 
 /** Every variable that the service reads. */
 export const VARIABLES = v.object({

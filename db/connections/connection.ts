@@ -121,7 +121,7 @@ export function openConnection(
       },
     });
 
-  const run = (text: string) => driver.unsafe(text).execute() as Promise<Reply>;
+  const run = (text: string) => execute<Reply>(driver.unsafe(text));
 
   const connection: Connection = {
     get isLost() {
@@ -141,8 +141,8 @@ export function openConnection(
           : value as postgres.ParameterOrJSON<never>
       );
       const { prepare } = statement;
-      return driver.unsafe(text, values, { prepare, simple: false } as object)
-        .execute() as unknown as Promise<Reply<S>>;
+      const options = { prepare, simple: false } as object;
+      return execute<Reply<S>>(driver.unsafe(text, values, options));
     },
     async begin(writer) {
       const begun = await run(
@@ -170,6 +170,23 @@ export function openConnection(
     },
   };
   return connection;
+}
+
+/**
+ * Sends a query, and returns its result. V8 allocates the two functions that settle
+ * the driver's promise in the old generation, where they keep the query until a full
+ * garbage collection. So the result passes the query by.
+ */
+async function execute<Result>(
+  query: postgres.PendingQuery<[]>,
+): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  Object.assign(query, { resolve, reject }).execute();
+  try {
+    return await promise;
+  } finally {
+    Object.assign(query, { resolve() {}, reject() {} });
+  }
 }
 
 const CONNECT_SECONDS = 5;

@@ -47,7 +47,7 @@ export function sharedParameters() {
     product_id: inPath("product_id", "The id of the product.", UUID),
     number: {
       ...inPath("number", "The number of the ONIX list.", {
-        pattern: "^[0-9]{1,3}$",
+        pattern: "^[1-9][0-9]{0,2}$",
       }),
       example: "96",
     },

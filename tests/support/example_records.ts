@@ -92,7 +92,7 @@ export const RECORDS: Requests = {
   },
 };
 
-/** The requests for API keys. They come before all use of the demo key, which its answer shows. */
+/** The requests for API keys. They are sent before the demo key is used, because answers show its last use. */
 export const KEYS: Requests = {
   createApiKey: {
     summary: "A key that only reads",

@@ -2,7 +2,7 @@
 // deno-lint-ignore no-explicit-any
 export type Answers = Record<string, any>;
 
-/** A request whose answer is an example. */
+/** A request whose answer is an example. Path and body may follow from earlier answers. */
 export interface ExampleRequest {
   summary: string;
   operation: string;
