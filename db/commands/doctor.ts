@@ -12,6 +12,9 @@ import { examine, type Finding, ok, wrong } from "./checks.ts";
 const UNREACHABLE =
   "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
 
+const MISTAKEN =
+  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
+
 type Environment = Parameters<typeof readConfig>[0];
 
 /** The only command that also runs without a database. */
@@ -86,12 +89,7 @@ async function compare(
     const [row] = await replica.lookUp(progress);
     const { other, is_paused, behind } = row!;
     const ms = Math.ceil(performance.now() - start);
-    if (other) {
-      return wrong(
-        other,
-        "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it",
-      );
-    }
+    if (other) return wrong(other, MISTAKEN);
     if (behind <= 0) return ok(`Caught up with the primary within ${ms} ms`);
     const lag = `${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
     const resume = "select pg_wal_replay_resume() on the replica";
