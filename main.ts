@@ -15,48 +15,40 @@ const FLUSH_MS = 500;
 const stdout = openOutput(Deno.stdout);
 const stderr = openOutput(Deno.stderr);
 
-/** Serves at the configured address. */
+/** Serves at the configured address, and prints it. */
 function listen(service: Service, config: Config, log: Log): void {
   const { host: hostname, port, apiPrefix, docs } = config;
+  const { fetch: handler, demoKey } = service;
+  function onListen(address: Deno.NetAddr): void {
+    const origin = `http://${addressOf(address)}`;
+    const url = origin + apiPrefix;
+    log("info", { message: "The service is listening", url });
+    if (!demoKey && !Deno.stdout.isTerminal()) return;
+    stdout.write(`The product catalogue is served at ${url}\n`);
+    if (docs) stdout.write(`Its reference page is ${origin}/docs\n`);
+    if (!demoKey) return;
+    printKey(demoKey);
+    stdout.write(`\nTry:\n  curl -H "x-api-key: ${demoKey}" ${url}/products\n`);
+  }
   try {
-    const close = serve({
-      hostname,
-      port,
-      handler: service.fetch,
-      onListen: (address) => printAddress(`http://${addressOf(address)}`),
-    }, log);
+    const close = serve({ hostname, port, handler, onListen }, log);
     stopOnSignals(() => service.stop(close));
   } catch (error) {
     throw new ConfigError(
       `HOST and PORT must be a free address: ${(error as Error).message}`,
     );
   }
-
-  function printAddress(origin: string): void {
-    const url = origin + apiPrefix;
-    log("info", { message: "The service is listening", url });
-    if (!service.demoKey && !Deno.stdout.isTerminal()) return;
-    stdout.write(`The product catalogue is served at ${url}\n`);
-    if (docs) stdout.write(`Its reference page is ${origin}/docs\n`);
-    if (!service.demoKey) return;
-    printKey(service.demoKey);
-    stdout.write(
-      `\nTry:\n  curl -H "x-api-key: ${service.demoKey}" ${url}/products\n`,
-    );
-  }
 }
 
-/** The address that clients connect to. */
+/** The address that clients connect to: a server can listen on all addresses, a client needs one. */
 function addressOf({ hostname, port }: Deno.NetAddr): string {
-  const name = LOOPBACK[hostname] ?? hostname;
+  const loopback: Record<string, string> = {
+    "0.0.0.0": "127.0.0.1",
+    "::": "::1",
+  };
+  const name = loopback[hostname] ?? hostname;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
-
-/** A server can listen on all addresses, but a client needs one. */
-const LOOPBACK: Record<string, string> = {
-  "0.0.0.0": "127.0.0.1",
-  "::": "::1",
-};
 
 function printKey(key: string): void {
   stdout.write(`The key of the demo organization, shown only once: ${key}\n`);
@@ -73,11 +65,9 @@ function logUncaughtErrors(log: Log): void {
   for (const event of ["error", "unhandledrejection"] as const) {
     globalThis.addEventListener(event, (caught) => {
       caught.preventDefault();
-      const cause = caught instanceof ErrorEvent ? caught.error : caught.reason;
-      log("error", {
-        message: `Uncaught ${event}`,
-        cause: errorFields(cause),
-      });
+      const error = caught instanceof ErrorEvent ? caught.error : caught.reason;
+      const cause = errorFields(error);
+      log("error", { message: `Uncaught ${event}`, cause });
     });
   }
 }

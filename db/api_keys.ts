@@ -23,7 +23,7 @@ export function hashOf(key: string): Buffer {
 
 /** The key with this public id, even if it is revoked or expired. */
 export function keyById(id: string): Statement<StoredKey> {
-  return sql<StoredKey>`
+  return sql`
     select
       k.organization_id,
       k.scope,
@@ -55,15 +55,13 @@ export function newKey(
     expiresAt?: string | null | undefined;
   },
 ): { id: string; key: string; statement: Statement } {
-  const id = Array.from({ length: 12 }, () => randomInt(36).toString(36)).join(
-    "",
-  );
+  const digits = Array.from({ length: 12 }, () => randomInt(36).toString(36));
+  const id = digits.join("");
   const key = `cat_${id}_${randomBytes(32).toString("base64url")}`;
+  const hash = hashOf(key);
   const statement = sql`
     insert into api_keys (id, organization_id, name, scope, key_hash, expires_at)
-    values (${id}, ${organizationId}, ${name}, ${scope}, ${
-    hashOf(key)
-  }, ${expiresAt})
+    values (${id}, ${organizationId}, ${name}, ${scope}, ${hash}, ${expiresAt})
   `;
   return { id, key, statement };
 }
@@ -84,7 +82,7 @@ export function revokeOwnKey(id: string, at?: string): Statement {
 
 /** The revocation time of a key. Citus cannot format a time in the `returning` of `revokeKey`. */
 export function endOfKey(id: string): Statement<{ revoked_at: string }> {
-  return sql<{ revoked_at: string }>`
+  return sql`
     select ${iso("k.revoked_at")} as revoked_at
     from api_keys k
     where k.id = ${id}
@@ -112,13 +110,12 @@ const keys = sql<ListedKey>`
 `;
 
 /** The keys of the organization, newest first. */
-export const listKeys = sql<
-  ListedKey
->`${keys} order by k.created_at desc, k.id`;
+export const listKeys: Statement<ListedKey> =
+  sql`${keys} order by k.created_at desc, k.id`;
 
 /** One key of the organization. */
 export function listedKey(id: string): Statement<ListedKey> {
-  return sql<ListedKey>`${keys} and k.id = ${id}`;
+  return sql`${keys} and k.id = ${id}`;
 }
 
 function iso(column: string): Statement {

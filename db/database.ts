@@ -1,8 +1,6 @@
 import { Backlog } from "./connections/backlog.ts";
-import {
-  type ConnectionSettings,
-  openConnection,
-} from "./connections/connection.ts";
+import { openConnection } from "./connections/connection.ts";
+import type { ConnectionSettings } from "./connections/driver.ts";
 import { openEmbedded } from "./connections/embedded.ts";
 import { type Lease, type Operation, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";

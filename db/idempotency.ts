@@ -3,40 +3,76 @@ import { createHash } from "node:crypto";
 import { ApiError } from "../schema/errors.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
+import type { Operations } from "./database.ts";
 
-/** A request with an `Idempotency-Key`. */
+/** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
   /** Method and path, such as `POST /products`: a key is good for one of them. */
   operation: string;
-  key: string;
+  key: string | undefined;
   /** The body as it was sent. */
   text: string;
 }
 
-/** What an earlier request with the key was answered. */
-export interface EarlierAnswer {
+/** What a request is answered, the first one with its key or a later one. */
+export interface Outcome {
   /** The record that it created; null where it was not exactly one. */
-  record_id: string | null;
+  id: string | null;
   /** The data of the answer, as JSON text. */
   answer: string;
-}
-
-interface Earlier extends EarlierAnswer {
-  operation: string;
-  request_hash: Uint8Array;
+  /** Whether an earlier request did the work. */
+  isReplayed: boolean;
 }
 
 /**
- * Takes the key until the transaction ends, and gives the outcome of an earlier
- * request with this key and body, for 24 hours. Throws `IDEMPOTENCY_IN_PROGRESS`
- * while another request with the key runs, and `IDEMPOTENCY_MISMATCH` for
- * another operation or body.
+ * Runs `work` in a transaction, which `work` must commit together with the
+ * statements that `remember` gives for its answer. Requests with the same key and
+ * body get the first one's outcome for 24 hours. Throws `IDEMPOTENCY_IN_PROGRESS`
+ * while another request with the key runs, and `IDEMPOTENCY_MISMATCH` for another
+ * operation or body.
  */
-export async function claim(
-  tx: Transaction,
+export async function once(
+  database: Operations,
   request: KeyedRequest,
-): Promise<EarlierAnswer | undefined> {
-  const [[lock], [earlier]] = await tx.send(lockKey(request), find(request));
+  work: (
+    tx: Transaction,
+    /** `source` selects `organization_id`, `record_id` and `answer`. */
+    remember: (source: Statement) => Statement[],
+  ) => Promise<Omit<Outcome, "isReplayed">>,
+): Promise<Outcome> {
+  return await database.transaction(async (tx) => {
+    const hasKey = request.key !== undefined;
+    const earlier = hasKey && await claim(tx, request);
+    if (earlier) {
+      await tx.commit();
+      return { ...earlier, isReplayed: true };
+    }
+    const remember = (source: Statement) =>
+      hasKey ? rememberAnswer(request, source) : [];
+    return { ...await work(tx, remember), isReplayed: false };
+  });
+}
+
+/** Takes the key until the transaction ends, and gives the answer to an earlier request with it. */
+async function claim(tx: Transaction, request: KeyedRequest) {
+  const { key, operation } = request;
+  const [[lock], [earlier]] = await tx.send(
+    sql<{ is_mine: boolean }>`
+      select pg_try_advisory_xact_lock(
+        hashtextextended(${organization}::uuid || ' ' || ${key}, 0)
+      ) as is_mine
+    `,
+    // A statement of its own: it sees what the last holder of the lock has committed.
+    sql<{ id: string | null; answer: string; is_same: boolean }>`
+      select k.record_id as id, k.answer,
+        k.operation = ${operation} and k.request_hash = ${
+      hashOf(request)
+    } as is_same
+      from idempotency_keys k
+      where k.organization_id = ${organization} and k.key = ${key}
+        and k.created_at > now() - interval '24 hours'
+    `,
+  );
   if (!lock?.is_mine) {
     throw new ApiError(
       "IDEMPOTENCY_IN_PROGRESS",
@@ -45,40 +81,15 @@ export async function claim(
     );
   }
   if (!earlier) return;
-  const isSame = earlier.operation === request.operation &&
-    Buffer.from(earlier.request_hash).equals(hashOf(request));
-  if (!isSame) {
-    throw new ApiError(
-      "IDEMPOTENCY_MISMATCH",
-      "This Idempotency-Key was used with another body: use a new key for a new request",
-    );
-  }
-  return earlier;
+  if (earlier.is_same) return { id: earlier.id, answer: earlier.answer };
+  throw new ApiError(
+    "IDEMPOTENCY_MISMATCH",
+    "This Idempotency-Key was used with another body: use a new key for a new request",
+  );
 }
 
-function lockKey({ key }: KeyedRequest) {
-  return sql<{ is_mine: boolean }>`
-    select pg_try_advisory_xact_lock(
-      hashtextextended(${organization}::uuid || ' ' || ${key}, 0)
-    ) as is_mine
-  `;
-}
-
-/** A statement of its own: it sees what the last holder of the lock has committed. */
-function find({ key }: KeyedRequest) {
-  return sql<Earlier>`
-    select k.operation, k.request_hash, k.record_id, k.answer
-    from idempotency_keys k
-    where k.organization_id = ${organization} and k.key = ${key}
-      and k.created_at > now() - interval '24 hours'
-  `;
-}
-
-/**
- * Remembers the answer for a day, and forgets a few keys that are older. `source`
- * selects it: `organization_id`, `record_id` and `answer`.
- */
-export function remember(
+/** Remembers the answer for a day, and forgets a few keys that are older. */
+function rememberAnswer(
   request: KeyedRequest,
   source: Statement,
 ): Statement[] {

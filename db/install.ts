@@ -2,20 +2,41 @@ import { unavailable } from "../schema/errors.ts";
 import { newKey } from "./api_keys.ts";
 import { sql } from "./connections/sql.ts";
 import type { Operations } from "./database.ts";
-import { isCurrent, isMigrated, migrate, run, seed } from "./migrate.ts";
-import { DEMO, readSqlFile } from "./sql_files.ts";
+import { appliedFiles, migrate, run, seed } from "./migrate.ts";
+import { isAtOrigin } from "./origin.ts";
+import {
+  DEMO,
+  readMigrations,
+  readSqlFile,
+  SEED,
+  type SqlFile,
+} from "./sql_files.ts";
 
-/** Brings the schema and the code lists up to date. Several processes may run it at once. */
+/**
+ * Brings the schema and the code lists up to date; if they are, it takes no lock and
+ * writes nothing. Several processes may run it at once.
+ */
 export async function install(database: Operations): Promise<void> {
-  if (await isCurrent(database)) return;
+  const textOf = (files: Omit<SqlFile, "text">[]) =>
+    files.map(({ name, sha256 }) => `${name} ${sha256}`).join();
+  const files = [...await readMigrations(), await readSqlFile(SEED)];
+  const isCurrent = textOf(await appliedFiles(database)) === textOf(files) &&
+    await isAtOrigin(database);
+  if (isCurrent) return;
   await migrate(database);
   await seed(database);
 }
 
-/** Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending. */
+/** Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending; a later one may have applied more. */
 export async function checkMigrated(database: Operations): Promise<void> {
-  if (await isMigrated(database)) return;
-  throw unavailable("Migrations are pending: run deno task migrate");
+  const known = await appliedFiles(database);
+  const names = new Set(known.map(({ name }) => name));
+  const files = await readMigrations();
+  const isMigrated = files.every(({ name }) => names.has(name)) &&
+    await isAtOrigin(database);
+  if (!isMigrated) {
+    throw unavailable("Migrations are pending: run deno task migrate");
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Operations } from "./database.ts";
 import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
-import { isAtOrigin, settle } from "./origin.ts";
+import { settle } from "./origin.ts";
 import {
   readMigrations,
   readSqlFile,
@@ -15,8 +15,9 @@ const LOCK = 7_305_219;
 
 /**
  * Applies what is pending in `sql/migrations/`, each file once and all of them in
- * one transaction, and settles a database that was copied. Returns the names applied. Throws when a number is missing, or
- * when a file that was applied is gone or has been edited.
+ * one transaction, and settles a database that was copied. Returns the names
+ * applied. Throws when a number is missing, or when a file that was applied is
+ * gone or has been edited.
  */
 export async function migrate(
   database: Operations,
@@ -48,9 +49,8 @@ export async function migrate(
 export async function pendingMigrations(
   database: Operations,
 ): Promise<string[]> {
-  const files = await readMigrations();
   const known = await appliedFiles(database);
-  return pendingOf(known ?? [], files).map(({ name }) => name);
+  return pendingOf(known, await readMigrations()).map(({ name }) => name);
 }
 
 /** Fills the code lists from `sql/seed.sql` and runs `files`, in one transaction. */
@@ -68,43 +68,6 @@ export async function seed(
   });
 }
 
-/** Whether the schema and the code lists are up to date, so that a start takes no lock and writes nothing. */
-export async function isCurrent(database: Operations): Promise<boolean> {
-  const files = [...await readMigrations(), await readSqlFile(SEED)];
-  const known = await appliedFiles(database);
-  const isSame = known?.length === files.length &&
-    files.every(({ name, sha256 }, i) =>
-      known[i]!.name === name && known[i]!.sha256 === sha256
-    );
-  return isSame && await isAtOrigin(database);
-}
-
-/** Whether all migrations of this release are applied where the database is now; there may be more, of a later release. */
-export async function isMigrated(database: Operations): Promise<boolean> {
-  const files = await readMigrations();
-  const known = await appliedFiles(database);
-  const names = new Set(known?.map(({ name }) => name));
-  return files.every(({ name }) => names.has(name)) &&
-    await isAtOrigin(database);
-}
-
-async function appliedFiles(
-  database: Operations,
-): Promise<AppliedFile[] | undefined> {
-  const [table] = await database.lookUp(
-    sql<
-      { name: string | null }
-    >`select to_regclass('schema_migrations') as name`,
-  );
-  return table?.name ? await database.lookUp(listApplied) : undefined;
-}
-
-function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
-  const applied = known.filter(isMigration);
-  checkHistory(applied, files);
-  return files.slice(applied.length);
-}
-
 type AppliedFile = Omit<SqlFile, "text">;
 
 /** The applied files: the migrations in order, then the code lists. */
@@ -112,11 +75,21 @@ const listApplied = sql<AppliedFile>`
   select name, sha256 from schema_migrations order by name collate "C"
 `;
 
-function isMigration({ name }: AppliedFile): boolean {
-  return /^\d/.test(name);
+/** The applied files, none in an empty database. */
+export async function appliedFiles(
+  database: Operations,
+): Promise<AppliedFile[]> {
+  const [table] = await database.lookUp(
+    sql<{ is_there: boolean }>`
+      select to_regclass('schema_migrations') is not null as is_there
+    `,
+  );
+  return table!.is_there ? await database.lookUp(listApplied) : [];
 }
 
-function checkHistory(applied: AppliedFile[], files: AppliedFile[]): void {
+/** The files that are not applied yet. Throws if one that was applied is gone or has been edited. */
+function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
+  const applied = known.filter(({ name }) => /^\d/.test(name));
   applied.forEach(({ name, sha256 }, i) => {
     const file = files[i];
     if (file?.name !== name) {
@@ -130,6 +103,7 @@ function checkHistory(applied: AppliedFile[], files: AppliedFile[]): void {
       );
     }
   });
+  return files.slice(applied.length);
 }
 
 /**

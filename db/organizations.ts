@@ -5,7 +5,7 @@ export type Role = "viewer" | "editor" | "admin" | "owner";
 
 /** Creates an organization, and returns its id. */
 export function createOrganization(name: string): Statement<{ id: string }> {
-  return sql<{ id: string }>`
+  return sql`
     insert into organizations (name) values (${name}) returning id
   `;
 }
@@ -16,7 +16,7 @@ export const listOrganizations: Statement<Record<string, unknown>> =
 
 /** The role of the user in the organization, or no row if the user is not a member. */
 export function roleOf(userId: string): Statement<{ role: Role }> {
-  return sql<{ role: Role }>`
+  return sql`
     select m.role
     from organization_members m
     where m.organization_id = ${organization} and m.user_id = ${userId}
@@ -42,7 +42,7 @@ export const listMembers: Statement<Record<string, unknown>> = sql`
 
 /** Removes a member. Returns a row if the user was a member. */
 export function removeMember(userId: string): Statement<{ user_id: string }> {
-  return sql<{ user_id: string }>`
+  return sql`
     delete from organization_members m
     where m.organization_id = ${organization} and m.user_id = ${userId}
     returning m.user_id

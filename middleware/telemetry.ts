@@ -23,14 +23,9 @@ export const SILENT: Telemetry = {
   measure() {},
 };
 
-/** The global under which Deno registers its OpenTelemetry if `OTEL_DENO=true`. */
+/** The global that Deno sets if `OTEL_DENO=true`. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
-
-/** The key of the current span in a context. */
 const CURRENT_SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
-
-/** `SpanStatusCode.ERROR` */
-const ERROR = 2;
 
 /** Telemetry through Deno's OpenTelemetry, named by its semantic conventions. */
 export function openTelemetry(): Telemetry {
@@ -39,15 +34,12 @@ export function openTelemetry(): Telemetry {
   const tracer = api.trace.getTracer("catalogue");
   const meter = api.metrics?.getMeter("catalogue");
   const errors = meter?.createCounter("catalogue.errors");
-  const used = meter?.createObservableUpDownCounter(
-    "db.client.connection.count",
-  );
-  const waiting = meter?.createObservableUpDownCounter(
-    "db.client.connection.pending_requests",
-  );
+  const gauge = (name: string) =>
+    meter?.createObservableUpDownCounter(`db.client.connection.${name}`);
+  const used = gauge("count");
+  const waiting = gauge("pending_requests");
   const current = () =>
     api.context.active().getValue(CURRENT_SPAN) as Span | undefined;
-
   return {
     routed(method, path) {
       current()?.updateName(`${method} ${path}`);
@@ -61,7 +53,7 @@ export function openTelemetry(): Telemetry {
           // Omits the message, which may quote client data.
           const { code, name } = error as { code?: string; name?: string };
           span.setAttribute("error.type", String(code ?? name));
-          span.setStatus({ code: ERROR });
+          span.setStatus({ code: 2 }); // SpanStatusCode.ERROR
           throw error;
         } finally {
           span.end();
@@ -70,37 +62,31 @@ export function openTelemetry(): Telemetry {
     traceId: () => current()?.spanContext().traceId,
     failed: (code) => errors?.add(1, { "error.type": code }),
     measure(pool, connections) {
-      const attributes = { "db.client.connection.pool.name": pool };
-      used?.addCallback((result) =>
-        result.observe(connections.load.used, {
-          ...attributes,
-          "db.client.connection.state": "used",
-        })
-      );
-      waiting?.addCallback((result) =>
-        result.observe(connections.load.waiting, attributes)
-      );
+      const of = { "db.client.connection.pool.name": pool };
+      const inUse = { ...of, "db.client.connection.state": "used" };
+      used?.addCallback((to) => to.observe(connections.load.used, inUse));
+      waiting?.addCallback((to) => to.observe(connections.load.waiting, of));
     },
   };
 }
 
 /** The part of OpenTelemetry's JavaScript API that this file uses. */
 interface OpenTelemetry {
-  trace: {
-    getTracer(name: string): {
-      startActiveSpan<T>(name: string, work: (span: Span) => T): T;
-    };
-  };
+  trace: { getTracer(name: string): Tracer };
   context: { active(): { getValue(key: symbol): unknown } };
   /** Absent if `OTEL_DENO_METRICS=false`. */
   metrics?: {
     getMeter(name: string): {
       createCounter(name: string): { add: Observe };
       createObservableUpDownCounter(name: string): {
-        addCallback(observe: (result: { observe: Observe }) => void): void;
+        addCallback(report: (to: { observe: Observe }) => void): void;
       };
     };
   };
+}
+
+interface Tracer {
+  startActiveSpan<T>(name: string, work: (span: Span) => T): T;
 }
 
 interface Span {

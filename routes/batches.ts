@@ -11,9 +11,9 @@ import {
   readBody,
   type SentOperation,
 } from "../schema/batch.ts";
-import { success } from "../schema/envelope.ts";
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/ignored_fields.ts";
+import { ok } from "./handlers.ts";
 
 /** `POST /products/batch`. */
 export async function batch(context: Authenticated): Promise<Answer> {
@@ -26,57 +26,39 @@ export async function batch(context: Authenticated): Promise<Answer> {
   const operations = body.operations.map((sent) => read(sent, ignored));
   if (ignored.size > 0) facts.ignored_fields = [...ignored];
 
-  const { answers, isReplayed } = await writeBatch(database, operations, {
+  const { answer, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
-    request: key === undefined
-      ? undefined
-      : { operation: "POST /products/batch", key, text },
+    request: { operation: "POST /products/batch", key, text },
   });
 
-  return {
-    status: 200,
-    body: success(answers),
-    headers: isReplayed ? { "idempotent-replayed": "true" } : {},
-  };
+  return ok(answer, isReplayed ? { "idempotent-replayed": "true" } : {});
 }
 
 /** The operation with its body read, or why it fails; notes the fields of the body that are ignored. */
 function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
-  if (sent.method === "delete") {
-    return {
-      method: "delete",
-      id: sent.id.toLowerCase(),
-      sentId: sent.id,
-      precondition: preconditionOf(sent.if_match),
-    };
+  const { method } = sent;
+  if (method === "delete") {
+    return { method, ...targetOf(sent), sentId: sent.id };
   }
-  const created = sent.method === "update"
-    ? undefined
-    : readBody("create", sent.body);
   // A body that creates a product would change one too.
-  const updated = !created || created instanceof ApiError
+  const created = readBody(method === "update" ? method : "create", sent.body);
+  const updated = method === "upsert" && created instanceof ApiError
     ? readBody("update", sent.body)
     : created;
-  const body = sent.method === "create" ? created! : updated;
-  if (body instanceof ApiError) return body;
-  for (const name of ignoredFields(sent.body, body)) ignored.add(name);
-  switch (sent.method) {
-    case "create":
-      return { method: "create", body };
-    case "update":
-      return {
-        method: "update",
-        id: sent.id.toLowerCase(),
-        body,
-        precondition: preconditionOf(sent.if_match),
-      };
-    case "upsert": {
-      const { match } = sent;
-      ignored.delete(match);
-      const value = matchedValue(match, sent.body, body);
-      if (value instanceof ApiError) return value;
-      return { method: "upsert", match, value, updated, created: created! };
-    }
-  }
+  if (updated instanceof ApiError) return updated;
+  for (const name of ignoredFields(sent.body, updated)) ignored.add(name);
+  if (method === "create") return { method, body: updated };
+  if (method === "update") return { method, ...targetOf(sent), body: updated };
+  const { match } = sent;
+  ignored.delete(match);
+  const value = matchedValue(match, sent.body, updated);
+  if (value instanceof ApiError) return value;
+  return { method, match, value, updated, created };
+}
+
+function targetOf(
+  { id, if_match }: { id: string; if_match?: string | undefined },
+) {
+  return { id: id.toLowerCase(), precondition: preconditionOf(if_match) };
 }

@@ -1,6 +1,5 @@
 import type { Handler } from "../middleware/context.ts";
-import { PAGE, startScript, STYLE } from "./docs_page.ts";
-import { fixed } from "./static_answer.ts";
+import { etagOf, isNotModified } from "../middleware/etag.ts";
 
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [
@@ -13,10 +12,6 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
-
-const CSS = "text/css; charset=utf-8";
-
-const JAVASCRIPT = "text/javascript; charset=utf-8";
 
 /** The placeholder for the origin in the description (RFC 2606). */
 const ANY_ORIGIN = "http://catalogue.invalid";
@@ -50,23 +45,26 @@ function originOf({ url, headers }: Request): string {
   return `${isSecure ? "https:" : protocol}//${host}`;
 }
 
-/** The reference page at `/docs` and its assets, by method and path. */
+/** The reference page at `/docs` and its assets, by method and path: Swagger UI over the description. */
 export function createDocs(prefix: string): Record<string, Handler> {
   return {
-    "GET /docs": fixed(() => PAGE, {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": POLICY,
-      "referrer-policy": "no-referrer",
-    }),
-    "GET /docs/start.js": asset(JAVASCRIPT, () => startScript(prefix)),
-    "GET /docs/page.css": asset(CSS, () => STYLE),
-    "GET /docs/swagger-ui.css": asset(CSS, async () => {
+    "GET /docs": fixed(
+      async () => (await ownFile("page.html")).replace("{prefix}", prefix),
+      {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": POLICY,
+        "referrer-policy": "no-referrer",
+      },
+    ),
+    "GET /docs/start.js": asset("javascript", () => ownFile("start.js")),
+    "GET /docs/page.css": asset("css", () => ownFile("page.css")),
+    "GET /docs/swagger-ui.css": asset("css", async () => {
       const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
         with: { type: "text" },
       });
       return css;
     }),
-    "GET /docs/swagger-ui-bundle.js": asset(JAVASCRIPT, async () => {
+    "GET /docs/swagger-ui-bundle.js": asset("javascript", async () => {
       const { default: bundle } = await import(
         "swagger-ui-dist/swagger-ui-bundle.js",
         { with: { type: "text" } }
@@ -76,9 +74,32 @@ export function createDocs(prefix: string): Record<string, Handler> {
   };
 }
 
-function asset(type: string, load: () => string | Promise<string>): Handler {
+function ownFile(name: string): Promise<string> {
+  return Deno.readTextFile(new URL(`docs/${name}`, import.meta.url));
+}
+
+function asset(type: string, load: () => Promise<string>): Handler {
   return fixed(load, {
-    "content-type": type,
+    "content-type": `text/${type}; charset=utf-8`,
     "cache-control": "public, max-age=3600",
   });
+}
+
+/** Responds with a constant text, loaded on the first request. Honours `If-None-Match`. */
+function fixed(
+  load: () => Promise<string>,
+  constant: Record<string, string> = {},
+): Handler {
+  let loaded: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
+  async function encoded() {
+    const text = await load();
+    return { body: new TextEncoder().encode(text), etag: etagOf(text) };
+  }
+  return async ({ request }) => {
+    const { body, etag } = await (loaded ??= encoded());
+    const headers = { ...constant, etag };
+    return isNotModified(request.headers, etag)
+      ? { status: 304, headers }
+      : { status: 200, body, headers };
+  };
 }

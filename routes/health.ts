@@ -1,16 +1,15 @@
 import { readiness } from "../db/database.ts";
-import type { Answer, Context } from "../middleware/context.ts";
+import type { Handler } from "../middleware/context.ts";
 import { checkReady } from "../middleware/ready.ts";
-import { success } from "../schema/envelope.ts";
+import type { ServiceOperation } from "../schema/openapi/operations.ts";
+import { ok } from "./handlers.ts";
 
-/** `GET /health/live`: the process responds. */
-export function live(): Answer {
-  return { status: 200, body: success('{"status":"live"}') };
-}
-
-/** `GET /health/ready`: the service accepts requests and the database responds. */
-export async function ready({ services, deadline }: Context): Promise<Answer> {
-  checkReady(services);
-  await services.database.until(deadline).lookUp(readiness);
-  return { status: 200, body: success('{"status":"ready"}') };
-}
+/** The handlers outside the API prefix. Ready means that requests are accepted and the database responds. */
+export const HEALTH_HANDLERS: Record<ServiceOperation, Handler> = {
+  "GET /health/live": () => ok('{"status":"live"}'),
+  "GET /health/ready": async ({ services, deadline }) => {
+    checkReady(services);
+    await services.database.until(deadline).lookUp(readiness);
+    return ok('{"status":"ready"}');
+  },
+};

@@ -11,15 +11,23 @@ import { NewApiKey, Revocation } from "../schema/api_key.ts";
 import { success } from "../schema/envelope.ts";
 import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/list_query.ts";
+import { ok } from "./handlers.ts";
 
-/** `GET /api-keys`. */
-export async function list({ database }: Authenticated): Promise<Answer> {
+/** The handlers of API keys. */
+export const KEY_HANDLERS = {
+  "GET /api-keys": list,
+  "POST /api-keys": create,
+  "GET /api-keys/{key_id}": get,
+  "DELETE /api-keys/{key_id}": revoke,
+};
+
+async function list({ database }: Authenticated): Promise<Answer> {
   const keys = await database.scan(listKeys);
-  return { status: 200, body: success(JSON.stringify(keys.map(shown))) };
+  return ok(JSON.stringify(keys.map(shown)));
 }
 
-/** `POST /api-keys`: the only response that contains the key itself. */
-export async function create(context: Authenticated): Promise<Answer> {
+/** The only answer that contains the key itself. */
+async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts);
   const text = await readText(context, memory);
@@ -38,16 +46,13 @@ export async function create(context: Authenticated): Promise<Answer> {
   };
 }
 
-/** `GET /api-keys/{key_id}`. */
-export async function get(
-  { params, database }: Authenticated,
-): Promise<Answer> {
+async function get({ params, database }: Authenticated): Promise<Answer> {
   const [key] = await database.lookUp(listedKey(params.key_id!));
-  return found(params.key_id!, key);
+  return one(params.key_id!, key);
 }
 
-/** `DELETE /api-keys/{key_id}`: revokes the key now, or at the time `at`. */
-export async function revoke(
+/** Revokes the key now, or at the time `at`. */
+async function revoke(
   { request, params, database }: Authenticated,
 ): Promise<Answer> {
   const { at } = readQuery(Revocation, new URL(request.url).searchParams);
@@ -55,12 +60,12 @@ export async function revoke(
   const [, [key]] = await database.transaction((tx) =>
     tx.commit(revokeOwnKey(id, at), listedKey(id))
   );
-  return found(id, key);
+  return one(id, key);
 }
 
-function found(id: string, key: ListedKey | undefined): Answer {
+function one(id: string, key: ListedKey | undefined): Answer {
   if (!key) throw new ApiError("NOT_FOUND", `No API key with id "${id}"`);
-  return { status: 200, body: success(JSON.stringify(shown(key))) };
+  return ok(JSON.stringify(shown(key)));
 }
 
 function shown({ public_id: id, ...key }: ListedKey) {

@@ -1,7 +1,6 @@
 import { createGuard } from "../middleware/auth.ts";
 import type {
-  Answer,
-  Facts,
+  Authenticated,
   Handler,
   Services,
 } from "../middleware/context.ts";
@@ -9,21 +8,13 @@ import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkVersion } from "../middleware/request_headers.ts";
-import type { Timing } from "../middleware/timing.ts";
 import { ApiError } from "../schema/errors.ts";
-import {
-  API,
-  type ApiOperation,
-  type ServiceOperation,
-} from "../schema/openapi/operations.ts";
+import { API, type ApiOperation } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
-import { batch } from "./batches.ts";
-import * as changes from "./changes.ts";
-import * as keys from "./keys.ts";
-import * as health from "./health.ts";
-import * as products from "./products.ts";
-import { recordHandlers } from "./record_handlers.ts";
-import * as rights from "./rights_and_supply.ts";
+import { HEALTH_HANDLERS } from "./health.ts";
+import { KEY_HANDLERS } from "./keys.ts";
+import { PRODUCT_HANDLERS } from "./products.ts";
+import { RECORD_HANDLERS } from "./record_handlers.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
 
 /** A valid `Host` (RFC 9110, 7.2). Other values could change the path of the request's URL. */
@@ -33,33 +24,28 @@ const MIB = 1_048_576;
 
 /** The routes of the API, the service and the reference page. */
 function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
-  const guarded = createGuard();
+  const guard = createGuard();
+  function guarded<O extends string>(
+    handlers: Record<O, Handler<Authenticated>>,
+    needOf: (operation: O) => Parameters<typeof guard>[0],
+  ) {
+    const operations = Object.keys(handlers) as O[];
+    return Object.fromEntries(operations.map((operation) => [
+      operation,
+      guard(needOf(operation), handlers[operation]),
+    ])) as Record<O, Handler>;
+  }
   const api: Record<ApiOperation, Handler> = {
-    "GET /products": guarded("read", products.list),
-    "POST /products": guarded("write", products.create),
-    "GET /products/changes": guarded("read", changes.list),
-    "POST /products/batch": guarded("write", batch),
-    "GET /products/{id}": guarded("read", products.get),
-    "PUT /products/{id}": guarded("write", products.update),
-    "DELETE /products/{id}": guarded("write", products.remove),
-    "GET /products/{id}/territories": guarded("read", rights.getTerritories),
-    "PUT /products/{id}/territories": guarded("write", rights.putTerritories),
-    "GET /products/{id}/sales-rights": guarded("read", rights.getSalesRights),
-    "PUT /products/{id}/sales-rights": guarded("write", rights.putSalesRights),
-    ...recordHandlers(guarded),
-    "GET /api-keys": guarded("administer", keys.list),
-    "POST /api-keys": guarded("administer", keys.create),
-    "GET /api-keys/{key_id}": guarded("administer", keys.get),
-    "DELETE /api-keys/{key_id}": guarded("administer", keys.revoke),
+    ...guarded(
+      { ...PRODUCT_HANDLERS, ...RECORD_HANDLERS },
+      (operation) => operation.startsWith("GET ") ? "read" : "write",
+    ),
+    ...guarded(KEY_HANDLERS, () => "administer"),
     "GET /openapi.json": createDescription(prefix),
-  };
-  const service: Record<ServiceOperation, Handler> = {
-    "GET /health/live": health.live,
-    "GET /health/ready": health.ready,
   };
   return [
     ...routesBelow(prefix, api, API),
-    ...routesBelow("", service),
+    ...routesBelow("", HEALTH_HANDLERS),
     ...docs ? routesBelow("", createDocs(prefix)) : [],
   ];
 }
@@ -81,38 +67,22 @@ export function createHandler(
     ),
   };
 
-  async function handle(
-    request: Request,
-    facts: Facts,
-    timing: Timing,
-  ): Promise<Answer> {
-    checkHost(request);
-    checkVersion(request.headers);
-    const found = match(routes, request);
-    if (!found) throw notFound(request, services);
-    if (!found.handler) {
-      return { status: 204, headers: { allow: found.allow } };
-    }
-    services.telemetry.routed(request.method, found.path);
-    const deadline = performance.now() + services.deadlineMs;
-    return await found.handler({
-      services,
-      request,
-      params: found.params,
-      takesQuery: found.takesQuery,
-      deadline,
-      memory,
-      facts,
-      timing,
-    });
-  }
-
   return async (request) => {
-    const response = await respond(
-      { services, memory },
-      request,
-      (facts, timing) => handle(request, facts, timing),
-    );
+    const context = { services, memory, request };
+    const response = await respond(context, request, (facts, timing) => {
+      checkHost(request);
+      checkVersion(request.headers);
+      const found = match(routes, request);
+      if (!found) throw notFound(request, services);
+      if (!found.handler) {
+        return { status: 204, headers: { allow: found.allow } };
+      }
+      services.telemetry.routed(request.method, found.path);
+      const deadline = performance.now() + services.deadlineMs;
+      const { handler, params, takesQuery } = found;
+      const sent = { ...context, params, takesQuery };
+      return handler({ ...sent, deadline, facts, timing });
+    });
     return allowOrigin(request, response);
   };
 }

@@ -1,100 +1,70 @@
+import { listChanges } from "../db/products/feed.ts";
 import { listProducts } from "../db/products/list.ts";
 import { getProduct } from "../db/products/read.ts";
+import { replaceSalesRights } from "../db/products/sales_rights.ts";
+import { replaceTerritories } from "../db/products/territories.ts";
 import {
   createProduct,
   deleteProduct,
   updateProduct,
 } from "../db/products/write.ts";
-import { readText, validBody } from "../middleware/body.ts";
-import type { Answer, Authenticated } from "../middleware/context.ts";
-import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
-import { linkHeader } from "../middleware/link.ts";
-import { idempotencyKeyOf } from "../middleware/request_headers.ts";
+import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
+import { parseJson } from "../middleware/json.ts";
+import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
 import { success } from "../schema/envelope.ts";
 import { Parameters, readQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
+import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
+import { batch } from "./batches.ts";
+import { creating, deleting, found, listing, updating } from "./handlers.ts";
 
-/** `POST /products` (specification, 4.1). */
-export async function create(context: Authenticated): Promise<Answer> {
-  const { request, database, services } = context;
-  const key = idempotencyKeyOf(request.headers);
-  using memory = context.memory.bodies.reserve(context.facts);
-  const text = await readText(context, memory);
-  const body = validBody(context, text, CreateProduct);
+/** The handlers of products (specification, 4) and of their rights and supply. */
+export const PRODUCT_HANDLERS = {
+  "GET /products": listing(Parameters, async ({ database }, query) => {
+    const { products, total } = await listProducts(database, query);
+    return { entries: products, total };
+  }),
+  "POST /products": creating("/products", CreateProduct, createProduct),
+  "GET /products/changes": changes,
+  "POST /products/batch": batch,
+  "GET /products/{id}": getting((product) => product),
+  "PUT /products/{id}": updating(UpdateProduct, updateProduct),
+  "DELETE /products/{id}": deleting(deleteProduct),
+  "GET /products/{id}/territories": getting(arrayOf("product_territories")),
+  "PUT /products/{id}/territories": updating(
+    TerritoriesBody,
+    replaceTerritories,
+  ),
+  "GET /products/{id}/sales-rights": getting(arrayOf("product_sales_rights")),
+  "PUT /products/{id}/sales-rights": updating(
+    SalesRightsBody,
+    replaceSalesRights,
+  ),
+};
 
-  const { id, product, isReplayed } = await createProduct(
-    database,
-    body,
-    key === undefined ? undefined : { operation: "POST /products", key, text },
-  );
-
-  return {
-    status: 201,
-    body: success(product),
-    headers: {
-      location: `${services.apiPrefix}/products/${id}`,
-      etag: etagOf(product),
-      ...isReplayed && { "idempotent-replayed": "true" },
-    },
+/** Gets what is shown of a product. The ETag is always the product's, as `If-Match` requires. */
+function getting(
+  show: (product: string) => string,
+): Handler<Authenticated> {
+  return async (context) => {
+    const { database, params } = context;
+    return found(context, await getProduct(database, params.id!), show);
   };
 }
 
-/** `GET /products` (specification, 4.2). */
-export async function list(
+function arrayOf(name: string) {
+  return (product: string): string => {
+    const { [name]: array } = parseJson(product) as Record<string, unknown>;
+    return JSON.stringify(array);
+  };
+}
+
+async function changes(
   { request, database }: Authenticated,
 ): Promise<Answer> {
-  const url = new URL(request.url);
-  const query = readQuery(Parameters, url.searchParams);
-  const { products, total } = await listProducts(database, query);
-  const { page, limit } = query;
-  const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
-  return {
-    status: 200,
-    body: success(products, meta),
-    headers: linkHeader(url, meta),
-  };
-}
-
-/** `GET /products/{id}` (specification, 4.3). */
-export async function get(
-  { request, params, database }: Authenticated,
-): Promise<Answer> {
-  const product = await getProduct(database, params.id!);
-  const etag = etagOf(product);
-  if (isNotModified(request.headers, etag)) {
-    return { status: 304, headers: { etag } };
-  }
-  return { status: 200, body: success(product), headers: { etag } };
-}
-
-/** `PUT /products/{id}` (specification, 4.4). */
-export async function update(context: Authenticated): Promise<Answer> {
-  const { request, params, database } = context;
-  using memory = context.memory.bodies.reserve(context.facts);
-  const text = await readText(context, memory);
-  const body = validBody(context, text, UpdateProduct);
-  const precondition = preconditionOf(request.headers.get("if-match"));
-
-  const product = await updateProduct(
-    database,
-    params.id!,
-    body,
-    precondition,
-  );
-
-  return {
-    status: 200,
-    body: success(product),
-    headers: { etag: etagOf(product) },
-  };
-}
-
-/** `DELETE /products/{id}` (specification, 4.5). */
-export async function remove(
-  { request, params, database }: Authenticated,
-): Promise<Answer> {
-  const id = params.id!;
-  const precondition = preconditionOf(request.headers.get("if-match"));
-  const deleted = await deleteProduct(database, id, precondition);
-  return { status: 200, body: success(JSON.stringify({ id, deleted })) };
+  const { searchParams } = new URL(request.url);
+  const query = readQuery(ChangesParameters, searchParams);
+  const { changes, cursor, more } = await listChanges(database, query);
+  const meta = { cursor: cursorText(cursor), more };
+  return { status: 200, body: success(changes, meta) };
 }

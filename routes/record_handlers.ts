@@ -1,20 +1,29 @@
-import { listCodes, listRecords } from "../db/records/list_records.ts";
-import { getRecord } from "../db/records/read_record.ts";
+import {
+  arrayOf,
+  codesOf,
+  getCodeList,
+  onixLists,
+} from "../db/records/code_lists.ts";
+import {
+  listProgramProducts,
+  listRecords,
+} from "../db/records/list_records.ts";
+import { addToProgram, removeFromProgram } from "../db/records/programs.ts";
+import { getRecord } from "../db/records/shown_record.ts";
 import {
   createRecord,
   deleteRecord,
   updateRecord,
 } from "../db/records/write_record.ts";
-import type { createGuard } from "../middleware/auth.ts";
-import { readText, validBody } from "../middleware/body.ts";
-import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
-import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
-import { idempotencyKeyOf } from "../middleware/request_headers.ts";
-import { success } from "../schema/envelope.ts";
+import type { Authenticated, Handler } from "../middleware/context.ts";
 import { readQuery } from "../schema/list_query.ts";
 import type { RECORD_OPERATIONS } from "../schema/openapi/record_operations.ts";
 import { createBody, updateBody } from "../schema/record_bodies.ts";
-import { CodeParameters, RecordParameters } from "../schema/record_query.ts";
+import {
+  CodeParameters,
+  PageParameters,
+  RecordParameters,
+} from "../schema/record_query.ts";
 import {
   OWN_TABLES,
   type OwnTable,
@@ -23,135 +32,96 @@ import {
   SHARED_TABLES,
   type SharedTable,
 } from "../schema/records.ts";
-import * as codeLists from "./code_list_handlers.ts";
-import { pageAnswer } from "./page_answer.ts";
-import * as programs from "./program_handlers.ts";
+import {
+  creating,
+  deleting,
+  found,
+  listing,
+  ok,
+  updating,
+} from "./handlers.ts";
 
-type Guard = ReturnType<typeof createGuard>;
+type Handlers = Record<string, Handler<Authenticated>>;
+
+function ownHandlers(table: OwnTable): Handlers {
+  const path = pathOfTable(table);
+  return {
+    [`GET ${path}`]: listing(
+      RecordParameters,
+      ({ database }, query) => listRecords(database, table, query),
+    ),
+    [`POST ${path}`]: creating(
+      path,
+      createBody(table),
+      (database, ...sent) => createRecord(database, table, ...sent),
+    ),
+    [`GET ${path}/{id}`]: getting(table),
+    [`PUT ${path}/{id}`]: updating(
+      updateBody(table),
+      (database, ...sent) => updateRecord(database, table, ...sent),
+    ),
+    [`DELETE ${path}/{id}`]: deleting(
+      (database, ...sent) => deleteRecord(database, table, ...sent),
+    ),
+  };
+}
+
+function sharedHandlers(table: SharedTable): Handlers {
+  const path = pathOfTable(table);
+  return {
+    [`GET ${path}`]: async ({ request, database }) => {
+      const { searchParams } = new URL(request.url);
+      const { code } = readQuery(CodeParameters, searchParams);
+      return ok(await arrayOf(database, codesOf(table, code)));
+    },
+    [`GET ${path}/{id}`]: getting(table),
+  };
+}
+
+function getting(table: RecordTable): Handler<Authenticated> {
+  return async (context) => {
+    const { database, params } = context;
+    const { record, products } = await getRecord(database, table, params.id!);
+    return found(
+      context,
+      record,
+      (record) =>
+        products === undefined
+          ? record
+          : record.replace(/\}$/, `,"products":${products}}`),
+    );
+  };
+}
+
+const PROGRAM = "/publishing-programs/{id}/products";
+
+const OTHERS: Handlers = {
+  [`GET ${PROGRAM}`]: listing(
+    PageParameters,
+    ({ database, params }, query) =>
+      listProgramProducts(database, params.id!, query),
+  ),
+  [`PUT ${PROGRAM}/{product_id}`]: async ({ database, params }) => {
+    await addToProgram(database, params.id!, params.product_id!);
+    return { status: 204 };
+  },
+  [`DELETE ${PROGRAM}/{product_id}`]: async ({ database, params }) => {
+    await removeFromProgram(database, params.id!, params.product_id!);
+    return { status: 204 };
+  },
+  "GET /code-lists": async ({ database }) =>
+    ok(await arrayOf(database, onixLists)),
+  "GET /code-lists/{number}": async ({ database, params }) =>
+    ok(await getCodeList(database, params.number!)),
+};
 
 /** The handlers of the records that products refer to, one set for each table. */
-export function recordHandlers(
-  guarded: Guard,
-): Record<keyof typeof RECORD_OPERATIONS, Handler> {
-  const own = OWN_TABLES.map((table) => {
-    const path = pathOfTable(table);
-    return {
-      [`GET ${path}`]: guarded("read", listing(table)),
-      [`POST ${path}`]: guarded("write", creating(table)),
-      [`GET ${path}/{id}`]: guarded("read", getting(table)),
-      [`PUT ${path}/{id}`]: guarded("write", updating(table)),
-      [`DELETE ${path}/{id}`]: guarded("write", deleting(table)),
-    };
-  });
-  const shared = SHARED_TABLES.map((table) => {
-    const path = pathOfTable(table);
-    return {
-      [`GET ${path}`]: guarded("read", listingCodes(table)),
-      [`GET ${path}/{id}`]: guarded("read", getting(table)),
-    };
-  });
-  const products = "/publishing-programs/{id}/products";
-  return Object.assign({}, ...own, ...shared, {
-    [`GET ${products}`]: guarded("read", programs.list),
-    [`PUT ${products}/{product_id}`]: guarded("write", programs.add),
-    [`DELETE ${products}/{product_id}`]: guarded("write", programs.remove),
-    "GET /code-lists": guarded("read", codeLists.list),
-    "GET /code-lists/{number}": guarded("read", codeLists.get),
-  });
-}
-
-function listing(table: OwnTable) {
-  return async ({ request, database }: Authenticated): Promise<Answer> => {
-    const url = new URL(request.url);
-    const query = readQuery(RecordParameters, url.searchParams);
-    return pageAnswer(url, query, await listRecords(database, table, query));
-  };
-}
-
-function listingCodes(table: SharedTable) {
-  return async ({ request, database }: Authenticated): Promise<Answer> => {
-    const { searchParams } = new URL(request.url);
-    const { code } = readQuery(CodeParameters, searchParams);
-    return {
-      status: 200,
-      body: success(await listCodes(database, table, code)),
-    };
-  };
-}
-
-function creating(table: OwnTable) {
-  const schema = createBody(table);
-  const path = pathOfTable(table);
-  return async (context: Authenticated): Promise<Answer> => {
-    const { request, database, services } = context;
-    const key = idempotencyKeyOf(request.headers);
-    using memory = context.memory.bodies.reserve(context.facts);
-    const text = await readText(context, memory);
-    const body = validBody(context, text, schema);
-    const { id, record, isReplayed } = await createRecord(
-      database,
-      table,
-      body,
-      key === undefined ? undefined : { operation: `POST ${path}`, key, text },
-    );
-    return {
-      status: 201,
-      body: success(record),
-      headers: {
-        location: `${services.apiPrefix}${path}/${id}`,
-        etag: etagOf(record),
-        ...isReplayed && { "idempotent-replayed": "true" },
-      },
-    };
-  };
-}
-
-/** The ETag is that of the record alone: it does not change with every product. */
-function getting(table: RecordTable) {
-  return async (
-    { request, params, database }: Authenticated,
-  ): Promise<Answer> => {
-    const { record, products } = await getRecord(database, table, params.id!);
-    const etag = etagOf(record);
-    if (isNotModified(request.headers, etag)) {
-      return { status: 304, headers: { etag } };
-    }
-    const data = products === undefined
-      ? record
-      : record.replace(/\}$/, `,"products":${products}}`);
-    return { status: 200, body: success(data), headers: { etag } };
-  };
-}
-
-function updating(table: OwnTable) {
-  const schema = updateBody(table);
-  return async (context: Authenticated): Promise<Answer> => {
-    const { request, params, database } = context;
-    using memory = context.memory.bodies.reserve(context.facts);
-    const text = await readText(context, memory);
-    const body = validBody(context, text, schema);
-    const record = await updateRecord(
-      database,
-      table,
-      params.id!,
-      body,
-      preconditionOf(request.headers.get("if-match")),
-    );
-    return {
-      status: 200,
-      body: success(record),
-      headers: { etag: etagOf(record) },
-    };
-  };
-}
-
-function deleting(table: OwnTable) {
-  return async (
-    { request, params, database }: Authenticated,
-  ): Promise<Answer> => {
-    const id = params.id!;
-    const precondition = preconditionOf(request.headers.get("if-match"));
-    const deleted = await deleteRecord(database, table, id, precondition);
-    return { status: 200, body: success(JSON.stringify({ id, deleted })) };
-  };
-}
+export const RECORD_HANDLERS: Record<
+  keyof typeof RECORD_OPERATIONS,
+  Handler<Authenticated>
+> = Object.assign(
+  {},
+  ...OWN_TABLES.map(ownHandlers),
+  ...SHARED_TABLES.map(sharedHandlers),
+  OTHERS,
+);

@@ -23,10 +23,11 @@ export function wrong(finding: string, advice?: string): Finding {
   return { ok: false, finding, advice };
 }
 
-type Fact = (database: Operations, config: Config) => unknown;
-
 /** The value of `doctor.fact` by check of sql/doctor.sql. A check with undefined does not apply. */
-const FACTS: Record<string, Fact> = {
+const FACTS: Record<
+  string,
+  (database: Operations, config: Config) => unknown
+> = {
   database: async (database) => {
     const start = performance.now();
     await database.lookUp(readiness);
@@ -45,55 +46,44 @@ const FACTS: Record<string, Fact> = {
     const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
     return ids.slice(0, 3).join(", ") + more;
   },
-  changes: (database) => isAtOrigin(database),
+  changes: isAtOrigin,
   keys: (_, { token }) => token !== undefined,
   distribution: async (database, { replica }) => {
     const [citus] = await database.lookUp(
-      sql<{ shards: string | null }>`
-        select to_regclass('pg_dist_shard') as shards
-      `,
+      sql<{ shards?: string }>`select to_regclass('pg_dist_shard') as shards`,
     );
     return citus!.shards ? replica !== undefined : undefined;
   },
 };
 
-/** If one of these checks fails, the later ones cannot run. */
-const REQUIRED = ["database", "extensions", "migrations"];
-
 /** Runs the checks of sql/doctor.sql in order, and returns their findings by name. */
 export async function examine(database: Operations, config: Config) {
+  async function check(subject: string, statement: string): Promise<Finding> {
+    const fact = await (FACTS[subject] ?? (() => ""))(database, config);
+    if (fact === undefined) return ok("One node");
+    const [, , [row]] = await database.transaction((tx) =>
+      tx.commit(
+        sql`set local statement_timeout = 0`,
+        sql`select set_config('doctor.fact', ${String(fact)}, true)`,
+        raw(statement) as Statement<
+          { wrong: string | null; advice: string; fine: string }
+        >,
+      )
+    );
+    return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
+  }
+
   const findings: Record<string, Finding> = {};
   const { text } = await readSqlFile(DOCTOR_CHECKS);
   for (const statement of splitStatements(text)) {
     const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
-    const fact = FACTS[subject] ?? (() => "");
-    findings[subject] = await check(database, statement, fact(database, config))
+    const finding = await check(subject, statement)
       .catch((error) => wrong(error.message, connectionAdvice(error)));
-    if (!findings[subject].ok && REQUIRED.includes(subject)) break;
+    findings[subject] = finding;
+    // The later checks need what these find.
+    if (!finding.ok && /^(database|extensions|migrations)$/.test(subject)) {
+      break;
+    }
   }
   return findings;
-}
-
-async function check(
-  database: Operations,
-  statement: string,
-  found: unknown,
-): Promise<Finding> {
-  const fact = await found;
-  if (fact === undefined) return ok("One node");
-  const [, , [row]] = await database.transaction((tx) =>
-    tx.commit(
-      sql`set local statement_timeout = 0`,
-      sql`select set_config('doctor.fact', ${String(fact)}, true)`,
-      raw(statement) as Statement<CheckRow>,
-    )
-  );
-  return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
-}
-
-/** The row of a check of sql/doctor.sql. */
-interface CheckRow {
-  wrong: string | null;
-  advice: string;
-  fine: string;
 }

@@ -1,10 +1,10 @@
 import { readConfig } from "../../schema/config.ts";
-import { usage } from "./arguments.ts";
-import { calls, COMMANDS, help } from "./commands.ts";
-import { openDatabase } from "../database.ts";
-import { DOCTOR } from "./doctor.ts";
 import { connectionAdvice } from "../connections/advice.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
+import { openDatabase } from "../database.ts";
+import { wrongCall } from "./arguments.ts";
+import { calls, COMMANDS, help } from "./commands.ts";
+import { DOCTOR } from "./doctor.ts";
 
 /** What to do, by the SQLSTATE of PostgreSQL. */
 const ADVICE: Record<string, string> = {
@@ -36,24 +36,20 @@ async function perform(args: string[]): Promise<void> {
   const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
-    throw usage({ usage: calls(name) }, "Unknown command");
+    throw wrongCall(calls(name), "Unknown command");
   }
   const work = COMMANDS[call]!.parse(args.slice(words));
 
-  const { database: settings } = readConfig(environment);
-  const database = await openDatabase(settings);
-  try {
-    const deadline = performance.now() + DAY_MS;
-    const result = await work((organizationId) =>
-      database.until(
-        deadline,
-        organizationId ? { organizationId, name: "command" } : undefined,
-      )
-    );
-    if (result) console.log(result);
-  } finally {
-    await database.close();
-  }
+  const database = await openDatabase(readConfig(environment).database);
+  await using _ = { [Symbol.asyncDispose]: () => database.close() };
+  const deadline = performance.now() + DAY_MS;
+  const result = await work((organizationId) =>
+    database.until(
+      deadline,
+      organizationId ? { organizationId, name: "command" } : undefined,
+    )
+  );
+  if (result) console.log(result);
 }
 
 /** The error message of a failed command, in one line. */

@@ -1,80 +1,65 @@
-import { createOrganization, listOrganizations } from "../organizations.ts";
-import { type Command, read, usage } from "./arguments.ts";
-import { DOCTOR } from "./doctor.ts";
-import { KEY_COMMANDS } from "./key_commands.ts";
-import { format } from "./list_command.ts";
-import { MEMBER_COMMANDS } from "./member_commands.ts";
-import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
 import { migrate, seed } from "../migrate.ts";
+import { createOrganization, listOrganizations } from "../organizations.ts";
 import { recount } from "../products/recount.ts";
+import { ACCESS_COMMANDS } from "./access_commands.ts";
+import { type Command, command, flag, required } from "./arguments.ts";
+import { DOCTOR } from "./doctor.ts";
+import { format } from "./format_rows.ts";
+import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
 
 /** `deno task <name> [<verb>]`, by name and verb. */
 export const COMMANDS: Record<string, Command> = {
-  "migrate": {
+  "migrate": command({
     usage: "migrate",
     does: "Applies the pending migrations of sql/migrations",
-    parse(args) {
-      read(this, args, {});
-      return async (connect) => {
-        const applied = await migrate(connect());
-        return applied.length === 0
-          ? "No migration is pending"
-          : applied.map((name) => `Applied ${name}`).join("\n");
-      };
+    reads: {},
+    async run(_, connect) {
+      const applied = await migrate(connect());
+      return applied.length === 0
+        ? "No migration is pending"
+        : applied.map((name) => `Applied ${name}`).join("\n");
     },
-  },
-  "seed": {
+  }),
+  "seed": command({
     usage: "seed [FILE.sql …]",
     does:
       "Fills the code lists, then runs the files (sql/demo.sql creates the demo organization)",
-    parse(args) {
-      const { positionals } = read(this, args, {}, Infinity);
-      return async (connect) => {
-        await seed(connect(), positionals);
-        return [
-          "The code lists are filled",
-          ...positionals.map((file) => `Ran ${file}`),
-        ].join("\n");
-      };
+    reads: { "FILE.sql …": (...paths) => paths },
+    async run({ "FILE.sql …": paths }, connect) {
+      await seed(connect(), paths);
+      const ran = paths.map((path) => `Ran ${path}`);
+      return ["The code lists are filled", ...ran].join("\n");
     },
-  },
-  "recount": {
+  }),
+  "recount": command({
     usage: "recount",
     does:
       "Recounts all products and invalidates all stored answers, after SQL that ran without triggers; writers wait for it",
-    parse(args) {
-      read(this, args, {});
-      return async (connect) => {
-        await recount(connect());
-        return "All products are counted";
-      };
+    reads: {},
+    async run(_, connect) {
+      await recount(connect());
+      return "All products are counted";
     },
-  },
-  "organization list": {
+  }),
+  "organization list": command({
     usage: "organization list [--json]",
     does: "Lists the organizations",
-    parse(args) {
-      const { values } = read(this, args, { json: { type: "boolean" } });
-      return async (connect) =>
-        format(await connect().scan(listOrganizations), values.json);
-    },
-  },
-  "organization create": {
+    reads: { json: flag },
+    run: async ({ json }, connect) =>
+      format(await connect().scan(listOrganizations), json),
+  }),
+  "organization create": command({
     usage: "organization create NAME",
     does: "Creates an organization and prints its id",
-    parse(args) {
-      const { positionals: [name] } = read(this, args, {}, 1);
-      if (!name?.trim()) throw usage(this, "NAME is missing");
-      return async (connect) => {
-        const [[organization]] = await connect().transaction((tx) =>
-          tx.commit(createOrganization(name))
-        );
-        return organization!.id;
-      };
+    reads: { NAME: required },
+    async run({ NAME: name }, connect) {
+      const [[organization]] = await connect().transaction((tx) =>
+        tx.commit(createOrganization(name))
+      );
+      return organization!.id;
     },
-  },
-  ...KEY_COMMANDS,
-  ...MEMBER_COMMANDS,
+  }),
+  ...ACCESS_COMMANDS,
   ...TRANSFER_COMMANDS,
 };
 
@@ -89,10 +74,13 @@ export function help(name?: string): string {
 
 /** The short usage of the commands with this name, in one line. */
 export function calls(name: string): string {
-  const names = [...Object.keys(COMMANDS), "doctor"];
-  const verbs = names.filter((call) => call.startsWith(`${name} `))
-    .map((call) => call.slice(name.length + 1));
+  const calls = [...Object.keys(COMMANDS), "doctor"].map((call) =>
+    call.split(" ")
+  );
+  const verbs = calls.flatMap(([first, verb]) =>
+    first === name && verb ? verb : []
+  );
   return verbs.length > 0
     ? `${name} ${verbs.join("|")}`
-    : [...new Set(names.map((call) => call.split(" ")[0]))].join("|");
+    : [...new Set(calls.map(([first]) => first))].join("|");
 }

@@ -1,69 +1,60 @@
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
-import { type Command, read, usage, uuid } from "./arguments.ts";
+import { type Command, command, required, uuid } from "./arguments.ts";
 import { openProgressBar } from "./progress_bar.ts";
 
 /** `deno task export` and `deno task import`: an organization as a file. */
 export const TRANSFER_COMMANDS: Record<string, Command> = {
-  "export": {
+  "export": command({
     usage: "export --organization ID > FILE.ndjson",
     does:
       "Writes an organization with everything in it, but for keys and members, as one JSON value a line",
-    parse(args) {
-      const { values } = read(this, args, { organization: { type: "string" } });
-      const organizationId = uuid(this, "organization", values.organization);
-      return async (connect) => {
-        const bar = openProgressBar("Exporting");
-        // Lines on the terminal leave no place for a bar.
-        const isShown = Deno.stderr.isTerminal() && !Deno.stdout.isTerminal();
-        await exportCatalogue(connect(organizationId), {
-          write: writeOut,
-          progress: isShown
-            ? (written, of) => bar.show(written, written / of)
-            : undefined,
-        });
-        bar.end();
-        return "";
-      };
+    reads: { organization: uuid },
+    async run({ organization }, connect) {
+      const bar = openProgressBar("Exporting");
+      // Lines on the terminal leave no place for a bar.
+      const isShown = Deno.stderr.isTerminal() && !Deno.stdout.isTerminal();
+      await exportCatalogue(connect(organization), {
+        write: writeOut,
+        progress: isShown
+          ? (written, of) => bar.show(written, written / of)
+          : undefined,
+      });
+      bar.end();
+      return "";
     },
-  },
-  "import": {
+  }),
+  "import": command({
     usage: "import --organization ID FILE.ndjson",
     does:
       "Takes what export has written, from a file or with - from the standard input; can be run again",
-    parse(args) {
-      const { values, positionals: [path] } = read(this, args, {
-        organization: { type: "string" },
-      }, 1);
-      const organizationId = uuid(this, "organization", values.organization);
-      if (!path) throw usage(this, "FILE.ndjson is missing");
-      return async (connect) => {
-        using file = path === "-" ? undefined : await Deno.open(path);
-        const size = file && (await file.stat()).size;
-        const bar = openProgressBar("Importing");
-        let refused = 0;
-        let lines = 0;
-        await importCatalogue(
-          connect(organizationId),
-          (file ?? Deno.stdin).readable,
-          {
-            refused(number, reason) {
-              refused++;
-              bar.print(`Line ${number}: ${reason}`);
-            },
-            progress(done, bytes) {
-              bar.show(lines = done, size && bytes / size);
-            },
+    reads: { organization: uuid, "FILE.ndjson": required },
+    async run({ organization, "FILE.ndjson": path }, connect) {
+      using file = path === "-" ? undefined : await Deno.open(path);
+      const size = file && (await file.stat()).size;
+      const bar = openProgressBar("Importing");
+      let refused = 0;
+      let lines = 0;
+      await importCatalogue(
+        connect(organization),
+        (file ?? Deno.stdin).readable,
+        {
+          refused(number, reason) {
+            refused++;
+            bar.print(`Line ${number}: ${reason}`);
           },
-        );
-        bar.end();
-        if (refused > 0) {
-          throw new Error(`${refused} of ${lines} lines were refused`);
-        }
-        return `All ${lines} lines are in`;
-      };
+          progress(done, bytes) {
+            bar.show(lines = done, size && bytes / size);
+          },
+        },
+      );
+      bar.end();
+      if (refused > 0) {
+        throw new Error(`${refused} of ${lines} lines were refused`);
+      }
+      return `All ${lines} lines are in`;
     },
-  },
+  }),
 };
 
 /** Gives false when the reader of the standard output has gone. */

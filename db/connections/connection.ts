@@ -1,16 +1,8 @@
 import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
-import postgres from "postgres";
-import { type Address, endsSession, openSocket, tlsOf } from "./socket.ts";
-import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
-
-export interface ConnectionSettings {
-  /** The URL of a PostgreSQL 15 or later. */
-  url?: string | undefined;
-  statementTimeoutMs: number;
-  /** Whether statements are prepared. False behind PgBouncer in transaction mode. */
-  prepare: boolean;
-}
+import { type ConnectionSettings, execute, openDriver } from "./driver.ts";
+import { endsSession, openSocket } from "./socket.ts";
+import { parametersOf, type Result, type Statement } from "./sql.ts";
 
 /** The result of a statement, and its command tag. */
 export type Reply<S extends Statement = Statement> = Result<S> & {
@@ -50,12 +42,6 @@ export interface Connection {
 }
 
 /**
- * Sessions are read-only by default. If BEGIN READ WRITE fails, the statements sent
- * with it cannot write (25006).
- */
-const READ_ONLY = { default_transaction_read_only: true };
-
-/**
  * A connection to the server, or to the embedded database. Its first statement
  * opens it.
  *
@@ -75,21 +61,10 @@ export function openConnection(
   let isLost = false;
   let canPipeline = false;
 
-  const options = {
-    max: 1,
-    prepare: settings.prepare,
-    // The cancellation of its catalogue query can end the process (porsager/postgres#1192).
-    fetch_types: false,
-    connect_timeout: CONNECT_SECONDS,
-    // The driver would set a timer for every statement. `database.ts` closes idle connections instead.
-    idle_timeout: 0,
-    // A maximum lifetime would end connections within transactions.
-    max_lifetime: null,
-    onnotice: () => {},
+  const driver = openDriver(settings, {
+    isEmbedded: embedded !== undefined,
     onclose: () => connection.break(),
-    types: { date: TEXT_DATES },
-    transform: { undefined: null },
-    socket(address: Address): Duplex {
+    socket(address) {
       if (socket) {
         connection.break();
         throw Object.assign(new Error("The connection was lost"), {
@@ -101,27 +76,8 @@ export function openConnection(
       socket.on("data", (bytes) => lastBytes = bytes);
       return socket;
     },
-  } as postgres.Options<Record<string, postgres.PostgresType>>;
-
-  const driver = embedded
-    ? postgres({
-      ...options,
-      host: "embedded",
-      user: "postgres",
-      database: "postgres",
-      password: "",
-    })
-    : postgres(settings.url!, {
-      ...options,
-      ...tlsOf(settings.url!),
-      connection: {
-        application_name: "catalogue",
-        // PgBouncer in transaction mode refuses them. There, the role has them.
-        ...settings.prepare && { ...READ_ONLY, ...limitsOf(settings) },
-      },
-    });
-
-  const run = (text: string) => execute<Reply>(driver.unsafe(text));
+  });
+  const run = (text: string) => execute<Reply>(driver, text);
 
   const connection: Connection = {
     get isLost() {
@@ -135,14 +91,7 @@ export function openConnection(
     },
     send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
-      const values = parameters.map((value) =>
-        value instanceof Json
-          ? driver.json(value.value as postgres.JSONValue)
-          : value as postgres.ParameterOrJSON<never>
-      );
-      const { prepare } = statement;
-      const options = { prepare, simple: false } as object;
-      return execute<Reply<S>>(driver.unsafe(text, values, options));
+      return execute<Reply<S>>(driver, text, parameters, statement.prepare);
     },
     async begin(writer) {
       const begun = await run(
@@ -171,43 +120,3 @@ export function openConnection(
   };
   return connection;
 }
-
-/**
- * Sends a query, and returns its result. V8 allocates the two functions that settle
- * the driver's promise in the old generation, where they keep the query until a full
- * garbage collection. So the result passes the query by.
- */
-async function execute<Result>(
-  query: postgres.PendingQuery<[]>,
-): Promise<Result> {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  Object.assign(query, { resolve, reject }).execute();
-  try {
-    return await promise;
-  } finally {
-    Object.assign(query, { resolve() {}, reject() {} });
-  }
-}
-
-const CONNECT_SECONDS = 5;
-
-/** PostgreSQL's default suits rotating disks: searches would read the table instead of an index of a quarter its size. */
-export const RANDOM_PAGE_COST = 1.1;
-
-/** The lock time-out is shorter than the statement's, so that waiting for a lock fails as such (55P03). */
-function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
-  return {
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: Math.min(2_000, statementTimeoutMs),
-    idle_in_transaction_session_timeout: 10_000,
-    random_page_cost: RANDOM_PAGE_COST,
-  };
-}
-
-/** Dates and times stay in PostgreSQL's text format. */
-const TEXT_DATES = {
-  to: 1184,
-  from: [1082, 1114, 1184],
-  serialize: (value: string) => value,
-  parse: (value: string) => value,
-};

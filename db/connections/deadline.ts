@@ -1,7 +1,7 @@
 interface Wait {
   deadline: number;
   expire(): void;
-  /** The place in `waits`. */
+  /** The place in `waits`, or -1 after the end of the wait. */
   index: number;
 }
 
@@ -46,12 +46,15 @@ export function before<T>(
   });
 }
 
-function end({ index }: Wait): void {
+/** Ends the wait, unless it has ended: a promise may settle after its deadline. */
+function end(wait: Wait): void {
+  if (wait.index < 0) return;
   const last = waits.pop()!;
-  if (index < waits.length) {
-    waits[index] = last;
-    last.index = index;
+  if (last !== wait) {
+    waits[wait.index] = last;
+    last.index = wait.index;
   }
+  wait.index = -1;
   if (waits.length > 0) return;
   clearInterval(clock);
   clock = undefined;

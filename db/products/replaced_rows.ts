@@ -35,11 +35,10 @@ export async function replaceRows(
   const change = { id, body: {}, isNew: false };
   try {
     const results = await database.transaction(async (tx) => {
-      if (precondition || named.length > 0) {
-        await lockAndCheck(tx, id, named, precondition);
-      }
+      const isChecked = precondition !== undefined || named.length > 0;
+      if (isChecked) await lockAndCheck(tx, id, named, precondition);
       return await tx.commit(
-        lockProducts(id),
+        ...isChecked ? [] : [lockProducts(id)],
         updateRows([change]),
         ...writes,
         answerProducts([id]),
@@ -66,11 +65,11 @@ async function lockAndCheck(
     ...precondition ? [currentProducts(id)] : [],
     ...tables.map(([table, rows]) => storedIds(table, id, rows)),
   );
+  if (locked.length === 0) throw notFound(id);
   if (precondition) {
     const [current] = results.shift() as Answer[];
     precondition(current?.product);
   }
-  if (locked.length === 0) throw notFound(id);
   const unknown = tables.flatMap(([, rows], i) => {
     const stored = new Set(
       (results[i] as { id: string }[]).map(({ id }) => id),

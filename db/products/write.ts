@@ -1,8 +1,8 @@
 import type { ProductBody } from "../../schema/product.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import { organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { claim, type KeyedRequest, remember } from "../idempotency.ts";
+import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
   type Answer,
@@ -16,12 +16,6 @@ import { lockProducts } from "./row.ts";
 import { type Precondition, writing } from "./statements.ts";
 import { explain, lookingUp } from "./violations.ts";
 
-/** A product that was created, now or by an earlier request with the same key. */
-export interface Created extends Answer {
-  /** Whether an earlier request has created it. */
-  isReplayed: boolean;
-}
-
 /**
  * Creates the product with everything in its body. Requests with the same
  * `Idempotency-Key` create it once. Throws `VALIDATION_ERROR` with every fault.
@@ -29,43 +23,30 @@ export interface Created extends Answer {
 export async function createProduct(
   database: Operations,
   body: ProductBody,
-  request?: KeyedRequest,
-): Promise<Created> {
+  request: KeyedRequest,
+): Promise<Outcome> {
   const change = { id: uuidv7(), body, isNew: true };
   try {
-    return await database.transaction(async (tx) => {
-      const earlier = request && await claim(tx, request);
-      if (earlier) {
-        await tx.commit();
-        const { record_id, answer } = earlier;
-        return { id: record_id!, product: answer, isReplayed: true };
-      }
+    return await once(database, request, async (tx, remember) => {
       const { expected, writes } = writing({ changes: [change], deleted: [] });
       const found = expected.map(({ statement }) => statement);
       if (found.length > 0) checkFound(expected, await tx.send(...found));
-      const remembering = request ? rememberProduct(request, change.id) : [];
+      const remembering = remember(sql`
+        select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
+        from product_documents d
+        where d.organization_id = ${organization} and d.product_id = ${change.id}
+      `);
       const results = await tx.commit(
         ...writes,
         answerProducts([change.id]),
         ...remembering,
       );
       const [created] = results.at(-1 - remembering.length) as Answer[];
-      return { ...created!, isReplayed: false };
+      return { id: change.id, answer: created!.product };
     });
   } catch (error) {
     throw await explain(lookingUp(database), error, change);
   }
-}
-
-function rememberProduct(request: KeyedRequest, id: string): Statement[] {
-  return remember(
-    request,
-    sql`
-      select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
-      from product_documents d
-      where d.organization_id = ${organization} and d.product_id = ${id}
-    `,
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ApiError } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
-import { claim, type KeyedRequest, remember } from "../idempotency.ts";
+import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { currentProducts } from "./documents.ts";
 import { lockKeys, lockMatches } from "./matching.ts";
 import {
@@ -24,7 +24,7 @@ export interface BatchOptions {
   isMinimal: boolean;
   /** Makes the error that fails the whole batch when an operation fails. Absent, operations fail separately. */
   failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
-  request?: KeyedRequest | undefined;
+  request: KeyedRequest;
 }
 
 /**
@@ -37,13 +37,8 @@ export async function writeBatch(
   database: Operations,
   operations: readonly (Operation | ApiError)[],
   { isMinimal, failWith, request }: BatchOptions,
-): Promise<{ answers: string; isReplayed: boolean }> {
-  return await database.transaction(async (tx) => {
-    const earlier = request && await claim(tx, request);
-    if (earlier) {
-      await tx.commit();
-      return { answers: earlier.answer, isReplayed: true };
-    }
+): Promise<Outcome> {
+  return await once(database, request, async (tx, remember) => {
     const settled: string[] = [];
     const settle: Run["settle"] = (index, answer) => {
       const isFailure = answer instanceof ApiError;
@@ -56,20 +51,13 @@ export async function writeBatch(
       return [];
     });
     await runAll({ tx, isMinimal, settle }, valid);
-    const answers = `[${settled.join()}]`;
-    await tx.commit(
-      ...request
-        ? remember(
-          request,
-          sql`
-            select o.id as organization_id, null::uuid as record_id, ${answers}::text as answer
-            from organizations o
-            where o.id = ${organization}
-          `,
-        )
-        : [],
-    );
-    return { answers, isReplayed: false };
+    const answer = `[${settled.join()}]`;
+    await tx.commit(...remember(sql`
+      select o.id as organization_id, null::uuid as record_id, ${answer}::text as answer
+      from organizations o
+      where o.id = ${organization}
+    `));
+    return { id: null, answer };
   });
 }
 

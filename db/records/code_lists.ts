@@ -1,25 +1,37 @@
 import { ApiError } from "../../schema/errors.ts";
-import { sql } from "../connections/sql.ts";
+import type { SharedTable } from "../../schema/records.ts";
+import { raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
+import { shownColumns } from "./shown_record.ts";
 
-interface List {
-  entries: string;
+/** The rows of a code list, all of them or the one with this code. */
+export function codesOf(table: SharedTable, code?: string): Statement {
+  return sql`
+    select ${shownColumns(table)}
+    from ${raw(table)} r
+    ${code === undefined ? [] : sql`where r.code = ${code}`}
+    order by r.code collate "C"
+  `;
 }
 
-const lists = jsonArray(sql`
+/** The ONIX lists that fields are checked against. */
+export const onixLists: Statement = sql`
   select c.list as number, count(*) as codes
   from onix_codes c
   group by c.list
   order by c.list
-`);
+`;
 
-/** The ONIX lists that fields are checked against, as a JSON array. */
-export async function listCodeLists(database: Operations): Promise<string> {
+/** The rows of a select as a JSON array. */
+export async function arrayOf(
+  database: Operations,
+  rows: Statement,
+): Promise<string> {
   const [found] = await database.scan(
-    sql<List>`select ${lists}::text as entries`,
+    sql<{ rows: string }>`select ${jsonArray(rows)}::text as rows`,
   );
-  return found!.entries;
+  return found!.rows;
 }
 
 /** The codes of an ONIX list with their labels, as a JSON array. Throws `NOT_FOUND`. */
@@ -27,17 +39,13 @@ export async function getCodeList(
   database: Operations,
   number: string,
 ): Promise<string> {
-  const codes = jsonArray(sql`
+  const codes = sql`
     select c.code, c.label
     from onix_codes c
     where c.list = ${number}
     order by c.code collate "C"
-  `);
-  const [found] = await database.lookUp(
-    sql<List>`select ${codes}::text as entries`,
-  );
-  if (found!.entries === "[]") {
-    throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
-  }
-  return found!.entries;
+  `;
+  const found = await arrayOf(database, codes);
+  if (found !== "[]") return found;
+  throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
 }

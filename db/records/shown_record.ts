@@ -1,6 +1,15 @@
-import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
+import { ApiError } from "../../schema/errors.ts";
+import {
+  isShared,
+  nounOf,
+  type OwnTable,
+  RECORDS,
+  type RecordTable,
+} from "../../schema/records.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
+import type { Operations } from "../database.ts";
 import { record } from "../products/record.ts";
+import { productsOf } from "./record_uses.ts";
 
 /** The columns of record `r` as answers show them. */
 export function shownColumns(table: RecordTable): Statement {
@@ -24,4 +33,35 @@ export function recordJson(table: RecordTable): Statement {
 /** Record `r` with this id: the `from` and `where` of a select. */
 export function recordWithId(table: RecordTable, id: string): Statement {
   return record(table, sql`${id}`);
+}
+
+/** The record with this id as JSON text. No row where the organization has none. */
+export function recordById(
+  table: RecordTable,
+  id: string,
+): Statement<{ record: string }> {
+  return sql`select ${recordJson(table)} as record ${recordWithId(table, id)}`;
+}
+
+/** A record, and for those of an organization how many products refer to it. Throws `NOT_FOUND`. */
+export async function getRecord(
+  database: Operations,
+  table: RecordTable,
+  id: string,
+): Promise<{ record: string; products?: number }> {
+  const [found] = isShared(table)
+    ? await database.lookUp(recordById(table, id))
+    : await database.scan(sql<{ record: string; products: number }>`
+      select
+        ${recordJson(table)} as record,
+        ${productsOf(table as OwnTable, id)} as products
+      ${recordWithId(table, id)}
+    `);
+  if (!found) throw notFound(table, id);
+  return found;
+}
+
+/** The failure of a request for a record that the organization does not have. */
+export function notFound(table: RecordTable, id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No ${nounOf(table)} with id "${id}"`);
 }

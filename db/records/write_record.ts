@@ -1,49 +1,46 @@
 import type { RecordBody } from "../../schema/record_bodies.ts";
-import type { OwnTable } from "../../schema/records.ts";
-import { sql } from "../connections/sql.ts";
+import { type OwnTable, RECORDS } from "../../schema/records.ts";
+import { json, names, organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { claim, type KeyedRequest, remember } from "../idempotency.ts";
+import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import type { Precondition } from "../products/statements.ts";
 import { uuidv7 } from "../uuid.ts";
-import { notFound, recordById } from "./read_record.ts";
-import { deleteRow, insertRow, lockRow, updateRow } from "./record_row.ts";
-import { recordJson, recordWithId } from "./shown_record.ts";
-import { explainDelete, explainWrite } from "./record_violations.ts";
-
-/** A record that was created, now or by an earlier request with the same key. */
-export interface CreatedRecord {
-  id: string;
-  record: string;
-  isReplayed: boolean;
-}
+import { refuseDelete, refuseWrite } from "./record_uses.ts";
+import {
+  notFound,
+  recordById,
+  recordJson,
+  recordWithId,
+} from "./shown_record.ts";
 
 /** Creates the record, once for all requests with the same `Idempotency-Key`. Throws `VALIDATION_ERROR`. */
 export async function createRecord(
   database: Operations,
   table: OwnTable,
   body: RecordBody,
-  request?: KeyedRequest,
-): Promise<CreatedRecord> {
+  request: KeyedRequest,
+): Promise<Outcome> {
   const id = uuidv7();
-  try {
-    return await database.transaction(async (tx) => {
-      const earlier = request && await claim(tx, request);
-      if (earlier) {
-        await tx.commit();
-        const { record_id, answer } = earlier;
-        return { id: record_id!, record: answer, isReplayed: true };
-      }
-      const [, [created]] = await tx.commit(
-        insertRow(table, id, body),
-        recordById(table, id),
-        ...request ? rememberRecord(request, table, id) : [],
-      );
-      return { id, record: created!.record, isReplayed: false };
-    });
-  } catch (error) {
-    throw explainWrite(error);
-  }
+  const columns = Object.keys(RECORDS[table].columns);
+  const values = columns.map((column) => sql`, ${body[column] ?? null}`);
+  const insert = sql`
+    insert into ${raw(table)} (organization_id, id, ${names(...columns)})
+    values (${organization}, ${id}${values})
+  `;
+  return await once(database, request, async (tx, remember) => {
+    const [, [created]] = await tx.commit(
+      insert,
+      recordById(table, id),
+      ...remember(sql`
+        select r.organization_id, r.id as record_id, ${
+        recordJson(table)
+      } as answer
+        ${recordWithId(table, id)}
+      `),
+    );
+    return { id, answer: created!.record };
+  }).catch(refuseWrite);
 }
 
 /** Writes what the body has and nothing else, and gives the record. Throws `NOT_FOUND` or `VALIDATION_ERROR`. */
@@ -54,25 +51,31 @@ export async function updateRecord(
   body: RecordBody,
   precondition?: Precondition,
 ): Promise<string> {
+  const columns = names(...Object.keys(RECORDS[table].columns));
+  const update = sql`
+    update ${raw(table)} r
+    set
+      updated_at = greatest(
+        now(),
+        (r.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
+      ),
+      (${columns}) = (select ${columns} from jsonb_populate_record(r, ${
+    json(body)
+  }))
+    where r.organization_id = ${organization} and r.id = ${id}
+  `;
   const isEmpty = Object.keys(body).length === 0;
-  try {
-    const results = await database.transaction(async (tx) => {
-      if (precondition) {
-        const record = await locked(tx, table, id);
-        if (record === undefined) throw notFound(table, id);
-        precondition(record);
-      }
-      return await tx.commit(
-        ...isEmpty ? [] : [updateRow(table, id, body)],
-        recordById(table, id),
-      );
-    });
-    const [updated] = results.at(-1) as { record: string }[];
-    if (!updated) throw notFound(table, id);
-    return updated.record;
-  } catch (error) {
-    throw explainWrite(error);
-  }
+  const results = await database.transaction(async (tx) => {
+    if (precondition) {
+      const record = await locked(tx, table, id);
+      if (record === undefined) throw notFound(table, id);
+      precondition(record);
+    }
+    return await tx.commit(...isEmpty ? [] : [update], recordById(table, id));
+  }).catch(refuseWrite);
+  const [updated] = results.at(-1) as { record: string }[];
+  if (!updated) throw notFound(table, id);
+  return updated.record;
 }
 
 /** Deletes the record, and says whether there was one. Throws `CONFLICT` while products refer to it. */
@@ -82,38 +85,26 @@ export async function deleteRecord(
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  try {
-    const [deleted] = await database.transaction(async (tx) => {
-      if (precondition) precondition(await locked(tx, table, id));
-      return await tx.commit(deleteRow(table, id));
-    });
-    return deleted.length > 0;
-  } catch (error) {
-    throw await explainDelete(database, error, { table, id });
-  }
+  const [deleted] = await database.transaction(async (tx) => {
+    if (precondition) precondition(await locked(tx, table, id));
+    return await tx.commit(sql`
+      delete from ${raw(table)} r
+      where r.organization_id = ${organization} and r.id = ${id}
+      returning r.id
+    `);
+  }).catch((error) => refuseDelete(database, table, id, error));
+  return deleted.length > 0;
 }
 
-/** The record, locked until the transaction ends; nothing where there is none. */
+/** The record, locked until the transaction ends; nothing where there is none. Products may refer to it meanwhile. */
 async function locked(
   tx: Transaction,
   table: OwnTable,
   id: string,
 ): Promise<string | undefined> {
   const [, [current]] = await tx.send(
-    lockRow(table, id),
+    sql`select ${recordWithId(table, id)} for no key update`,
     recordById(table, id),
   );
   return current?.record;
-}
-
-function rememberRecord(request: KeyedRequest, table: OwnTable, id: string) {
-  return remember(
-    request,
-    sql`
-      select r.organization_id, r.id as record_id, ${
-      recordJson(table)
-    } as answer
-      ${recordWithId(table, id)}
-    `,
-  );
 }

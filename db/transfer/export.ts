@@ -1,9 +1,8 @@
-import { organization, sql } from "../connections/sql.ts";
+import { organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { readKinds } from "./columns.ts";
-import { CATALOGUE } from "./kinds.ts";
-import { lineStatements, unhurried } from "./line_statements.ts";
+import { carriedBy, CATALOGUE, columnsOfTables, KINDS } from "./kinds.ts";
+import { linesOf, unhurried } from "./read_lines.ts";
 
 /** Where the lines of an export go. */
 export interface Sink {
@@ -34,12 +33,15 @@ export async function exportCatalogue(
       throw new Error("The export is incomplete: the connection was lost");
     }
     // Read only, it gets no transaction id for which readers of changes would wait.
-    const results = await tx.send(
+    await tx.send(
       sql`set transaction isolation level repeatable read, read only`,
       ...unhurried,
-      nameOfOrganization,
     );
-    const [named] = results.at(-1) as { name: string }[];
+    const [[named]] = await tx.send(
+      sql<
+        { name: string }
+      >`select name from organizations where id = ${organization}`,
+    );
     if (!named) throw new Error("There is no organization with this id");
     hasBegun = true;
     await writeLines(tx, named.name, sink);
@@ -47,44 +49,57 @@ export async function exportCatalogue(
   });
 }
 
-const nameOfOrganization = sql<{ name: string }>`
-  select o.name from organizations o where o.id = ${organization}
-`;
-
 async function writeLines(
   tx: Transaction,
   name: string,
   { write, progress }: Sink,
 ): Promise<void> {
-  const kinds = [...await readKinds(tx)].map(([kind, carried]) =>
-    lineStatements(kind, carried)
-  );
   let written = 0;
-  const counts = await tx.send(...kinds.map(({ count }) => count));
-  const records = counts.reduce((sum, [row]) => sum + row!.count, 0);
-  const first = JSON.stringify({
-    ...CATALOGUE,
-    organization: { name },
-    records,
-  });
-  if (!await write(`${first}\n`)) return;
+  const records = await countLines(tx);
+  const first = { ...CATALOGUE, organization: { name }, records };
+  if (!await write(`${JSON.stringify(first)}\n`)) return;
 
-  for (const { page } of kinds) {
+  const [columns] = await tx.send(columnsOfTables);
+  for (const [kind, carried] of carriedBy(columns)) {
+    const page = (limit: number, after?: string) =>
+      linesOf(
+        kind,
+        carried,
+        sql`
+        ${after === undefined ? [] : sql`and id > ${after}`}
+        order by id
+        limit ${limit}
+      `,
+      );
     let limit = MOST_LINES / 5;
-    let [rows] = await tx.send(page(undefined, limit));
+    let [rows] = await tx.send(page(limit));
     while (rows.length > 0) {
       const text = rows.map(({ line }) => `${line}\n`).join("");
       const isLast = rows.length < limit;
       const mean = text.length / rows.length;
       limit = Math.ceil(Math.min(MOST_LINES, PAGE_LENGTH / mean));
       // The database reads the next page while this one is written.
-      const [isTaken, next] = await Promise.all([
+      const [isTaken, [next]] = await Promise.all([
         write(text),
-        isLast ? [[]] : tx.send(page(rows.at(-1)!.id, limit)),
+        isLast ? [] : tx.send(page(limit, rows.at(-1)!.id)),
       ]);
       if (!isTaken) return;
       progress?.(written += rows.length, records);
-      rows = next[0]! as typeof rows;
+      if (!next) break;
+      rows = next;
     }
   }
+}
+
+async function countLines(tx: Transaction): Promise<number> {
+  const counts = await tx.send(
+    ...Object.values(KINDS).map(({ table }) =>
+      sql<{ count: number }>`
+        select count(*)::float8 as count
+        from ${raw(table)}
+        where organization_id = ${organization}
+      `
+    ),
+  );
+  return counts.reduce((sum, [row]) => sum + row!.count, 0);
 }

@@ -1,17 +1,15 @@
-import {
-  names,
-  organization,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { names, organization, sql } from "../connections/sql.ts";
 import { isRefusal, refusalOf } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { batchWriter } from "./batch_writer.ts";
-import { linesIn } from "./byte_lines.ts";
-import { readKinds, tablesOf } from "./columns.ts";
-import { KINDS } from "./kinds.ts";
-import { unhurried } from "./line_statements.ts";
-import { lineParser, type RecordLine, Refusal } from "./parse_line.ts";
+import { type Carried, carriedBy, columnsOfTables, TABLES } from "./kinds.ts";
+import { linesIn, parseLine, type RecordLine, Refusal } from "./parse_line.ts";
+import { type Line, linesOf, unhurried } from "./read_lines.ts";
+import {
+  among,
+  clearRecords,
+  lockRecords,
+  writeRecords,
+} from "./write_lines.ts";
 
 /** Hears how an import goes. */
 export interface Listener {
@@ -42,42 +40,51 @@ export async function importCatalogue(
   file: AsyncIterable<Uint8Array>,
   { refused, progress }: Listener,
 ): Promise<void> {
-  const kinds = await database.transaction(async (tx) => {
-    const kinds = await readKinds(tx);
-    await tx.commit();
-    return kinds;
-  });
-  const parse = lineParser(kinds);
-  const write = batchWriter(database, kinds, refused);
+  const kinds = carriedBy(await database.scan(columnsOfTables));
+  let number = 0;
+  let end = 0;
   let batch: RecordLine[] = [];
   let length = 0;
-  let last = { number: 0, end: 0 };
-
   let records = 0;
   let expected = 0;
   let written = 0;
   let analyzeAt = FIRST_ANALYZE;
 
+  /** Halves a batch that fails, until the lines at fault stand alone. */
+  async function write(batch: RecordLine[]): Promise<void> {
+    if (batch.length === 0) return;
+    try {
+      await writeAll(database, kinds.get(batch[0]!.kind)!, batch);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (batch.length === 1) return refused(batch[0]!.number, reason);
+      const middle = batch.length >> 1;
+      await write(batch.slice(0, middle));
+      await write(batch.slice(middle));
+    }
+  }
+
   async function flush(): Promise<void> {
     await write(batch);
     written += batch.length;
     if (written >= analyzeAt) {
-      await database.transaction((tx) => tx.commit(...unhurried, analyze));
+      await database.transaction((tx) =>
+        tx.commit(...unhurried, sql`analyze ${names(...TABLES)}`)
+      );
       analyzeAt *= 10;
     }
     batch = [];
     length = 0;
-    progress(last.number, last.end);
+    progress(number, end);
   }
 
   async function take(number: number, bytes: Uint8Array): Promise<void> {
-    const line = parse(number, bytes);
+    const line = parseLine(bytes, kinds);
     if (!line) return;
     if ("name" in line) {
       expected += line.records;
       await flush();
-      await database.transaction((tx) => tx.commit(named(line.name)));
-      return;
+      return await nameOrganization(database, line.name);
     }
     records++;
     if (batch[0] && batch[0].kind !== line.kind) {
@@ -85,39 +92,77 @@ export async function importCatalogue(
       written = 0;
       analyzeAt = FIRST_ANALYZE;
     }
-    batch.push(line);
+    batch.push({ number, ...line });
     length += line.text.length;
   }
 
-  for await (const { number, bytes, end } of linesIn(file)) {
+  for await (const bytes of linesIn(file)) {
     try {
-      await take(number, bytes);
+      await take(number + 1, bytes);
     } catch (error) {
       records++;
-      if (error instanceof Refusal) refused(number, error.message);
-      else if (isRefusal(error)) refused(number, refusalOf(error));
-      else throw error;
+      refused(number + 1, reasonOf(error));
     }
-    last = { number, end };
+    number++;
+    end += bytes.length;
     if (batch.length >= MOST_LINES || length >= MOST_LENGTH) await flush();
   }
   await flush();
   if (records < expected) {
     refused(
-      last.number + 1,
+      number + 1,
       `The file ends here, after ${records} of ${expected} records`,
     );
   }
 }
 
-const analyze = sql`analyze ${names(...tablesOf(Object.values(KINDS)))}`;
+/** Writes records of one kind in one transaction. */
+async function writeAll(
+  database: Operations,
+  carried: Carried,
+  batch: readonly RecordLine[],
+): Promise<void> {
+  const ids = batch.map(({ id }) => id);
+  const [{ kind }] = batch as [RecordLine];
+  await database.transaction(async (tx) => {
+    const results = await tx.send(
+      ...unhurried,
+      lockRecords(carried, ids),
+      linesOf(kind, carried, sql`and id ${among(ids)}`),
+    );
+    const stored = new Map(
+      (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
+    );
+    // An import that runs again writes only what it has not written before.
+    const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
+    const given = changed.map(({ id }) => id);
+    const known = given.filter((id) => stored.has(id));
+    const lines = `[${changed.map(({ text }) => text).join()}]`;
+    await tx.commit(
+      ...known.length > 0 ? clearRecords(carried, known, lines) : [],
+      ...given.length > 0 ? writeRecords(carried, given, lines) : [],
+    );
+  });
+}
 
 /** Creates the organization, or gives it this name. */
-function named(name: string): Statement {
-  return sql`
-    insert into organizations as o (id, name)
-    values (${organization}, ${name})
-    on conflict (id) do update set name = excluded.name
-    where o.name <> excluded.name
-  `;
+async function nameOrganization(
+  database: Operations,
+  name: string,
+): Promise<void> {
+  await database.transaction((tx) =>
+    tx.commit(sql`
+      insert into organizations as o (id, name)
+      values (${organization}, ${name})
+      on conflict (id) do update set name = excluded.name
+      where o.name <> excluded.name
+    `)
+  );
+}
+
+/** Why a line is refused. Throws what is no fault of a line. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  if (isRefusal(error)) return refusalOf(error);
+  throw error;
 }

@@ -1,3 +1,6 @@
+import { nounOf, OWN_TABLES } from "../../schema/records.ts";
+import { sql } from "../connections/sql.ts";
+
 /*
  * The format: one JSON object a line. The first line has the kind `catalogue`,
  * the version of the format, the organization's name and, unless an earlier
@@ -6,72 +9,148 @@
  * only to lines before it.
  */
 
-/** A table whose rows lines carry. */
-export interface Table {
-  table: string;
-  /** Columns that each database sets for itself. */
-  omit?: readonly string[];
-  rows?: readonly Rows[];
-}
-
-/** A table whose rows belong to rows of the table above. */
-export interface Rows extends Table {
-  /** The column with the id of the row above. */
-  link: string;
-}
-
 /** The kind and the version of a file's first line. */
 export const CATALOGUE = { kind: "catalogue", version: 1 } as const;
 
-const PRODUCT_ROWS: readonly Rows[] = [
-  { table: "product_prices", link: "product_id" },
-  { table: "packing_configurations", link: "product_id" },
-  { table: "product_contributors", link: "product_id" },
-  { table: "product_collections", link: "product_id" },
-  { table: "custom_field_values", link: "product_id" },
-  { table: "collateral", link: "product_id" },
-  { table: "product_sales_rights", link: "product_id" },
-  {
-    table: "product_territories",
+/** A table whose rows lines carry. */
+interface Table {
+  table: string;
+  /** Columns that each database sets for itself. */
+  omit?: readonly string[];
+  /** The column of the tables below with the id of the row that theirs belong to. */
+  link?: string;
+  rows?: readonly Table[];
+}
+
+/** The records that products refer to. */
+const REFERENCES = OWN_TABLES.filter((table) =>
+  table !== "publishing_programs"
+);
+
+/** Every kind of record, each behind those that it refers to. */
+export const KINDS: Readonly<Record<string, Table>> = {
+  ...Object.fromEntries(
+    REFERENCES.map((table) => [nounOf(table).replace(" ", "_"), { table }]),
+  ),
+  product: {
+    table: "products",
+    omit: ["change_version"],
     link: "product_id",
     rows: [
-      { table: "territory_markets", link: "territory_id" },
-      { table: "market_dates", link: "territory_id" },
+      { table: "product_prices" },
+      { table: "packing_configurations" },
+      { table: "product_contributors" },
+      { table: "product_collections" },
+      { table: "custom_field_values" },
+      { table: "collateral" },
+      { table: "product_sales_rights" },
       {
-        table: "supply_details",
+        table: "product_territories",
         link: "territory_id",
         rows: [
-          { table: "supply_dates", link: "supply_detail_id" },
+          { table: "territory_markets" },
+          { table: "market_dates" },
           {
-            table: "supply_prices",
+            table: "supply_details",
             link: "supply_detail_id",
-            rows: [{ table: "supply_price_taxes", link: "supply_price_id" }],
+            rows: [
+              { table: "supply_dates" },
+              {
+                table: "supply_prices",
+                link: "supply_price_id",
+                rows: [{ table: "supply_price_taxes" }],
+              },
+            ],
           },
         ],
       },
     ],
   },
-];
-
-/** Every kind of record, each behind those that it refers to. */
-export const KINDS: Readonly<Record<string, Table>> = {
-  license: { table: "licenses" },
-  season: { table: "seasons" },
-  publisher: { table: "publishers" },
-  division: { table: "divisions" },
-  imprint: { table: "imprints" },
-  collection: { table: "collections" },
-  format: { table: "formats" },
-  title: { table: "titles" },
-  contributor: { table: "contributors" },
-  custom_field: { table: "custom_fields" },
-  product: {
-    table: "products",
-    omit: ["change_version"],
-    rows: PRODUCT_ROWS,
-  },
   publishing_program: {
     table: "publishing_programs",
-    rows: [{ table: "publishing_program_products", link: "program_id" }],
+    link: "program_id",
+    rows: [{ table: "publishing_program_products" }],
   },
 };
+
+/** The names of the tables, and of those below them. */
+export function tablesOf(tables: readonly Table[]): string[] {
+  return tables.flatMap(({ table, rows = [] }) => [table, ...tablesOf(rows)]);
+}
+
+/** Every table of the format. */
+export const TABLES = tablesOf(Object.values(KINDS));
+
+/** A column that lines carry. */
+interface Column {
+  table: string;
+  name: string;
+  type: string;
+  isKey: boolean;
+  /** What stands in for a column that a file of an earlier release lacks: an SQL expression. */
+  fallback: string | null;
+}
+
+/**
+ * The columns of all tables, in their order, so that a column of a later migration
+ * is carried too. Drawn values, ids and product codes, have no fallback.
+ */
+export const columnsOfTables = sql<Column>`
+  select
+    t.name as table,
+    a.attname as name,
+    a.atttypid::regtype::text as type,
+    exists (
+      select from pg_index i
+      where i.indrelid = a.attrelid and i.indisprimary and a.attnum = any(i.indkey)
+    ) as "isKey",
+    case when a.attnotnull and pg_get_expr(d.adbin, d.adrelid) ~ '^(now\\(\\)|[^(]+)$'
+      then pg_get_expr(d.adbin, d.adrelid)
+    end as fallback
+  from unnest(string_to_array(${TABLES.join()}, ',')) t (name)
+  join pg_attribute a on a.attrelid = to_regclass(t.name)
+  left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+  order by t.name, a.attnum
+`;
+
+/** A table with the columns that lines carry. */
+export interface Carried {
+  table: string;
+  columns: readonly Column[];
+  /** The names of the columns and of the tables below. */
+  fields: ReadonlySet<string>;
+  /** The record that a row belongs to and the row right above it, with the columns that link to them. */
+  parents: readonly { table: string; link: string }[];
+  rows: readonly Carried[];
+}
+
+/** The tables of the kinds, with these columns. */
+export function carriedBy(columns: readonly Column[]): Map<string, Carried> {
+  const byTable = Map.groupBy(columns, ({ table }) => table);
+
+  function carried(
+    { table, omit = [], link = "", rows = [] }: Table,
+    parents: Carried["parents"],
+  ): Carried {
+    const links = parents.map(({ link }) => link);
+    const implied = ["organization_id", ...links, ...omit];
+    const own = byTable.get(table)!
+      .filter(({ name }) => !implied.includes(name));
+    const below = [...parents.slice(0, 1), { table, link }];
+    return {
+      table,
+      columns: own,
+      fields: new Set([
+        ...own.map(({ name }) => name),
+        ...rows.map(({ table }) => table),
+      ]),
+      parents,
+      rows: rows.map((row) => carried(row, below)),
+    };
+  }
+
+  return new Map(
+    Object.entries(KINDS).map(([kind, table]) => [kind, carried(table, [])]),
+  );
+}

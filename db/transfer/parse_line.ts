@@ -1,5 +1,6 @@
-import type { Carried } from "./columns.ts";
-import { CATALOGUE } from "./kinds.ts";
+import { Buffer } from "node:buffer";
+import { isObject } from "../../schema/objects.ts";
+import { type Carried, CATALOGUE } from "./kinds.ts";
 
 /** A line that the import does not take. The message says why. */
 export class Refusal extends Error {
@@ -14,13 +15,10 @@ export interface RecordLine {
   text: string;
 }
 
-/** The first line of a file. */
-export interface CatalogueLine {
-  kind: typeof CATALOGUE.kind;
-  name: string;
-  /** How many records follow, if an export has written the file. */
-  records: number;
-}
+const NEWLINE = 10;
+
+/** Larger than any record: a file without line breaks must not fill the memory. */
+const MOST_BYTES = 256 * 1024 * 1024;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -29,66 +27,71 @@ const MOST_LEVELS = 32;
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Makes the function that reads a line of the kinds. It throws `Refusal`; an empty line gives nothing. */
-export function lineParser(kinds: ReadonlyMap<string, Carried>) {
-  const fields = new Map(
-    [...kinds].map(([kind, carried]) => [kind, fieldsOf(carried, ["kind"])]),
-  );
-
-  return (
-    number: number,
-    bytes: Uint8Array,
-  ): RecordLine | CatalogueLine | undefined => {
-    const text = textOf(bytes);
-    if (text === "") return;
-    const value = jsonOf(text);
-    const { kind } = value;
-    if (kind === CATALOGUE.kind) {
-      return { kind, name: nameIn(value), records: Number(value.records ?? 0) };
+/** Splits a stream into lines, each with its line break. Throws where one is larger than any record. */
+export async function* linesIn(
+  stream: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let number = 1;
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    let start = 0;
+    for (let at; (at = chunk.indexOf(NEWLINE, start)) >= 0; start = at + 1) {
+      yield Buffer.concat([...parts, chunk.subarray(start, at + 1)]);
+      parts = [];
+      length = 0;
+      number++;
     }
-    if (typeof kind !== "string") throw new Refusal("kind must be a string");
-    const known = fields.get(kind);
-    if (!known) throw new Refusal(`There is no kind "${kind}"`);
-    const { id } = value;
-    if (typeof id !== "string" || !UUID.test(id)) {
-      throw new Refusal("id must be a UUID");
+    parts.push(chunk.subarray(start));
+    length += chunk.length - start;
+    if (length > MOST_BYTES) {
+      throw new Error(`Line ${number} is too long to be a record`);
     }
-    checkFields(value, known, "");
-    return { number, kind, id: id.toLowerCase(), text };
-  };
+  }
+  if (length > 0) yield Buffer.concat(parts);
 }
 
-/** The fields that an object may have; those with objects of their own have the fields of these. */
-type Fields = Map<string, Fields | undefined>;
-
-function fieldsOf(
-  { columns, rows }: Carried,
-  others: readonly string[] = [],
-): Fields {
-  return new Map<string, Fields | undefined>([
-    ...others.map((name) => [name, undefined] as const),
-    ...columns.map(({ name }) => [name, undefined] as const),
-    ...rows.map((row) => [row.table, fieldsOf(row)] as const),
-  ]);
+/**
+ * Reads a line: a record, the organization's name and, if an export has written
+ * the file, how many records follow, or nothing where it is empty. Throws `Refusal`, and an error that ends the import where a later release has
+ * made the file.
+ */
+export function parseLine(
+  bytes: Uint8Array,
+  kinds: ReadonlyMap<string, Carried>,
+): Omit<RecordLine, "number"> | { name: string; records: number } | undefined {
+  const text = textOf(bytes);
+  if (text === "") return;
+  const { kind, ...record } = objectIn(text);
+  if (kind === CATALOGUE.kind) {
+    return { name: nameIn(record), records: Number(record.records ?? 0) };
+  }
+  if (typeof kind !== "string") throw new Refusal("kind must be a string");
+  const carried = kinds.get(kind);
+  if (!carried) throw new Refusal(`There is no kind "${kind}"`);
+  const { id } = record;
+  if (typeof id !== "string" || !UUID.test(id)) {
+    throw new Refusal("id must be a UUID");
+  }
+  checkFields(record, carried);
+  return { kind, id: id.toLowerCase(), text };
 }
 
-function checkFields(value: object, fields: Fields, at: string): void {
-  for (const [name, content] of Object.entries(value)) {
-    const below = fields.get(name);
-    if (!below) {
-      if (fields.has(name)) {
-        if (!hasLevels(content, MOST_LEVELS)) continue;
-        throw new Refusal(`"${at}${name}" has more than ${MOST_LEVELS} levels`);
-      }
-      throw new Refusal(`There is no field "${at}${name}"`);
+function checkFields(record: object, { fields, rows }: Carried, at = ""): void {
+  for (const [name, content] of Object.entries(record)) {
+    const path = at + name;
+    if (!fields.has(name)) throw new Refusal(`There is no field "${path}"`);
+    const row = rows.find(({ table }) => table === name);
+    if (!row) {
+      if (!hasLevels(content, MOST_LEVELS)) continue;
+      throw new Refusal(`"${path}" has more than ${MOST_LEVELS} levels`);
     }
     if (!Array.isArray(content)) {
-      throw new Refusal(`"${at}${name}" must be an array`);
+      throw new Refusal(`"${path}" must be an array`);
     }
     content.forEach((entry, i) => {
-      const path = `${at}${name}/${i}`;
-      if (!isObject(entry)) throw new Refusal(`"${path}" must be an object`);
-      checkFields(entry, below, `${path}/`);
+      if (isObject(entry)) return checkFields(entry, row, `${path}/${i}/`);
+      throw new Refusal(`"${path}/${i}" must be an object`);
     });
   }
 }
@@ -108,7 +111,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-function jsonOf(text: string): Record<string, unknown> {
+function objectIn(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -119,7 +122,6 @@ function jsonOf(text: string): Record<string, unknown> {
   return value;
 }
 
-/** Throws an error that ends the import where a later release has made the file. */
 function nameIn({ version, organization }: Record<string, unknown>): string {
   if (version !== CATALOGUE.version) {
     throw new Error(
@@ -131,8 +133,4 @@ function nameIn({ version, organization }: Record<string, unknown>): string {
   const name = isObject(organization) ? organization.name : undefined;
   if (typeof name === "string") return name;
   throw new Refusal("organization.name must be a string");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -304,8 +304,12 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     for (const at of [path, `/api/products/${uuidv7()}`]) {
       for (const body of [[], [{}], TREE]) {
         const { status } = await other.put(`${at}/territories`, body);
+        const conditional = await other.put(`${at}/territories`, body, {
+          "if-match": '"other"',
+        });
 
         assertEquals(status, 404);
+        assertEquals(conditional.status, 404);
       }
       assertEquals((await other.get(`${at}/territories`)).status, 404);
     }

@@ -25,7 +25,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/connections\/embedded(_files)?\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/(token|jwks)\.ts$/,
-  "postgres": /^db\/connections\/(connection|sql)\.ts$/,
+  "postgres": /^db\/connections\/driver\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
 };

@@ -6,9 +6,9 @@ import {
   storeProducts,
 } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/products/recount.ts";
-import { tablesOf } from "../../db/transfer/columns.ts";
+
 import { exportCatalogue } from "../../db/transfer/export.ts";
-import { KINDS } from "../../db/transfer/kinds.ts";
+import { KINDS, tablesOf } from "../../db/transfer/kinds.ts";
 import { openFreshDatabase } from "../support/fresh_database.ts";
 import { SETTINGS } from "../support/harness.ts";
 import {

@@ -5,7 +5,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Carried, Column } from "./columns.ts";
+import type { Carried } from "./kinds.ts";
 
 /** A record as its line, without the line break. */
 export interface Line {
@@ -26,39 +26,20 @@ export const unhurried: readonly Statement[] = [
   sql`set local idle_in_transaction_session_timeout = 0`,
 ];
 
-/** The statements that read the lines of a kind. */
-export function lineStatements(kind: string, carried: Carried) {
-  const { table } = carried;
-  const fields = fieldsOf(carried);
-  const lines = (rows: Statement) =>
-    sql<Line>`
-      select line.id, row_to_json(line)::text as line
-      from (
-        select '${raw(kind)}' as kind, ${fields}
-        from ${raw(table)}
-        where ${raw(table)}.organization_id = ${organization} ${rows}
-      ) line
-    `;
-  return {
-    /** The next lines by id, at most `limit`. */
-    page: (after: string | undefined, limit: number) =>
-      lines(sql`
-        ${after ? sql`and ${raw(table)}.id > ${after}` : sql``}
-        order by ${raw(table)}.id
-        limit ${limit}
-      `),
-    /** The lines of the records that are there. */
-    byIds: (ids: readonly string[]) =>
-      lines(sql`
-        and ${raw(table)}.id = any(string_to_array(${ids.join()}, ',')::uuid[])
-      `),
-    /** How many lines there are. */
-    count: sql<{ count: number }>`
-      select count(*)::float8 as count
-      from ${raw(table)} x
-      where x.organization_id = ${organization}
-    `,
-  };
+/** The lines of a kind; `rest` is what follows the condition on the organization. */
+export function linesOf(
+  kind: string,
+  carried: Carried,
+  rest: Statement,
+): Statement<Line> {
+  return sql<Line>`
+    select line.id, row_to_json(line)::text as line
+    from (
+      select '${raw(kind)}' as kind, ${fieldsOf(carried)}
+      from ${raw(carried.table)}
+      where organization_id = ${organization} ${rest}
+    ) line
+  `;
 }
 
 function fieldsOf({ table, columns, rows }: Carried): Statement {
@@ -79,6 +60,11 @@ function rowsOf(carried: Carried): Statement {
   const conditions = parents.map((parent) =>
     `and ${table}.${parent.link} = ${parent.table}.id`
   );
+  // Positions need not be different: the key makes the order one.
+  const order = [
+    ...columns.filter(({ name }) => name === "position"),
+    ...columns.filter(({ isKey }) => isKey),
+  ].map(({ name }) => `${table}.${name}`);
   return sql`
     select row_to_json(x)
     from (
@@ -86,14 +72,7 @@ function rowsOf(carried: Carried): Statement {
       from ${raw(table)}
       where ${raw(table)}.organization_id = ${organization}
         ${raw(conditions.join(" "))}
-      order by ${names(...orderOf(table, columns))}
+      order by ${names(...order)}
     ) x
   `;
-}
-
-/** Positions need not be different: the key makes the order one. */
-function orderOf(table: string, columns: readonly Column[]): string[] {
-  const positions = columns.filter(({ name }) => name === "position");
-  const keys = columns.filter(({ isKey }) => isKey);
-  return [...positions, ...keys].map(({ name }) => `${table}.${name}`);
 }

@@ -1,0 +1,20 @@
+/** Formats rows as columns for people, or as JSON for scripts. */
+export function format(
+  rows: readonly Record<string, unknown>[],
+  json: boolean,
+): string {
+  if (json) return JSON.stringify(rows, null, 2);
+  const [first] = rows;
+  if (!first) return "None";
+  const columns = Object.keys(first);
+  const lines = [
+    columns,
+    ...rows.map((row) => columns.map((column) => String(row[column] ?? "-"))),
+  ];
+  const widths = columns.map((_, i) =>
+    Math.max(...lines.map((line) => line[i]!.length))
+  );
+  return lines.map((line) =>
+    line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()
+  ).join("\n");
+}

@@ -1,0 +1,115 @@
+import type { Duplex } from "node:stream";
+import postgres from "postgres";
+import { type Address, tlsOf } from "./socket.ts";
+import { Json } from "./sql.ts";
+
+export type Driver = postgres.Sql;
+
+export interface ConnectionSettings {
+  /** The URL of a PostgreSQL 15 or later. */
+  url?: string | undefined;
+  statementTimeoutMs: number;
+  /** Whether statements are prepared. False behind PgBouncer in transaction mode. */
+  prepare: boolean;
+}
+
+/**
+ * Sessions are read-only by default. If BEGIN READ WRITE fails, the statements sent
+ * with it cannot write (25006).
+ */
+const READ_ONLY = { default_transaction_read_only: true };
+
+/** The driver with one connection, through the sockets of `socket`. */
+export function openDriver(
+  settings: ConnectionSettings,
+  { isEmbedded, ...hooks }: {
+    isEmbedded: boolean;
+    socket(address: Address): Duplex;
+    onclose(): void;
+  },
+): Driver {
+  const options = {
+    ...hooks,
+    max: 1,
+    prepare: settings.prepare,
+    // The cancellation of its catalogue query can end the process (porsager/postgres#1192).
+    fetch_types: false,
+    connect_timeout: CONNECT_SECONDS,
+    // The driver would set a timer for every statement. `database.ts` closes idle connections instead.
+    idle_timeout: 0,
+    // A maximum lifetime would end connections within transactions.
+    max_lifetime: null,
+    onnotice: () => {},
+    types: { date: TEXT_DATES },
+    transform: { undefined: null },
+  } as postgres.Options<Record<string, postgres.PostgresType>>;
+
+  return isEmbedded
+    ? postgres({
+      ...options,
+      host: "embedded",
+      user: "postgres",
+      database: "postgres",
+      password: "",
+    })
+    : postgres(settings.url!, {
+      ...options,
+      ...tlsOf(settings.url!),
+      connection: {
+        application_name: "catalogue",
+        // PgBouncer in transaction mode refuses them. There, the role has them.
+        ...settings.prepare && { ...READ_ONLY, ...limitsOf(settings) },
+      },
+    });
+}
+
+/**
+ * Sends a text to the server, as a simple query unless it has `parameters`, and
+ * returns its result. V8 allocates the two functions that settle the driver's promise
+ * in the old generation, where they keep the query until a full garbage collection.
+ * So the result passes the query by.
+ */
+export async function execute<Result>(
+  driver: Driver,
+  text: string,
+  parameters?: readonly unknown[],
+  prepare = false,
+): Promise<Result> {
+  const values = parameters?.map((value) =>
+    value instanceof Json
+      ? driver.json(value.value as postgres.JSONValue)
+      : value as postgres.ParameterOrJSON<never>
+  );
+  const options = { prepare, simple: !values } as object;
+  const query = driver.unsafe(text, values, options);
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  Object.assign(query, { resolve, reject }).execute();
+  try {
+    return await promise;
+  } finally {
+    Object.assign(query, { resolve() {}, reject() {} });
+  }
+}
+
+const CONNECT_SECONDS = 5;
+
+/** PostgreSQL's default suits rotating disks: searches would read the table instead of an index of a quarter its size. */
+export const RANDOM_PAGE_COST = 1.1;
+
+/** The lock time-out is shorter than the statement's, so that waiting for a lock fails as such (55P03). */
+function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
+  return {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: Math.min(2_000, statementTimeoutMs),
+    idle_in_transaction_session_timeout: 10_000,
+    random_page_cost: RANDOM_PAGE_COST,
+  };
+}
+
+/** Dates and times stay in PostgreSQL's text format. */
+const TEXT_DATES = {
+  to: 1184,
+  from: [1082, 1114, 1184],
+  serialize: (value: string) => value,
+  parse: (value: string) => value,
+};

@@ -1,0 +1,125 @@
+import type { Operations } from "../db/database.ts";
+import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
+import type { Precondition } from "../db/products/statements.ts";
+import type { Page } from "../db/records/list_records.ts";
+import { readText, validBody } from "../middleware/body.ts";
+import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
+import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
+import { linkHeader } from "../middleware/link.ts";
+import { idempotencyKeyOf } from "../middleware/request_headers.ts";
+import { success } from "../schema/envelope.ts";
+import { readQuery } from "../schema/list_query.ts";
+
+/*
+ * The handlers that resources share: products, their rights and supply, and the
+ * records that they refer to.
+ */
+
+type BodySchema = Parameters<typeof validBody>[2];
+type Body<S extends BodySchema> = ReturnType<typeof validBody<S>>;
+
+type QuerySchema = Parameters<typeof readQuery>[0];
+type Query<S extends QuerySchema> =
+  & ReturnType<typeof readQuery<S>>
+  & { page: number; limit: number };
+
+/** The answer with this data, which is JSON text. */
+export function ok(data: string, headers?: Answer["headers"]): Answer {
+  return { status: 200, body: success(data), headers };
+}
+
+/** The answer with what `show` makes of the record. The ETag is that of the record alone. */
+export function found(
+  { request }: Authenticated,
+  record: string,
+  show = (record: string) => record,
+): Answer {
+  const etag = etagOf(record);
+  return isNotModified(request.headers, etag)
+    ? { status: 304, headers: { etag } }
+    : ok(show(record), { etag });
+}
+
+/** Gives a page of a list. */
+export function listing<S extends QuerySchema>(
+  parameters: S,
+  list: (context: Authenticated, query: Query<S>) => Promise<Page>,
+): Handler<Authenticated> {
+  return async (context) => {
+    const url = new URL(context.request.url);
+    const query = readQuery(parameters, url.searchParams) as Query<S>;
+    const { entries, total } = await list(context, query);
+    const { page, limit } = query;
+    const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
+    const headers = linkHeader(url, meta);
+    return { status: 200, body: success(entries, meta), headers };
+  };
+}
+
+/** Creates a record, once for all requests with the same `Idempotency-Key`. */
+export function creating<S extends BodySchema>(
+  path: string,
+  schema: S,
+  create: (
+    database: Operations,
+    body: Body<S>,
+    request: KeyedRequest,
+  ) => Promise<Outcome>,
+): Handler<Authenticated> {
+  const operation = `POST ${path}`;
+  return async (context) => {
+    const key = idempotencyKeyOf(context.request.headers);
+    using memory = context.memory.bodies.reserve(context.facts);
+    const text = await readText(context, memory);
+    const body = validBody(context, text, schema);
+    const request = { operation, key, text };
+    const { id, answer, isReplayed } = await create(
+      context.database,
+      body,
+      request,
+    );
+    const headers = {
+      location: `${context.services.apiPrefix}${path}/${id}`,
+      etag: etagOf(answer),
+      ...isReplayed && { "idempotent-replayed": "true" },
+    };
+    return { status: 201, body: success(answer), headers };
+  };
+}
+
+/** Changes the record with the id in the path, and gives it. */
+export function updating<S extends BodySchema>(
+  schema: S,
+  update: (
+    database: Operations,
+    id: string,
+    body: Body<S>,
+    precondition?: Precondition,
+  ) => Promise<string>,
+): Handler<Authenticated> {
+  return async (context) => {
+    const { request, params, database } = context;
+    using memory = context.memory.bodies.reserve(context.facts);
+    const text = await readText(context, memory);
+    const body = validBody(context, text, schema);
+    const precondition = preconditionOf(request.headers.get("if-match"));
+    const record = await update(database, params.id!, body, precondition);
+    return ok(record, { etag: etagOf(record) });
+  };
+}
+
+/** Deletes the record with the id in the path, if there is one. */
+export function deleting(
+  remove: (
+    database: Operations,
+    id: string,
+    precondition?: Precondition,
+  ) => Promise<boolean>,
+): Handler<Authenticated> {
+  return async ({ request, params, database }) => {
+    const id = params.id!;
+    const precondition = preconditionOf(request.headers.get("if-match"));
+    const deleted = await remove(database, id, precondition);
+    return ok(JSON.stringify({ id, deleted }));
+  };
+}

@@ -1,0 +1,42 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { before, pause } from "../../db/connections/deadline.ts";
+
+const late = () => new Error("late");
+
+Deno.test("A deadline", async (t) => {
+  await t.step("ends a wait for a promise that never settles", async () => {
+    const never = new Promise<never>(() => {});
+
+    await assertRejects(() => before(performance.now(), never, late), Error);
+  });
+
+  await t.step("lets a promise settle in time", async () => {
+    const deadline = performance.now() + 60_000;
+
+    assertEquals(await before(deadline, Promise.resolve(1), late), 1);
+    await assertRejects(
+      () => before(deadline, Promise.reject(new TypeError()), late),
+      TypeError,
+    );
+  });
+
+  await t.step(
+    "holds although other promises settle after theirs",
+    async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const never = new Promise<never>(() => {});
+      const expired = before(performance.now(), promise, late);
+      const others = Array.from(
+        { length: 3 },
+        () => before(performance.now() + 100, never, late),
+      );
+      await assertRejects(() => expired, Error);
+
+      resolve();
+      await pause(1);
+
+      const ends = await Promise.allSettled(others);
+      assertEquals(ends.map(({ status }) => status), Array(3).fill("rejected"));
+    },
+  );
+});
