@@ -121,7 +121,9 @@ export async function ownerOf(folder: string, ...files: string[]) {
   const [, uid, gid] = (/^postgres:.*?:(\d+):(\d+):/m.exec(users) ?? [])
     .map(Number);
   if (!uid || !gid) {
-    throw new Error("Root needs the user postgres: create it, or run as another user");
+    throw new Error(
+      "Root needs the user postgres: create it, or run as another user",
+    );
   }
   for (const file of [folder, ...files]) await Deno.chown(file, uid, gid);
   return { uid, gid };
