@@ -20,7 +20,7 @@ interface Page {
   missing: string | null;
 }
 
-/** The size of a page, in bytes. A larger first product makes a page of its own. */
+/** The maximum size of a page, in bytes. A larger first product is a page by itself. */
 const MAX_BYTES = 16 * 2 ** 20;
 
 /**

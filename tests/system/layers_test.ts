@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 const ROOT = new URL("../../", import.meta.url);
 
 /** A file imports only from its own layer and from the layers before it. */
-const ROOMS = [
+const LAYERS = [
   "schema",
   "schema/openapi",
   "db/connections",
@@ -133,9 +133,11 @@ function importsOf(source: string): string[] {
 
 /** The index of a file's layer. The files next to `main.ts` are layers of their own. */
 function rankOf(path: string): number {
-  const room = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
+  const layer = path.includes("/")
+    ? path.slice(0, path.lastIndexOf("/"))
+    : path;
   // The examples of OpenAPI are in a separate folder.
-  const rank = ROOMS.indexOf(room.replace(/\/examples$/, ""));
+  const rank = LAYERS.indexOf(layer.replace(/\/examples$/, ""));
   assert(rank >= 0, `No layer contains ${path}`);
   return rank;
 }
