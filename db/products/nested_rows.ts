@@ -9,31 +9,30 @@ import {
 } from "../connections/sql.ts";
 
 /*
- * Makers of the statements that write the rows below products, one for each
- * table. The rows of several products travel as one JSON parameter, so the text
- * of a statement does not depend on how many there are. Rows are inserted by
- * `select … from products`: where a product is gone nothing is written for it,
- * and a distributed database finds the one node that the statement concerns.
+ * Each function makes the statements that write nested rows of one table. The rows of
+ * all products are one JSON parameter, so the text of a statement does not depend on
+ * their number. `insert … select … from products` writes nothing for a deleted product,
+ * and lets a distributed database route the statement to one node.
  */
 
-/** How many rows an array may have, as the checks of `position` say. */
+/** The largest number of rows in an array. The checks of `position` enforce it. */
 const MAX_ROWS = 500;
 
-/** A row as its entry in a body gives it, with its `product_id`. */
+/** An entry of a body, with its `product_id`. */
 export type Entry = Record<string, unknown>;
 
-/** A statement that must find so many rows. */
+/** A statement that must find this number of rows. */
 export interface Expected {
   statement: Statement;
   rows: number;
 }
 
-/** A statement found fewer rows than the entries name. */
+/** The error of a statement that did not find every row that the entries name. */
 export class RowsMissing extends Error {
   override readonly name = "RowsMissing";
 }
 
-/** Throws `RowsMissing` unless each statement has found its rows. */
+/** Throws `RowsMissing` unless each statement found its rows. */
 export function checkFound(
   expected: readonly Expected[],
   results: readonly { readonly count: number }[],
@@ -42,7 +41,7 @@ export function checkFound(
   throw new RowsMissing();
 }
 
-/** Changes the rows that the entries name by `id`, every one of them. */
+/** Updates the rows that the entries name by `id`. Each must exist. */
 export function changing(table: string, columns: string[]) {
   const columnNames = names(...columns);
   const ofItsType = table === "collateral"
@@ -68,9 +67,9 @@ export function changing(table: string, columns: string[]) {
 }
 
 /**
- * Creates rows behind the stored ones. The position of a row is at least its
- * number, so a constraint refuses rows beyond the largest number, and no others,
- * whatever positions SQL has left.
+ * Inserts rows after the stored ones. A position is at least the number of stored rows,
+ * so the constraint on positions refuses exactly the rows beyond the limit, even if SQL
+ * left gaps.
  */
 export function appending(table: string, columns: string[]) {
   const columnNames = names(...columns);
@@ -101,7 +100,7 @@ export function appending(table: string, columns: string[]) {
   };
 }
 
-/** Creates the rows whose keys are not stored, and gives every row its position and values. */
+/** Inserts the rows with new keys, and updates position and values of the others. */
 export function upserting(table: string, keys: string[], values: string[]) {
   const columns = [...keys, ...values];
   const columnNames = names(...columns);
@@ -128,7 +127,7 @@ export function upserting(table: string, keys: string[], values: string[]) {
   };
 }
 
-/** Deletes the rows of the products that are not among these. */
+/** Deletes all other rows of the products. */
 export function pruning(table: string, keys: string[]) {
   const keyNames = names(...keys);
   const stored = names(...keys.map((key) => `x.${key}`));

@@ -8,14 +8,11 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 
-/*
- * The statements that write the rows of products.
- */
-
-/** What is written of a product, which is not stored yet or is. */
+/** A change of one product. */
 export interface Change {
   id: string;
   body: ProductBody;
+  /** Whether the change creates the product. */
   isNew: boolean;
 }
 
@@ -24,7 +21,7 @@ const columns = names(...COLUMNS);
 /** Crockford's base 32. */
 const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** `P-` and eight characters. The column's default makes such a code too, but slower. */
+/** `P-` and eight characters. The column has the same default, but it is slower. */
 function newProductCode(): string {
   const characters = Array.from(
     crypto.getRandomValues(new Uint8Array(8)),
@@ -33,7 +30,7 @@ function newProductCode(): string {
   return `P-${characters.join("")}`;
 }
 
-/** Creates the row with the columns that the body has; the others are empty. */
+/** Inserts the row. Columns without a field in the body are null. */
 export function insertRow({ id, body }: Change): Statement {
   const values = COLUMNS.map((column) => sql`, ${body[column] ?? null}`);
   return sql`
@@ -42,7 +39,7 @@ export function insertRow({ id, body }: Change): Statement {
   `;
 }
 
-/** Locks the rows until the transaction ends: the first lock of a change, so that changes of one product take turns. */
+/** Locks the rows until the transaction ends. Every change takes this lock first, so that changes of one product take turns. */
 export function lockProducts(...ids: string[]): Statement {
   return sql`
     select
@@ -53,7 +50,7 @@ export function lockProducts(...ids: string[]): Statement {
   `;
 }
 
-/** Locks the rows for their deletion, before their counts are locked. Gives a row for each. */
+/** Locks the rows for deletion, before their counts are locked. Returns a row for each product. */
 export function lockForDelete(...ids: string[]): Statement {
   return sql`
     select
@@ -65,9 +62,9 @@ export function lockForDelete(...ids: string[]): Statement {
 }
 
 /**
- * Writes the columns that the bodies have, and moves `updated_at` by at least a
- * millisecond, so that answers show every change. The sum is made in UTC: a
- * distributed database refuses one that depends on the session's time zone.
+ * Updates the columns in the bodies, and moves `updated_at` by at least a millisecond,
+ * so that answers show every change. The sum is in UTC: a distributed database refuses
+ * a sum that depends on the session's time zone.
  */
 export function updateRows(changes: readonly Change[]): Statement {
   const rows = changes.map(({ id, body }) => {
@@ -93,7 +90,7 @@ export function updateRows(changes: readonly Change[]): Statement {
   `;
 }
 
-/** Sets the series apart from the other columns: its link must be there by then, or not be gone yet. */
+/** Sets the series after new links to collections are inserted, and before old ones are deleted. A foreign key requires the link. */
 export function setSeries(changes: readonly Change[]): Statement[] {
   const given = changes.filter(({ body, isNew }) =>
     isNew ? body.series_id : body.series_id !== undefined
@@ -109,7 +106,7 @@ export function setSeries(changes: readonly Change[]): Statement[] {
   `];
 }
 
-/** Deletes the rows, with everything that belongs to the products. */
+/** Deletes the rows. Foreign keys delete the nested records. */
 export function deleteRows(...ids: string[]): Statement {
   return sql`
     delete from products p
@@ -117,7 +114,7 @@ export function deleteRows(...ids: string[]): Statement {
   `;
 }
 
-/** The condition that an id is that of one of these products. */
+/** The condition that a column is the id of one of these products. */
 export function idsOf(changes: readonly Change[]): Statement {
   return among(changes.map(({ id }) => id));
 }

@@ -13,10 +13,10 @@ import {
   updateRows,
 } from "./row.ts";
 
-/** Throws unless the product, as it is before the write, is the one that the client means. */
+/** Throws `PRECONDITION_FAILED` if the product before the write is not the one that `If-Match` names. */
 export type Precondition = (product: string | undefined) => void;
 
-/** What one write does: products with no two ids alike. */
+/** The changes and deletions of one write. Each product occurs once. */
 export interface Plan {
   changes: readonly Change[];
   /** The ids of products to delete. */
@@ -24,17 +24,16 @@ export interface Plan {
 }
 
 /**
- * The statements of a write. All of them lock in one order, so that no two
- * writes wait for each other: the products, their counts, what belongs to them,
- * and last the formats that they share with others.
+ * The statements of a write. All writes lock in the same order, so that no two wait for
+ * each other: products, counts, nested records, and last the shared formats.
  */
 export interface Writing {
-  /** Must find their rows before the rest is written. */
+  /** The statements that must find their rows before the other writes. */
   expected: Expected[];
   writes: Statement[];
 }
 
-/** What writes one product or many. */
+/** The statements that write one or many products. */
 export function writing({ changes, deleted }: Plan): Writing {
   const created = changes.filter(({ isNew }) => isNew);
   const updated = changes.filter(({ body, isNew }) =>
@@ -49,7 +48,6 @@ export function writing({ changes, deleted }: Plan): Writing {
       ...countProducts(changes, deleted),
       ...updated.length > 0 ? [updateRows(updated)] : [],
       ...nested.writes,
-      // The link of a series comes before it, and goes after it.
       ...setSeries(changes),
       ...nested.prunes,
       ...deleted.length > 0

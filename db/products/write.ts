@@ -17,8 +17,8 @@ import { type Precondition, writing } from "./statements.ts";
 import { explain, lookingUp } from "./violations.ts";
 
 /**
- * Creates the product with everything in its body. Requests with the same
- * `Idempotency-Key` create it once. Throws `VALIDATION_ERROR` with every fault.
+ * Creates the product with its nested records. Requests with the same
+ * `Idempotency-Key` create it once. Throws `VALIDATION_ERROR` with every error.
  */
 export async function createProduct(
   database: Operations,
@@ -50,8 +50,8 @@ export async function createProduct(
 }
 
 /**
- * Writes what the body has and nothing else, and gives the full product. Throws
- * `NOT_FOUND`, or `VALIDATION_ERROR` with every fault.
+ * Updates the fields in the body, and returns the full product. Throws `NOT_FOUND`,
+ * or `VALIDATION_ERROR` with every error.
  */
 export async function updateProduct(
   database: Operations,
@@ -85,8 +85,8 @@ export async function updateProduct(
 }
 
 /**
- * Deletes the product with everything that belongs to it, and says whether there
- * was one. Throws `CONFLICT` for a product in a publishing programme.
+ * Deletes the product with its nested records. Returns whether it existed. Throws
+ * `CONFLICT` for a product in a publishing programme.
  */
 export async function deleteProduct(
   database: Operations,
@@ -106,7 +106,7 @@ export async function deleteProduct(
   }
 }
 
-/** Locks the product and checks it in one flight, before the rest is written. */
+/** Locks and checks the product in one round trip, before the writes. */
 async function lockAndCheck(
   tx: Transaction,
   id: string,
