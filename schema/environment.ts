@@ -21,7 +21,7 @@ const Bool = v.pipe(
  * The default number of database connections. A third serve look-ups, the rest
  * lists and writes. Fewer leave the disks idle, more overload the database's CPUs.
  */
-export const POOL_SIZE = 12;
+export const POOL_SIZE = 16;
 
 /** Every variable that the service reads. */
 export const VARIABLES = v.object({

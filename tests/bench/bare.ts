@@ -18,7 +18,7 @@ const STATEMENT = `
 /** As many connections as the service, each with one statement at a time. The types lack `max_pipeline`. */
 const sql = postgres(
   Deno.env.get("DATABASE_URL")!,
-  { max: 12, max_pipeline: 1, fetch_types: false } as postgres.Options<
+  { max: 16, max_pipeline: 1, fetch_types: false } as postgres.Options<
     Record<string, postgres.PostgresType>
   >,
 );
