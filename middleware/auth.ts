@@ -135,9 +135,7 @@ function noteUse(
   if (key.usedInMinute === minute) return;
   key.usedInMinute = minute;
   services.database.until(deadline, caller)
-    .transaction((tx) => tx.commit(touchKey(caller.name))).catch((
-      error,
-    ) =>
+    .write(touchKey(caller.name)).catch((error) =>
       services.log("warn", {
         message: "Could not record the last use of an API key",
         api_key: caller.name,

@@ -33,9 +33,7 @@ async function create(context: Authenticated): Promise<Answer> {
   const text = await readText(context, memory);
   const { expires_at, ...fields } = validBody(context, text, NewApiKey);
   const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });
-  const [, [stored]] = await database.transaction((tx) =>
-    tx.commit(statement, listedKey(id))
-  );
+  const [, [stored]] = await database.write(statement, listedKey(id));
   return {
     status: 201,
     body: success(JSON.stringify({ ...shown(stored!), key })),
@@ -57,9 +55,7 @@ async function revoke(
 ): Promise<Answer> {
   const { at } = readQuery(Revocation, new URL(request.url).searchParams);
   const id = params.key_id!;
-  const [, [key]] = await database.transaction((tx) =>
-    tx.commit(revokeOwnKey(id, at), listedKey(id))
-  );
+  const [, [key]] = await database.write(revokeOwnKey(id, at), listedKey(id));
   return one(id, key);
 }
 

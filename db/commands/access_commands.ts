@@ -30,7 +30,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
         scope,
         expiresAt: expires,
       });
-      await connect().transaction((tx) => tx.commit(statement));
+      await connect().write(statement);
       return key;
     },
   }),
@@ -47,8 +47,9 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
       "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
     reads: { PUBLIC_ID: publicId, at: time },
     async run({ PUBLIC_ID: id, at }, connect) {
-      const [, [end]] = await connect().transaction((tx) =>
-        tx.commit(revokeKey(id, at), endOfKey(id))
+      const [, [end]] = await connect().write(
+        revokeKey(id, at),
+        endOfKey(id),
       );
       if (!end) {
         throw new UsageError(`No key has the public id "${id}": see key list`);
@@ -63,9 +64,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
       "Lets the subject of a Bearer token act for an organization, or changes its role",
     reads: { organization: uuid, user: required, role },
     async run({ organization, user, role }, connect) {
-      await connect(organization).transaction((tx) =>
-        tx.commit(addMember(user, role))
-      );
+      await connect(organization).write(addMember(user, role));
       return `${user} is ${role} of ${organization}`;
     },
   }),
@@ -81,9 +80,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
     does: "Removes a member; running services notice within 5 seconds",
     reads: { organization: uuid, user: required },
     async run({ organization, user }, connect) {
-      const [removed] = await connect(organization).transaction((tx) =>
-        tx.commit(removeMember(user))
-      );
+      const [removed] = await connect(organization).write(removeMember(user));
       if (removed.length === 0) {
         throw new UsageError(
           `"${user}" is not a member of ${organization}: see member list`,

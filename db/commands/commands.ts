@@ -53,9 +53,7 @@ export const COMMANDS: Record<string, Command> = {
     does: "Creates an organization and prints its id",
     reads: { NAME: required },
     async run({ NAME: name }, connect) {
-      const [[organization]] = await connect().transaction((tx) =>
-        tx.commit(createOrganization(name))
-      );
+      const [[organization]] = await connect().write(createOrganization(name));
       return organization!.id;
     },
   }),

@@ -13,13 +13,11 @@ export async function addToProgram(
   programId: string,
   productId: string,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.commit(sql`
-      insert into publishing_program_products (organization_id, program_id, product_id)
-      values (${organization}, ${programId}, ${productId})
-      on conflict do nothing
-    `)
-  ).catch((error) => {
+  await database.write(sql`
+    insert into publishing_program_products (organization_id, program_id, product_id)
+    values (${organization}, ${programId}, ${productId})
+    on conflict do nothing
+  `).catch((error) => {
     switch (brokenConstraint(error)) {
       case "publishing_program_products_program":
         throw notFound("publishing_programs", programId);
@@ -36,11 +34,9 @@ export async function removeFromProgram(
   programId: string,
   productId: string,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.commit(sql`
-      delete from publishing_program_products x
-      where x.organization_id = ${organization}
-        and x.program_id = ${programId} and x.product_id = ${productId}
-    `)
-  );
+  await database.write(sql`
+    delete from publishing_program_products x
+    where x.organization_id = ${organization}
+      and x.program_id = ${programId} and x.product_id = ${productId}
+  `);
 }

@@ -79,8 +79,9 @@ export async function importCatalogue(
     await write(batch);
     written += batch.length;
     if (written >= analyzeAt) {
-      await database.transaction((tx) =>
-        tx.commit(...transferSettings, sql`analyze ${names(...TABLES)}`)
+      await database.write(
+        ...transferSettings,
+        sql`analyze ${names(...TABLES)}`,
       );
       analyzeAt *= 10;
     }
@@ -161,14 +162,12 @@ async function nameOrganization(
   database: Operations,
   name: string,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.commit(sql`
-      insert into organizations as o (id, name)
-      values (${organization}, ${name})
-      on conflict (id) do update set name = excluded.name
-      where o.name <> excluded.name
-    `)
-  );
+  await database.write(sql`
+    insert into organizations as o (id, name)
+    values (${organization}, ${name})
+    on conflict (id) do update set name = excluded.name
+    where o.name <> excluded.name
+  `);
 }
 
 /** The reason to refuse a line. Rethrows errors that no line caused. */
