@@ -26,13 +26,13 @@ export interface Operations {
    * no other side effects.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs the statements in a transaction, as `transaction` does, and returns their results. */
+  /** Runs the statements in a transaction, retried like `transaction`. */
   write<const S extends readonly Statement[]>(
     ...statements: S
   ): Promise<Results<S>>;
   /** Runs a transaction for SQL scripts: triggers maintain counts and stored answers. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs the statements in a background transaction, or drops them under load. Errors are ignored. */
+  /** Writes in the background. Drops the statements under load, and ignores errors. */
   afterwards(...statements: Statement[]): void;
 }
 
@@ -45,12 +45,12 @@ export interface Database {
    */
   until(deadline: number, caller?: Caller): Operations;
   readonly load: Load;
-  /** Lets running operations finish for at most `seconds`, then closes every connection. */
+  /** Waits up to `seconds` for running operations, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
 
 export interface DatabaseSettings extends ConnectionSettings {
-  /** The folder of the embedded database, which serves if `url` is absent. The default is memory. */
+  /** The folder of the embedded database, which is used without `url`. Default: memory. */
   dataDir?: string | undefined;
   poolSize: number;
 }

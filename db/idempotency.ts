@@ -53,7 +53,7 @@ export async function once(
   });
 }
 
-/** Locks the key until the end of the transaction, and returns its stored result, if any. */
+/** Locks the key until the end of the transaction. Returns its stored result, if any. */
 async function lockKey(tx: Transaction, request: KeyedRequest) {
   const { key, operation } = request;
   const [[lock], [earlier]] = await tx.send(

@@ -7,7 +7,7 @@ import type { Reservation } from "./memory_budget.ts";
 /** The size of the read buffer, which a body holds while it arrives. */
 const BUFFER = 65_536;
 
-/** A body may stall for this long. A body slower than `MIN_BYTES_PER_MS` uses this time up. */
+/** The allowance for a stalled body. A rate below `MIN_BYTES_PER_MS` consumes it. */
 const STALL_MS = 3_000;
 
 const MIN_BYTES_PER_MS = 1;

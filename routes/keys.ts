@@ -26,7 +26,7 @@ async function list({ database }: Authenticated): Promise<Answer> {
   return ok(JSON.stringify(keys.map(shown)));
 }
 
-/** The only answer that contains the key itself. */
+/** The only response that contains the key itself. */
 async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts);
@@ -46,20 +46,20 @@ async function create(context: Authenticated): Promise<Answer> {
 
 async function get({ params, database }: Authenticated): Promise<Answer> {
   const [key] = await database.lookUp(listedKey(params.key_id!));
-  return one(params.key_id!, key);
+  return oneKey(params.key_id!, key);
 }
 
-/** Revokes the key now, or at the time `at`. */
+/** Revokes the key now, or at the query parameter `at`. */
 async function revoke(
   { request, params, database }: Authenticated,
 ): Promise<Answer> {
   const { at } = readQuery(Revocation, new URL(request.url).searchParams);
   const id = params.key_id!;
   const [, [key]] = await database.write(revokeOwnKey(id, at), listedKey(id));
-  return one(id, key);
+  return oneKey(id, key);
 }
 
-function one(id: string, key: ListedKey | undefined): Answer {
+function oneKey(id: string, key: ListedKey | undefined): Answer {
   if (!key) throw new ApiError("NOT_FOUND", `No API key with id "${id}"`);
   return ok(JSON.stringify(shown(key)));
 }

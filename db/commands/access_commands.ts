@@ -16,7 +16,7 @@ const scope = oneOf(["read", "write"], "write");
 
 const role = oneOf(["viewer", "editor", "admin", "owner"]);
 
-/** `deno task key` and `deno task member`: who may use an organization. */
+/** `deno task key` and `deno task member`: access to an organization. */
 export const ACCESS_COMMANDS: Record<string, Command> = {
   "key create": command({
     usage:

@@ -61,7 +61,7 @@ export const COMMANDS: Record<string, Command> = {
   ...TRANSFER_COMMANDS,
 };
 
-/** The usage of the commands with this name, or of all commands if the name is unknown. */
+/** The usage of the commands with this name. For an unknown name, of all commands. */
 export function help(name?: string): string {
   const all = [...Object.values(COMMANDS), DOCTOR];
   const named = all.filter(({ usage }) => usage.split(" ")[0] === name);

@@ -17,7 +17,7 @@ const MISTAKEN =
 
 type Environment = Parameters<typeof readConfig>[0];
 
-/** The only command that also runs without a database. */
+/** The only command that does not require a database. */
 export const DOCTOR = {
   usage: "doctor [--json]",
   does:

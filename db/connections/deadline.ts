@@ -1,7 +1,7 @@
 interface Wait {
   deadline: number;
   expire(): void;
-  /** The place in `waits`. */
+  /** The index in `waits`. */
   index: number;
 }
 
@@ -9,9 +9,9 @@ interface Wait {
 const TICK_MS = 10;
 
 /**
- * The current waits, in no order. A `Set` would cost a garbage collection's time: V8
- * links each table that a `Set` outgrows to the next one, so tables that it has moved
- * to the old generation keep all later waits, and their requests, in memory.
+ * The current waits, in no order. A `Set` would leak until a full garbage collection:
+ * V8 links each table that a `Set` outgrows to the next one, so a table in the old
+ * generation keeps all later waits and their requests in memory.
  */
 const waits: Wait[] = [];
 let clock: ReturnType<typeof setInterval> | undefined;

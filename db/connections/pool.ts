@@ -22,7 +22,7 @@ export interface Operation {
 /** The exclusive use of a connection by one operation. */
 export interface Lease {
   readonly connection: Connection;
-  /** Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. Call it before each use of the connection. */
+  /** Call before each use. Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. */
   check(): void;
 }
 
@@ -95,7 +95,7 @@ export class Pool {
     }
   }
 
-  /** The time after which the connection is dead: the statement timeout has ended every statement. */
+  /** The time after which a silent connection is dead: the statement timeout has passed. */
   #silentAt(deadline: number): number {
     const ended = performance.now() + this.#statementTimeoutMs;
     return Math.max(deadline, ended) + GRACE_MS;

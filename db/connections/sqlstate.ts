@@ -42,8 +42,8 @@ function isFatal(error: unknown): boolean {
 }
 
 /**
- * Whether the connection must be replaced: it is lost, ended by the server, or leads
- * to a standby, while its host name may lead to the new primary.
+ * Whether the connection must be replaced: it is lost, the server ended it, or its
+ * server is a standby. A new connection may reach the new primary.
  */
 export function endsSession(error: unknown): boolean {
   return isConnectionLoss(error) || isFatal(error) || isOfStandby(error);
@@ -76,10 +76,7 @@ export function isDataError(error: unknown): boolean {
     !brokenConstraint(error)?.endsWith("_organization");
 }
 
-/**
- * The message of a data error, in one line. It omits the detail of a check, which is
- * the whole row.
- */
+/** The message of a data error, with the key but without rows, in one line. */
 export function dataErrorMessage(error: unknown): string {
   const { message, detail } = error as DatabaseError;
   const isKey = /^23(503|505)$/.test(sqlState(error));
