@@ -36,8 +36,8 @@ type Parsers<Values> = {
 
 /** Creates a command. `run` gets the parsed arguments. */
 export function command<Values extends object>(
-  { usage, does, reads, run }: Omit<Command, "parse"> & {
-    reads: Parsers<Values>;
+  { usage, does, args: parsers, run }: Omit<Command, "parse"> & {
+    args: Parsers<Values>;
     run(values: Values, connect: Connect): Promise<string>;
   },
 ): Command {
@@ -45,14 +45,14 @@ export function command<Values extends object>(
     usage,
     does,
     parse(args) {
-      const values = readArguments(usage, args, reads);
+      const values = parseArguments(usage, args, parsers);
       return (connect) => run(values, connect);
     },
   };
 }
 
 /** Parses the arguments. Throws `UsageError`. */
-export function readArguments<Values extends object>(
+export function parseArguments<Values extends object>(
   usage: string,
   args: string[],
   parsers: Parsers<Values>,

@@ -9,7 +9,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     usage: "export --organization ID > FILE.ndjson",
     does:
       "Writes an organization without its keys and members, as one JSON object per line",
-    reads: { organization: uuid },
+    args: { organization: uuid },
     async run({ organization }, connect) {
       const bar = openProgressBar("Exporting");
       // A bar would mix with lines on the same terminal.
@@ -28,7 +28,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     usage: "import --organization ID FILE.ndjson",
     does:
       "Imports the output of export from a file, or from standard input if it is -; can be repeated",
-    reads: { organization: uuid, "FILE.ndjson": required },
+    args: { organization: uuid, "FILE.ndjson": required },
     async run({ organization, "FILE.ndjson": path }, connect) {
       using file = path === "-" ? undefined : await Deno.open(path);
       const size = file && (await file.stat()).size;
