@@ -47,14 +47,15 @@ function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
     ? readBody("update", sent.body)
     : created;
   if (updated instanceof ApiError) return updated;
-  for (const name of ignoredFields(sent.body, updated)) ignored.add(name);
+  const match = method === "upsert" ? sent.match : undefined;
+  for (const name of ignoredFields(sent.body, updated)) {
+    if (name !== match) ignored.add(name);
+  }
   if (method === "create") return { method, body: updated };
   if (method === "update") return { method, ...targetOf(sent), body: updated };
-  const { match } = sent;
-  ignored.delete(match);
-  const value = matchedValue(match, sent.body, updated);
+  const value = matchedValue(sent.match, sent.body, updated);
   if (value instanceof ApiError) return value;
-  return { method, match, value, updated, created };
+  return { method, match: sent.match, value, updated, created };
 }
 
 function targetOf(
