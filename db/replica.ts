@@ -32,12 +32,12 @@ const MAX_CALLERS = 10_000;
 
 /**
  * Opens the replica, which may be down. Requests probe it once a second without
- * waiting. `changed` reports when it goes down, with the reason, and when it is up
+ * waiting. `onChange` reports when it goes down, with the reason, and when it is up
  * again.
  */
 export async function openReplica(
   settings: DatabaseSettings,
-  changed: (isDown: boolean, reason?: unknown) => void,
+  onChange: (isDown: boolean, reason?: unknown) => void,
 ): Promise<Replica> {
   const database = await openDatabase(settings);
   const positions = new Positions();
@@ -49,10 +49,10 @@ export async function openReplica(
     if (now < probedAt + PROBE_MS) return;
     probedAt = now;
     database.until(now + PROBE_MS).lookUp(readiness).then(() => {
-      if (state === "down") changed(false);
+      if (state === "down") onChange(false);
       state = "up";
     }, (error) => {
-      if (state === "suspect") changed(true, error);
+      if (state === "suspect") onChange(true, error);
       state = "down";
     });
   }

@@ -31,7 +31,7 @@ export function preconditionOf(
     }
     throw new ApiError(
       "PRECONDITION_FAILED",
-      "This is not, or no longer, what If-Match names",
+      "The current representation does not match If-Match",
     );
   };
 }

@@ -25,7 +25,7 @@ export function serve(
         await server.finished;
       } catch (cause) {
         log("error", {
-          message: "Cannot accept clients: listening again",
+          message: "Cannot accept connections: listening again",
           cause: errorFields(cause),
         });
         server.shutdown().catch(() => {});

@@ -94,7 +94,7 @@ export function notFound(
     const bare = bareIsbn(isbn);
     return new ApiError(
       "NOT_FOUND",
-      `The path of a product has its id: search by ISBN with ${prefix}/products?isbn${bare.length}=${bare}`,
+      `The path of a product requires its id: to search by ISBN, use ${prefix}/products?isbn${bare.length}=${bare}`,
     );
   }
   const description = `${prefix}/openapi.json`;

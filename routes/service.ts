@@ -135,7 +135,9 @@ export async function openService(
       stoppedAt = performance.now();
       log("info", { message: "The service is stopping" });
       const lastResort = setTimeout(async () => {
-        log("warn", { message: "The service stops with unfinished requests" });
+        log("warn", {
+          message: "The service is stopping with unfinished requests",
+        });
         await flush(FLUSH_MS);
         Deno.exit(0);
       }, DRAIN_MS);
