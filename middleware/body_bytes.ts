@@ -1,4 +1,4 @@
-import { before } from "../db/connections/deadline.ts";
+import { withDeadline } from "../db/connections/deadline.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 import type { Context } from "./context.ts";
 import { invalidJson } from "./json.ts";
@@ -37,7 +37,7 @@ export async function readBytes(
   let size = 0;
   try {
     while (true) {
-      const { done, value } = await before(
+      const { done, value } = await withDeadline(
         Math.min(deadline, stalledAt),
         reader.read(),
         tooSlow,

@@ -17,19 +17,19 @@ const waits: Wait[] = [];
 let clock: ReturnType<typeof setInterval> | undefined;
 
 /**
- * Settles as the promise does, or throws the error of `otherwise` at `deadline`, in
+ * Settles as the promise does, or rejects with the error of `onTimeout` at `deadline`, in
  * milliseconds of `performance.now()`. The work behind the promise continues.
  *
  * All waits share a timer: a request waits several times, and a timer for each wait
  * would cost more than most of its other work.
  */
-export function before<T>(
+export function withDeadline<T>(
   deadline: number,
   promise: Promise<T>,
-  otherwise: () => Error,
+  onTimeout: () => Error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const expire = () => reject(otherwise());
+    const expire = () => reject(onTimeout());
     const wait = { deadline, expire, index: waits.length };
     waits.push(wait);
     clock ??= setInterval(tick, TICK_MS);

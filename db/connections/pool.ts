@@ -1,6 +1,6 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
-import { before, pause } from "./deadline.ts";
+import { pause, withDeadline } from "./deadline.ts";
 import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
 import { Slot } from "./slot.ts";
 import { endsSession } from "./sqlstate.ts";
@@ -60,7 +60,7 @@ export class Pool {
     const running = this.#perform(slot, deadline, work);
     const release = () => this.#queue.release(slot, caller, kind);
     running.then(release, release);
-    return await before(
+    return await withDeadline(
       deadline,
       running,
       () => unavailable("The database did not respond in time"),
@@ -83,7 +83,7 @@ export class Pool {
       },
     };
     try {
-      return await before(this.#silentAt(deadline), work(lease), () => {
+      return await withDeadline(this.#silentAt(deadline), work(lease), () => {
         connection.break();
         return unavailable("The database connection does not respond");
       });

@@ -1,5 +1,5 @@
 import { unavailable } from "../../schema/errors.ts";
-import { before } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 
 /** An organization, and the id of its API key or the subject of its token. */
 export interface Caller {
@@ -96,7 +96,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     const queue = path.at(-1)!.queues[kind];
     queue.push(resolve);
     for (const node of path) node.waiting[kind]++;
-    return await before(deadline, promise, () => {
+    return await withDeadline(deadline, promise, () => {
       queue.splice(queue.indexOf(resolve), 1);
       for (const node of path) node.waiting[kind]--;
       return tooLate();
