@@ -40,7 +40,7 @@ function listen(service: Service, config: Config, log: Log): void {
   }
 }
 
-/** The address that clients connect to: a server can listen on all addresses, a client needs one. */
+/** The address for clients: a server may listen on all addresses, a client needs one. */
 function addressOf({ hostname, port }: Deno.NetAddr): string {
   const loopback: Record<string, string> = {
     "0.0.0.0": "127.0.0.1",
@@ -100,7 +100,7 @@ async function main() {
   warnOfMisspellings(log);
   const { flush } = stdout;
   const service = await openService(config, { log, flush, exitWith });
-  // `deno task start` listens here. `deno serve` and Deno Deploy listen themselves and call `fetch`.
+  // `deno serve` and Deno Deploy listen themselves and call `fetch`.
   if (command === "start") {
     listen(service, config, log);
     return {};

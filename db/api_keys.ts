@@ -66,7 +66,7 @@ export function newKey(
   return { id, key, statement };
 }
 
-/** Revokes a key of any organization now or at a time (ISO 8601). A revoked key stays revoked. */
+/** Revokes a key of any organization now or at a time (ISO 8601). Revocation is final. */
 export function revokeKey(id: string, at?: string): Statement {
   return sql`
     update api_keys k
@@ -80,7 +80,7 @@ export function revokeOwnKey(id: string, at?: string): Statement {
   return sql`${revokeKey(id, at)} and k.organization_id = ${organization}`;
 }
 
-/** The revocation time of a key. Citus cannot format a time in the `returning` of `revokeKey`. */
+/** The revocation time of a key. Citus cannot format it in a `returning` clause. */
 export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   return sql`
     select ${iso("k.revoked_at")} as revoked_at

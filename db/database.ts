@@ -1,10 +1,15 @@
 import { Backlog } from "./connections/backlog.ts";
-import { openConnection } from "./connections/connection.ts";
+import { openConnection, type Writer } from "./connections/connection.ts";
 import type { ConnectionSettings } from "./connections/driver.ts";
 import { openEmbedded } from "./connections/embedded.ts";
 import { type Lease, type Operation, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";
-import { type Result, sql, type Statement } from "./connections/sql.ts";
+import {
+  type Result,
+  type Results,
+  sql,
+  type Statement,
+} from "./connections/sql.ts";
 import { isConflict, isConnectionLoss } from "./connections/sqlstate.ts";
 import { inTransaction, type Transaction } from "./connections/transaction.ts";
 import { pause } from "./connections/deadline.ts";
@@ -21,9 +26,13 @@ export interface Operations {
    * no other side effects.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Runs the statements in a transaction, retried like `transaction`. */
+  write<const S extends readonly Statement[]>(
+    ...statements: S
+  ): Promise<Results<S>>;
   /** Runs a transaction for SQL scripts: triggers maintain counts and stored answers. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Runs the statements in a background transaction, or drops them under load. Errors are ignored. */
+  /** Writes in the background. Drops the statements under load, and ignores errors. */
   afterwards(...statements: Statement[]): void;
 }
 
@@ -36,12 +45,12 @@ export interface Database {
    */
   until(deadline: number, caller?: Caller): Operations;
   readonly load: Load;
-  /** Lets running operations finish for at most `seconds`, then closes every connection. */
+  /** Waits up to `seconds` for running operations, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
 
 export interface DatabaseSettings extends ConnectionSettings {
-  /** The folder of the embedded database, which serves if `url` is absent. The default is memory. */
+  /** The folder of the embedded database, which is used without `url`. Default: memory. */
   dataDir?: string | undefined;
   poolSize: number;
 }
@@ -110,26 +119,25 @@ function operationsOf(
     const operation: Operation = { caller: caller ?? SERVICE, kind, deadline };
     return retrying(() => pool.operate(operation, work));
   }
-  const transaction: Operations["transaction"] = (work) =>
-    operate(
-      "long",
-      (lease) =>
-        inTransaction(lease, { writer: "service", organizationId }, work),
-    );
+  function transactionsOf(writer: Writer): Operations["transaction"] {
+    return (work) =>
+      operate(
+        "long",
+        (lease) => inTransaction(lease, { writer, organizationId }, work),
+      );
+  }
+  const transaction = transactionsOf("service");
+  const write: Operations["write"] = (...statements) =>
+    transaction((tx) => tx.commit(...statements));
   return {
     lookUp: (statement) =>
       operate("short", (lease) => read(lease, statement, organizationId)),
     scan: (statement) =>
       operate("long", (lease) => read(lease, statement, organizationId)),
     transaction,
-    script: (work) =>
-      operate(
-        "long",
-        (lease) =>
-          inTransaction(lease, { writer: "script", organizationId }, work),
-      ),
-    afterwards: (...statements) =>
-      backlog.add(() => transaction((tx) => tx.commit(...statements))),
+    write,
+    script: transactionsOf("script"),
+    afterwards: (...statements) => backlog.add(() => write(...statements)),
   };
 }
 

@@ -7,29 +7,29 @@ import type { Operations } from "./database.ts";
 
 /** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
-  /** Method and path, such as `POST /products`: a key is good for one of them. */
+  /** Method and path, such as `POST /products`. A key is valid for one operation. */
   operation: string;
   key: string | undefined;
-  /** The body as it was sent. */
+  /** The body as sent. */
   text: string;
 }
 
-/** What a request is answered, the first one with its key or a later one. */
+/** The result of a request: the same for all requests with its key. */
 export interface Outcome {
-  /** The record that it created; null where it was not exactly one. */
+  /** The id of the created record, or null if not exactly one was created. */
   id: string | null;
-  /** The data of the answer, as JSON text. */
+  /** The data of the response, as JSON text. */
   answer: string;
-  /** Whether an earlier request did the work. */
+  /** Whether the result is that of an earlier request. */
   isReplayed: boolean;
 }
 
 /**
- * Runs `work` in a transaction, which `work` must commit together with the
- * statements that `remember` gives for its answer. Requests with the same key and
- * body get the first one's outcome for 24 hours. Throws `IDEMPOTENCY_IN_PROGRESS`
- * while another request with the key runs, and `IDEMPOTENCY_MISMATCH` for another
- * operation or body.
+ * Runs `work` in a transaction, at most once per key. `work` must commit the
+ * transaction, together with the statements of `remember`, which store the result for
+ * 24 hours. Later requests with the same key and body get the stored result. Throws
+ * `IDEMPOTENCY_IN_PROGRESS` while another request with the key runs, and
+ * `IDEMPOTENCY_MISMATCH` if the key was used for another operation or body.
  */
 export async function once(
   database: Operations,
@@ -42,19 +42,19 @@ export async function once(
 ): Promise<Outcome> {
   return await database.transaction(async (tx) => {
     const hasKey = request.key !== undefined;
-    const earlier = hasKey && await claim(tx, request);
-    if (earlier) {
+    const stored = hasKey && await lockKey(tx, request);
+    if (stored) {
       await tx.commit();
-      return { ...earlier, isReplayed: true };
+      return { ...stored, isReplayed: true };
     }
     const remember = (source: Statement) =>
-      hasKey ? rememberAnswer(request, source) : [];
+      hasKey ? storeResult(request, source) : [];
     return { ...await work(tx, remember), isReplayed: false };
   });
 }
 
-/** Takes the key until the transaction ends, and gives the answer to an earlier request with it. */
-async function claim(tx: Transaction, request: KeyedRequest) {
+/** Locks the key until the end of the transaction. Returns its stored result, if any. */
+async function lockKey(tx: Transaction, request: KeyedRequest) {
   const { key, operation } = request;
   const [[lock], [earlier]] = await tx.send(
     sql<{ is_mine: boolean }>`
@@ -62,7 +62,7 @@ async function claim(tx: Transaction, request: KeyedRequest) {
         hashtextextended(${organization}::uuid || ' ' || ${key}, 0)
       ) as is_mine
     `,
-    // A statement of its own: it sees what the last holder of the lock has committed.
+    // A second statement sees the commit of the last holder of the lock.
     sql<{ id: string | null; answer: string; is_same: boolean }>`
       select k.record_id as id, k.answer,
         k.operation = ${operation} and k.request_hash = ${
@@ -88,8 +88,8 @@ async function claim(tx: Transaction, request: KeyedRequest) {
   );
 }
 
-/** Remembers the answer for a day, and forgets a few keys that are older. */
-function rememberAnswer(
+/** Stores the result, and deletes up to ten expired keys. */
+function storeResult(
   request: KeyedRequest,
   source: Statement,
 ): Statement[] {

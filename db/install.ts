@@ -27,7 +27,10 @@ export async function install(database: Operations): Promise<void> {
   await seed(database);
 }
 
-/** Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending; a later one may have applied more. */
+/**
+ * Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending. Migrations
+ * of a later release are permitted.
+ */
 export async function checkMigrated(database: Operations): Promise<void> {
   const known = await appliedFiles(database);
   const names = new Set(known.map(({ name }) => name));

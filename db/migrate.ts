@@ -1,7 +1,7 @@
 import type { Operations } from "./database.ts";
 import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
-import { settle } from "./origin.ts";
+import { startOriginIfCopied } from "./origin.ts";
 import {
   readMigrations,
   readSqlFile,
@@ -14,10 +14,9 @@ import { splitStatements } from "./split_statements.ts";
 const LOCK = 7_305_219;
 
 /**
- * Applies what is pending in `sql/migrations/`, each file once and all of them in
- * one transaction, and settles a database that was copied. Returns the names
- * applied. Throws when a number is missing, or when a file that was applied is
- * gone or has been edited.
+ * Applies the pending files of `sql/migrations/` in one transaction, and starts a new
+ * origin in a copied database. Returns the names of the applied files. Throws if a
+ * number is missing, or if an applied file was removed or edited.
  */
 export async function migrate(
   database: Operations,
@@ -39,7 +38,7 @@ export async function migrate(
     const [known] = await tx.send(listApplied);
     const pending = pendingOf(known, files);
     for (const file of pending) await runAndRecord(tx, file);
-    await settle(tx);
+    await startOriginIfCopied(tx);
     await tx.commit();
     return pending.map(({ name }) => name);
   });
@@ -87,7 +86,7 @@ export async function appliedFiles(
   return table!.is_there ? await database.lookUp(listApplied) : [];
 }
 
-/** The files that are not applied yet. Throws if one that was applied is gone or has been edited. */
+/** The files that are not applied yet. Throws if an applied file was removed or edited. */
 function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
   const applied = known.filter(({ name }) => /^\d/.test(name));
   applied.forEach(({ name, sha256 }, i) => {

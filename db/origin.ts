@@ -3,35 +3,35 @@ import type { Transaction } from "./connections/transaction.ts";
 import type { Operations } from "./database.ts";
 
 /*
- * Versions of changes are made of transaction ids, so they mean something in one
- * place alone: a dump that is restored, or a database made from a template, is
- * another place and must begin an origin of its own.
+ * Change versions contain transaction ids, so they are only valid in the database that
+ * assigned them: their origin. A restored dump, or a database created from a template,
+ * must start a new origin.
  */
 
-const place = sql<{ is_origin: boolean }>`
+const originState = sql<{ is_origin: boolean }>`
   select o.place = catalogue_place() as is_origin
   from change_origins o
 `;
 
-/** Whether the database is where its versions come from. It must have been migrated. */
+/** Whether the database assigned its change versions. The schema must exist. */
 export async function isAtOrigin(database: Operations): Promise<boolean> {
-  const [row] = await database.lookUp(place);
+  const [row] = await database.lookUp(originState);
   return row!.is_origin;
 }
 
 /**
- * Begins a new origin where the database is not where its versions come from, with
- * all new versions above those that are there. Writers wait for it, readers do not.
+ * Starts a new origin in a copied database. New versions are higher than all existing
+ * ones. Blocks writers, but no readers.
  */
-export async function settle(tx: Transaction): Promise<void> {
+export async function startOriginIfCopied(tx: Transaction): Promise<void> {
   const [[table]] = await tx.send(
     sql<{ name: string | null }>`select to_regclass('change_origins') as name`,
   );
   if (!table!.name) return;
-  const [[row]] = await tx.send(place);
+  const [[row]] = await tx.send(originState);
   if (row!.is_origin) return;
   await tx.send(
-    // Every writer of products locks a row of them first, or the table as updates do.
+    // Waits for every writer: each first locks rows of `products`, or the table.
     sql`lock table products in exclusive mode`,
     sql`
       select begin_origin(greatest(

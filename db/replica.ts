@@ -17,12 +17,12 @@ export interface Replica {
    */
   until(deadline: number, caller: Caller, primary: Operations): Operations;
   readonly load: Load;
-  /** Lets running operations finish for at most `seconds`, then closes every connection. */
+  /** Waits up to `seconds` for running operations, then closes every connection. */
   close(seconds?: number): Promise<void>;
 }
 
-/** The longest time that a read waits for the replica. It also waits for at most half of its time. */
-const PATIENCE_MS = 2_000;
+/** The time limit of a read from the replica, or half of the time left if that is less. */
+const MAX_WAIT_MS = 2_000;
 
 /** The interval between probes of a replica that is down. */
 const PROBE_MS = 1_000;
@@ -32,12 +32,12 @@ const MAX_CALLERS = 10_000;
 
 /**
  * Opens the replica, which may be down. Requests probe it once a second without
- * waiting. `changed` reports when it goes down, with the reason, and when it is up
+ * waiting. `onChange` reports when it goes down, with the reason, and when it is up
  * again.
  */
 export async function openReplica(
   settings: DatabaseSettings,
-  changed: (isDown: boolean, reason?: unknown) => void,
+  onChange: (isDown: boolean, reason?: unknown) => void,
 ): Promise<Replica> {
   const database = await openDatabase(settings);
   const positions = new Positions();
@@ -49,10 +49,10 @@ export async function openReplica(
     if (now < probedAt + PROBE_MS) return;
     probedAt = now;
     database.until(now + PROBE_MS).lookUp(readiness).then(() => {
-      if (state === "down") changed(false);
+      if (state === "down") onChange(false);
       state = "up";
     }, (error) => {
-      if (state === "suspect") changed(true, error);
+      if (state === "suspect") onChange(true, error);
       state = "down";
     });
   }
@@ -70,7 +70,7 @@ export async function openReplica(
     }
     const now = performance.now();
     const operations = database.until(
-      now + Math.min(PATIENCE_MS, (deadline - now) / 2),
+      now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
       caller,
     );
     try {
@@ -82,7 +82,7 @@ export async function openReplica(
       }
       return await operations[kind](statement);
     } catch (error) {
-      // A recovery conflict concerns one statement: the primary removed rows that it read.
+      // A recovery conflict only affects this statement: the primary removed its rows.
       if (!isConflict(error) && state === "up") {
         state = "suspect";
         probe();

@@ -1,4 +1,4 @@
-/** A semicolon, a token that may contain one (comment, string, quoted name, dollar-quoted body), or other text. */
+/** A semicolon, a token that may contain one (such as a string), or other text. */
 const PART =
   /;|--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|\s+|[^;'"$/eE\s-]+|[\s\S]/g;
 

@@ -53,7 +53,7 @@ export function streamBody(
   }, { highWaterMark: 0 });
 }
 
-/** Encodes each chunk separately, so that a chunk in the transport keeps only itself in memory. */
+/** Encodes each chunk separately, so that no chunk keeps the others in memory. */
 function* encodedChunks(text: string): Generator<Uint8Array> {
   for (let from = 0, to = 0; from < text.length; from = to) {
     to = from + CHUNK;

@@ -84,7 +84,7 @@ export function createGuard() {
   };
 }
 
-/** The replica, if there is one, for callers that may only read, and the primary for all others. */
+/** The replica for callers that may only read, if there is one. Otherwise the primary. */
 function databaseFor(
   { services, deadline, timing }: Context,
   caller?: Caller,
@@ -121,12 +121,12 @@ async function byKey(
   }
   context.facts.api_key = id;
   const caller = { organizationId: key.organization_id, name: id };
-  noteUse(context, key, caller);
+  recordUse(context, key, caller);
   return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
 }
 
-/** Runs in the background, so that it neither delays nor fails the request. */
-function noteUse(
+/** Records the use in the background, so that it neither delays nor fails the request. */
+function recordUse(
   { services, deadline }: Context,
   key: KnownKey,
   caller: Caller,
@@ -135,9 +135,7 @@ function noteUse(
   if (key.usedInMinute === minute) return;
   key.usedInMinute = minute;
   services.database.until(deadline, caller)
-    .transaction((tx) => tx.commit(touchKey(caller.name))).catch((
-      error,
-    ) =>
+    .write(touchKey(caller.name)).catch((error) =>
       services.log("warn", {
         message: "Could not record the last use of an API key",
         api_key: caller.name,

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 import type { Reservation } from "./memory_budget.ts";
 
-/** `application/json` in upper or lower case, without a charset other than UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
+/** `application/json`, case-insensitive, in UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 

@@ -1,4 +1,4 @@
-import { before } from "../db/connections/deadline.ts";
+import { withDeadline } from "../db/connections/deadline.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 import type { Context } from "./context.ts";
 import { invalidJson } from "./json.ts";
@@ -7,7 +7,7 @@ import type { Reservation } from "./memory_budget.ts";
 /** The size of the read buffer, which a body holds while it arrives. */
 const BUFFER = 65_536;
 
-/** A body may stall for this long. A body slower than `MIN_BYTES_PER_MS` uses this time up. */
+/** The allowance for a stalled body. A rate below `MIN_BYTES_PER_MS` consumes it. */
 const STALL_MS = 3_000;
 
 const MIN_BYTES_PER_MS = 1;
@@ -37,7 +37,7 @@ export async function readBytes(
   let size = 0;
   try {
     while (true) {
-      const { done, value } = await before(
+      const { done, value } = await withDeadline(
         Math.min(deadline, stalledAt),
         reader.read(),
         tooSlow,

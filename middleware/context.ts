@@ -38,7 +38,7 @@ export interface Context {
   request: Request;
   /** The groups of the path, such as the `id` of `/products/:id`. */
   params: Record<string, string | undefined>;
-  /** Whether the handler reads the query. Otherwise it has to be empty. */
+  /** Whether the handler reads the query. Otherwise the query must be empty. */
   takesQuery: boolean;
   /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
@@ -68,7 +68,7 @@ export interface Authenticated extends Context {
   database: Operations;
 }
 
-/** The contents of a `Response`. The body is JSON text, or bytes that many responses share. */
+/** The contents of a `Response`. The body is JSON text, or bytes shared by responses. */
 export interface Answer {
   status: number;
   body?: string | Uint8Array<ArrayBuffer> | undefined;

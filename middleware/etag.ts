@@ -16,9 +16,9 @@ export function isNotModified(headers: Headers, etag: string): boolean {
 }
 
 /**
- * The check that a value of `If-Match` asks for, or nothing. It throws
- * `PRECONDITION_FAILED` for a representation with another tag, or none at all
- * (RFC 9110, 13.1.1).
+ * The check for a value of `If-Match`, or undefined without one. The check throws
+ * `PRECONDITION_FAILED` unless the current representation exists and matches. The
+ * comparison is strong (RFC 9110, 13.1.1).
  */
 export function preconditionOf(
   condition: string | null | undefined,
@@ -31,7 +31,7 @@ export function preconditionOf(
     }
     throw new ApiError(
       "PRECONDITION_FAILED",
-      "This is not, or no longer, what If-Match names",
+      "The current representation does not match If-Match",
     );
   };
 }

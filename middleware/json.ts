@@ -2,10 +2,10 @@ import { ApiError } from "../schema/errors.ts";
 
 const MAX_DEPTH = 32;
 
-/** Array entries, and names and values of members. A body of 1 MiB could contain enough of them to stall the process. */
+/** The limit for array entries, names and values. More could stall the process. */
 const MAX_VALUES = 100_000;
 
-/** Long numbers take longer to parse. */
+/** The limit for numbers of more than 15 digits, which take longer to parse. */
 const MAX_LONG_NUMBERS = 10_000;
 
 /**
@@ -79,7 +79,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A reviver with source text access takes ten times as long. */
+/** Replaces inexact numbers. A reviver with source text access takes ten times as long. */
 function withRawNumbers(text: string, value: unknown): unknown {
   const inexact: string[] = [];
   let long = 0;

@@ -10,7 +10,7 @@ const MAX_AGE_MS = 600_000;
 /** The pause after a failed fetch. */
 const PAUSE_MS = 5_000;
 
-/** Tokens with unknown keys can cause this many fetches in a row, and one more per interval. */
+/** The token bucket of fetches: this many at once, and one more per interval. */
 const MAX_FETCHES = 5;
 const FETCH_INTERVAL_MS = 5_000;
 

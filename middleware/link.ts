@@ -1,6 +1,6 @@
 import type { Meta } from "../schema/envelope.ts";
 
-/** Clients and proxies limit the size of headers. A longer header is omitted: `meta` contains the same. */
+/** A longer header is omitted, since proxies limit headers. `meta` has the same data. */
 const MAX_LENGTH = 2_048;
 
 /**

@@ -1,7 +1,7 @@
 /** Log levels, from the most to the least verbose. */
-export const LEVELS = ["debug", "info", "warn", "error"] as const;
+const LEVELS = ["debug", "info", "warn", "error"] as const;
 
-export type Level = typeof LEVELS[number];
+type Level = typeof LEVELS[number];
 
 /** Writes a log line. Callers pass no secrets. */
 export type Log = (level: Level, fields: Record<string, unknown>) => void;

@@ -1,6 +1,6 @@
 import { unavailable } from "../schema/errors.ts";
 
-/** The organization and API key that memory is reserved for. Requests without credentials share a holder. */
+/** The holder of memory. Requests without credentials share one. */
 interface Holder {
   organization_id?: string;
   api_key?: string;
@@ -14,9 +14,9 @@ export interface Reservation extends Disposable {
 
 /**
  * Memory that organizations share. An organization may hold at most half as much
- * as is free, and a key at most as much as it leaves to its organization. So some
- * memory is always left for the others. An organization's only reservation may
- * have any size.
+ * memory as is free, and a key at most as much as it leaves to its organization. So
+ * some memory is always left for the others. The only reservation of an organization
+ * may have any size.
  */
 export class MemoryBudget {
   readonly #bytes: number;

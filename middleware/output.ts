@@ -1,4 +1,4 @@
-import { before, pause } from "../db/connections/deadline.ts";
+import { pause, withDeadline } from "../db/connections/deadline.ts";
 import { logLine } from "./log.ts";
 
 /** Characters that may wait for a blocked stream. */
@@ -67,7 +67,7 @@ export function openOutput(
       if (!writing) return true;
       const written = writing.then(() => true);
       const late = () => new Error("The stream is blocked");
-      return await before(performance.now() + ms, written, late)
+      return await withDeadline(performance.now() + ms, written, late)
         .catch(() => false);
     },
   };

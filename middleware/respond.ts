@@ -9,7 +9,7 @@ import type { Reservation } from "./memory_budget.ts";
 import { pathOf } from "./request_path.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 
-/** Longer responses are sent as a stream. A page of 50 products is usually shorter, and cheaper as a whole. */
+/** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
 const LONG = 131_072;
 
 const COMMON = {
@@ -83,7 +83,7 @@ export async function respond(
       "server-timing": serverTiming(timing, ms),
       ...COMMON,
       ...body !== null && { "content-type": JSON_TYPE },
-      // Deno does not know the length of a stream, nor that of GET for HEAD (RFC 9110, 8.6).
+      // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
       ...body !== null && (isHead || reserved) &&
         { "content-length": String(Buffer.byteLength(body)) },
       ...facts.ignored_fields && status < 400 &&

@@ -23,7 +23,7 @@ export const SILENT: Telemetry = {
   measure() {},
 };
 
-/** The global that Deno sets if `OTEL_DENO=true`. */
+/** The key of the global API that Deno sets if `OTEL_DENO=true`. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 const CURRENT_SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 

@@ -43,6 +43,8 @@ export function timed(
     scan: (statement) => over("scan", () => operations.scan(statement)),
     transaction: (work) =>
       over("transaction", () => operations.transaction(work)),
+    write: (...statements) =>
+      over("transaction", () => operations.write(...statements)),
     script: (work) => over("script", () => operations.script(work)),
     afterwards: (...statements) => operations.afterwards(...statements),
   };

@@ -12,7 +12,7 @@ const SKEW = 30;
 /** The longest accepted lifetime of a token, in seconds. */
 const MAX_LIFETIME = 366 * 86_400;
 
-/** A plain JWT or an access token (RFC 9068). Other types of token have another purpose (RFC 8725, 3.11). */
+/** The `typ` of a JWT or an access token (RFC 9068). Others are refused (RFC 8725, 3.11). */
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**

@@ -15,7 +15,7 @@ import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/ignored_fields.ts";
 import { ok } from "./handlers.ts";
 
-/** `POST /products/batch`. */
+/** `POST /products/batch`. Each operation has its own result. */
 export async function batch(context: Authenticated): Promise<Answer> {
   const { request, database, facts } = context;
   const key = idempotencyKeyOf(request.headers);
@@ -35,26 +35,27 @@ export async function batch(context: Authenticated): Promise<Answer> {
   return ok(answer, isReplayed ? { "idempotent-replayed": "true" } : {});
 }
 
-/** The operation with its body read, or why it fails; notes the fields of the body that are ignored. */
+/** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */
 function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
   const { method } = sent;
   if (method === "delete") {
     return { method, ...targetOf(sent), sentId: sent.id };
   }
-  // A body that creates a product would change one too.
+  // A body that is valid for create is also valid for update.
   const created = readBody(method === "update" ? method : "create", sent.body);
   const updated = method === "upsert" && created instanceof ApiError
     ? readBody("update", sent.body)
     : created;
   if (updated instanceof ApiError) return updated;
-  for (const name of ignoredFields(sent.body, updated)) ignored.add(name);
+  const match = method === "upsert" ? sent.match : undefined;
+  for (const name of ignoredFields(sent.body, updated)) {
+    if (name !== match) ignored.add(name);
+  }
   if (method === "create") return { method, body: updated };
   if (method === "update") return { method, ...targetOf(sent), body: updated };
-  const { match } = sent;
-  ignored.delete(match);
-  const value = matchedValue(match, sent.body, updated);
+  const value = matchedValue(sent.match, sent.body, updated);
   if (value instanceof ApiError) return value;
-  return { method, match, value, updated, created };
+  return { method, match: sent.match, value, updated, created };
 }
 
 function targetOf(

@@ -13,13 +13,13 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The placeholder for the origin in the description (RFC 2606). */
+/** The placeholder for the origin in the description: a reserved domain (RFC 2606). */
 const ANY_ORIGIN = "http://catalogue.invalid";
 
 /** Origins with a cached description. Clients choose them, so the cache is bounded. */
 const MAX_ORIGINS = 16;
 
-/** `GET /openapi.json`: the API description in OpenAPI 3.1, with the origin of the request. */
+/** `GET /openapi.json`: the OpenAPI 3.1 description, with the origin of the request. */
 export function createDescription(prefix: string): Handler {
   let description: Promise<string>;
   const known = new Map<string, Handler>();
@@ -45,7 +45,7 @@ function originOf({ url, headers }: Request): string {
   return `${isSecure ? "https:" : protocol}//${host}`;
 }
 
-/** The reference page at `/docs` and its assets, by method and path: Swagger UI over the description. */
+/** The handlers of the reference page at `/docs` and its assets: Swagger UI. */
 export function createDocs(prefix: string): Record<string, Handler> {
   return {
     "GET /docs": fixed(
@@ -85,7 +85,7 @@ function asset(type: string, load: () => Promise<string>): Handler {
   });
 }
 
-/** Responds with a constant text, loaded on the first request. Honours `If-None-Match`. */
+/** Serves a constant text, loaded on the first request. Honours `If-None-Match`. */
 function fixed(
   load: () => Promise<string>,
   constant: Record<string, string> = {},

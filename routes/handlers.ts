@@ -11,8 +11,8 @@ import { success } from "../schema/envelope.ts";
 import { readQuery } from "../schema/list_query.ts";
 
 /*
- * The handlers that resources share: products, their rights and supply, and the
- * records that they refer to.
+ * The handlers that resources share: products, their sales rights and territories, and
+ * the records that they reference.
  */
 
 type BodySchema = Parameters<typeof validBody>[2];
@@ -23,12 +23,15 @@ type Query<S extends QuerySchema> =
   & ReturnType<typeof readQuery<S>>
   & { page: number; limit: number };
 
-/** The answer with this data, which is JSON text. */
+/** The response 200 with this data, which is JSON text. */
 export function ok(data: string, headers?: Answer["headers"]): Answer {
   return { status: 200, body: success(data), headers };
 }
 
-/** The answer with what `show` makes of the record. The ETag is that of the record alone. */
+/**
+ * The response with `show` of the record, or 304 (RFC 9110, 15.4.5). The ETag identifies
+ * the record itself.
+ */
 export function found(
   { request }: Authenticated,
   record: string,
@@ -40,7 +43,7 @@ export function found(
     : ok(show(record), { etag });
 }
 
-/** Gives a page of a list. */
+/** Lists a page, with `Link` and the totals in `meta`. */
 export function listing<S extends QuerySchema>(
   parameters: S,
   list: (context: Authenticated, query: Query<S>) => Promise<Page>,
@@ -56,7 +59,7 @@ export function listing<S extends QuerySchema>(
   };
 }
 
-/** Creates a record, once for all requests with the same `Idempotency-Key`. */
+/** Creates a record, once per `Idempotency-Key`. */
 export function creating<S extends BodySchema>(
   path: string,
   schema: S,
@@ -87,7 +90,7 @@ export function creating<S extends BodySchema>(
   };
 }
 
-/** Changes the record with the id in the path, and gives it. */
+/** Updates the record with the id in the path, and returns it. Honours `If-Match`. */
 export function updating<S extends BodySchema>(
   schema: S,
   update: (
@@ -108,7 +111,7 @@ export function updating<S extends BodySchema>(
   };
 }
 
-/** Deletes the record with the id in the path, if there is one. */
+/** Deletes the record with the id in the path, if it exists. Honours `If-Match`. */
 export function deleting(
   remove: (
     database: Operations,

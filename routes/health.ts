@@ -4,7 +4,7 @@ import { checkReady } from "../middleware/ready.ts";
 import type { ServiceOperation } from "../schema/openapi/operations.ts";
 import { ok } from "./handlers.ts";
 
-/** The handlers outside the API prefix. Ready means that requests are accepted and the database responds. */
+/** The health checks. Ready: the service accepts requests, and the database responds. */
 export const HEALTH_HANDLERS: Record<ServiceOperation, Handler> = {
   "GET /health/live": () => ok('{"status":"live"}'),
   "GET /health/ready": async ({ services, deadline }) => {

@@ -26,16 +26,14 @@ async function list({ database }: Authenticated): Promise<Answer> {
   return ok(JSON.stringify(keys.map(shown)));
 }
 
-/** The only answer that contains the key itself. */
+/** The only response that contains the key itself. */
 async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts);
   const text = await readText(context, memory);
   const { expires_at, ...fields } = validBody(context, text, NewApiKey);
   const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });
-  const [, [stored]] = await database.transaction((tx) =>
-    tx.commit(statement, listedKey(id))
-  );
+  const [, [stored]] = await database.write(statement, listedKey(id));
   return {
     status: 201,
     body: success(JSON.stringify({ ...shown(stored!), key })),
@@ -48,22 +46,20 @@ async function create(context: Authenticated): Promise<Answer> {
 
 async function get({ params, database }: Authenticated): Promise<Answer> {
   const [key] = await database.lookUp(listedKey(params.key_id!));
-  return one(params.key_id!, key);
+  return oneKey(params.key_id!, key);
 }
 
-/** Revokes the key now, or at the time `at`. */
+/** Revokes the key now, or at the query parameter `at`. */
 async function revoke(
   { request, params, database }: Authenticated,
 ): Promise<Answer> {
   const { at } = readQuery(Revocation, new URL(request.url).searchParams);
   const id = params.key_id!;
-  const [, [key]] = await database.transaction((tx) =>
-    tx.commit(revokeOwnKey(id, at), listedKey(id))
-  );
-  return one(id, key);
+  const [, [key]] = await database.write(revokeOwnKey(id, at), listedKey(id));
+  return oneKey(id, key);
 }
 
-function one(id: string, key: ListedKey | undefined): Answer {
+function oneKey(id: string, key: ListedKey | undefined): Answer {
   if (!key) throw new ApiError("NOT_FOUND", `No API key with id "${id}"`);
   return ok(JSON.stringify(shown(key)));
 }

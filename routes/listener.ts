@@ -1,7 +1,7 @@
 import { pause } from "../db/connections/deadline.ts";
 import { errorFields, type Log } from "../middleware/log.ts";
 
-/** The pause between attempts to listen again, during which clients may free file descriptors. */
+/** The pause between attempts to listen again. Closed connections free descriptors. */
 const PAUSE_MS = 200;
 
 /**
@@ -25,7 +25,7 @@ export function serve(
         await server.finished;
       } catch (cause) {
         log("error", {
-          message: "Cannot accept clients: listening again",
+          message: "Cannot accept connections: listening again",
           cause: errorFields(cause),
         });
         server.shutdown().catch(() => {});

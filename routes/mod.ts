@@ -17,7 +17,7 @@ import { PRODUCT_HANDLERS } from "./products.ts";
 import { RECORD_HANDLERS } from "./record_handlers.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
 
-/** A valid `Host` (RFC 9110, 7.2). Other values could change the path of the request's URL. */
+/** A valid `Host` (RFC 9110, 7.2). Other values could change the path of the URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 const MIB = 1_048_576;

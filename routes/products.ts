@@ -18,7 +18,7 @@ import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
 import { batch } from "./batches.ts";
 import { creating, deleting, found, listing, updating } from "./handlers.ts";
 
-/** The handlers of products (specification, 4) and of their rights and supply. */
+/** The handlers of products (specification, 4), their sales rights and territories. */
 export const PRODUCT_HANDLERS = {
   "GET /products": listing(Parameters, async ({ database }, query) => {
     const { products, total } = await listProducts(database, query);
@@ -42,7 +42,7 @@ export const PRODUCT_HANDLERS = {
   ),
 };
 
-/** Gets what is shown of a product. The ETag is always the product's, as `If-Match` requires. */
+/** Gets `show` of a product. The ETag is the product's, as `If-Match` requires. */
 function getting(
   show: (product: string) => string,
 ): Handler<Authenticated> {

@@ -1,8 +1,7 @@
 import {
-  arrayOf,
-  codesOf,
   getCodeList,
-  onixLists,
+  listCodeLists,
+  listSharedRecords,
 } from "../db/records/code_lists.ts";
 import {
   listProgramProducts,
@@ -53,15 +52,15 @@ function ownHandlers(table: OwnTable): Handlers {
     [`POST ${path}`]: creating(
       path,
       createBody(table),
-      (database, ...sent) => createRecord(database, table, ...sent),
+      (database, ...args) => createRecord(database, table, ...args),
     ),
     [`GET ${path}/{id}`]: getting(table),
     [`PUT ${path}/{id}`]: updating(
       updateBody(table),
-      (database, ...sent) => updateRecord(database, table, ...sent),
+      (database, ...args) => updateRecord(database, table, ...args),
     ),
     [`DELETE ${path}/{id}`]: deleting(
-      (database, ...sent) => deleteRecord(database, table, ...sent),
+      (database, ...args) => deleteRecord(database, table, ...args),
     ),
   };
 }
@@ -72,7 +71,7 @@ function sharedHandlers(table: SharedTable): Handlers {
     [`GET ${path}`]: async ({ request, database }) => {
       const { searchParams } = new URL(request.url);
       const { code } = readQuery(CodeParameters, searchParams);
-      return ok(await arrayOf(database, codesOf(table, code)));
+      return ok(await listSharedRecords(database, table, code));
     },
     [`GET ${path}/{id}`]: getting(table),
   };
@@ -93,29 +92,28 @@ function getting(table: RecordTable): Handler<Authenticated> {
   };
 }
 
-const PROGRAM = "/publishing-programs/{id}/products";
+const PROGRAM_PRODUCTS = "/publishing-programs/{id}/products";
 
-const OTHERS: Handlers = {
-  [`GET ${PROGRAM}`]: listing(
+const OTHER_HANDLERS: Handlers = {
+  [`GET ${PROGRAM_PRODUCTS}`]: listing(
     PageParameters,
     ({ database, params }, query) =>
       listProgramProducts(database, params.id!, query),
   ),
-  [`PUT ${PROGRAM}/{product_id}`]: async ({ database, params }) => {
+  [`PUT ${PROGRAM_PRODUCTS}/{product_id}`]: async ({ database, params }) => {
     await addToProgram(database, params.id!, params.product_id!);
     return { status: 204 };
   },
-  [`DELETE ${PROGRAM}/{product_id}`]: async ({ database, params }) => {
+  [`DELETE ${PROGRAM_PRODUCTS}/{product_id}`]: async ({ database, params }) => {
     await removeFromProgram(database, params.id!, params.product_id!);
     return { status: 204 };
   },
-  "GET /code-lists": async ({ database }) =>
-    ok(await arrayOf(database, onixLists)),
+  "GET /code-lists": async ({ database }) => ok(await listCodeLists(database)),
   "GET /code-lists/{number}": async ({ database, params }) =>
     ok(await getCodeList(database, params.number!)),
 };
 
-/** The handlers of the records that products refer to, one set for each table. */
+/** The handlers of the tables that products reference, and of the ONIX code lists. */
 export const RECORD_HANDLERS: Record<
   keyof typeof RECORD_OPERATIONS,
   Handler<Authenticated>
@@ -123,5 +121,5 @@ export const RECORD_HANDLERS: Record<
   {},
   ...OWN_TABLES.map(ownHandlers),
   ...SHARED_TABLES.map(sharedHandlers),
-  OTHERS,
+  OTHER_HANDLERS,
 );

@@ -62,9 +62,9 @@ export function routesBelow(
 export function match(routes: Route[], request: Request): Match | undefined {
   const { method } = request;
   const path = pathOf(request);
-  const asked = method === "HEAD" ? "GET" : method;
+  const routed = method === "HEAD" ? "GET" : method;
   for (const route of routes) {
-    if (route.method !== asked) continue;
+    if (route.method !== routed) continue;
     const hit = route.pattern.exec(path);
     if (hit) return { ...route, params: hit.groups ?? {} };
   }
@@ -81,7 +81,7 @@ export function match(routes: Route[], request: Request): Match | undefined {
   });
 }
 
-/** The error for an unknown path. Its message points to a useful one. */
+/** The error for an unknown path. Its message suggests a valid one. */
 export function notFound(
   request: Request,
   { apiPrefix: prefix, docs }: { apiPrefix: string; docs: boolean },
@@ -94,7 +94,7 @@ export function notFound(
     const bare = bareIsbn(isbn);
     return new ApiError(
       "NOT_FOUND",
-      `The path of a product has its id: search by ISBN with ${prefix}/products?isbn${bare.length}=${bare}`,
+      `The path of a product requires its id: to search by ISBN, use ${prefix}/products?isbn${bare.length}=${bare}`,
     );
   }
   const description = `${prefix}/openapi.json`;

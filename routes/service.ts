@@ -9,13 +9,13 @@ import { createTokenVerifier } from "../middleware/token.ts";
 import type { Config } from "../schema/config.ts";
 import { createHandler } from "./mod.ts";
 
-/** The time limit for running requests. Deno Deploy and most supervisors kill a process after five seconds. */
+/** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
 
 /** The time limit for writing the last log lines. */
 const FLUSH_MS = 500;
 
-/** Ignores a second signal: `deno task` repeats the Ctrl-C of the terminal. */
+/** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
 const DUPLICATE_SIGNAL_MS = 500;
 
 /** The difference between the time limits of a request and of a statement. */
@@ -41,7 +41,7 @@ export interface Service {
   demoKey: string | undefined;
 }
 
-/** The service's view of its process. */
+/** The parts of the process that the service uses. */
 export interface Process {
   log: Log;
   /** Waits until the log is written. Returns false after `ms`. */
@@ -135,7 +135,9 @@ export async function openService(
       stoppedAt = performance.now();
       log("info", { message: "The service is stopping" });
       const lastResort = setTimeout(async () => {
-        log("warn", { message: "The service stops with unfinished requests" });
+        log("warn", {
+          message: "The service is stopping with unfinished requests",
+        });
         await flush(FLUSH_MS);
         Deno.exit(0);
       }, DRAIN_MS);

@@ -16,13 +16,13 @@ const scope = oneOf(["read", "write"], "write");
 
 const role = oneOf(["viewer", "editor", "admin", "owner"]);
 
-/** `deno task key` and `deno task member`: who may use an organization. */
+/** `deno task key` and `deno task member`: access to an organization. */
 export const ACCESS_COMMANDS: Record<string, Command> = {
   "key create": command({
     usage:
       "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
     does: "Creates an API key and prints it once: only its hash is stored",
-    reads: { organization: uuid, name: required, scope, expires: time },
+    args: { organization: uuid, name: required, scope, expires: time },
     async run({ organization, name, scope, expires }, connect) {
       const { key, statement } = newKey({
         organizationId: organization,
@@ -30,14 +30,14 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
         scope,
         expiresAt: expires,
       });
-      await connect().transaction((tx) => tx.commit(statement));
+      await connect().write(statement);
       return key;
     },
   }),
   "key list": command({
     usage: "key list --organization ID [--json]",
     does: "Lists the keys of an organization, without the keys themselves",
-    reads: { organization: uuid, json: flag },
+    args: { organization: uuid, json: flag },
     run: async ({ organization, json }, connect) =>
       format(await connect(organization).scan(listKeys), json),
   }),
@@ -45,10 +45,11 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
     usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
     does:
       "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
-    reads: { PUBLIC_ID: publicId, at: time },
+    args: { PUBLIC_ID: publicId, at: time },
     async run({ PUBLIC_ID: id, at }, connect) {
-      const [, [end]] = await connect().transaction((tx) =>
-        tx.commit(revokeKey(id, at), endOfKey(id))
+      const [, [end]] = await connect().write(
+        revokeKey(id, at),
+        endOfKey(id),
       );
       if (!end) {
         throw new UsageError(`No key has the public id "${id}": see key list`);
@@ -61,29 +62,25 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
       "member add --organization ID --user SUB --role viewer|editor|admin|owner",
     does:
       "Lets the subject of a Bearer token act for an organization, or changes its role",
-    reads: { organization: uuid, user: required, role },
+    args: { organization: uuid, user: required, role },
     async run({ organization, user, role }, connect) {
-      await connect(organization).transaction((tx) =>
-        tx.commit(addMember(user, role))
-      );
+      await connect(organization).write(addMember(user, role));
       return `${user} is ${role} of ${organization}`;
     },
   }),
   "member list": command({
     usage: "member list --organization ID [--json]",
     does: "Lists the members of an organization",
-    reads: { organization: uuid, json: flag },
+    args: { organization: uuid, json: flag },
     run: async ({ organization, json }, connect) =>
       format(await connect(organization).scan(listMembers), json),
   }),
   "member remove": command({
     usage: "member remove --organization ID --user SUB",
     does: "Removes a member; running services notice within 5 seconds",
-    reads: { organization: uuid, user: required },
+    args: { organization: uuid, user: required },
     async run({ organization, user }, connect) {
-      const [removed] = await connect(organization).transaction((tx) =>
-        tx.commit(removeMember(user))
-      );
+      const [removed] = await connect(organization).write(removeMember(user));
       if (removed.length === 0) {
         throw new UsageError(
           `"${user}" is not a member of ${organization}: see member list`,

@@ -4,18 +4,20 @@ import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Operations } from "../database.ts";
 
-/** A wrong call of a command. The message says how to correct it. */
+/** An error in the arguments of a command. The message contains the usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** One command of the service, with its usage and its purpose. */
+/** A command of the service. */
 export interface Command {
   usage: string;
+  /** What the command does, for the help. */
   does: string;
   /**
-   * Checks the arguments before any database is opened. Gives the function that
-   * does the work there and gives the text to print, if any. Throws `UsageError`.
+   * Parses the arguments, before a database is opened. Returns the function that runs
+   * the command and returns the text to print, which may be empty. Throws
+   * `UsageError`.
    */
   parse(args: string[]): (connect: Connect) => Promise<string>;
 }
@@ -24,18 +26,18 @@ export interface Command {
 type Connect = (organizationId?: string) => Operations;
 
 /**
- * Readers of values by their names in the usage: of options, and of one operand in
- * capitals, which may be repeated if its name ends with `…`. A reader throws a
- * problem that follows the name, such as "is missing".
+ * Parsers of the arguments, by name in the usage: options, and one operand in capitals,
+ * which may repeat if its name ends with `…`. A parser throws an error whose message
+ * follows the name, such as "is missing".
  */
-type Readers<Values> = {
+type Parsers<Values> = {
   [Name in keyof Values]: (...given: string[]) => Values[Name];
 };
 
-/** Makes a command that runs with the values of its arguments. */
+/** Creates a command. `run` gets the parsed arguments. */
 export function command<Values extends object>(
-  { usage, does, reads, run }: Omit<Command, "parse"> & {
-    reads: Readers<Values>;
+  { usage, does, args: parsers, run }: Omit<Command, "parse"> & {
+    args: Parsers<Values>;
     run(values: Values, connect: Connect): Promise<string>;
   },
 ): Command {
@@ -43,22 +45,22 @@ export function command<Values extends object>(
     usage,
     does,
     parse(args) {
-      const values = readArguments(usage, args, reads);
+      const values = parseArguments(usage, args, parsers);
       return (connect) => run(values, connect);
     },
   };
 }
 
-/** The values of the arguments. Throws `UsageError`. */
-export function readArguments<Values extends object>(
+/** Parses the arguments. Throws `UsageError`. */
+export function parseArguments<Values extends object>(
   usage: string,
   args: string[],
-  readers: Readers<Values>,
+  parsers: Parsers<Values>,
 ): Values {
-  const names = Object.keys(readers) as (keyof Values & string)[];
+  const names = Object.keys(parsers) as (keyof Values & string)[];
   const operand = names.find((name) => /^[A-Z]/.test(name));
   const options = names.filter((name) => name !== operand).map((name) => {
-    const type = readers[name] === flag ? "boolean" : "string";
+    const type = parsers[name] === flag ? "boolean" : "string";
     return [name, { type }] as const;
   });
   try {
@@ -76,19 +78,19 @@ export function readArguments<Values extends object>(
         ? [name, positionals]
         : [`--${name}`, name in values ? [String(values[name])] : []];
       try {
-        return [name, readers[name](...given)];
+        return [name, parsers[name](...given)];
       } catch (error) {
         throw new Error(`${label} ${(error as Error).message}`);
       }
     });
     return Object.fromEntries(read);
   } catch (error) {
-    throw wrongCall(usage, (error as Error).message);
+    throw usageError(usage, (error as Error).message);
   }
 }
 
-/** The problem and the correct usage, in one line. */
-export function wrongCall(usage: string, problem: string): UsageError {
+/** An error with the problem and the correct usage, in one line. */
+export function usageError(usage: string, problem: string): UsageError {
   const [first] = problem.replace(/\.$/, "").split(/\. |\n/);
   return new UsageError(`${first}; usage: deno task ${usage}`);
 }
@@ -109,17 +111,17 @@ export function uuid(given?: string): string {
   throw new Error("must be a UUID");
 }
 
-/** Makes the reader of a value that must be one of these; without a default it is required. */
-export function oneOf<T extends string>(allowed: readonly T[], preset?: T) {
-  return (given: string | undefined = preset): T => {
+/** Creates the parser of an enumeration. The value is required unless it has a default. */
+export function oneOf<T extends string>(allowed: readonly T[], fallback?: T) {
+  return (given: string | undefined = fallback): T => {
     const value = required(given);
-    const one = allowed.find((one) => one === value);
-    if (one) return one;
+    const found = allowed.find((option) => option === value);
+    if (found) return found;
     throw new Error(`must be ${allowed.join(", ")}`);
   };
 }
 
-/** A day (midnight UTC) or a time with an offset (ISO 8601), if one is given. */
+/** An optional day (midnight UTC) or time with an offset (ISO 8601). */
 export function time(given?: string): string | undefined {
   if (given === undefined) return undefined;
   const read = v.safeParse(DateTime, given);

@@ -23,7 +23,7 @@ export function wrong(finding: string, advice?: string): Finding {
   return { ok: false, finding, advice };
 }
 
-/** The value of `doctor.fact` by check of sql/doctor.sql. A check with undefined does not apply. */
+/** The value of `doctor.fact` for each check. A check with `undefined` does not apply. */
 const FACTS: Record<
   string,
   (database: Operations, config: Config) => unknown
@@ -80,7 +80,7 @@ export async function examine(database: Operations, config: Config) {
     const finding = await check(subject, statement)
       .catch((error) => wrong(error.message, connectionAdvice(error)));
     findings[subject] = finding;
-    // The later checks need what these find.
+    // The later checks depend on these.
     if (!finding.ok && /^(database|extensions|migrations)$/.test(subject)) {
       break;
     }

@@ -2,11 +2,11 @@ import { readConfig } from "../../schema/config.ts";
 import { connectionAdvice } from "../connections/advice.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import { openDatabase } from "../database.ts";
-import { wrongCall } from "./arguments.ts";
+import { usageError } from "./arguments.ts";
 import { calls, COMMANDS, help } from "./commands.ts";
 import { DOCTOR } from "./doctor.ts";
 
-/** What to do, by the SQLSTATE of PostgreSQL. */
+/** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
   "42501": "deno task doctor says which right the role lacks",
   "42P01": "run deno task migrate and deno task seed first",
@@ -36,7 +36,7 @@ async function perform(args: string[]): Promise<void> {
   const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
-    throw wrongCall(calls(name), "Unknown command");
+    throw usageError(calls(name), "Unknown command");
   }
   const work = COMMANDS[call]!.parse(args.slice(words));
 

@@ -12,7 +12,7 @@ export const COMMANDS: Record<string, Command> = {
   "migrate": command({
     usage: "migrate",
     does: "Applies the pending migrations of sql/migrations",
-    reads: {},
+    args: {},
     async run(_, connect) {
       const applied = await migrate(connect());
       return applied.length === 0
@@ -24,7 +24,7 @@ export const COMMANDS: Record<string, Command> = {
     usage: "seed [FILE.sql …]",
     does:
       "Fills the code lists, then runs the files (sql/demo.sql creates the demo organization)",
-    reads: { "FILE.sql …": (...paths) => paths },
+    args: { "FILE.sql …": (...paths) => paths },
     async run({ "FILE.sql …": paths }, connect) {
       await seed(connect(), paths);
       const ran = paths.map((path) => `Ran ${path}`);
@@ -35,7 +35,7 @@ export const COMMANDS: Record<string, Command> = {
     usage: "recount",
     does:
       "Recounts all products and invalidates all stored answers, after SQL that ran without triggers; writers wait for it",
-    reads: {},
+    args: {},
     async run(_, connect) {
       await recount(connect());
       return "All products are counted";
@@ -44,18 +44,16 @@ export const COMMANDS: Record<string, Command> = {
   "organization list": command({
     usage: "organization list [--json]",
     does: "Lists the organizations",
-    reads: { json: flag },
+    args: { json: flag },
     run: async ({ json }, connect) =>
       format(await connect().scan(listOrganizations), json),
   }),
   "organization create": command({
     usage: "organization create NAME",
     does: "Creates an organization and prints its id",
-    reads: { NAME: required },
+    args: { NAME: required },
     async run({ NAME: name }, connect) {
-      const [[organization]] = await connect().transaction((tx) =>
-        tx.commit(createOrganization(name))
-      );
+      const [[organization]] = await connect().write(createOrganization(name));
       return organization!.id;
     },
   }),
@@ -63,7 +61,7 @@ export const COMMANDS: Record<string, Command> = {
   ...TRANSFER_COMMANDS,
 };
 
-/** The usage of the commands with this name, or of all commands if the name is unknown. */
+/** The usage of the commands with this name. For an unknown name, of all commands. */
 export function help(name?: string): string {
   const all = [...Object.values(COMMANDS), DOCTOR];
   const named = all.filter(({ usage }) => usage.split(" ")[0] === name);

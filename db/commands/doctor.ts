@@ -6,7 +6,7 @@ import {
   openDatabase,
   type Operations,
 } from "../database.ts";
-import { flag, readArguments } from "./arguments.ts";
+import { flag, parseArguments } from "./arguments.ts";
 import { examine, type Finding, ok, wrong } from "./checks.ts";
 
 const UNREACHABLE =
@@ -17,7 +17,7 @@ const MISTAKEN =
 
 type Environment = Parameters<typeof readConfig>[0];
 
-/** The only command that also runs without a database. */
+/** The only command that does not require a database. */
 export const DOCTOR = {
   usage: "doctor [--json]",
   does:
@@ -25,7 +25,7 @@ export const DOCTOR = {
 
   /** Returns the report, and whether all checks passed. Throws `UsageError`. */
   async run(environment: Environment, args: string[]) {
-    const { json } = readArguments(this.usage, args, { json: flag });
+    const { json } = parseArguments(this.usage, args, { json: flag });
     const findings = Object.entries(await diagnose(environment))
       .map(([subject, finding]) => ({ subject, ...finding }));
     const report = json

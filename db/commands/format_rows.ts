@@ -1,4 +1,4 @@
-/** Formats rows as columns for people, or as JSON for scripts. */
+/** Formats rows as aligned columns, or as JSON for scripts. */
 export function format(
   rows: readonly Record<string, unknown>[],
   json: boolean,

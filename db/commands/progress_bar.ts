@@ -1,10 +1,10 @@
 const WIDTH = 30;
 
-/** How often the bar is drawn anew. */
+/** The least time between two redraws. */
 const REDRAW_MS = 100;
 
-/** A bar on the standard error stream; nothing is drawn where that is no terminal. */
-export function openProgressBar(what: string) {
+/** A progress bar on standard error, invisible unless that is a terminal. */
+export function openProgressBar(label: string) {
   const isTerminal = Deno.stderr.isTerminal();
   const start = performance.now();
   let drawnAt = -Infinity;
@@ -17,11 +17,11 @@ export function openProgressBar(what: string) {
   }
 
   return {
-    /** Shows how many lines are done, and the share of all, where it is known. */
+    /** Shows the number of processed lines, and their share of the total (0 to 1) if known. */
     show(lines: number, share?: number): void {
       const now = performance.now();
       const rate = Math.round(lines / Math.max(0.001, (now - start) / 1000));
-      current = `${what} ${bar(share)}${lines.toLocaleString("en")} lines, ${
+      current = `${label} ${bar(share)}${lines.toLocaleString("en")} lines, ${
         rate.toLocaleString("en")
       } a second`;
       if (now < drawnAt + REDRAW_MS) return;
@@ -34,7 +34,7 @@ export function openProgressBar(what: string) {
       console.error(line);
       draw(drawn);
     },
-    /** Draws it a last time. */
+    /** Draws the final state and ends the line. */
     end(): void {
       if (current) draw(`\r\x1b[K${current}\n`);
     },

@@ -3,21 +3,21 @@ import { importCatalogue } from "../transfer/import.ts";
 import { type Command, command, required, uuid } from "./arguments.ts";
 import { openProgressBar } from "./progress_bar.ts";
 
-/** `deno task export` and `deno task import`: an organization as a file. */
+/** `deno task export` and `deno task import`: an organization as an NDJSON file. */
 export const TRANSFER_COMMANDS: Record<string, Command> = {
   "export": command({
     usage: "export --organization ID > FILE.ndjson",
     does:
-      "Writes an organization with everything in it, but for keys and members, as one JSON value a line",
-    reads: { organization: uuid },
+      "Writes an organization without its keys and members, as one JSON object per line",
+    args: { organization: uuid },
     async run({ organization }, connect) {
       const bar = openProgressBar("Exporting");
-      // Lines on the terminal leave no place for a bar.
+      // A bar would mix with lines on the same terminal.
       const isShown = Deno.stderr.isTerminal() && !Deno.stdout.isTerminal();
       await exportCatalogue(connect(organization), {
         write: writeOut,
         progress: isShown
-          ? (written, of) => bar.show(written, written / of)
+          ? (written, total) => bar.show(written, written / total)
           : undefined,
       });
       bar.end();
@@ -27,8 +27,8 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
   "import": command({
     usage: "import --organization ID FILE.ndjson",
     does:
-      "Takes what export has written, from a file or with - from the standard input; can be run again",
-    reads: { organization: uuid, "FILE.ndjson": required },
+      "Imports the output of export from a file, or from standard input if it is -; can be repeated",
+    args: { organization: uuid, "FILE.ndjson": required },
     async run({ organization, "FILE.ndjson": path }, connect) {
       using file = path === "-" ? undefined : await Deno.open(path);
       const size = file && (await file.stat()).size;
@@ -52,12 +52,12 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       if (refused > 0) {
         throw new Error(`${refused} of ${lines} lines were refused`);
       }
-      return `All ${lines} lines are in`;
+      return `Imported ${lines} lines`;
     },
   }),
 };
 
-/** Gives false when the reader of the standard output has gone. */
+/** Writes to standard output. Returns false if its reader is gone. */
 async function writeOut(text: string): Promise<boolean> {
   const bytes = new TextEncoder().encode(text);
   try {

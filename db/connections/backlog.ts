@@ -1,7 +1,7 @@
 const MAX_WAITING = 1_000;
 const MAX_RUNNING = 2;
 
-/** Optional background work. Few tasks run at a time, and new tasks are dropped while too many wait. */
+/** A bounded queue of optional background tasks. A full queue drops new tasks. */
 export class Backlog {
   readonly #waiting: (() => Promise<unknown>)[] = [];
   #running = 0;

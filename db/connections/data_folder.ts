@@ -12,7 +12,7 @@ export interface DataFolder {
  * if another process holds the lock: PGlite would let both write, and lose rows.
  */
 export async function takeFolder(dataDir: string): Promise<DataFolder> {
-  const lock = await lockIn(dataDir);
+  const lock = await lockFolder(dataDir);
   const database = `${dataDir}/postgres`;
   const unfinished = `${dataDir}/unfinished`;
   await makePrivate(dataDir, database);
@@ -28,7 +28,7 @@ export async function takeFolder(dataDir: string): Promise<DataFolder> {
   };
 }
 
-async function lockIn(dataDir: string): Promise<Deno.FsFile> {
+async function lockFolder(dataDir: string): Promise<Deno.FsFile> {
   let file;
   try {
     await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });

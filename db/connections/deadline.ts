@@ -1,7 +1,7 @@
 interface Wait {
   deadline: number;
   expire(): void;
-  /** The place in `waits`, or -1 after the end of the wait. */
+  /** The index in `waits`, or -1 after the end of the wait. */
   index: number;
 }
 
@@ -9,27 +9,27 @@ interface Wait {
 const TICK_MS = 10;
 
 /**
- * The current waits, in no order. A `Set` would cost a garbage collection's time: V8
- * links each table that a `Set` outgrows to the next one, so tables that it has moved
- * to the old generation keep all later waits, and their requests, in memory.
+ * The current waits, in no order. A `Set` would leak until a full garbage collection:
+ * V8 links each table that a `Set` outgrows to the next one, so a table in the old
+ * generation keeps all later waits and their requests in memory.
  */
 const waits: Wait[] = [];
 let clock: ReturnType<typeof setInterval> | undefined;
 
 /**
- * Settles as the promise does, or throws the error of `otherwise` at `deadline`, in
+ * Settles as the promise does, or rejects with the error of `onTimeout` at `deadline`, in
  * milliseconds of `performance.now()`. The work behind the promise continues.
  *
  * All waits share a timer: a request waits several times, and a timer for each wait
  * would cost more than most of its other work.
  */
-export function before<T>(
+export function withDeadline<T>(
   deadline: number,
   promise: Promise<T>,
-  otherwise: () => Error,
+  onTimeout: () => Error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const expire = () => reject(otherwise());
+    const expire = () => reject(onTimeout());
     const wait = { deadline, expire, index: waits.length };
     waits.push(wait);
     clock ??= setInterval(tick, TICK_MS);

@@ -32,10 +32,10 @@ export function openDriver(
     ...hooks,
     max: 1,
     prepare: settings.prepare,
-    // The cancellation of its catalogue query can end the process (porsager/postgres#1192).
+    // Cancelling its catalogue query can end the process (porsager/postgres#1192).
     fetch_types: false,
     connect_timeout: CONNECT_SECONDS,
-    // The driver would set a timer for every statement. `database.ts` closes idle connections instead.
+    // `database.ts` closes idle connections: the driver would set a timer per statement.
     idle_timeout: 0,
     // A maximum lifetime would end connections within transactions.
     max_lifetime: null,
@@ -65,9 +65,9 @@ export function openDriver(
 
 /**
  * Sends a text to the server, as a simple query unless it has `parameters`, and
- * returns its result. V8 allocates the two functions that settle the driver's promise
- * in the old generation, where they keep the query until a full garbage collection.
- * So the result passes the query by.
+ * returns its result. V8 allocates the driver's `resolve` and `reject` in the old
+ * generation, where they keep the query and its result until a full garbage
+ * collection. So this function replaces them.
  */
 export async function execute<Result>(
   driver: Driver,
@@ -93,10 +93,10 @@ export async function execute<Result>(
 
 const CONNECT_SECONDS = 5;
 
-/** PostgreSQL's default suits rotating disks: searches would read the table instead of an index of a quarter its size. */
+/** For SSDs. With the default of 4, searches read the table instead of a smaller index. */
 export const RANDOM_PAGE_COST = 1.1;
 
-/** The lock time-out is shorter than the statement's, so that waiting for a lock fails as such (55P03). */
+/** The lock timeout is shorter, so that waiting for a lock fails with 55P03. */
 function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
   return {
     statement_timeout: statementTimeoutMs,

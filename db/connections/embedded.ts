@@ -41,7 +41,7 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
   if (files) files.isInUse = true;
   await folder?.keep();
 
-  /** The dead database blocks the event loop, so this function is synchronous: see `EmbeddedFiles`. */
+  /** Synchronous, since the dead database blocks the event loop: see `EmbeddedFiles`. */
   function endProcess(): never {
     const reason = files?.isFull ? "the disk is full" : "it is damaged";
     console.error(

@@ -1,6 +1,6 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
-import { before, pause } from "./deadline.ts";
+import { pause, withDeadline } from "./deadline.ts";
 import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
 import { Slot } from "./slot.ts";
 import { endsSession } from "./sqlstate.ts";
@@ -22,7 +22,7 @@ export interface Operation {
 /** The exclusive use of a connection by one operation. */
 export interface Lease {
   readonly connection: Connection;
-  /** Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. Call it before each use of the connection. */
+  /** Call before each use. Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. */
   check(): void;
 }
 
@@ -60,7 +60,7 @@ export class Pool {
     const running = this.#perform(slot, deadline, work);
     const release = () => this.#queue.release(slot, caller, kind);
     running.then(release, release);
-    return await before(
+    return await withDeadline(
       deadline,
       running,
       () => unavailable("The database did not respond in time"),
@@ -83,7 +83,7 @@ export class Pool {
       },
     };
     try {
-      return await before(this.#silentAt(deadline), work(lease), () => {
+      return await withDeadline(this.#silentAt(deadline), work(lease), () => {
         connection.break();
         return unavailable("The database connection does not respond");
       });
@@ -95,7 +95,7 @@ export class Pool {
     }
   }
 
-  /** The time after which the connection is dead: the statement timeout has ended every statement. */
+  /** The time after which a silent connection is dead: the statement timeout has passed. */
   #silentAt(deadline: number): number {
     const ended = performance.now() + this.#statementTimeoutMs;
     return Math.max(deadline, ended) + GRACE_MS;

@@ -1,13 +1,13 @@
 import { unavailable } from "../../schema/errors.ts";
-import { before } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 
-/** The caller of an operation: an organization, and the id of its API key or the subject of its token. */
+/** An organization, and the id of its API key or the subject of its token. */
 export interface Caller {
   organizationId: string;
   name: string;
 }
 
-/** Short operations read a few rows by their keys. Lists, searches and writes are long. */
+/** Short operations read a few rows by key. Lists, searches and writes are long. */
 export type Kind = "short" | "long";
 
 /** The number of used slots and of waiting operations. */
@@ -19,19 +19,19 @@ export interface Load {
 /** The limits of waiting operations: in all, of an organization and of a caller. */
 export const MAX_WAITING = [10_000, 1_000, 500] as const;
 
-/** The number of children that a node keeps although they are idle. */
+/** The number of children above which a node removes idle ones. */
 const MAX_IDLE = 100;
 
-type Give<Slot> = (slot: Slot) => void;
+type Resolve<Slot> = (slot: Slot) => void;
 
-/** A node of the tree of callers: all callers, an organization or a caller, by its depth. */
+/** A node of the tree of callers. By depth: the root, an organization, a caller. */
 class CallerNode<Slot> {
   readonly running = { short: 0, long: 0 };
   readonly waiting = { short: 0, long: 0 };
   /** The waiting operations of a caller, first in, first out. */
-  readonly queues: Record<Kind, Give<Slot>[]> = { short: [], long: [] };
+  readonly queues: Record<Kind, Resolve<Slot>[]> = { short: [], long: [] };
   readonly children = new Map<string, CallerNode<Slot>>();
-  /** The number of the last hand-out. The child with the lowest is next to get a slot. */
+  /** The number of the last assigned slot. The child with the lowest number is next. */
   turn: number;
 
   constructor(turn: number) {
@@ -54,7 +54,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   readonly #slots: Record<"all" | "long", number>;
   readonly #root = new CallerNode<Slot>(0);
   #turn = 0;
-  /** The first kind is next to get a slot. */
+  /** The first kind has priority for the next slot. */
   readonly #kinds: Kind[] = ["short", "long"];
 
   constructor(slots: readonly Slot[]) {
@@ -96,7 +96,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     const queue = path.at(-1)!.queues[kind];
     queue.push(resolve);
     for (const node of path) node.waiting[kind]++;
-    return await before(deadline, promise, () => {
+    return await withDeadline(deadline, promise, () => {
       queue.splice(queue.indexOf(resolve), 1);
       for (const node of path) node.waiting[kind]--;
       return tooLate();
@@ -119,13 +119,13 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   #giveTo(kind: Kind): boolean {
     const path = this.#next([this.#root], kind);
     if (!path) return false;
-    const give = path.at(-1)!.queues[kind].shift()!;
+    const resolve = path.at(-1)!.queues[kind].shift()!;
     this.#turn++;
     for (const node of path) {
       node.waiting[kind]--;
       node.turn = this.#turn;
     }
-    give(this.#take(path, kind));
+    resolve(this.#take(path, kind));
     return true;
   }
 

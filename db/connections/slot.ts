@@ -5,7 +5,7 @@ import { pause } from "./deadline.ts";
 /** The least time between two connection attempts of a slot. */
 const RECONNECT_MS = 250;
 
-/** A slot of the pool, which opens its connection on first use and replaces a lost one. */
+/** A slot of the pool. It connects on first use, and replaces a lost connection. */
 export class Slot {
   readonly #open: () => Connection;
   #connection: Connection | undefined;
@@ -22,7 +22,7 @@ export class Slot {
     return this.#connection?.isLost === false;
   }
 
-  /** Returns the connection, a new one if the last is lost. Throws `SERVICE_UNAVAILABLE` if the slot is closed. */
+  /** Returns the connection, or opens one. Throws `SERVICE_UNAVAILABLE` if closed. */
   connection(): Connection | Promise<Connection> {
     this.#wasUsed = true;
     return this.isOpen ? this.#connection! : this.#reconnected();

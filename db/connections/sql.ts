@@ -1,4 +1,4 @@
-/** A placeholder for the id of the caller's organization, which becomes the parameter `$1`. */
+/** The placeholder for the id of the caller's organization. It becomes parameter `$1`. */
 export const organization = Symbol("organization");
 
 /** A parameter of type `jsonb`. */
@@ -35,10 +35,9 @@ export type Results<S extends readonly Statement[]> = {
 };
 
 /**
- * Writes a statement or a fragment. A fragment that is interpolated becomes part
- * of the text, a list of them too, one behind the other; `organization` becomes
- * `$1`; any other value travels as a parameter. A statement is prepared if all of
- * its fragments are.
+ * A tagged template for a statement or a fragment. Interpolated fragments, and arrays
+ * of fragments, become part of the text. `organization` becomes `$1`. Any other value
+ * becomes a parameter. The statement is prepared if all of its fragments are.
  */
 export function sql<Row extends object = object>(
   template: TemplateStringsArray,
@@ -64,7 +63,7 @@ export function sql<Row extends object = object>(
   return { strings, values, prepare };
 }
 
-/** A fragment of trusted text: names of tables and columns, or a statement from `sql/`. Never pass client data. */
+/** A fragment of trusted text, such as a table name. Never pass client data. */
 export function raw(text: string): Statement {
   return { strings: [text], values: [], prepare: true };
 }
@@ -75,9 +74,9 @@ export function names(...columns: readonly string[]): Statement {
 }
 
 /**
- * The condition that a column is one of these UUIDs. The plan for one of them is
- * kept. A statement for several is planned at each execution: a plan from the
- * days of a small table would read a large one whole.
+ * The condition that a column is one of these UUIDs. A statement with one UUID is
+ * prepared. With several, it is planned at each execution: a plan that was cached
+ * while the table was small would scan the whole table.
  */
 export function among(ids: readonly string[]): Statement {
   return ids.length === 1

@@ -42,8 +42,8 @@ function isFatal(error: unknown): boolean {
 }
 
 /**
- * Whether the connection must be replaced: it is lost, ended by the server, or leads
- * to a standby, while its host name may lead to the new primary.
+ * Whether the connection must be replaced: it is lost, the server ended it, or its
+ * server is a standby. A new connection may reach the new primary.
  */
 export function endsSession(error: unknown): boolean {
   return isConnectionLoss(error) || isFatal(error) || isOfStandby(error);
@@ -67,23 +67,23 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether the values of a statement are at fault: their form (21, 22), a
- * constraint (23), or their size (54). An unknown organization is not the fault
- * of a value.
+ * Whether a value of the statement caused the error: cardinality violation (21),
+ * data exception (22), integrity constraint violation (23), or program limit
+ * exceeded (54). An unknown organization does not count.
  */
-export function isRefusal(error: unknown): boolean {
+export function isDataError(error: unknown): boolean {
   return /^(21|22|23|54)...$/.test(sqlState(error)) &&
     !brokenConstraint(error)?.endsWith("_organization");
 }
 
-/** Why values were refused, in one line; the detail of a check is the whole row, and left out. */
-export function refusalOf(error: unknown): string {
+/** The message of a data error, with the key but without rows, in one line. */
+export function dataErrorMessage(error: unknown): string {
   const { message, detail } = error as DatabaseError;
   const isKey = /^23(503|505)$/.test(sqlState(error));
   return isKey && detail ? `${message}: ${detail}` : String(message);
 }
 
-/** Whether the error came from the database or the way to it. */
+/** Whether the error came from the database or the connection to it. */
 export function isDatabaseError(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(sqlState(error)) || isConnectionLoss(error) ||
     (error as Error | undefined)?.name === "PostgresError";

@@ -14,19 +14,18 @@ import {
 import type { Operations } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
 import { namesContaining } from "../products/search.ts";
-import { notFound } from "./shown_record.ts";
-import { recordWithId, shownColumns } from "./shown_record.ts";
+import { notFound, recordWithId, shownColumns } from "./shown_record.ts";
 
-/** A page of a list as a JSON array, and how many entries the list has in all. */
+/** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface Page {
   entries: string;
   total: number;
 }
 
-/** What names are ordered by: their key of search, whatever their case and accents. */
+/** The sort key of names, which ignores case and accents. It matches the index. */
 const nameKey = sql`left(search_key(r.name), 200) collate "C"`;
 
-/** The order of a list of records `r`. Records with the same value go by their id. */
+/** The `order by` of records `r`. Ids order records with equal values. */
 const SORTING: Record<RecordSort, Statement> = {
   "name": sql`${nameKey}, r.id`,
   "-name": sql`${nameKey} desc, r.id desc`,
@@ -36,20 +35,20 @@ const SORTING: Record<RecordSort, Statement> = {
   "-updated_at": sql`r.updated_at desc, r.id desc`,
 };
 
-/** One page of an organization's records, in one statement, so that page and total agree. */
+/** Lists a page of records. A single statement keeps page and total consistent. */
 export async function listRecords(
   database: Operations,
   table: OwnTable,
   query: RecordQuery,
 ): Promise<Page> {
   const { sort, search, name } = query;
-  // The key finds the name in the index of the order.
-  const isNamed =
+  // The index on the sort key finds the name.
+  const hasName =
     sql`and ${nameKey} = left(search_key(${name}), 200) and r.name = ${name}`;
   const found = sql`
     from ${raw(table)} r
     where r.organization_id = ${organization}
-      ${name === undefined ? [] : isNamed} ${namesContaining(search)}
+      ${name === undefined ? [] : hasName} ${namesContaining(search)}
   `;
   const entries = jsonArray(sql`
     select ${shownColumns(table)}
@@ -67,27 +66,27 @@ export async function listRecords(
   return page!;
 }
 
-/** One page of a programme's products, by title. Throws `NOT_FOUND` for an unknown programme. */
+/** Lists a page of a publishing program's products, by title. Throws `NOT_FOUND`. */
 export async function listProgramProducts(
   database: Operations,
   programId: string,
   query: PageQuery,
 ): Promise<Page> {
-  const isIn = sql`
+  const inProgram = sql`
     x.organization_id = ${organization} and x.program_id = ${programId}
   `;
   const entries = jsonArray(sql`
     select p.id, p.title
     from publishing_program_products x
     join products p on p.organization_id = ${organization} and p.id = x.product_id
-    where ${isIn}
+    where ${inProgram}
     order by p.title collate "und-x-icu", p.id
     ${pageOf(query)}
   `);
   const [page] = await database.scan(sql<Page>`
     select
       ${entries}::text as entries,
-      (select count(*) from publishing_program_products x where ${isIn})::float8 as total
+      (select count(*) from publishing_program_products x where ${inProgram})::float8 as total
     ${recordWithId("publishing_programs", programId)}
   `);
   if (!page) throw notFound("publishing_programs", programId);

@@ -1,43 +1,42 @@
 import { organization, sql } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { notFound as noProduct } from "../products/read.ts";
+import { notFound as productNotFound } from "../products/read.ts";
 import { notFound } from "./shown_record.ts";
 
-/** Adds a product to a programme, if it is not in it already. Throws `NOT_FOUND` for either that is unknown. */
+/**
+ * Adds a product to a publishing program. Does nothing if the program already contains
+ * it. Throws `NOT_FOUND` for an unknown program or product.
+ */
 export async function addToProgram(
   database: Operations,
   programId: string,
   productId: string,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.commit(sql`
-      insert into publishing_program_products (organization_id, program_id, product_id)
-      values (${organization}, ${programId}, ${productId})
-      on conflict do nothing
-    `)
-  ).catch((error) => {
+  await database.write(sql`
+    insert into publishing_program_products (organization_id, program_id, product_id)
+    values (${organization}, ${programId}, ${productId})
+    on conflict do nothing
+  `).catch((error) => {
     switch (brokenConstraint(error)) {
       case "publishing_program_products_program":
         throw notFound("publishing_programs", programId);
       case "publishing_program_products_product":
-        throw noProduct(productId);
+        throw productNotFound(productId);
     }
     throw error;
   });
 }
 
-/** Takes a product out of a programme, if it is in it. */
+/** Removes a product from a publishing program, if the program contains it. */
 export async function removeFromProgram(
   database: Operations,
   programId: string,
   productId: string,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.commit(sql`
-      delete from publishing_program_products x
-      where x.organization_id = ${organization}
-        and x.program_id = ${programId} and x.product_id = ${productId}
-    `)
-  );
+  await database.write(sql`
+    delete from publishing_program_products x
+    where x.organization_id = ${organization}
+      and x.program_id = ${programId} and x.product_id = ${productId}
+  `);
 }

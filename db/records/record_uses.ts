@@ -10,18 +10,19 @@ import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
 
-/** The tables with the entries of a product's arrays. */
-const LINKS: Record<NonNullable<Reference["array"]>, string> = {
+/** The tables that store a product's arrays. */
+const ARRAY_TABLES: Record<NonNullable<Reference["array"]>, string> = {
   contributors: "product_contributors",
   product_collections: "product_collections",
   custom_fields: "custom_field_values",
 };
 
 /**
- * The foreign keys by which products use the records of a table, and where the
- * product's id is. A series is used as one of the product's collections.
+ * The foreign keys from products to a table, each with the column of the product's
+ * id. The key of a series is omitted, since a series is also one of the product's
+ * collections.
  */
-function usesOf(table: OwnTable) {
+function referencesTo(table: OwnTable) {
   if (table === "publishing_programs") {
     return [{
       from: "publishing_program_products",
@@ -33,30 +34,30 @@ function usesOf(table: OwnTable) {
   return REFERENCES
     .filter((reference) => reference.table === table && !reference.isOneOf)
     .map(({ field: column, array, constraint }) => ({
-      from: array ? LINKS[array] : "products",
+      from: array ? ARRAY_TABLES[array] : "products",
       product: array ? "product_id" : "id",
       column,
       constraint,
     }));
 }
 
-/** How many products use the record, as an expression: one that uses it twice is counted once. */
-export function productsOf(table: OwnTable, id: string): Statement {
-  // A contributor may have several roles.
+/** An SQL expression that counts the products that reference the record. */
+export function countReferencing(table: OwnTable, id: string): Statement {
+  // A product may list a contributor in several roles.
   const select = table === "contributors" ? "select distinct" : "select";
-  const using = usesOf(table).map(({ from, product, column }, i) =>
+  const referencing = referencesTo(table).map(({ from, product, column }, i) =>
     sql`${raw(i > 0 ? "union" : "")}
       ${raw(select)} x.${raw(product)}
       from ${raw(from)} x
       where x.organization_id = ${organization} and x.${raw(column)} = ${id}
     `
   );
-  if (using.length === 0) return sql`0`;
-  return sql`(select count(*) from (${using}) using_it)::int`;
+  if (referencing.length === 0) return sql`0`;
+  return sql`(select count(*) from (${referencing}) referencing)::int`;
 }
 
-/** Throws what the client is told of a write that failed: `VALIDATION_ERROR` for an unknown reference. */
-export function refuseWrite(error: unknown): never {
+/** Translates the error of a failed write: an unknown reference is `VALIDATION_ERROR`. */
+export function throwWriteError(error: unknown): never {
   const constraint = brokenConstraint(error);
   const unknown = REFERENCES.find((reference) =>
     reference.heldBy && reference.constraint === constraint
@@ -65,22 +66,27 @@ export function refuseWrite(error: unknown): never {
   throw invalid("The body", [unknownReference(`/${unknown.field}`)]);
 }
 
-/** Throws what the client is told of a deletion that failed: `CONFLICT` with the number of products that refer to the record. */
-export async function refuseDelete(
+/**
+ * Translates the error of a failed deletion: a record in use is `CONFLICT`, with the
+ * number of products that reference it.
+ */
+export async function throwDeleteError(
   database: Operations,
   table: OwnTable,
   id: string,
   error: unknown,
 ): Promise<never> {
   const broken = brokenConstraint(error);
-  const isUsed = usesOf(table).some(({ constraint }) => constraint === broken);
+  const isUsed = referencesTo(table).some(({ constraint }) =>
+    constraint === broken
+  );
   if (!isUsed) throw error;
   const [row] = await database.scan(
-    sql<{ count: number }>`select ${productsOf(table, id)} as count`,
+    sql<{ count: number }>`select ${countReferencing(table, id)} as count`,
   );
   const { count } = row!;
   const noun = nounOf(table);
-  // It was used a moment ago.
+  // The last reference was removed after the deletion failed.
   if (count === 0) {
     throw unavailable(`The ${noun} is being used by another request`, error);
   }

@@ -9,9 +9,9 @@ import {
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { record } from "../products/record.ts";
-import { productsOf } from "./record_uses.ts";
+import { countReferencing } from "./record_uses.ts";
 
-/** The columns of record `r` as answers show them. */
+/** The columns of record `r` in responses. */
 export function shownColumns(table: RecordTable): Statement {
   const columns = ["id", ...Object.keys(RECORDS[table].columns)]
     .map((column) => `r.${column}`);
@@ -30,12 +30,12 @@ export function recordJson(table: RecordTable): Statement {
   }) x)::text`;
 }
 
-/** Record `r` with this id: the `from` and `where` of a select. */
+/** The `from` and `where` clauses that select record `r` by its id. */
 export function recordWithId(table: RecordTable, id: string): Statement {
   return record(table, sql`${id}`);
 }
 
-/** The record with this id as JSON text. No row where the organization has none. */
+/** Selects the record as JSON text. No row if the organization has no such record. */
 export function recordById(
   table: RecordTable,
   id: string,
@@ -43,7 +43,10 @@ export function recordById(
   return sql`select ${recordJson(table)} as record ${recordWithId(table, id)}`;
 }
 
-/** A record, and for those of an organization how many products refer to it. Throws `NOT_FOUND`. */
+/**
+ * Gets a record as JSON text. A record of an organization comes with the number of
+ * products that reference it. Throws `NOT_FOUND`.
+ */
 export async function getRecord(
   database: Operations,
   table: RecordTable,
@@ -54,14 +57,14 @@ export async function getRecord(
     : await database.scan(sql<{ record: string; products: number }>`
       select
         ${recordJson(table)} as record,
-        ${productsOf(table as OwnTable, id)} as products
+        ${countReferencing(table as OwnTable, id)} as products
       ${recordWithId(table, id)}
     `);
   if (!found) throw notFound(table, id);
   return found;
 }
 
-/** The failure of a request for a record that the organization does not have. */
+/** The error for a record that the organization does not have. */
 export function notFound(table: RecordTable, id: string): ApiError {
   return new ApiError("NOT_FOUND", `No ${nounOf(table)} with id "${id}"`);
 }

@@ -6,7 +6,7 @@ import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import type { Precondition } from "../products/statements.ts";
 import { uuidv7 } from "../uuid.ts";
-import { refuseDelete, refuseWrite } from "./record_uses.ts";
+import { throwDeleteError, throwWriteError } from "./record_uses.ts";
 import {
   notFound,
   recordById,
@@ -14,7 +14,10 @@ import {
   recordWithId,
 } from "./shown_record.ts";
 
-/** Creates the record, once for all requests with the same `Idempotency-Key`. Throws `VALIDATION_ERROR`. */
+/**
+ * Creates a record, once per `Idempotency-Key`. Throws `VALIDATION_ERROR` for an
+ * unknown reference, and the errors of `once`.
+ */
 export async function createRecord(
   database: Operations,
   table: OwnTable,
@@ -40,10 +43,13 @@ export async function createRecord(
       `),
     );
     return { id, answer: created!.record };
-  }).catch(refuseWrite);
+  }).catch(throwWriteError);
 }
 
-/** Writes what the body has and nothing else, and gives the record. Throws `NOT_FOUND` or `VALIDATION_ERROR`. */
+/**
+ * Updates the fields that the body contains, and returns the record as JSON text.
+ * Throws `NOT_FOUND`, `VALIDATION_ERROR` or the error of the precondition.
+ */
 export async function updateRecord(
   database: Operations,
   table: OwnTable,
@@ -67,18 +73,21 @@ export async function updateRecord(
   const isEmpty = Object.keys(body).length === 0;
   const results = await database.transaction(async (tx) => {
     if (precondition) {
-      const record = await locked(tx, table, id);
+      const record = await lock(tx, table, id);
       if (record === undefined) throw notFound(table, id);
       precondition(record);
     }
     return await tx.commit(...isEmpty ? [] : [update], recordById(table, id));
-  }).catch(refuseWrite);
+  }).catch(throwWriteError);
   const [updated] = results.at(-1) as { record: string }[];
   if (!updated) throw notFound(table, id);
   return updated.record;
 }
 
-/** Deletes the record, and says whether there was one. Throws `CONFLICT` while products refer to it. */
+/**
+ * Deletes a record, and returns whether it existed. Throws `CONFLICT` while products
+ * reference it, or the error of the precondition.
+ */
 export async function deleteRecord(
   database: Operations,
   table: OwnTable,
@@ -86,18 +95,21 @@ export async function deleteRecord(
   precondition?: Precondition,
 ): Promise<boolean> {
   const [deleted] = await database.transaction(async (tx) => {
-    if (precondition) precondition(await locked(tx, table, id));
+    if (precondition) precondition(await lock(tx, table, id));
     return await tx.commit(sql`
       delete from ${raw(table)} r
       where r.organization_id = ${organization} and r.id = ${id}
       returning r.id
     `);
-  }).catch((error) => refuseDelete(database, table, id, error));
+  }).catch((error) => throwDeleteError(database, table, id, error));
   return deleted.length > 0;
 }
 
-/** The record, locked until the transaction ends; nothing where there is none. Products may refer to it meanwhile. */
-async function locked(
+/**
+ * Locks a record until the end of the transaction, and returns it as JSON text. The
+ * lock permits new references by products.
+ */
+async function lock(
   tx: Transaction,
   table: OwnTable,
   id: string,

@@ -1,50 +1,50 @@
 import { organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { carriedBy, CATALOGUE, columnsOfTables, KINDS } from "./kinds.ts";
-import { linesOf, unhurried } from "./read_lines.ts";
+import { CATALOGUE, formatsByKind, KINDS, listColumns } from "./kinds.ts";
+import { selectLines, transferSettings } from "./read_lines.ts";
 
-/** Where the lines of an export go. */
-export interface Sink {
-  /** Takes whole lines. Gives false when there is no reader any more: then the export ends. */
+/** The output of an export. */
+export interface ExportOutput {
+  /** Writes whole lines. Returns false if the reader is gone: the export then ends. */
   write(lines: string): Promise<boolean>;
-  /** Hears how many of how many lines are written. */
-  progress?: ((written: number, of: number) => void) | undefined;
+  /** Called after each page with the lines written so far and the total. */
+  progress?: ((written: number, total: number) => void) | undefined;
 }
 
-/** About as many characters are in memory at a time, whatever the size of a record. */
+/** The target size of a page in characters, which bounds the memory in use. */
 const PAGE_LENGTH = 4_000_000;
 
-const MOST_LINES = 500;
+const MAX_LINES = 500;
 
 /**
- * Writes the organization, as it is at one moment, in the format of `kinds.ts`.
- * The same content is always the same text. Throws where there is no such
+ * Writes a consistent snapshot of the organization in the format of `kinds.ts`.
+ * The same content always produces the same text. Throws for an unknown
  * organization.
  */
 export async function exportCatalogue(
   database: Operations,
-  sink: Sink,
+  output: ExportOutput,
 ): Promise<void> {
-  let hasBegun = false;
+  let hasStarted = false;
   await database.transaction(async (tx) => {
-    // A transaction that is tried again would write its lines twice.
-    if (hasBegun) {
+    // A retry of the transaction would write its lines twice.
+    if (hasStarted) {
       throw new Error("The export is incomplete: the connection was lost");
     }
-    // Read only, it gets no transaction id for which readers of changes would wait.
+    // A read-only transaction gets no id, so readers of changes do not wait for it.
     await tx.send(
       sql`set transaction isolation level repeatable read, read only`,
-      ...unhurried,
+      ...transferSettings,
     );
-    const [[named]] = await tx.send(
+    const [[found]] = await tx.send(
       sql<
         { name: string }
       >`select name from organizations where id = ${organization}`,
     );
-    if (!named) throw new Error("There is no organization with this id");
-    hasBegun = true;
-    await writeLines(tx, named.name, sink);
+    if (!found) throw new Error("There is no organization with this id");
+    hasStarted = true;
+    await writeLines(tx, found.name, output);
     await tx.commit();
   });
 }
@@ -52,46 +52,46 @@ export async function exportCatalogue(
 async function writeLines(
   tx: Transaction,
   name: string,
-  { write, progress }: Sink,
+  { write, progress }: ExportOutput,
 ): Promise<void> {
   let written = 0;
-  const records = await countLines(tx);
-  const first = { ...CATALOGUE, organization: { name }, records };
-  if (!await write(`${JSON.stringify(first)}\n`)) return;
+  const total = await countRecords(tx);
+  const header = { ...CATALOGUE, organization: { name }, records: total };
+  if (!await write(`${JSON.stringify(header)}\n`)) return;
 
-  const [columns] = await tx.send(columnsOfTables);
-  for (const [kind, carried] of carriedBy(columns)) {
+  const [columns] = await tx.send(listColumns);
+  for (const [kind, format] of formatsByKind(columns)) {
     const page = (limit: number, after?: string) =>
-      linesOf(
+      selectLines(
         kind,
-        carried,
+        format,
         sql`
         ${after === undefined ? [] : sql`and id > ${after}`}
         order by id
         limit ${limit}
       `,
       );
-    let limit = MOST_LINES / 5;
+    let limit = MAX_LINES / 5;
     let [rows] = await tx.send(page(limit));
     while (rows.length > 0) {
       const text = rows.map(({ line }) => `${line}\n`).join("");
       const isLast = rows.length < limit;
-      const mean = text.length / rows.length;
-      limit = Math.ceil(Math.min(MOST_LINES, PAGE_LENGTH / mean));
+      const meanLength = text.length / rows.length;
+      limit = Math.ceil(Math.min(MAX_LINES, PAGE_LENGTH / meanLength));
       // The database reads the next page while this one is written.
-      const [isTaken, [next]] = await Promise.all([
+      const [hasReader, [next]] = await Promise.all([
         write(text),
         isLast ? [] : tx.send(page(limit, rows.at(-1)!.id)),
       ]);
-      if (!isTaken) return;
-      progress?.(written += rows.length, records);
+      if (!hasReader) return;
+      progress?.(written += rows.length, total);
       if (!next) break;
       rows = next;
     }
   }
 }
 
-async function countLines(tx: Transaction): Promise<number> {
+async function countRecords(tx: Transaction): Promise<number> {
   const counts = await tx.send(
     ...Object.values(KINDS).map(({ table }) =>
       sql<{ count: number }>`

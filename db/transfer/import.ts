@@ -1,46 +1,57 @@
 import { names, organization, sql } from "../connections/sql.ts";
-import { isRefusal, refusalOf } from "../connections/sqlstate.ts";
+import { dataErrorMessage, isDataError } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { type Carried, carriedBy, columnsOfTables, TABLES } from "./kinds.ts";
-import { linesIn, parseLine, type RecordLine, Refusal } from "./parse_line.ts";
-import { type Line, linesOf, unhurried } from "./read_lines.ts";
 import {
-  among,
+  formatsByKind,
+  listColumns,
+  type TableFormat,
+  TABLES,
+} from "./kinds.ts";
+import {
+  LineError,
+  parseLine,
+  type RecordLine,
+  splitLines,
+} from "./parse_line.ts";
+import { type Line, selectLines, transferSettings } from "./read_lines.ts";
+import {
+  anyOf,
   clearRecords,
   lockRecords,
   writeRecords,
 } from "./write_lines.ts";
 
-/** Hears how an import goes. */
-export interface Listener {
-  /** A line is refused, for this reason. */
+/** The callbacks of an import. */
+export interface ImportReporter {
+  /** Called for each refused line, by number from 1. */
   refused(number: number, reason: string): void;
-  /** As many lines are done, and as many bytes of the file. */
+  /** Called after each batch with the lines and bytes processed so far. */
   progress(lines: number, bytes: number): void;
 }
 
-/** A transaction takes at most so many lines, and about as many characters. */
-const MOST_LINES = 200;
-const MOST_LENGTH = 4_000_000;
+/** The limits of a transaction: lines, and approximately characters. */
+const MAX_LINES = 200;
+const MAX_LENGTH = 4_000_000;
 
 /**
- * After so many records of a kind, and after each ten times as many, the planner
- * gets to know them: for tables that it last saw empty, any index is as good.
+ * The number of records of a kind before the first ANALYZE. Each later ANALYZE
+ * waits for ten times as many. Without them, the planner would still assume empty
+ * tables, for which it may choose any index.
  */
 const FIRST_ANALYZE = 400;
 
 /**
- * Makes every record of a file in the format of `kinds.ts` what its line says,
- * and creates the organization where it is not there. Records without a line
- * stay. A line that is refused hides no other, and a line that changes nothing
- * writes nothing. Throws what is no fault of a line.
+ * Creates or replaces the records of a file in the format of `kinds.ts`, and
+ * creates the organization if necessary. Records without a line remain. Refused
+ * lines are reported, and the import continues. Unchanged records are not written.
+ * Throws errors that no line caused, such as a lost connection.
  */
 export async function importCatalogue(
   database: Operations,
   file: AsyncIterable<Uint8Array>,
-  { refused, progress }: Listener,
+  { refused, progress }: ImportReporter,
 ): Promise<void> {
-  const kinds = carriedBy(await database.scan(columnsOfTables));
+  const formats = formatsByKind(await database.scan(listColumns));
   let number = 0;
   let end = 0;
   let batch: RecordLine[] = [];
@@ -50,11 +61,11 @@ export async function importCatalogue(
   let written = 0;
   let analyzeAt = FIRST_ANALYZE;
 
-  /** Halves a batch that fails, until the lines at fault stand alone. */
+  /** Writes a batch. Splits a failed batch in half, down to the invalid lines. */
   async function write(batch: RecordLine[]): Promise<void> {
     if (batch.length === 0) return;
     try {
-      await writeAll(database, kinds.get(batch[0]!.kind)!, batch);
+      await writeAll(database, formats.get(batch[0]!.kind)!, batch);
     } catch (error) {
       const reason = reasonOf(error);
       if (batch.length === 1) return refused(batch[0]!.number, reason);
@@ -68,8 +79,9 @@ export async function importCatalogue(
     await write(batch);
     written += batch.length;
     if (written >= analyzeAt) {
-      await database.transaction((tx) =>
-        tx.commit(...unhurried, sql`analyze ${names(...TABLES)}`)
+      await database.write(
+        ...transferSettings,
+        sql`analyze ${names(...TABLES)}`,
       );
       analyzeAt *= 10;
     }
@@ -78,8 +90,8 @@ export async function importCatalogue(
     progress(number, end);
   }
 
-  async function take(number: number, bytes: Uint8Array): Promise<void> {
-    const line = parseLine(bytes, kinds);
+  async function add(number: number, bytes: Uint8Array): Promise<void> {
+    const line = parseLine(bytes, formats);
     if (!line) return;
     if ("name" in line) {
       expected += line.records;
@@ -96,16 +108,16 @@ export async function importCatalogue(
     length += line.text.length;
   }
 
-  for await (const bytes of linesIn(file)) {
+  for await (const bytes of splitLines(file)) {
     try {
-      await take(number + 1, bytes);
+      await add(number + 1, bytes);
     } catch (error) {
       records++;
       refused(number + 1, reasonOf(error));
     }
     number++;
     end += bytes.length;
-    if (batch.length >= MOST_LINES || length >= MOST_LENGTH) await flush();
+    if (batch.length >= MAX_LINES || length >= MAX_LENGTH) await flush();
   }
   await flush();
   if (records < expected) {
@@ -119,50 +131,48 @@ export async function importCatalogue(
 /** Writes records of one kind in one transaction. */
 async function writeAll(
   database: Operations,
-  carried: Carried,
+  format: TableFormat,
   batch: readonly RecordLine[],
 ): Promise<void> {
   const ids = batch.map(({ id }) => id);
   const [{ kind }] = batch as [RecordLine];
   await database.transaction(async (tx) => {
     const results = await tx.send(
-      ...unhurried,
-      lockRecords(carried, ids),
-      linesOf(kind, carried, sql`and id ${among(ids)}`),
+      ...transferSettings,
+      lockRecords(format, ids),
+      selectLines(kind, format, sql`and id ${anyOf(ids)}`),
     );
     const stored = new Map(
       (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
     );
-    // An import that runs again writes only what it has not written before.
+    // A repeated import writes only new and changed records.
     const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
-    const given = changed.map(({ id }) => id);
-    const known = given.filter((id) => stored.has(id));
+    const changedIds = changed.map(({ id }) => id);
+    const existingIds = changedIds.filter((id) => stored.has(id));
     const lines = `[${changed.map(({ text }) => text).join()}]`;
     await tx.commit(
-      ...known.length > 0 ? clearRecords(carried, known, lines) : [],
-      ...given.length > 0 ? writeRecords(carried, given, lines) : [],
+      ...existingIds.length > 0 ? clearRecords(format, existingIds, lines) : [],
+      ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
     );
   });
 }
 
-/** Creates the organization, or gives it this name. */
+/** Creates the organization, or renames it. */
 async function nameOrganization(
   database: Operations,
   name: string,
 ): Promise<void> {
-  await database.transaction((tx) =>
-    tx.commit(sql`
-      insert into organizations as o (id, name)
-      values (${organization}, ${name})
-      on conflict (id) do update set name = excluded.name
-      where o.name <> excluded.name
-    `)
-  );
+  await database.write(sql`
+    insert into organizations as o (id, name)
+    values (${organization}, ${name})
+    on conflict (id) do update set name = excluded.name
+    where o.name <> excluded.name
+  `);
 }
 
-/** Why a line is refused. Throws what is no fault of a line. */
+/** The reason to refuse a line. Rethrows errors that no line caused. */
 function reasonOf(error: unknown): string {
-  if (error instanceof Refusal) return error.message;
-  if (isRefusal(error)) return refusalOf(error);
+  if (error instanceof LineError) return error.message;
+  if (isDataError(error)) return dataErrorMessage(error);
   throw error;
 }

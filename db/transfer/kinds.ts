@@ -2,32 +2,37 @@ import { nounOf, OWN_TABLES } from "../../schema/records.ts";
 import { sql } from "../connections/sql.ts";
 
 /*
- * The format: one JSON object a line. The first line has the kind `catalogue`,
- * the version of the format, the organization's name and, unless an earlier
- * release has written it, the number of records; each other line is a record with the columns of its table and, as arrays named after their tables,
- * the rows that belong to it. A field that a line lacks is empty. A line refers
- * only to lines before it.
+ * The file format: one JSON object per line.
+ *
+ * The first line is the header, of kind `catalogue`: the version of the format, the
+ * name of the organization and the number of records. Files of earlier releases
+ * lack the number.
+ *
+ * Each other line is a record: the columns of its table, and arrays of child rows,
+ * named after their tables. A missing field is null or empty. A record may only
+ * reference records on earlier lines.
  */
 
-/** The kind and the version of a file's first line. */
+/** The kind and the version in the header. */
 export const CATALOGUE = { kind: "catalogue", version: 1 } as const;
 
-/** A table whose rows lines carry. */
+/** A table of the format. */
 interface Table {
   table: string;
-  /** Columns that each database sets for itself. */
+  /** Columns that the file omits, since each database sets its own values. */
   omit?: readonly string[];
-  /** The column of the tables below with the id of the row that theirs belong to. */
+  /** The column of the child tables that references this table. */
   link?: string;
+  /** The child tables. */
   rows?: readonly Table[];
 }
 
-/** The records that products refer to. */
+/** The tables that products reference. */
 const REFERENCES = OWN_TABLES.filter((table) =>
   table !== "publishing_programs"
 );
 
-/** Every kind of record, each behind those that it refers to. */
+/** The tables by kind of record. Each kind follows the kinds that it references. */
 export const KINDS: Readonly<Record<string, Table>> = {
   ...Object.fromEntries(
     REFERENCES.map((table) => [nounOf(table).replace(" ", "_"), { table }]),
@@ -73,7 +78,7 @@ export const KINDS: Readonly<Record<string, Table>> = {
   },
 };
 
-/** The names of the tables, and of those below them. */
+/** The names of the tables and of their descendants. */
 export function tablesOf(tables: readonly Table[]): string[] {
   return tables.flatMap(({ table, rows = [] }) => [table, ...tablesOf(rows)]);
 }
@@ -81,21 +86,21 @@ export function tablesOf(tables: readonly Table[]): string[] {
 /** Every table of the format. */
 export const TABLES = tablesOf(Object.values(KINDS));
 
-/** A column that lines carry. */
+/** A column of the format. */
 interface Column {
   table: string;
   name: string;
   type: string;
   isKey: boolean;
-  /** What stands in for a column that a file of an earlier release lacks: an SQL expression. */
+  /** The SQL expression for a column that files of earlier releases lack. */
   fallback: string | null;
 }
 
 /**
- * The columns of all tables, in their order, so that a column of a later migration
- * is carried too. Drawn values, ids and product codes, have no fallback.
+ * The columns of all tables, in order, from the system catalogue: a new column needs
+ * no change here. Generated ids and product codes have no fallback.
  */
-export const columnsOfTables = sql<Column>`
+export const listColumns = sql<Column>`
   select
     t.name as table,
     a.attname as name,
@@ -114,30 +119,34 @@ export const columnsOfTables = sql<Column>`
   order by t.name, a.attnum
 `;
 
-/** A table with the columns that lines carry. */
-export interface Carried {
+/** A table of the format, with its columns. */
+export interface TableFormat {
   table: string;
   columns: readonly Column[];
-  /** The names of the columns and of the tables below. */
+  /** The names of the columns and of the child tables. */
   fields: ReadonlySet<string>;
-  /** The record that a row belongs to and the row right above it, with the columns that link to them. */
+  /**
+   * The table of the record and the parent table, with the columns that reference them.
+   */
   parents: readonly { table: string; link: string }[];
-  rows: readonly Carried[];
+  rows: readonly TableFormat[];
 }
 
-/** The tables of the kinds, with these columns. */
-export function carriedBy(columns: readonly Column[]): Map<string, Carried> {
+/** The formats of the kinds, with these columns. */
+export function formatsByKind(
+  columns: readonly Column[],
+): Map<string, TableFormat> {
   const byTable = Map.groupBy(columns, ({ table }) => table);
 
-  function carried(
+  function formatOf(
     { table, omit = [], link = "", rows = [] }: Table,
-    parents: Carried["parents"],
-  ): Carried {
+    parents: TableFormat["parents"],
+  ): TableFormat {
     const links = parents.map(({ link }) => link);
     const implied = ["organization_id", ...links, ...omit];
     const own = byTable.get(table)!
       .filter(({ name }) => !implied.includes(name));
-    const below = [...parents.slice(0, 1), { table, link }];
+    const parentsOfRows = [...parents.slice(0, 1), { table, link }];
     return {
       table,
       columns: own,
@@ -146,11 +155,11 @@ export function carriedBy(columns: readonly Column[]): Map<string, Carried> {
         ...rows.map(({ table }) => table),
       ]),
       parents,
-      rows: rows.map((row) => carried(row, below)),
+      rows: rows.map((row) => formatOf(row, parentsOfRows)),
     };
   }
 
   return new Map(
-    Object.entries(KINDS).map(([kind, table]) => [kind, carried(table, [])]),
+    Object.entries(KINDS).map(([kind, table]) => [kind, formatOf(table, [])]),
   );
 }

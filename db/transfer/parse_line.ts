@@ -1,34 +1,38 @@
 import { Buffer } from "node:buffer";
 import { isObject } from "../../schema/objects.ts";
-import { type Carried, CATALOGUE } from "./kinds.ts";
+import { CATALOGUE, type TableFormat } from "./kinds.ts";
 
-/** A line that the import does not take. The message says why. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+/** An invalid line. The message is the reason. */
+export class LineError extends Error {
+  override readonly name = "LineError";
 }
 
-/** A line with a record, as it stands in the file: numbers stay exact where only PostgreSQL reads them. */
+/** A record. PostgreSQL parses its text, so numbers stay exact. */
 export interface RecordLine {
   number: number;
   kind: string;
   id: string;
+  /** The line as in the file. */
   text: string;
 }
 
 const NEWLINE = 10;
 
-/** Larger than any record: a file without line breaks must not fill the memory. */
-const MOST_BYTES = 256 * 1024 * 1024;
+/** More than any record has. Bounds the memory for a file without line breaks. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** In a column, as in bodies. The embedded PostgreSQL does not get to the end of very many. */
-const MOST_LEVELS = 32;
+/**
+ * The limit for the JSON of a column, as for bodies. The embedded PostgreSQL cannot
+ * read very deep JSON.
+ */
+const MAX_DEPTH = 32;
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Splits a stream into lines, each with its line break. Throws where one is larger than any record. */
-export async function* linesIn(
+/** Splits a stream into lines with their line breaks. Throws if a line is too long. */
+export async function* splitLines(
   stream: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let number = 1;
@@ -44,7 +48,7 @@ export async function* linesIn(
     }
     parts.push(chunk.subarray(start));
     length += chunk.length - start;
-    if (length > MOST_BYTES) {
+    if (length > MAX_BYTES) {
       throw new Error(`Line ${number} is too long to be a record`);
     }
   }
@@ -52,13 +56,13 @@ export async function* linesIn(
 }
 
 /**
- * Reads a line: a record, the organization's name and, if an export has written
- * the file, how many records follow, or nothing where it is empty. Throws `Refusal`, and an error that ends the import where a later release has
- * made the file.
+ * Parses a line. Returns a record, the header's name and number of records (0 if it
+ * has none), or undefined for an empty line. Throws `LineError`, or another error
+ * for a file of an unsupported version, which ends the import.
  */
 export function parseLine(
   bytes: Uint8Array,
-  kinds: ReadonlyMap<string, Carried>,
+  formats: ReadonlyMap<string, TableFormat>,
 ): Omit<RecordLine, "number"> | { name: string; records: number } | undefined {
   const text = textOf(bytes);
   if (text === "") return;
@@ -66,48 +70,52 @@ export function parseLine(
   if (kind === CATALOGUE.kind) {
     return { name: nameIn(record), records: Number(record.records ?? 0) };
   }
-  if (typeof kind !== "string") throw new Refusal("kind must be a string");
-  const carried = kinds.get(kind);
-  if (!carried) throw new Refusal(`There is no kind "${kind}"`);
+  if (typeof kind !== "string") throw new LineError("kind must be a string");
+  const format = formats.get(kind);
+  if (!format) throw new LineError(`There is no kind "${kind}"`);
   const { id } = record;
   if (typeof id !== "string" || !UUID.test(id)) {
-    throw new Refusal("id must be a UUID");
+    throw new LineError("id must be a UUID");
   }
-  checkFields(record, carried);
+  checkFields(record, format);
   return { kind, id: id.toLowerCase(), text };
 }
 
-function checkFields(record: object, { fields, rows }: Carried, at = ""): void {
+function checkFields(
+  record: object,
+  { fields, rows }: TableFormat,
+  at = "",
+): void {
   for (const [name, content] of Object.entries(record)) {
     const path = at + name;
-    if (!fields.has(name)) throw new Refusal(`There is no field "${path}"`);
+    if (!fields.has(name)) throw new LineError(`There is no field "${path}"`);
     const row = rows.find(({ table }) => table === name);
     if (!row) {
-      if (!hasLevels(content, MOST_LEVELS)) continue;
-      throw new Refusal(`"${path}" has more than ${MOST_LEVELS} levels`);
+      if (!isDeeperThan(MAX_DEPTH, content)) continue;
+      throw new LineError(`"${path}" has more than ${MAX_DEPTH} levels`);
     }
     if (!Array.isArray(content)) {
-      throw new Refusal(`"${path}" must be an array`);
+      throw new LineError(`"${path}" must be an array`);
     }
     content.forEach((entry, i) => {
       if (isObject(entry)) return checkFields(entry, row, `${path}/${i}/`);
-      throw new Refusal(`"${path}/${i}" must be an object`);
+      throw new LineError(`"${path}/${i}" must be an object`);
     });
   }
 }
 
-/** Whether arrays and objects are nested deeper than this many levels. */
-function hasLevels(value: unknown, levels: number): boolean {
+/** Whether arrays and objects are nested more than this many levels deep. */
+function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 ||
-    Object.values(value).some((inner) => hasLevels(inner, levels - 1));
+    Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
 function textOf(bytes: Uint8Array): string {
   try {
     return UTF_8.decode(bytes).trim();
   } catch {
-    throw new Refusal("The line is not UTF-8");
+    throw new LineError("The line is not UTF-8");
   }
 }
 
@@ -116,9 +124,9 @@ function objectIn(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Refusal("The line is not JSON");
+    throw new LineError("The line is not JSON");
   }
-  if (!isObject(value)) throw new Refusal("The line is not a JSON object");
+  if (!isObject(value)) throw new LineError("The line is not a JSON object");
   return value;
 }
 
@@ -132,5 +140,5 @@ function nameIn({ version, organization }: Record<string, unknown>): string {
   }
   const name = isObject(organization) ? organization.name : undefined;
   if (typeof name === "string") return name;
-  throw new Refusal("organization.name must be a string");
+  throw new LineError("organization.name must be a string");
 }

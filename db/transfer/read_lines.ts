@@ -5,62 +5,65 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Carried } from "./kinds.ts";
+import type { TableFormat } from "./kinds.ts";
 
-/** A record as its line, without the line break. */
+/** A record and its line, without the line break. */
 export interface Line {
   id: string;
   line: string;
 }
 
-/** The settings under which every database writes the same line, however long it takes. */
-export const unhurried: readonly Statement[] = [
+/**
+ * The settings of a transfer: UTC, so that every database writes the same lines, and no
+ * time limits.
+ */
+export const transferSettings: readonly Statement[] = [
   sql`set local timezone = 'UTC'`,
   sql`set local statement_timeout = 0`,
   sql`set local lock_timeout = 0`,
-  // The planner has seen no row of an organization that was imported just now, and would take any index for it.
+  // For an organization without statistics, a custom plan could use any index.
   sql`set local plan_cache_mode = force_generic_plan`,
-  // How many elements an array has is overestimated: compiling would take longer than all else.
+  // The planner overestimates the size of arrays: JIT would take longer than the query.
   sql`set local jit = off`,
-  // A reader of the lines may pause.
+  // The reader of an export may pause.
   sql`set local idle_in_transaction_session_timeout = 0`,
 ];
 
-/** The lines of a kind; `rest` is what follows the condition on the organization. */
-export function linesOf(
+/** Selects the lines of a kind. `rest` follows the condition on the organization. */
+export function selectLines(
   kind: string,
-  carried: Carried,
+  format: TableFormat,
   rest: Statement,
 ): Statement<Line> {
   return sql<Line>`
     select line.id, row_to_json(line)::text as line
     from (
-      select '${raw(kind)}' as kind, ${fieldsOf(carried)}
-      from ${raw(carried.table)}
+      select '${raw(kind)}' as kind, ${fieldsOf(format)}
+      from ${raw(format.table)}
       where organization_id = ${organization} ${rest}
     ) line
   `;
 }
 
-function fieldsOf({ table, columns, rows }: Carried): Statement {
+function fieldsOf({ table, columns, rows }: TableFormat): Statement {
   const own = columns.map(({ name, type }) =>
     type === "numeric"
       ? `trim_scale(${table}.${name}) as ${name}`
       : `${table}.${name}`
   );
-  const below = rows.map((row) =>
-    sql`, array_to_json(array(${rowsOf(row)})) as ${raw(row.table)}`
+  const arrays = rows.map((row) =>
+    sql`, array_to_json(array(${childRows(row)})) as ${raw(row.table)}`
   );
-  return sql`${names(...own)}${below}`;
+  return sql`${names(...own)}${arrays}`;
 }
 
-/** The rows that belong to a row of the table above. */
-function rowsOf(carried: Carried): Statement {
-  const { table, columns, parents } = carried;
+/** Selects the child rows of a parent row. */
+function childRows(format: TableFormat): Statement {
+  const { table, columns, parents } = format;
   const conditions = parents.map((parent) =>
     `and ${table}.${parent.link} = ${parent.table}.id`
   );
-  // Positions need not be different: the key makes the order one.
+  // Positions may repeat. The key makes the order unique.
   const order = [
     ...columns.filter(({ name }) => name === "position"),
     ...columns.filter(({ isKey }) => isKey),
@@ -68,7 +71,7 @@ function rowsOf(carried: Carried): Statement {
   return sql`
     select row_to_json(x)
     from (
-      select ${fieldsOf(carried)}
+      select ${fieldsOf(format)}
       from ${raw(table)}
       where ${raw(table)}.organization_id = ${organization}
         ${raw(conditions.join(" "))}

@@ -6,37 +6,40 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { countProducts } from "../products/counts.ts";
-import type { Carried } from "./kinds.ts";
+import type { TableFormat } from "./kinds.ts";
 
-/** Locks the records that are there. */
+/** Locks the existing records. */
 export function lockRecords(
-  { table }: Carried,
+  { table }: TableFormat,
   ids: readonly string[],
 ): Statement {
   return sql`
     select
     from ${raw(table)} x
-    where x.organization_id = ${organization} and x.id ${among(ids)}
+    where x.organization_id = ${organization} and x.id ${anyOf(ids)}
     order by x.id
     for no key update
   `;
 }
 
-/** Takes from records that are there what their lines, the text of a JSON array, replace. */
+/**
+ * Deletes the child rows of existing records, so that `writeRecords` can replace them.
+ * `lines` is a JSON array.
+ */
 export function clearRecords(
-  { table, rows }: Carried,
+  { table, rows }: TableFormat,
   ids: readonly string[],
   lines: string,
 ): Statement[] {
   const remove = (table: string, link: string) =>
     sql`
       delete from ${raw(table)} x
-      where x.organization_id = ${organization} and x.${raw(link)} ${among(ids)}
+      where x.organization_id = ${organization} and x.${raw(link)} ${anyOf(ids)}
     `;
   return [
     ...table === "products"
       ? [
-        forgetAnswers(lines),
+        invalidateAnswers(lines),
         ...countProducts([], ids),
         releaseSeries(ids),
         remove("product_documents", "product_id"),
@@ -46,24 +49,24 @@ export function clearRecords(
   ];
 }
 
-/** Writes the records with all rows that belong to them. */
+/** Upserts the records and inserts their child rows. `lines` is a JSON array. */
 export function writeRecords(
-  carried: Carried,
+  format: TableFormat,
   ids: readonly string[],
   lines: string,
 ): Statement[] {
-  const { table, columns } = carried;
+  const { table, columns } = format;
   const from = sql`from lines ${raw(table)}`;
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
   return [
-    // Foreign keys are checked at its end, so its parts need no order.
+    // Foreign keys are checked at the end of a statement, so its parts need no order.
     sql`
       with lines as materialized (
         select l.line from ${elementsOf(lines)} l (line)
       )
-      ${insertsBelow(carried, from)}
-      ${insert(carried, from)}
+      ${childInserts(format, from)}
+      ${insert(format, from)}
       on conflict (organization_id, id) do update set ${names(...updates)}
     `,
     ...table === "products"
@@ -72,25 +75,28 @@ export function writeRecords(
   ];
 }
 
-/** The inserts into the tables below, each with the elements `line` of the arrays above it. */
-function insertsBelow({ table, rows }: Carried, above: Statement): Statement[] {
+/** Inserts into the child tables. `parents` is the FROM clause with the parents. */
+function childInserts(
+  { table, rows }: TableFormat,
+  parents: Statement,
+): Statement[] {
   return rows.flatMap((row) => {
-    const below = raw(row.table);
+    const child = raw(row.table);
     const from = sql`
-      ${above}
+      ${parents}
       cross join jsonb_array_elements(${
       raw(table)
-    }.line -> '${below}') ${below} (line)
+    }.line -> '${child}') ${child} (line)
     `;
     return [
-      sql`, inserted_${below} as (${insert(row, from)})`,
-      ...insertsBelow(row, from),
+      sql`, inserted_${child} as (${insert(row, from)})`,
+      ...childInserts(row, from),
     ];
   });
 }
 
 function insert(
-  { table, parents, columns }: Carried,
+  { table, parents, columns }: TableFormat,
   from: Statement,
 ): Statement {
   const links = parents.map(({ link }) => link);
@@ -108,11 +114,12 @@ function insert(
 }
 
 /**
- * A stored answer is right while it has the product's `updated_at`. Where a line
- * brings other content under the same one, no answer of the organization stays
- * right: another request may be about to store what it has read before.
+ * A stored answer is valid while its `updated_at` is the product's. A line may change
+ * a product without changing `updated_at`. Then all stored answers of the
+ * organization become invalid, since a concurrent request may still store the old
+ * content.
  */
-function forgetAnswers(lines: string): Statement {
+function invalidateAnswers(lines: string): Statement {
   return sql`
     update organizations o
     set names_version = o.names_version + 1
@@ -127,15 +134,15 @@ function forgetAnswers(lines: string): Statement {
 }
 
 /**
- * Takes the series from products before their collections go. `updated_at` moves
- * away from what it was, since what it is set to then may be the same: only a
- * change of it is a change of the product.
+ * Clears the series of products, before their collections are deleted. `updated_at`
+ * becomes a placeholder: a product counts as changed only if `updated_at` changes,
+ * and the new value may equal the old one.
  */
 function releaseSeries(ids: readonly string[]): Statement {
   return sql`
     update products p
     set series_id = null, updated_at = '-infinity'
-    where p.organization_id = ${organization} and p.id ${among(ids)}
+    where p.organization_id = ${organization} and p.id ${anyOf(ids)}
   `;
 }
 
@@ -143,7 +150,10 @@ function elementsOf(lines: string): Statement {
   return sql`jsonb_array_elements(${lines}::text::jsonb)`;
 }
 
-/** Unlike `among` of `sql.ts`, one plan serves any number of ids: `unhurried` asks for it. */
-export function among(ids: readonly string[]): Statement {
+/**
+ * The condition that a column is one of these ids. Unlike `among` of `sql.ts`, it
+ * always uses the generic plan.
+ */
+export function anyOf(ids: readonly string[]): Statement {
   return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }

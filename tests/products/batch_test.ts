@@ -438,6 +438,24 @@ Deno.test("POST /products/batch", async (t) => {
     assert(!ignored.includes("product_code"));
   });
 
+  await t.step(
+    "names a field that only the upsert does not ignore",
+    async () => {
+      const org = await app.organization();
+      const { product } = await org.create({ title: "Emma" });
+      const { product_code } = product;
+
+      const { headers } = await org.post(PATH, {
+        operations: [
+          create("Persuasion", { product_code: "X" }),
+          { method: "upsert", match: "product_code", body: { product_code } },
+        ],
+      });
+
+      assertEquals(headers.get("ignored-fields"), "product_code");
+    },
+  );
+
   await t.step("returns 400 for an invalid batch", async () => {
     const org = await app.organization();
     const id = crypto.randomUUID();

@@ -36,6 +36,10 @@ export function recorded(database: Database): Recording {
     scan: (statement) => operations.scan(remembered(statement)),
     transaction: (work) =>
       operations.transaction((tx) => work(remembering(tx))),
+    write: (...statements) => {
+      statements.forEach(remembered);
+      return operations.write(...statements);
+    },
     script: (work) => operations.script((tx) => work(remembering(tx))),
     afterwards: (...statements) =>
       operations.afterwards(...statements.map(remembered)),

@@ -45,8 +45,10 @@ export class Secrets {
 
   #addBody(body: string): void {
     try {
-      JSON.parse(body, (_, value) => {
-        if (typeof value === "string") note(this.#texts, value);
+      JSON.parse(body, (key, value) => {
+        // The `match` of an upsert is the name of a field.
+        if (typeof value !== "string" || key === "match") return;
+        note(this.#texts, value);
       });
     } catch {
       // The body is not JSON: treat it as text.

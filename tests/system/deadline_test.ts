@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { before, pause } from "../../db/connections/deadline.ts";
+import { pause, withDeadline } from "../../db/connections/deadline.ts";
 
 const late = () => new Error("late");
 
@@ -7,15 +7,18 @@ Deno.test("A deadline", async (t) => {
   await t.step("ends a wait for a promise that never settles", async () => {
     const never = new Promise<never>(() => {});
 
-    await assertRejects(() => before(performance.now(), never, late), Error);
+    await assertRejects(
+      () => withDeadline(performance.now(), never, late),
+      Error,
+    );
   });
 
   await t.step("lets a promise settle in time", async () => {
     const deadline = performance.now() + 60_000;
 
-    assertEquals(await before(deadline, Promise.resolve(1), late), 1);
+    assertEquals(await withDeadline(deadline, Promise.resolve(1), late), 1);
     await assertRejects(
-      () => before(deadline, Promise.reject(new TypeError()), late),
+      () => withDeadline(deadline, Promise.reject(new TypeError()), late),
       TypeError,
     );
   });
@@ -25,10 +28,10 @@ Deno.test("A deadline", async (t) => {
     async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const never = new Promise<never>(() => {});
-      const expired = before(performance.now(), promise, late);
+      const expired = withDeadline(performance.now(), promise, late);
       const others = Array.from(
         { length: 3 },
-        () => before(performance.now() + 100, never, late),
+        () => withDeadline(performance.now() + 100, never, late),
       );
       await assertRejects(() => expired, Error);
 

@@ -70,7 +70,7 @@ Deno.test("deno task export and import", async (t) => {
     const { code, stdout } = await run(importing, text);
 
     const lines = text.trimEnd().split("\n").length;
-    assertEquals([code, stdout], [0, `All ${lines} lines are in\n`]);
+    assertEquals([code, stdout], [0, `Imported ${lines} lines\n`]);
   });
 
   await t.step("export is reproducible, and prints nothing else", async () => {
