@@ -7,8 +7,8 @@ const PostgresUrl = v.pipe(
     "must be a PostgreSQL URL: postgres://user:password@host:5432/database",
   ),
   v.check(
-    hasTcpHost,
-    "must name a host: Unix sockets are not supported, use 127.0.0.1 for PostgreSQL on this machine",
+    hasOneTcpHost,
+    "must name one host: several hosts and Unix sockets are not supported, use 127.0.0.1 for PostgreSQL on this machine",
   ),
 );
 
@@ -146,8 +146,12 @@ function isOrigin(text: string): boolean {
     new URL(text).origin === text;
 }
 
-/** libpq takes a missing host, an encoded path and the parameter `host` as a Unix socket. */
-function hasTcpHost(address: string): boolean {
+/**
+ * libpq takes a missing host, an encoded path and the parameter `host` as a Unix
+ * socket, and a comma as a list of hosts.
+ */
+function hasOneTcpHost(address: string): boolean {
   const url = URL.parse(address);
-  return /^[^%/]+$/.test(url?.hostname ?? "") && !url?.searchParams.has("host");
+  return /^[^%/,]+$/.test(url?.hostname ?? "") &&
+    !url?.searchParams.has("host");
 }

@@ -101,7 +101,7 @@ left join (
     select
       format('The prepared transaction %s of the database %s', x.gid, x.database),
       extract(epoch from now() - x.prepared)::int,
-      format('rollback prepared %L in %s', x.gid, x.database)
+      format('commit prepared %1$L or rollback prepared %1$L, in the database %2$s', x.gid, x.database)
     from pg_prepared_xacts x
   ) writing
   where writing.seconds >= 10

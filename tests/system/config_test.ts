@@ -30,6 +30,8 @@ const WRONG: Record<string, string[]> = {
     "postgres://%2Frun%2Fsecret0/db",
     "postgres://h/d?host=/run/secret0",
     "postgres:///secret0",
+    "postgres://u:secret0@h1,h2/d",
+    "postgres://u:secret0@h1:5432,h2:5433/d",
     "localhost",
     "mysql://u:secret0@h/d",
     "postgresql://",

@@ -1,0 +1,68 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import postgres from "postgres";
+import { DOCTOR } from "../../db/commands/doctor.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import { Copy } from "../support/copy.ts";
+import { openApp, SETTINGS } from "../support/harness.ts";
+import { startCluster } from "./cluster.ts";
+import { isPossible } from "./scene.ts";
+
+Deno.test(
+  { name: "A prepared transaction", ignore: !isPossible },
+  async (t) => {
+    await using cluster = await startCluster({ max_prepared_transactions: 2 });
+    await using app = await openApp({}, { ...SETTINGS, url: cluster.url });
+    await using stack = new AsyncDisposableStack();
+    const session = postgres(cluster.url, { max: 1, fetch_types: false });
+    stack.defer(() => session.end({ timeout: 1 }));
+    const org = await app.organization();
+    const held = await org.create();
+    const other = await org.create();
+    const copy = new Copy(org, app);
+    await copy.catchUp();
+
+    async function prepare(title: string): Promise<void> {
+      await session.unsafe(`
+      begin;
+      update products set title = '${title}' where id = '${held.id}';
+      prepare transaction 'held'
+    `);
+      await org.put(other.path, { title: `Beside ${title}` });
+    }
+
+    await t.step("holds the feed up until it is committed", async () => {
+      await prepare("Emma");
+      const { changes } = await copy.read();
+      await session`commit prepared 'held'`;
+
+      assertEquals(changes, []);
+      assertEquals((await copy.catchUp()).length, 2);
+      await copy.assertComplete();
+    });
+
+    await t.step(
+      "is named by deno task doctor, with both ways out",
+      async () => {
+        await prepare("Persuasion");
+        // The doctor leaves out what has just begun.
+        await pause(10_500);
+
+        const { report } = await DOCTOR.run(
+          (name) => name === "DATABASE_URL" ? cluster.url : undefined,
+          [],
+        );
+        await session`rollback prepared 'held'`;
+
+        assertStringIncludes(
+          report.replaceAll(/\s+/g, " "),
+          "the feed of changes waits for it -> End it: commit prepared 'held' or rollback prepared 'held', in the database postgres",
+        );
+      },
+    );
+
+    await t.step("leaves nothing in the feed when rolled back", async () => {
+      assertEquals((await copy.catchUp()).length, 1);
+      await copy.assertComplete();
+    });
+  },
+);
