@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { pause } from "../../db/connections/deadline.ts";
 import type { Checkout } from "./checkout.ts";
 import {
   type Client,
@@ -42,6 +43,7 @@ export async function startSubject(
   // The service drops the storing of some responses while it is busy.
   for (const client of [dataset.large, dataset.small, dataset.large]) {
     await readAll(service, client);
+    await untilStored(url);
   }
   const { samples, disc } = await settle(url, dataset.large);
   const started = stack.move();
@@ -69,6 +71,20 @@ async function settle(url: string, organization: Organization) {
   } finally {
     await sql.end();
   }
+}
+
+/** Waits until the service has stored its responses, if this checkout stores any. */
+async function untilStored(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, fetch_types: false });
+  const sizeOf = async () => {
+    const [row] = await sql<{ size: string | null }[]>`
+      select pg_relation_size(to_regclass('product_documents')) as size
+    `;
+    return row!.size;
+  };
+  let size;
+  while (size !== (size = await sizeOf())) await pause(1_000);
+  await sql.end();
 }
 
 async function readAll(
