@@ -5,7 +5,7 @@ import {
   formatsByKind,
   listColumns,
   type TableFormat,
-  TABLES,
+  tablesOf,
 } from "./kinds.ts";
 import {
   LineError,
@@ -78,11 +78,8 @@ export async function importCatalogue(
   async function flush(): Promise<void> {
     await write(batch);
     written += batch.length;
-    if (written >= analyzeAt) {
-      await database.write(
-        ...transferSettings,
-        sql`analyze ${names(...TABLES)}`,
-      );
+    if (batch[0] && written >= analyzeAt) {
+      await analyze(database, formats.get(batch[0].kind)!, written);
       analyzeAt *= 10;
     }
     batch = [];
@@ -126,6 +123,22 @@ export async function importCatalogue(
       `The file ends here, after ${records} of ${expected} records`,
     );
   }
+}
+
+/** Runs ANALYZE on the tables of a kind if the planner knows fewer rows than these. */
+async function analyze(
+  database: Operations,
+  format: TableFormat,
+  rows: number,
+): Promise<void> {
+  const [table] = await database.lookUp(sql<{ is_small: boolean }>`
+    select c.reltuples < ${rows} as is_small
+    from pg_class c
+    where c.oid = to_regclass(${format.table})
+  `);
+  if (!table!.is_small) return;
+  const tables = names(...tablesOf([format]));
+  await database.write(...transferSettings, sql`analyze ${tables}`);
 }
 
 /** Writes records of one kind in one transaction. */

@@ -84,7 +84,7 @@ export function tablesOf(tables: readonly Table[]): string[] {
 }
 
 /** Every table of the format. */
-export const TABLES = tablesOf(Object.values(KINDS));
+const TABLES = tablesOf(Object.values(KINDS));
 
 /** A column of the format. */
 interface Column {
