@@ -1,7 +1,6 @@
-/** Log levels, from the most to the least verbose. */
-const LEVELS = ["debug", "info", "warn", "error"] as const;
+import { LOG_LEVELS } from "../schema/environment.ts";
 
-type Level = typeof LEVELS[number];
+type Level = typeof LOG_LEVELS[number];
 
 /** Writes a log line. Callers pass no secrets. */
 export type Log = (level: Level, fields: Record<string, unknown>) => void;
@@ -9,7 +8,9 @@ export type Log = (level: Level, fields: Record<string, unknown>) => void;
 /** A log of JSON lines at this level and above. */
 export function createLog(level: Level, write: (line: string) => void): Log {
   return (of, fields) => {
-    if (LEVELS.indexOf(of) >= LEVELS.indexOf(level)) write(logLine(of, fields));
+    if (LOG_LEVELS.indexOf(of) >= LOG_LEVELS.indexOf(level)) {
+      write(logLine(of, fields));
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Operations } from "../db/database.ts";
 import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
 import type { Precondition } from "../db/products/statements.ts";
-import type { Page } from "../db/records/list_records.ts";
+import type { Page } from "../db/products/list.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";

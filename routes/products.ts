@@ -20,10 +20,10 @@ import { creating, deleting, found, listing, updating } from "./handlers.ts";
 
 /** The handlers of products (specification, 4), their sales rights and territories. */
 export const PRODUCT_HANDLERS = {
-  "GET /products": listing(Parameters, async ({ database }, query) => {
-    const { products, total } = await listProducts(database, query);
-    return { entries: products, total };
-  }),
+  "GET /products": listing(
+    Parameters,
+    ({ database }, query) => listProducts(database, query),
+  ),
   "POST /products": creating("/products", CreateProduct, createProduct),
   "GET /products/changes": changes,
   "POST /products/batch": batch,

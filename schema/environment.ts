@@ -17,6 +17,9 @@ const Bool = v.pipe(
   v.transform((text) => text === "true"),
 );
 
+/** Log levels, from the most to the least verbose. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
 /**
  * The default number of database connections. A third serve look-ups, the rest
  * lists and writes. Fewer leave the disks idle, more overload the database's CPUs.
@@ -73,10 +76,7 @@ export const VARIABLES = v.object({
     v.pipe(v.string(), v.minBytes(32, "must have at least 32 bytes")),
   ),
   LOG_LEVEL: v.optional(
-    v.picklist(
-      ["debug", "info", "warn", "error"],
-      "must be debug, info, warn or error",
-    ),
+    v.picklist(LOG_LEVELS, "must be debug, info, warn or error"),
     "info",
   ),
   MAX_BODY_BYTES: number("1048576", 1, 1_073_741_824),

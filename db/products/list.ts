@@ -21,9 +21,9 @@ import { salesRights } from "./sales_rights_json.ts";
 import { SORTING } from "./sort.ts";
 import { shallowTerritories } from "./territories_json.ts";
 
-/** A page of products as a JSON array, and the number of all matching products. */
+/** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface Page {
-  products: string;
+  entries: string;
   total: number;
 }
 
@@ -33,11 +33,11 @@ export async function listProducts(
   query: ListQuery,
 ): Promise<Page> {
   const page = await readPage(database, (summary) => pageOf(query, summary));
-  return { products: page.products, total: Number(page.total) };
+  return { entries: page.entries, total: Number(page.total) };
 }
 
 interface Row {
-  products: string;
+  entries: string;
   total: string;
   /** The comma-separated ids of products without a valid document. */
   missing: string | null;
@@ -58,7 +58,7 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
     SORTING[sort]
   }),
         ''
-      ) || ']' as products,
+      ) || ']' as entries,
       string_agg(p.id::text, ',') filter (where d.summary is null) as missing
     from (
       select page.id

@@ -13,14 +13,9 @@ import {
 } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
+import type { Page } from "../products/list.ts";
 import { namesContaining } from "../products/search.ts";
 import { notFound, recordWithId, shownColumns } from "./shown_record.ts";
-
-/** A page of a list as a JSON array, and the number of entries on all pages. */
-export interface Page {
-  entries: string;
-  total: number;
-}
 
 /** The sort key of names, which ignores case and accents. It matches the index. */
 const nameKey = sql`left(search_key(r.name), 200) collate "C"`;
