@@ -56,7 +56,8 @@ export async function importCatalogue(
   let end = 0;
   let batch: RecordLine[] = [];
   let length = 0;
-  let records = 0;
+  /** Headers and empty lines. */
+  let others = 0;
   let expected = 0;
   let written = 0;
   let analyzeAt = FIRST_ANALYZE;
@@ -89,13 +90,13 @@ export async function importCatalogue(
 
   async function add(number: number, bytes: Uint8Array): Promise<void> {
     const line = parseLine(bytes, formats);
+    if (!line || "name" in line) others++;
     if (!line) return;
     if ("name" in line) {
       expected += line.records;
       await flush();
       return await nameOrganization(database, line.name);
     }
-    records++;
     if (batch[0] && batch[0].kind !== line.kind) {
       await flush();
       written = 0;
@@ -109,7 +110,6 @@ export async function importCatalogue(
     try {
       await add(number + 1, bytes);
     } catch (error) {
-      records++;
       refused(number + 1, reasonOf(error));
     }
     number++;
@@ -117,6 +117,7 @@ export async function importCatalogue(
     if (batch.length >= MAX_LINES || length >= MAX_LENGTH) await flush();
   }
   await flush();
+  const records = number - others;
   if (records < expected) {
     refused(
       number + 1,
