@@ -6,6 +6,7 @@ import {
   type Operations,
 } from "../../db/database.ts";
 import { SETTINGS } from "./harness.ts";
+import { emptyFolder } from "./prepared_folder.ts";
 
 /** An empty database for this test alone. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -13,9 +14,16 @@ export interface FreshDatabase extends AsyncDisposable {
   operations: Operations;
 }
 
-/** Creates a database beside that of `TEST_DATABASE_URL`, or an embedded one in memory. */
+/** Creates a database beside that of `TEST_DATABASE_URL`, or an embedded one. */
 export async function openFreshDatabase(): Promise<FreshDatabase> {
-  if (!SETTINGS.url) return fresh(SETTINGS, await openDatabase(SETTINGS));
+  if (!SETTINGS.url) {
+    const dataDir = await emptyFolder();
+    return fresh(
+      SETTINGS,
+      await openDatabase({ ...SETTINGS, dataDir }),
+      () => Deno.remove(dataDir, { recursive: true }),
+    );
+  }
   const name = `fresh_${crypto.randomUUID().replaceAll("-", "")}`;
   await administer(`create database ${name}`);
   const url = new URL(SETTINGS.url);
@@ -31,7 +39,7 @@ export async function openFreshDatabase(): Promise<FreshDatabase> {
 function fresh(
   settings: DatabaseSettings,
   database: Database,
-  drop = async () => {},
+  drop: () => Promise<void>,
 ): FreshDatabase {
   return {
     settings,

@@ -1,37 +1,22 @@
 import { raw } from "../../db/connections/sql.ts";
-import {
-  type DatabaseSettings,
-  openDatabase,
-  type Operations,
-} from "../../db/database.ts";
-import { install } from "../../db/install.ts";
+import type { Operations } from "../../db/database.ts";
 import { run } from "../../db/migrate.ts";
 import { DEMO, readSqlFile } from "../../db/sql_files.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { importCatalogue } from "../../db/transfer/import.ts";
-import { SETTINGS } from "./harness.ts";
+import type { App } from "./harness.ts";
 import { ROOT } from "./process.ts";
 
 /** The organization of `sql/demo.sql`. */
 export const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
-/** A migrated database, as commands open it. */
-export interface Side extends AsyncDisposable {
-  of(organizationId?: string): Operations;
-}
-
-/** Opens and migrates a database. Without `settings`, it is embedded and in memory. */
-export async function openSide(
-  settings: DatabaseSettings = { ...SETTINGS, url: undefined },
-): Promise<Side> {
-  const database = await openDatabase(settings);
-  const of = (organizationId?: string) =>
+/** The operations of commands on the database, of an organization or of all. */
+export function commandsOn({ database }: App) {
+  return (organizationId?: string): Operations =>
     database.until(
       performance.now() + 600_000,
       organizationId ? { organizationId, name: "test" } : undefined,
     );
-  await install(of());
-  return { of, [Symbol.asyncDispose]: () => database.close() };
 }
 
 /** Runs SQL like an operator. */

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { SETTINGS } from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
+import { emptyFolder, preparedFolder } from "../support/prepared_folder.ts";
 import { launch, start } from "../support/process.ts";
 
 /** A port without a listener. */
@@ -79,7 +79,7 @@ Deno.test("The service as a process", async (t) => {
     "refuses an embedded database with pending migrations",
     async () => {
       const { code, stderr } = await launch({
-        DATA_DIR: `${dataDir}/unmigrated`,
+        DATA_DIR: await emptyFolder(`${dataDir}/unmigrated`),
         MIGRATE_ON_START: "false",
       }).ended;
 

@@ -1,22 +1,25 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { install } from "../../db/install.ts";
 import { openFreshDatabase } from "../support/fresh_database.ts";
+import { openApp, SETTINGS } from "../support/harness.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import {
   command,
+  commandsOn,
   DEMO_ORGANIZATION,
   exported,
   fillDemo,
-  openSide,
 } from "../support/transfer.ts";
 
-/** The number of products added to the demo organization. */
-const MORE = 3_000;
+/** The products added to the demo organization: five transactions of an import, and two pages of an export. */
+const MORE = 1_000;
 
 /** An export with many products. */
 async function manyProducts(): Promise<string> {
-  await using source = await openSide();
-  await fillDemo(source.of());
-  const lines = (await exported(source.of(DEMO_ORGANIZATION))).split("\n");
+  await using app = await openApp({}, { url: undefined });
+  const source = commandsOn(app);
+  await fillDemo(source());
+  const lines = (await exported(source(DEMO_ORGANIZATION))).split("\n");
   const end = lines.findIndex((line) => line.includes('"publishing_program"'));
   const [, id, code] = /"id":"([^"]+)","product_code":"([^"]+)"/
     .exec(lines[end - 1]!)!;
@@ -35,12 +38,11 @@ async function manyProducts(): Promise<string> {
 }
 
 Deno.test("deno task export and import", async (t) => {
-  await using fresh = await openFreshDatabase();
-  const { url } = fresh.settings;
-  const dataDir = url ? "" : await preparedFolder();
-  if (url) await (await openSide(fresh.settings))[Symbol.asyncDispose]();
-  const env: Record<string, string> = url
-    ? { DATABASE_URL: url }
+  await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
+  if (fresh) await install(fresh.operations);
+  const dataDir = fresh ? "" : await preparedFolder();
+  const env: Record<string, string> = fresh
+    ? { DATABASE_URL: fresh.settings.url! }
     : { DATA_DIR: dataDir };
   const text = await manyProducts();
   const exporting = `$0 export --organization ${DEMO_ORGANIZATION}`;

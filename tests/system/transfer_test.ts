@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Operations } from "../../db/database.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
   builtProduct,
@@ -6,18 +7,17 @@ import {
   storeProducts,
 } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/products/recount.ts";
-
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { KINDS, tablesOf } from "../../db/transfer/kinds.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { SETTINGS } from "../support/harness.ts";
+import { openApp, SETTINGS } from "../support/harness.ts";
+import { openOwnApp } from "../support/own_app.ts";
 import {
+  commandsOn,
   DEMO_ORGANIZATION,
   execute,
   exported,
   fillDemo,
   imported,
-  openSide,
 } from "../support/transfer.ts";
 
 /** The tables that an export omits: credentials and derived data. */
@@ -34,11 +34,11 @@ const NOT_CARRIED = [
 type Product = Record<string, unknown> & { id: string; title: string };
 
 Deno.test("Export and import", async (t) => {
-  await using source = await openSide();
-  await fillDemo(source.of());
-  await using fresh = await openFreshDatabase();
-  await using target = await openSide(fresh.settings);
-  const original = await exported(source.of(DEMO_ORGANIZATION));
+  await using embedded = await openApp({}, { url: undefined });
+  await using own = await openOwnApp();
+  const [source, target] = [commandsOn(embedded), commandsOn(own)];
+  await fillDemo(source());
+  const original = await exported(source(DEMO_ORGANIZATION));
   const lines = original.trimEnd().split("\n");
   const productAt = lines.findIndex((line) => line.includes('"product"'));
 
@@ -51,7 +51,7 @@ Deno.test("Export and import", async (t) => {
 
   await t.step("include every table of an organization", async () => {
     const tables = await execute(
-      source.of(),
+      source(),
       `select c.relname as name
       from pg_class c
       join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
@@ -81,22 +81,22 @@ Deno.test("Export and import", async (t) => {
     async () => {
       const other = uuidv7();
 
-      assertEquals(await imported(target.of(other), original), []);
-      const there = await exported(target.of(other));
-      assertEquals(await imported(source.of(other), there), []);
+      assertEquals(await imported(target(other), original), []);
+      const there = await exported(target(other));
+      assertEquals(await imported(source(other), there), []);
 
       assertEquals(there, original);
-      assertEquals(await exported(source.of(other)), original);
-      assertEquals([...await target.of().scan(miscounted)], []);
-      assertEquals([...await source.of().scan(miscounted)], []);
+      assertEquals(await exported(source(other)), original);
+      assertEquals([...await target().scan(miscounted)], []);
+      assertEquals([...await source().scan(miscounted)], []);
     },
   );
 
   await t.step("write nothing when repeated", async () => {
-    const database = target.of(uuidv7());
+    const database = target(uuidv7());
     const versions = () =>
       execute(
-        target.of(),
+        target(),
         `select p.xmin::text, c.xmin::text as count from products p, product_counts c order by p.id, 2`,
       );
     await imported(database, original);
@@ -109,7 +109,7 @@ Deno.test("Export and import", async (t) => {
 
   await t.step("set every field of an existing record", async () => {
     const id = uuidv7();
-    const database = target.of(id);
+    const database = target(id);
     await imported(database, original);
     const product = JSON.parse(lines[productAt]!) as Product;
     await database.transaction((tx) =>
@@ -137,11 +137,11 @@ Deno.test("Export and import", async (t) => {
       await database.lookUp(currentProducts(product.id)),
       await database.lookUp(builtProduct(product.id)),
     );
-    assertEquals([...await target.of().scan(miscounted)], []);
+    assertEquals([...await target().scan(miscounted)], []);
   });
 
   await t.step("change the series and collections of a product", async () => {
-    const database = target.of(uuidv7());
+    const database = target(uuidv7());
     await imported(database, original);
     const at = lines.findIndex((line) => /"series_id":"/.test(line));
     const product = JSON.parse(lines[at]!) as Record<string, unknown>;
@@ -157,7 +157,7 @@ Deno.test("Export and import", async (t) => {
   await t.step(
     "refuse an invalid line with its reason, and continue",
     async () => {
-      const database = target.of(uuidv7());
+      const database = target(uuidv7());
       const unknown = uuidv7();
       // PostgreSQL rejects this one itself, and PGlite does not return.
       const deep = "[".repeat(200_000) + "]".repeat(200_000);
@@ -208,7 +208,7 @@ Deno.test("Export and import", async (t) => {
 
   await t.step("refuse a line that is not UTF-8", async () => {
     const [report] = await imported(
-      target.of(DEMO_ORGANIZATION),
+      target(DEMO_ORGANIZATION),
       Uint8Array.of(0x22, 0xff, 0x22),
     );
 
@@ -216,7 +216,7 @@ Deno.test("Export and import", async (t) => {
   });
 
   await t.step("accept a line of an earlier release", async () => {
-    const database = target.of(uuidv7());
+    const database = target(uuidv7());
     await imported(database, original);
     const line = changed((product) => delete product.updated_at);
 
@@ -227,10 +227,10 @@ Deno.test("Export and import", async (t) => {
     for (
       const work of [
         exported,
-        (to: ReturnType<typeof target.of>) => imported(to, lines[1]!),
+        (to: Operations) => imported(to, lines[1]!),
       ]
     ) {
-      const error = await work(target.of(uuidv7())).catch((error) => error);
+      const error = await work(target(uuidv7())).catch((error) => error);
 
       assertMatch(error.message, /no organization|licenses_organization/);
     }
@@ -239,7 +239,7 @@ Deno.test("Export and import", async (t) => {
   await t.step("report a file truncated between two lines", async () => {
     const records = lines.length - 1;
     const most = lines.slice(0, -3).join("\n") + "\n";
-    const database = target.of(uuidv7());
+    const database = target(uuidv7());
 
     assertEquals(await imported(database, most), [
       `${records - 1}: The file ends here, after ${
@@ -249,9 +249,24 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(database, original), []);
   });
 
+  await t.step("report a truncated file whose header is refused", async () => {
+    const records = lines.length - 1;
+    const database = target(uuidv7());
+    await imported(database, original);
+    const header = JSON.parse(lines[0]!);
+    header.organization.name = " ";
+    const text = [JSON.stringify(header), ...lines.slice(1, -2)].join("\n");
+
+    const refused = await imported(database, `${text}\n`);
+
+    assertEquals(refused.length, 2);
+    assertMatch(refused[0]!, /^1: .*organizations_name_not_blank/);
+    assertMatch(refused[1]!, new RegExp(`after ${records - 2} of ${records}`));
+  });
+
   await t.step("fail for a file of a later version", async () => {
     const error = await imported(
-      target.of(uuidv7()),
+      target(uuidv7()),
       '{"kind":"catalogue","version":2}',
     ).catch((error) => error);
 
@@ -260,14 +275,14 @@ Deno.test("Export and import", async (t) => {
 
   await t.step("include a column that a later migration adds", async () => {
     await execute(
-      source.of(),
+      source(),
       "alter table seasons add column starts_on date not null default '2026-03-01'",
     );
 
-    const text = await exported(source.of(DEMO_ORGANIZATION));
+    const text = await exported(source(DEMO_ORGANIZATION));
 
     assertMatch(text, /^\{"kind":"season",.*"starts_on":"2026-03-01"\}$/m);
-    assertEquals(await imported(source.of(uuidv7()), original), []);
+    assertEquals(await imported(source(uuidv7()), original), []);
   });
 
   await t.step({
@@ -276,14 +291,14 @@ Deno.test("Export and import", async (t) => {
     ignore: !SETTINGS.url,
     async fn() {
       const id = uuidv7();
-      await imported(target.of(id), original);
+      await imported(target(id), original);
       let text = "";
 
-      await exportCatalogue(target.of(id), {
+      await exportCatalogue(target(id), {
         async write(lines) {
           if (!text) {
             await execute(
-              target.of(),
+              target(),
               `update products set title = 'Later' where organization_id = '${id}'`,
             );
           }
