@@ -2,7 +2,7 @@ import { Backlog } from "./connections/backlog.ts";
 import { openConnection, type Writer } from "./connections/connection.ts";
 import type { ConnectionSettings } from "./connections/driver.ts";
 import { openEmbedded } from "./connections/embedded.ts";
-import { type Lease, type Operation, Pool } from "./connections/pool.ts";
+import { type Observe, type Operation, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";
 import {
   type Result,
@@ -10,9 +10,7 @@ import {
   sql,
   type Statement,
 } from "./connections/sql.ts";
-import { isConflict, isConnectionLoss } from "./connections/sqlstate.ts";
 import { inTransaction, type Transaction } from "./connections/transaction.ts";
-import { pause } from "./connections/deadline.ts";
 
 /** Database operations. Each is a statement or a transaction. */
 export interface Operations {
@@ -43,7 +41,7 @@ export interface Database {
    * milliseconds of `performance.now()`. A transaction is then not committed,
    * unless its COMMIT was already sent.
    */
-  until(deadline: number, caller?: Caller): Operations;
+  until(deadline: number, caller?: Caller, observe?: Observe): Operations;
   readonly load: Load;
   /** Waits up to `seconds` for running operations, then closes every connection. */
   close(seconds?: number): Promise<void>;
@@ -60,9 +58,6 @@ export const readiness = sql`select`;
 
 /** The interval at which unused connections are closed. */
 const IDLE_MS = 60_000;
-
-/** Attempts per operation. */
-const MAX_ATTEMPTS = 3;
 
 /** The caller of the service's own operations, such as look-ups of credentials. */
 const SERVICE: Caller = { organizationId: "", name: "" };
@@ -96,7 +91,8 @@ export async function openDatabase(
     : setInterval(() => pool.closeUnused(), IDLE_MS);
 
   return {
-    until: (deadline, caller) => operationsOf(pool, backlog, deadline, caller),
+    until: (deadline, caller, observe) =>
+      operationsOf(pool, backlog, { deadline, caller, observe }),
     get load() {
       return pool.load;
     },
@@ -111,67 +107,37 @@ export async function openDatabase(
 function operationsOf(
   pool: Pool,
   backlog: Backlog,
-  deadline: number,
-  caller?: Caller,
+  { caller, ...limits }: Pick<Operation, "deadline" | "observe"> & {
+    caller?: Caller | undefined;
+  },
 ): Operations {
   const organizationId = caller?.organizationId;
-  function operate<T>(kind: Kind, work: (lease: Lease) => Promise<T>) {
-    const operation: Operation = { caller: caller ?? SERVICE, kind, deadline };
-    return retrying(() => pool.operate(operation, work));
+  const common = { ...limits, caller: caller ?? SERVICE };
+  function reads(name: string, kind: Kind): Operations["lookUp"] {
+    const operation = { ...common, name, kind };
+    return (statement) =>
+      pool.operate(
+        operation,
+        ({ connection }) => connection.read(statement, organizationId),
+      );
   }
-  function transactionsOf(writer: Writer): Operations["transaction"] {
-    return (work) =>
-      operate(
-        "long",
+  function transactions(name: string, writer: Writer) {
+    const operation = { ...common, name, kind: "long" } as const;
+    return <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
+      pool.operate(
+        operation,
         (lease) => inTransaction(lease, { writer, organizationId }, work),
       );
   }
-  const transaction = transactionsOf("service");
+  const transaction = transactions("transaction", "service");
   const write: Operations["write"] = (...statements) =>
     transaction((tx) => tx.commit(...statements));
   return {
-    lookUp: (statement) =>
-      operate("short", (lease) => read(lease, statement, organizationId)),
-    scan: (statement) =>
-      operate("long", (lease) => read(lease, statement, organizationId)),
+    lookUp: reads("look-up", "short"),
+    scan: reads("scan", "long"),
     transaction,
     write,
-    script: transactionsOf("script"),
+    script: transactions("script", "script"),
     afterwards: (...statements) => backlog.add(() => write(...statements)),
   };
-}
-
-/**
- * Runs a statement. After an error, ROLLBACK clears the connection: postgres.js
- * 3.4.9 would append the next statement's rows to those received before the error.
- */
-async function read<S extends Statement>(
-  { connection, check }: Lease,
-  statement: S,
-  organizationId?: string,
-): Promise<Result<S>> {
-  check();
-  try {
-    return await connection.send(statement, organizationId);
-  } catch (error) {
-    await connection.rollback();
-    throw error;
-  }
-}
-
-/**
- * Runs the operation, and retries it after a conflict or a connection loss. A
- * transaction that may have been committed throws neither.
- */
-async function retrying<T>(operation: () => Promise<T>): Promise<T> {
-  for (let attempt = 1;; attempt++) {
-    try {
-      return await operation();
-    } catch (error) {
-      const canRetry = isConflict(error) || isConnectionLoss(error);
-      if (attempt === MAX_ATTEMPTS || !canRetry) throw error;
-      // The random pause separates conflicting operations.
-      await pause(Math.random() * 20 * attempt);
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import type { Observe } from "./connections/pool.ts";
 import type { Caller, Load } from "./connections/queue.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
 import { isConflict } from "./connections/sqlstate.ts";
@@ -15,7 +16,12 @@ export interface Replica {
    * replica is down. A caller never reads older data than before: after a read from
    * the primary it stays there until the replica has caught up.
    */
-  until(deadline: number, caller: Caller, primary: Operations): Operations;
+  until(
+    deadline: number,
+    caller: Caller,
+    primary: Operations,
+    observe?: Observe,
+  ): Operations;
   readonly load: Load;
   /** Waits up to `seconds` for running operations, then closes every connection. */
   close(seconds?: number): Promise<void>;
@@ -61,8 +67,11 @@ export async function openReplica(
   async function readReplica<S extends Statement>(
     kind: "lookUp" | "scan",
     statement: S,
-    caller: Caller,
-    deadline: number,
+    { caller, deadline, observe }: {
+      caller: Caller;
+      deadline: number;
+      observe?: Observe | undefined;
+    },
   ): Promise<Result<S> | undefined> {
     if (state !== "up") {
       probe();
@@ -72,6 +81,7 @@ export async function openReplica(
     const operations = database.until(
       now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
       caller,
+      observe,
     );
     try {
       const position = positions.of(caller);
@@ -91,10 +101,11 @@ export async function openReplica(
   }
 
   return {
-    until(deadline, caller, primary) {
+    until(deadline, caller, primary, observe) {
+      const limits = { caller, deadline, observe };
       function reading(kind: "lookUp" | "scan"): Operations["lookUp"] {
         return async (statement) => {
-          const found = await readReplica(kind, statement, caller, deadline);
+          const found = await readReplica(kind, statement, limits);
           if (found) return found;
           const rows = await primary[kind](statement);
           const [end] = await primary.lookUp(endOfLog);

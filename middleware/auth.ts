@@ -15,8 +15,8 @@ import { NoParameters } from "../schema/parameters.ts";
 import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { errorFields } from "./log.ts";
-import { checkReady } from "./ready.ts";
-import { timed } from "./timing.ts";
+import { checkReady } from "./http.ts";
+import { begin } from "./timing.ts";
 import { unauthorized } from "./token.ts";
 
 /** A caller with its permissions. */
@@ -50,28 +50,15 @@ export function createGuard() {
     handler: Handler<Authenticated>,
   ): Handler {
     return async (context): Promise<Answer> => {
-      const { services, timing, request } = context;
+      const { services, request } = context;
       checkReady(services);
-      const apiKey = request.headers.get("x-api-key");
-      const caller = await timing.auth.time(() =>
-        services.telemetry.span(
-          "authentication",
-          () =>
-            apiKey === null
-              ? byToken(context, roles)
-              : byKey(context, keys, apiKey),
-        )
-      );
+      const caller = await authenticate(context, keys, roles);
       context.facts.organization_id = caller.organizationId;
       if (need === "write" && !caller.mayWrite) {
-        throw new ApiError(
-          "FORBIDDEN",
-          "These credentials only permit reading",
-        );
+        throw forbidden("These credentials only permit reading");
       }
       if (need === "administer" && !caller.mayAdminister) {
-        throw new ApiError(
-          "FORBIDDEN",
+        throw forbidden(
           "Only the Bearer token of an admin or owner may do this",
         );
       }
@@ -86,15 +73,31 @@ export function createGuard() {
 
 /** The replica for callers that may only read, if there is one. Otherwise the primary. */
 function databaseFor(
-  { services, deadline, timing }: Context,
+  { services: { database, replica, telemetry }, deadline, timing }: Context,
   caller?: Caller,
   mayWrite = true,
 ): Operations {
-  const primary = services.database.until(deadline, caller);
-  const operations = caller && !mayWrite && services.replica
-    ? services.replica.until(deadline, caller, primary)
+  const observe = (operation: string) =>
+    begin(`database ${operation}`, timing.db, telemetry);
+  const primary = database.until(deadline, caller, observe);
+  return caller && !mayWrite && replica
+    ? replica.until(deadline, caller, primary, observe)
     : primary;
-  return timed(operations, timing.db, services.telemetry);
+}
+
+async function authenticate(
+  context: Context,
+  keys: Cache<KnownKey>,
+  roles: Cache<Role>,
+): Promise<KnownCaller> {
+  const { request, timing, services } = context;
+  const end = begin("authentication", timing.auth, services.telemetry);
+  const apiKey = request.headers.get("x-api-key");
+  const caller = apiKey === null
+    ? byToken(context, roles)
+    : byKey(context, keys, apiKey);
+  caller.then(() => end(), end);
+  return await caller;
 }
 
 async function byKey(
@@ -108,10 +111,9 @@ async function byKey(
       "The header x-api-key is not a complete API key: cat_, 12 characters, _, 43 characters",
     );
   }
-  const hash = hashOf(apiKey);
-  const key = await keys.get(hash.toString("latin1"), async () => {
+  const key = await keys.get(apiKey, async () => {
     const [key] = await databaseFor(context).lookUp(keyById(id));
-    if (key && timingSafeEqual(key.key_hash, hash)) {
+    if (key && timingSafeEqual(key.key_hash, hashOf(apiKey))) {
       return { ...key, usedInMinute: 0 };
     }
   });
@@ -178,8 +180,7 @@ async function byToken(
     })
     : undefined;
   if (!role) {
-    throw new ApiError(
-      "FORBIDDEN",
+    throw forbidden(
       "The subject of the token is not a member of this organization",
     );
   }
@@ -188,4 +189,8 @@ async function byToken(
     mayWrite: role !== "viewer",
     mayAdminister: role === "admin" || role === "owner",
   };
+}
+
+function forbidden(message: string): ApiError {
+  return new ApiError("FORBIDDEN", message);
 }

@@ -1,7 +1,12 @@
 import * as v from "valibot";
-import { ApiError, bodyDetails, invalid } from "../schema/errors.ts";
-import { ignoredFields } from "../schema/ignored_fields.ts";
-import { readBytes } from "./body_bytes.ts";
+import { withDeadline } from "../db/connections/deadline.ts";
+import {
+  ApiError,
+  bodyDetails,
+  invalid,
+  unavailable,
+} from "../schema/errors.ts";
+import { ignoredFields } from "../schema/objects.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 import type { Reservation } from "./memory_budget.ts";
@@ -9,6 +14,14 @@ import type { Reservation } from "./memory_budget.ts";
 /** `application/json`, case-insensitive, in UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
+
+/** The size of the read buffer, which a body holds while it arrives. */
+const BUFFER = 65_536;
+
+/** The allowance for a stalled body. A rate below `MIN_BYTES_PER_MS` consumes it. */
+const STALL_MS = 3_000;
+
+const MIN_BYTES_PER_MS = 1;
 
 /**
  * Reads the text of a JSON body into reserved memory. Throws
@@ -63,4 +76,104 @@ function checkMediaType(headers: Headers): void {
       "Content-Encoding is not supported: send the body uncompressed",
     );
   }
+}
+
+/**
+ * Reads the bytes of a body into reserved memory. Throws `PAYLOAD_TOO_LARGE` as
+ * soon as the body exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's
+ * share of memory, `REQUEST_TIMEOUT` for a slow body, or `INVALID_JSON` for an
+ * incomplete one.
+ */
+async function readBytes(
+  { request, services, memory: { bodies }, facts }: Context,
+  memory: Reservation,
+): Promise<Uint8Array> {
+  const { maxBodyBytes: limit, bodyTimeoutMs, isReady } = services;
+  // Content-Length is only a hint, but enough to refuse the body early.
+  if (Number(request.headers.get("content-length")) > limit) {
+    throw tooLarge(limit);
+  }
+  if (!request.body) return new Uint8Array();
+
+  using _buffer = bodies.reserve(facts, BUFFER);
+  const reader = readerOf(request.body);
+  const deadline = performance.now() + bodyTimeoutMs;
+  let stalledAt = performance.now() + STALL_MS;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (true) {
+      const { done, value } = await withDeadline(
+        Math.min(deadline, stalledAt),
+        reader.read(),
+        tooSlow,
+      );
+      if (done) return joined(chunks, size);
+      size += value.length;
+      if (size > limit) throw tooLarge(limit);
+      memory.add(value.length);
+      chunks.push(value);
+      stalledAt = Math.min(
+        stalledAt + value.length / MIN_BYTES_PER_MS,
+        performance.now() + STALL_MS,
+      );
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    if (error instanceof ApiError) throw error;
+    // `deno serve` cuts bodies off when it stops.
+    if (!isReady()) throw unavailable("The service is stopping");
+    throw invalidJson("The body is incomplete", error);
+  }
+
+  function tooSlow(): ApiError {
+    return new ApiError(
+      "REQUEST_TIMEOUT",
+      stalledAt < deadline
+        ? `The body stalled: it must arrive at ${
+          MIN_BYTES_PER_MS * 1000
+        } bytes a second or faster`
+        : `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`,
+    );
+  }
+}
+
+/**
+ * Reads a byte stream into growing buffers: Deno allocates 64 KiB for each read,
+ * which would add up for stalled bodies. Requests created in this process have
+ * another kind of stream.
+ */
+function readerOf(body: ReadableStream<Uint8Array>) {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = body.getReader({ mode: "byob" });
+  } catch {
+    return body.getReader();
+  }
+  let size = 1_024;
+  return {
+    read() {
+      size = Math.min(size * 2, BUFFER);
+      return reader.read(new Uint8Array(size));
+    },
+    cancel: () => reader.cancel(),
+  };
+}
+
+function joined(chunks: Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!;
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError(
+    "PAYLOAD_TOO_LARGE",
+    `The body is larger than ${limit} bytes`,
+  );
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { unavailable } from "../schema/errors.ts";
 
 /** The life of an entry. It lets a revoked key stop working within 5 seconds. */
@@ -9,8 +10,8 @@ const MAX_ENTRIES = 10_000;
 const MAX_UNCACHED = 250;
 
 /**
- * Caches look-ups of credentials for seconds. Unknown credentials are not cached,
- * so that a new key works at once.
+ * Caches look-ups of credentials for seconds, by their hashes. Unknown credentials are
+ * not cached, so that a new key works at once.
  */
 export class Cache<T> {
   readonly #entries = new Map<
@@ -20,14 +21,15 @@ export class Cache<T> {
   #uncached = 0;
 
   /**
-   * Returns the value of the key from the cache, or from `find`. Concurrent callers
-   * share a look-up. Throws `SERVICE_UNAVAILABLE` during too many look-ups of
-   * uncached keys.
+   * Returns the value of the credential from the cache, or from `find`. Concurrent
+   * callers share a look-up. Throws `SERVICE_UNAVAILABLE` during too many look-ups of
+   * uncached credentials.
    */
   async get(
-    key: string,
+    credential: string,
     find: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
+    const key = createHash("sha256").update(credential).digest("hex");
     const known = this.#entries.get(key);
     if (known && performance.now() < known.until) return await known.value;
 

@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
 import { ApiError } from "../schema/errors.ts";
-import { failure, JSON_TYPE, VERSIONS } from "../schema/envelope.ts";
+import { JSON_TYPE, VERSIONS } from "../schema/envelope.ts";
 import { CHUNK, streamBody } from "./answer_stream.ts";
 import type { Answer, Facts, Memory, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
 import { errorFields } from "./log.ts";
 import type { Reservation } from "./memory_budget.ts";
-import { pathOf } from "./request_path.ts";
+import { pathOf } from "./http.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
@@ -118,4 +118,19 @@ function loggedPath(path: string): string {
   return path.split("/")
     .map((part) => part.length > 36 ? `${part.slice(0, 16)}…` : part)
     .join("/").slice(0, 200);
+}
+
+/** The envelope of a success (specification, 7.1). `data` is JSON text. */
+export function success(data: string, meta?: object): string {
+  const tail = meta ? `,"meta":${JSON.stringify(meta)}` : "";
+  return `{"success":true,"data":${data},"error":null${tail}}`;
+}
+
+/** The envelope of a failure. */
+function failure(
+  { code, message, details }: ApiError,
+  requestId: string,
+): string {
+  const error = { code, message, details, request_id: requestId };
+  return JSON.stringify({ success: false, error });
 }

@@ -5,8 +5,8 @@ import type { ErrorCode } from "../schema/errors.ts";
 export interface Telemetry {
   /** Names the span of the request after its route. */
   routed(method: string, path: string): void;
-  /** Runs a part of the request in a span. */
-  span<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Starts the span of a part of the request. Call the result at its end. */
+  start(name: string): (error?: unknown) => void;
   /** The id of the request's trace, if there is one. */
   traceId(): string | undefined;
   failed(code: ErrorCode): void;
@@ -17,7 +17,7 @@ export interface Telemetry {
 /** Telemetry without OpenTelemetry: it does nothing. */
 export const SILENT: Telemetry = {
   routed() {},
-  span: (_name, work) => work(),
+  start: () => () => {},
   traceId: () => undefined,
   failed() {},
   measure() {},
@@ -45,20 +45,18 @@ export function openTelemetry(): Telemetry {
       current()?.updateName(`${method} ${path}`);
       current()?.setAttribute("http.route", path);
     },
-    span: (name, work) =>
-      tracer.startActiveSpan(name, async (span) => {
-        try {
-          return await work();
-        } catch (error) {
+    start(name) {
+      const span = tracer.startSpan(name);
+      return (error) => {
+        if (error) {
           // Omits the message, which may quote client data.
           const { code, name } = error as { code?: string; name?: string };
           span.setAttribute("error.type", String(code ?? name));
           span.setStatus({ code: 2 }); // SpanStatusCode.ERROR
-          throw error;
-        } finally {
-          span.end();
         }
-      }),
+        span.end();
+      };
+    },
     traceId: () => current()?.spanContext().traceId,
     failed: (code) => errors?.add(1, { "error.type": code }),
     measure(pool, connections) {
@@ -86,7 +84,7 @@ interface OpenTelemetry {
 }
 
 interface Tracer {
-  startActiveSpan<T>(name: string, work: (span: Span) => T): T;
+  startSpan(name: string): Span;
 }
 
 interface Span {

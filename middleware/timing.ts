@@ -1,19 +1,17 @@
-import type { Operations } from "../db/database.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-/** Adds up the time during which at least one of its tasks runs. */
+/** Adds up the time during which at least one part runs. */
 export class Stopwatch {
   #running = 0;
   #since = 0;
   #total = 0;
 
-  async time<T>(work: () => T | Promise<T>): Promise<T> {
+  start(): void {
     if (this.#running++ === 0) this.#since = performance.now();
-    try {
-      return await work();
-    } finally {
-      if (--this.#running === 0) this.#total += performance.now() - this.#since;
-    }
+  }
+
+  stop(): void {
+    if (--this.#running === 0) this.#total += performance.now() - this.#since;
   }
 
   /** The time so far, in milliseconds. */
@@ -30,23 +28,20 @@ export interface Timing {
   db: Stopwatch;
 }
 
-/** Times the operations, and runs each in a span of the request's trace. */
-export function timed(
-  operations: Operations,
+/**
+ * Times a part of a request, in a span of its trace. Call the result at the end, with
+ * the error if there is one.
+ */
+export function begin(
+  name: string,
   stopwatch: Stopwatch,
-  { span }: Telemetry,
-): Operations {
-  const over = <T>(name: string, work: () => Promise<T>) =>
-    stopwatch.time(() => span(`database ${name}`, work));
-  return {
-    lookUp: (statement) => over("look-up", () => operations.lookUp(statement)),
-    scan: (statement) => over("scan", () => operations.scan(statement)),
-    transaction: (work) =>
-      over("transaction", () => operations.transaction(work)),
-    write: (...statements) =>
-      over("transaction", () => operations.write(...statements)),
-    script: (work) => over("script", () => operations.script(work)),
-    afterwards: (...statements) => operations.afterwards(...statements),
+  telemetry: Telemetry,
+): (error?: unknown) => void {
+  stopwatch.start();
+  const end = telemetry.start(name);
+  return (error) => {
+    end(error);
+    stopwatch.stop();
   };
 }
 

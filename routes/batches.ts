@@ -2,8 +2,7 @@ import { writeBatch } from "../db/products/write_many.ts";
 import type { Operation } from "../db/products/rounds.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
-import { preconditionOf } from "../middleware/etag.ts";
-import { idempotencyKeyOf } from "../middleware/request_headers.ts";
+import { idempotencyKeyOf, preconditionOf } from "../middleware/http.ts";
 import {
   Batch,
   failedAt,
@@ -12,7 +11,7 @@ import {
   type SentOperation,
 } from "../schema/batch.ts";
 import { ApiError } from "../schema/errors.ts";
-import { ignoredFields } from "../schema/ignored_fields.ts";
+import { ignoredFields } from "../schema/objects.ts";
 import { ok } from "./handlers.ts";
 
 /** `POST /products/batch`. Each operation has its own result. */

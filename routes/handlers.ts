@@ -1,13 +1,17 @@
 import type { Operations } from "../db/database.ts";
 import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
-import type { Precondition } from "../db/products/statements.ts";
+import type { Precondition } from "../db/products/write.ts";
 import type { Page } from "../db/products/list.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
-import { etagOf, isNotModified, preconditionOf } from "../middleware/etag.ts";
-import { linkHeader } from "../middleware/link.ts";
-import { idempotencyKeyOf } from "../middleware/request_headers.ts";
-import { success } from "../schema/envelope.ts";
+import {
+  etagOf,
+  idempotencyKeyOf,
+  isNotModified,
+  linkHeader,
+  preconditionOf,
+} from "../middleware/http.ts";
+import { success } from "../middleware/respond.ts";
 import { readQuery } from "../schema/list_query.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { readiness } from "../db/database.ts";
 import type { Handler } from "../middleware/context.ts";
-import { checkReady } from "../middleware/ready.ts";
+import { checkReady } from "../middleware/http.ts";
 import type { ServiceOperation } from "../schema/openapi/operations.ts";
 import { ok } from "./handlers.ts";
 

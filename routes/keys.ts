@@ -7,8 +7,8 @@ import {
 } from "../db/api_keys.ts";
 import { readText, validBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
+import { success } from "../middleware/respond.ts";
 import { NewApiKey, Revocation } from "../schema/api_key.ts";
-import { success } from "../schema/envelope.ts";
 import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/list_query.ts";
 import { ok } from "./handlers.ts";

@@ -7,8 +7,7 @@ import type {
 import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
-import { checkVersion } from "../middleware/request_headers.ts";
-import { ApiError } from "../schema/errors.ts";
+import { checkHost, checkVersion } from "../middleware/http.ts";
 import { API, type ApiOperation } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import { HEALTH_HANDLERS } from "./health.ts";
@@ -16,9 +15,6 @@ import { KEY_HANDLERS } from "./keys.ts";
 import { PRODUCT_HANDLERS } from "./products.ts";
 import { RECORD_HANDLERS } from "./record_handlers.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
-
-/** A valid `Host` (RFC 9110, 7.2). Other values could change the path of the URL. */
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 const MIB = 1_048_576;
 
@@ -68,8 +64,8 @@ export function createHandler(
   };
 
   return async (request) => {
-    const context = { services, memory, request };
-    const response = await respond(context, request, (facts, timing) => {
+    const shared = { services, memory };
+    const response = await respond(shared, request, (facts, timing) => {
       checkHost(request);
       checkVersion(request.headers);
       const found = match(routes, request);
@@ -80,21 +76,17 @@ export function createHandler(
       services.telemetry.routed(request.method, found.path);
       const deadline = performance.now() + services.deadlineMs;
       const { handler, params, takesQuery } = found;
-      const sent = { ...context, params, takesQuery };
-      return handler({ ...sent, deadline, facts, timing });
+      return handler({
+        services,
+        memory,
+        request,
+        params,
+        takesQuery,
+        deadline,
+        facts,
+        timing,
+      });
     });
     return allowOrigin(request, response);
   };
-}
-
-function checkHost({ headers, url }: Request): void {
-  const host = headers.get("host");
-  if ((host === null || HOST.test(host)) && URL.canParse(url)) return;
-  throw new ApiError("VALIDATION_ERROR", "The header Host is invalid", {
-    details: [{
-      header: "Host",
-      code: "invalid_host",
-      message: "Expected a host name or an address, and optionally a port",
-    }],
-  });
 }

@@ -10,8 +10,8 @@ import {
 } from "../db/products/write.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import { parseJson } from "../middleware/json.ts";
+import { success } from "../middleware/respond.ts";
 import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
-import { success } from "../schema/envelope.ts";
 import { Parameters, readQuery } from "../schema/list_query.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";

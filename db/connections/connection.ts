@@ -1,8 +1,8 @@
 import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
-import { type ConnectionSettings, execute, openDriver } from "./driver.ts";
+import { type ConnectionSettings, type Driver, openDriver } from "./driver.ts";
 import { endsSession, openSocket } from "./socket.ts";
-import { parametersOf, type Result, type Statement } from "./sql.ts";
+import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 
 /** The result of a statement, and its command tag. */
 export type Reply<S extends Statement = Statement> = Result<S> & {
@@ -28,6 +28,11 @@ export interface Connection {
   readonly canPipeline: boolean;
   /** Sends a statement for this organization. */
   send<S extends Statement>(
+    statement: S,
+    organizationId?: string,
+  ): Promise<Reply<S>>;
+  /** Sends a statement outside a transaction. */
+  read<S extends Statement>(
     statement: S,
     organizationId?: string,
   ): Promise<Reply<S>>;
@@ -93,6 +98,16 @@ export function openConnection(
       const { text, parameters } = parametersOf(statement, organizationId);
       return execute<Reply<S>>(driver, text, parameters, statement.prepare);
     },
+    async read(statement, organizationId) {
+      try {
+        return await connection.send(statement, organizationId);
+      } catch (error) {
+        // postgres.js 3.4.9 would append the next statement's rows to the rows that it
+        // received before the error.
+        await connection.rollback();
+        throw error;
+      }
+    },
     async begin(writer) {
       const begun = await run(
         `begin read write; set local catalogue.writer = '${writer}'`,
@@ -119,4 +134,33 @@ export function openConnection(
     },
   };
   return connection;
+}
+
+/** The functions of a settled query, which keep nothing in memory. */
+const SETTLED = { resolve() {}, reject() {} };
+
+/**
+ * Sends a text to the server, as a simple query unless it has `parameters`, and
+ * returns its result. V8 allocates the driver's `resolve` and `reject` in the old
+ * generation, where they keep the query and its result until a full garbage
+ * collection. So this function replaces them.
+ */
+async function execute<Result>(
+  driver: Driver,
+  text: string,
+  parameters?: readonly unknown[],
+  prepare = false,
+): Promise<Result> {
+  const values = parameters?.map((value) =>
+    value instanceof Json ? driver.json(value.value as never) : value as never
+  );
+  const options = { prepare, simple: !values } as object;
+  const query = driver.unsafe(text, values, options);
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  Object.assign(query, { resolve, reject }).execute();
+  try {
+    return await promise;
+  } finally {
+    Object.assign(query, SETTLED);
+  }
 }

@@ -1,7 +1,6 @@
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
 import { type Address, tlsOf } from "./socket.ts";
-import { Json } from "./sql.ts";
 
 export type Driver = postgres.Sql;
 
@@ -61,34 +60,6 @@ export function openDriver(
         ...settings.prepare && { ...READ_ONLY, ...limitsOf(settings) },
       },
     });
-}
-
-/**
- * Sends a text to the server, as a simple query unless it has `parameters`, and
- * returns its result. V8 allocates the driver's `resolve` and `reject` in the old
- * generation, where they keep the query and its result until a full garbage
- * collection. So this function replaces them.
- */
-export async function execute<Result>(
-  driver: Driver,
-  text: string,
-  parameters?: readonly unknown[],
-  prepare = false,
-): Promise<Result> {
-  const values = parameters?.map((value) =>
-    value instanceof Json
-      ? driver.json(value.value as postgres.JSONValue)
-      : value as postgres.ParameterOrJSON<never>
-  );
-  const options = { prepare, simple: !values } as object;
-  const query = driver.unsafe(text, values, options);
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  Object.assign(query, { resolve, reject }).execute();
-  try {
-    return await promise;
-  } finally {
-    Object.assign(query, { resolve() {}, reject() {} });
-  }
 }
 
 const CONNECT_SECONDS = 5;

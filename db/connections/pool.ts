@@ -1,9 +1,8 @@
-import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
-import { pause, withDeadline } from "./deadline.ts";
+import { pause } from "./deadline.ts";
 import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
-import { Slot } from "./slot.ts";
-import { endsSession } from "./sqlstate.ts";
+import { type Lease, Slot } from "./slot.ts";
+import { isConflict, isConnectionLoss } from "./sqlstate.ts";
 
 interface PoolSettings {
   connections: number;
@@ -11,37 +10,36 @@ interface PoolSettings {
   statementTimeoutMs: number;
 }
 
-/** A request for a connection. */
+/** Observes an operation: called at its start, it returns a function to call at its end. */
+export type Observe = (operation: string) => (error?: unknown) => void;
+
+/** A use of one connection. */
 export interface Operation {
-  caller: Caller;
+  name: string;
   kind: Kind;
+  caller: Caller;
   /** In milliseconds of `performance.now()`. */
   deadline: number;
+  observe?: Observe | undefined;
 }
 
-/** The exclusive use of a connection by one operation. */
-export interface Lease {
-  readonly connection: Connection;
-  /** Call before each use. Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. */
-  check(): void;
-}
-
-/** The time that a reply may take after the end of its statement. */
-const GRACE_MS = 2_000;
+/** Attempts per operation. */
+const MAX_ATTEMPTS = 3;
 
 /** A pool whose connections serve one operation at a time. */
 export class Pool {
   readonly #slots: Slot[];
   readonly #queue: Queue<Slot>;
-  readonly #statementTimeoutMs: number;
 
   constructor(
     open: () => Connection,
     { connections, statementTimeoutMs }: PoolSettings,
   ) {
-    this.#slots = Array.from({ length: connections }, () => new Slot(open));
+    this.#slots = Array.from(
+      { length: connections },
+      () => new Slot(open, statementTimeoutMs),
+    );
     this.#queue = new Queue(this.#slots);
-    this.#statementTimeoutMs = statementTimeoutMs;
   }
 
   get load(): Load {
@@ -49,56 +47,32 @@ export class Pool {
   }
 
   /**
-   * Runs `work` with exclusive use of a connection until `work` settles. Throws
-   * `SERVICE_UNAVAILABLE` at the deadline, even if `work` has not settled.
+   * Runs `work` with exclusive use of a connection until it settles, and again after
+   * a conflict or a connection loss. A transaction that may have been committed
+   * throws neither. Throws `SERVICE_UNAVAILABLE` at the deadline.
    */
   async operate<T>(
-    { caller, kind, deadline }: Operation,
+    { name, kind, caller, deadline, observe }: Operation,
     work: (lease: Lease) => Promise<T>,
   ): Promise<T> {
-    const slot = await this.#queue.acquire(deadline, caller, kind);
-    const running = this.#perform(slot, deadline, work);
-    const release = () => this.#queue.release(slot, caller, kind);
-    running.then(release, release);
-    return await withDeadline(
-      deadline,
-      running,
-      () => unavailable("The database did not respond in time"),
-    );
-  }
-
-  async #perform<T>(
-    slot: Slot,
-    deadline: number,
-    work: (lease: Lease) => Promise<T>,
-  ): Promise<T> {
-    let isOver = false;
-    const connection = await slot.connection();
-    const lease = {
-      connection,
-      check() {
-        if (isOver || performance.now() >= deadline) {
-          throw unavailable("The operation is over");
+    const end = observe?.(name);
+    for (let attempt = 1;; attempt++) {
+      try {
+        const slot = await this.#queue.acquire(deadline, caller, kind);
+        const release = () => this.#queue.release(slot, caller, kind);
+        const result = await slot.run(work, deadline, release);
+        end?.();
+        return result;
+      } catch (error) {
+        const canRetry = isConflict(error) || isConnectionLoss(error);
+        if (attempt === MAX_ATTEMPTS || !canRetry) {
+          end?.(error);
+          throw error;
         }
-      },
-    };
-    try {
-      return await withDeadline(this.#silentAt(deadline), work(lease), () => {
-        connection.break();
-        return unavailable("The database connection does not respond");
-      });
-    } catch (error) {
-      if (endsSession(error)) connection.break();
-      throw error;
-    } finally {
-      isOver = true;
+        // The random pause separates conflicting operations.
+        await pause(Math.random() * 20 * attempt);
+      }
     }
-  }
-
-  /** The time after which a silent connection is dead: the statement timeout has passed. */
-  #silentAt(deadline: number): number {
-    const ended = performance.now() + this.#statementTimeoutMs;
-    return Math.max(deadline, ended) + GRACE_MS;
   }
 
   /** Closes connections that are unused since the last call. */

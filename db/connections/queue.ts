@@ -107,7 +107,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   release(slot: Slot, caller: Caller, kind: Kind): void {
     for (const node of this.#pathOf(caller)) node.running[kind]--;
     this.#free.push(slot);
-    while (this.#free.length > 0 && this.#giveNext());
+    while (sum(this.#root.waiting) > 0 && this.#giveNext());
   }
 
   #giveNext(): boolean {

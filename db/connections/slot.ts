@@ -1,20 +1,33 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
-import { pause } from "./deadline.ts";
+import { pause, withDeadline } from "./deadline.ts";
+import { endsSession } from "./sqlstate.ts";
+
+/** The exclusive use of a connection by one operation. */
+export interface Lease {
+  readonly connection: Connection;
+  /** Call before each use. Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. */
+  check(): void;
+}
 
 /** The least time between two connection attempts of a slot. */
 const RECONNECT_MS = 250;
 
+/** The time that a reply may take after the end of its statement. */
+const GRACE_MS = 2_000;
+
 /** A slot of the pool. It connects on first use, and replaces a lost connection. */
 export class Slot {
   readonly #open: () => Connection;
+  readonly #statementTimeoutMs: number;
   #connection: Connection | undefined;
   #openedAt = -Infinity;
   #isClosed = false;
   #wasUsed = false;
 
-  constructor(open: () => Connection) {
+  constructor(open: () => Connection, statementTimeoutMs: number) {
     this.#open = open;
+    this.#statementTimeoutMs = statementTimeoutMs;
   }
 
   /** Whether the slot has a connection that is not lost. */
@@ -22,10 +35,45 @@ export class Slot {
     return this.#connection?.isLost === false;
   }
 
-  /** Returns the connection, or opens one. Throws `SERVICE_UNAVAILABLE` if closed. */
-  connection(): Connection | Promise<Connection> {
+  /**
+   * Runs `work` with the connection, and calls `release` when the slot is free again.
+   * Throws `SERVICE_UNAVAILABLE` at the deadline, even if `work` has not settled: the
+   * slot is then free when `work` settles, or when the connection is dead.
+   */
+  async run<T>(
+    work: (lease: Lease) => Promise<T>,
+    deadline: number,
+    release: () => void,
+  ): Promise<T> {
     this.#wasUsed = true;
-    return this.isOpen ? this.#connection! : this.#reconnected();
+    const started = performance.now();
+    let isOver = false;
+    const check = () => {
+      if (isOver || performance.now() >= deadline) {
+        throw unavailable("The operation is over");
+      }
+    };
+    const end = (error?: unknown) => {
+      if (isOver) return;
+      isOver = true;
+      if (error !== undefined && endsSession(error)) {
+        this.#connection?.break();
+      }
+      release();
+    };
+    const running = this.isOpen
+      ? work({ connection: this.#connection!, check })
+      : this.#reconnected().then((connection) => work({ connection, check }));
+    running.then(() => end(), end);
+    return await withDeadline(deadline, running, () => {
+      // A connection that is silent after the statement timeout is dead.
+      const ended = Math.max(deadline, started + this.#statementTimeoutMs);
+      withDeadline(ended + GRACE_MS, running, () => {
+        this.#connection?.break();
+        return unavailable("The database connection does not respond");
+      }).catch(end);
+      return unavailable("The database did not respond in time");
+    });
   }
 
   async #reconnected(): Promise<Connection> {

@@ -8,7 +8,10 @@ export interface Address {
   port: number[];
 }
 
-/** Opens a socket to the server. The statements of a round trip are several small writes, which must not wait for each other (RFC 9293, 3.7.4). */
+/**
+ * Opens a socket to the server. The statements of a round trip are several small writes,
+ * which must not wait for each other (RFC 9293, 3.7.4).
+ */
 export function openSocket({ host: [host], port: [port] }: Address): Duplex {
   // The driver verifies the certificate against `host`.
   return Object.assign(connect(port!, host!).setNoDelay(), { host });

@@ -1,6 +1,6 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection, Reply, Writer } from "./connection.ts";
-import type { Lease } from "./pool.ts";
+import type { Lease } from "./slot.ts";
 import type { Results, Statement } from "./sql.ts";
 import { isConflict, isConnectionLoss } from "./sqlstate.ts";
 

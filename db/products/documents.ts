@@ -5,7 +5,8 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
-import { nestedJson } from "./nested_json.ts";
+import { nestedJson, newNestedJson } from "./nested_json.ts";
+import { type Change, idsOf } from "./row.ts";
 import { scalarsJson } from "./scalars_json.ts";
 
 /*
@@ -40,14 +41,18 @@ export const validDocument = sql`
 export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
 
 /** The document of product `p` of organization `o`, built from the tables. */
-const built = sql`
-  p.organization_id,
-  p.id,
-  p.updated_at,
-  o.names_version,
-  ${scalarsJson} as summary,
-  ${nestedJson} as details
-`;
+const built = builtWith(nestedJson);
+
+function builtWith(nested: Statement): Statement {
+  return sql`
+    p.organization_id,
+    p.id,
+    p.updated_at,
+    o.names_version,
+    ${scalarsJson} as summary,
+    ${nested} as details
+  `;
+}
 
 const columns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
@@ -114,9 +119,10 @@ export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
  * is infinite and cannot increase.
  */
 export function answerProducts(
-  ids: readonly string[],
+  changes: readonly Change[],
   shown = fullAnswer,
 ): Statement<Answer> {
+  const areNew = changes.every(({ isNew }) => isNew);
   return sql<Answer>`
     insert into product_documents as d (${columns})
     select
@@ -127,10 +133,10 @@ export function answerProducts(
       b.summary,
       b.details
     from (
-      select ${built}
+      select ${areNew ? builtWith(newNestedJson) : built}
       from products p
       join organizations o on o.id = ${organization}
-      where p.organization_id = ${organization} and p.id ${among(ids)}
+      where p.organization_id = ${organization} and p.id ${idsOf(changes)}
     ) b
     ${onConflict}
     returning d.product_id as id, ${shown} as product
@@ -168,19 +174,24 @@ export function storeProducts(
   ];
 }
 
+/** The summary of product `p` from document `d`, or null. */
+export const storedSummary = sql`d.summary`;
+
+/** The summary of product `p`, from document `d` or the tables. */
+export const currentSummary = sql`coalesce(d.summary, ${scalarsJson})`;
+
 /**
- * Reads a page from documents. If a document is missing, reads the page again from
- * the tables, and stores the missing documents in the background.
+ * Reads a page from documents. If documents are missing, reads the page again with
+ * `current`, and stores them in the background.
  */
 export async function readPage<Row extends { missing: string | null }>(
   database: Operations,
-  pageOf: (summary: Statement) => Statement<Row>,
+  stored: Statement<Row>,
+  current: (page: Row) => Statement<Row>,
 ): Promise<Row> {
-  const [page] = await database.scan(pageOf(sql`d.summary`));
+  const [page] = await database.scan(stored);
   if (!page!.missing) return page!;
   database.afterwards(...storeProducts(page!.missing.split(",")));
-  const [built] = await database.scan(
-    pageOf(sql`coalesce(d.summary, ${scalarsJson})`),
-  );
-  return built!;
+  const [complete] = await database.scan(current(page!));
+  return complete!;
 }

@@ -2,7 +2,7 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
-import { readPage } from "./documents.ts";
+import { currentSummary, readPage, storedSummary } from "./documents.ts";
 import { pageOf } from "./feed_page.ts";
 
 /*
@@ -37,7 +37,8 @@ export async function listChanges(
   const range = { from, limit, include, safe: horizon!.safe };
   const { changes, version, id, more } = await readPage(
     database,
-    (summary) => pageOf(range, summary),
+    pageOf(range, storedSummary),
+    () => pageOf(range, currentSummary),
   );
   return {
     changes,

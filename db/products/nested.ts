@@ -2,11 +2,11 @@ import { typesOf } from "../../schema/collateral.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import type { Statement } from "../connections/sql.ts";
 import { uuidv7 } from "../uuid.ts";
+import type { Check } from "./check.ts";
 import {
   appending,
   changing,
   type Entry,
-  type Expected,
   pruning,
   upserting,
 } from "./nested_rows.ts";
@@ -14,8 +14,8 @@ import type { Change } from "./row.ts";
 
 /** The statements that write nested arrays, in this order. */
 interface Writes {
-  /** Updates of stored rows. Each must find its rows. */
-  changes: Expected[];
+  /** Updates of stored rows. */
+  changes: Check[];
   writes: Statement[];
   /** Deletions, last: a series may reference a link until `setSeries` changes it. */
   prunes: Statement[];
@@ -86,14 +86,22 @@ export function nestedWrites(changes: readonly Change[]): Writes {
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function merged(table: string, columns: string[]): Sync {
   const change = changing(table, columns);
+  const insert = upserting(table, ["id"], columns);
   const append = appending(table, ["id", ...columns]);
   const prune = pruning(table, ["id"]);
   return (arrays) => {
     const { ids, changed, created } = rowsOf(arrays);
     const emptied = arrays.filter(({ entries }) => entries.length === 0);
+    // Appending reads the stored rows. New products have none.
+    const existing = existingIds(arrays);
+    const isAppended = (row: Entry) =>
+      existing.includes(row.product_id as string);
     return {
       changes: change(ids, changed),
-      writes: append(ids, numbered(created)),
+      writes: [
+        ...insert(ids, created.filter((row) => !isAppended(row))),
+        ...append(existing, numbered(created.filter(isAppended))),
+      ],
       prunes: prune(existingIds(emptied), []),
     };
   };

@@ -70,16 +70,26 @@ export const collateral = sql`array_to_json(array(
 ))`;
 
 /** The fields of product `p` that lists omit, as the inside of a JSON object. */
-export const nestedJson = sql`concat(
-  '"product_prices":', ${prices},
-  ',"packing_configurations":', ${packings},
-  ',"contributors":', ${contributors},
-  ',"product_collections":', ${collections},
-  ',"custom_fields":', ${customFields},
-  ',"collateral":', ${collateral},
-  ',"product_territories":', ${territories},
-  ',"product_sales_rights":', ${salesRights}
-)`;
+export const nestedJson = nestedWith(territories, salesRights);
+
+/**
+ * The same for a new product, which has no rights. PostgreSQL starts every subselect
+ * of a plan, and those of the rights are a third of all.
+ */
+export const newNestedJson = nestedWith(raw("'[]'"), raw("'[]'"));
+
+function nestedWith(territories: Statement, salesRights: Statement): Statement {
+  return sql`concat(
+    '"product_prices":', ${prices},
+    ',"packing_configurations":', ${packings},
+    ',"contributors":', ${contributors},
+    ',"product_collections":', ${collections},
+    ',"custom_fields":', ${customFields},
+    ',"collateral":', ${collateral},
+    ',"product_territories":', ${territories},
+    ',"product_sales_rights":', ${salesRights}
+  )`;
+}
 
 /** The columns shown of the records that entry `x` references. */
 function shownColumns(array: Reference["array"]): Statement[] {

@@ -7,6 +7,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { type Check, finds } from "./check.ts";
 
 /*
  * Each function makes the statements that write nested rows of one table. The rows of
@@ -21,26 +22,6 @@ const MAX_ROWS = 500;
 /** An entry of a body, with its `product_id`. */
 export type Entry = Record<string, unknown>;
 
-/** A statement that must find this number of rows. */
-export interface Expected {
-  statement: Statement;
-  rows: number;
-}
-
-/** The error of a statement that did not find every row that the entries name. */
-export class RowsMissing extends Error {
-  override readonly name = "RowsMissing";
-}
-
-/** Throws `RowsMissing` unless each statement found its rows. */
-export function checkFound(
-  expected: readonly Expected[],
-  results: readonly { readonly count: number }[],
-): void {
-  if (expected.every(({ rows }, i) => results[i]!.count === rows)) return;
-  throw new RowsMissing();
-}
-
 /** Updates the rows that the entries name by `id`. Each must exist. */
 export function changing(table: string, columns: string[]) {
   const columnNames = names(...columns);
@@ -48,7 +29,7 @@ export function changing(table: string, columns: string[]) {
     ? sql`and e.entry -> 'types' ? x.collateral_type`
     : sql``;
 
-  return (productIds: string[], rows: Entry[]): Expected[] => {
+  return (productIds: string[], rows: Entry[]): Check[] => {
     if (rows.length === 0) return [];
     const statement = sql`
       update ${raw(table)} x
@@ -62,7 +43,7 @@ export function changing(table: string, columns: string[]) {
         and x.product_id = (e.entry ->> 'product_id')::uuid
         and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
     `;
-    return [{ statement, rows: rows.length }];
+    return [finds(rows.length, statement)];
   };
 }
 

@@ -1,12 +1,10 @@
 import { invalid, unknownReference } from "../../schema/errors.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
-import { type Answer, answerProducts, currentProducts } from "./documents.ts";
-import { notFound } from "./read.ts";
-import { lockProducts, updateRows } from "./row.ts";
-import { explain, lookingUp } from "./violations.ts";
-import type { Precondition } from "./statements.ts";
+import type { Check } from "./check.ts";
+import { answerProducts } from "./documents.ts";
+import { updateRows } from "./row.ts";
+import { changeProduct, matching, type Precondition } from "./write.ts";
 
 /** A stored row that the entry at `pointer` names by its `id`. */
 export interface NamedRow {
@@ -33,67 +31,40 @@ export async function replaceRows(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body: {}, isNew: false };
-  try {
-    const results = await database.transaction(async (tx) => {
-      const isChecked = precondition !== undefined || named.length > 0;
-      if (isChecked) await lockAndCheck(tx, id, named, precondition);
-      return await tx.commit(
-        ...isChecked ? [] : [lockProducts(id)],
-        updateRows([change]),
-        ...writes,
-        answerProducts([id]),
-      );
-    });
-    const [updated] = results.at(-1) as Answer[];
-    if (!updated) throw notFound(id);
-    return updated.product;
-  } catch (error) {
-    throw await explain(lookingUp(database), error, change);
-  }
-}
-
-/** Locks and checks the product in one round trip, before the writes. */
-async function lockAndCheck(
-  tx: Transaction,
-  id: string,
-  named: readonly NamedRow[],
-  precondition?: Precondition,
-): Promise<void> {
-  const tables = [...Map.groupBy(named, ({ table }) => table)];
-  const [locked, ...results] = await tx.send(
-    lockProducts(id),
-    ...precondition ? [currentProducts(id)] : [],
-    ...tables.map(([table, rows]) => storedIds(table, id, rows)),
-  );
-  if (locked.length === 0) throw notFound(id);
-  if (precondition) {
-    const [current] = results.shift() as Answer[];
-    precondition(current?.product);
-  }
-  const unknown = tables.flatMap(([, rows], i) => {
-    const stored = new Set(
-      (results[i] as { id: string }[]).map(({ id }) => id),
-    );
-    return rows.filter(({ id }) => !stored.has(id));
+  return await changeProduct(database, change, {
+    checks: [...matching(id, precondition), ...existing(id, named)],
+    writes: [updateRows([change]), ...writes, answerProducts([change])],
   });
-  if (unknown.length === 0) return;
-  throw invalid(
-    "The body",
-    unknown.map(({ pointer }) => unknownReference(pointer)),
-  );
 }
 
-/** The ids of these rows that the product has in the table. */
-function storedIds(
-  table: string,
-  productId: string,
-  rows: readonly NamedRow[],
-): Statement<{ id: string }> {
-  const ids = rows.map(({ id }) => id).join();
-  return sql<{ id: string }>`
-    select x.id
-    from ${raw(table)} x
-    where x.organization_id = ${organization} and x.product_id = ${productId}
-      and x.id = any(string_to_array(${ids}, ',')::uuid[])
-  `;
+/** The check that the product has these rows. */
+function existing(productId: string, named: readonly NamedRow[]): Check[] {
+  if (named.length === 0) return [];
+  const tables = [...Map.groupBy(named, ({ table }) => table)];
+  const selects = tables.map(([table, rows], i) => {
+    const ids = rows.map(({ id }) => id).join();
+    return sql`${raw(i === 0 ? "" : "union all")}
+      select ${table} as name, x.id
+      from ${raw(table)} x
+      where x.organization_id = ${organization} and x.product_id = ${productId}
+        and x.id = any(string_to_array(${ids}, ',')::uuid[])
+    `;
+  });
+  return [{
+    statement: sql`${selects}`,
+    verify(result) {
+      const stored = new Set(
+        (result as { name: string; id: string }[])
+          .map(({ name, id }) => `${name} ${id}`),
+      );
+      const unknown = named.filter(({ table, id }) =>
+        !stored.has(`${table} ${id}`)
+      );
+      if (unknown.length === 0) return;
+      throw invalid(
+        "The body",
+        unknown.map(({ pointer }) => unknownReference(pointer)),
+      );
+    },
+  }];
 }

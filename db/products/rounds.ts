@@ -1,7 +1,7 @@
 import { ApiError } from "../../schema/errors.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import type { Found, Key } from "./matching.ts";
-import type { Precondition } from "./statements.ts";
+import type { Precondition } from "./write.ts";
 
 /** An operation of a batch. Ids are in lower case, except `sentId`. */
 export type Operation =

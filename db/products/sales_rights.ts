@@ -4,7 +4,7 @@ import { uuidv7 } from "../uuid.ts";
 import { pruning, upserting } from "./nested_rows.ts";
 import { TERRITORY_COLUMNS } from "./onix_json.ts";
 import { replaceRows } from "./replaced_rows.ts";
-import type { Precondition } from "./statements.ts";
+import type { Precondition } from "./write.ts";
 
 const TABLE = "product_sales_rights";
 

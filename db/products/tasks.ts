@@ -3,7 +3,7 @@ import { uuidv7 } from "../uuid.ts";
 import { notFound } from "./read.ts";
 import type { Matched } from "./rounds.ts";
 import type { Change } from "./row.ts";
-import type { Precondition } from "./statements.ts";
+import type { Precondition } from "./write.ts";
 
 /** The answer to a successful operation. */
 export interface Success {

@@ -16,7 +16,7 @@ import {
 } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { RowsMissing } from "./nested_rows.ts";
+import { RowsMissing } from "./check.ts";
 import { notFound } from "./read.ts";
 import type { Change } from "./row.ts";
 import { NOTHING, storedRows, unattachedSeries, wrongRows } from "./stored.ts";

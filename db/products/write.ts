@@ -1,20 +1,76 @@
+import { FILTERS } from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import { organization, sql } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
+import { type Check, runChecks } from "./check.ts";
+import { countProducts } from "./counts.ts";
+import { rememberDeletions } from "./deletions.ts";
 import {
   type Answer,
   answerProducts,
   currentProducts,
   fullAnswer,
 } from "./documents.ts";
-import { checkFound, type Expected } from "./nested_rows.ts";
+import { nestedWrites } from "./nested.ts";
 import { notFound } from "./read.ts";
-import { lockProducts } from "./row.ts";
-import { type Precondition, writing } from "./statements.ts";
+import {
+  type Change,
+  deleteRows,
+  insertRow,
+  knownForms,
+  lockForDelete,
+  lockProducts,
+  setProductForms,
+  setSeries,
+  updateRows,
+} from "./row.ts";
 import { explain, lookingUp } from "./violations.ts";
+
+/** Throws `PRECONDITION_FAILED` if the product before the write is not the one that `If-Match` names. */
+export type Precondition = (product: string | undefined) => void;
+
+/** The changes and deletions of one write. Each product occurs once. */
+export interface Plan {
+  changes: readonly Change[];
+  /** The ids of products to delete. */
+  deleted: readonly string[];
+}
+
+/**
+ * The statements of a write. All writes lock in the same order, so that no two wait for
+ * each other: products, counts, nested records, and last the shared formats.
+ */
+export interface Writing {
+  checks: Check[];
+  writes: Statement[];
+}
+
+/** The statements that write one or many products. */
+export function writing({ changes, deleted }: Plan): Writing {
+  const created = changes.filter(({ isNew }) => isNew);
+  const updated = changes.filter(({ body, isNew }) =>
+    !isNew && Object.keys(body).length > 0
+  );
+  const nested = nestedWrites(changes);
+  return {
+    checks: [...nested.changes, ...knownForms(changes)],
+    writes: [
+      ...deleted.length > 0 ? [lockForDelete(...deleted)] : [],
+      ...created.map(insertRow),
+      ...countProducts(changes, deleted),
+      ...updated.length > 0 ? [updateRows(updated)] : [],
+      ...nested.writes,
+      ...setSeries(changes),
+      ...nested.prunes,
+      ...deleted.length > 0
+        ? [...rememberDeletions(deleted), deleteRows(...deleted)]
+        : [],
+      ...setProductForms(changes),
+    ],
+  };
+}
 
 /**
  * Creates the product with its nested records. Requests with the same
@@ -28,9 +84,8 @@ export async function createProduct(
   const change = { id: uuidv7(), body, isNew: true };
   try {
     return await once(database, request, async (tx, remember) => {
-      const { expected, writes } = writing({ changes: [change], deleted: [] });
-      const found = expected.map(({ statement }) => statement);
-      if (found.length > 0) checkFound(expected, await tx.send(...found));
+      const { checks, writes } = writing({ changes: [change], deleted: [] });
+      if (checks.length > 0) await runChecks(tx, checks);
       const remembering = remember(sql`
         select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
         from product_documents d
@@ -38,7 +93,7 @@ export async function createProduct(
       `);
       const results = await tx.commit(
         ...writes,
-        answerProducts([change.id]),
+        answerProducts([change]),
         ...remembering,
       );
       const [created] = results.at(-1 - remembering.length) as Answer[];
@@ -60,25 +115,45 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
-  const { expected, writes } = writing({ changes: [change], deleted: [] });
+  const { checks, writes } = writing({ changes: [change], deleted: [] });
   const isEmpty = Object.keys(body).length === 0;
-  const check = precondition && ((product: string | undefined) => {
-    if (product === undefined) throw notFound(id);
-    precondition(product);
+  // Counting reads the old values before the update locks the product.
+  const isCounted = FILTERS.some((column) => column in body);
+  return await changeProduct(database, change, {
+    checks: [...matching(id, precondition), ...checks],
+    writes: [
+      ...isCounted ? [lockProducts(id)] : [],
+      ...writes,
+      isEmpty ? currentProducts(id) : answerProducts([change]),
+    ],
   });
+}
+
+/**
+ * Checks a locked product, writes it, and returns the answer of the last write. Without
+ * checks, the first write must lock the product. Throws `NOT_FOUND`, the error of a
+ * check, or `VALIDATION_ERROR` with every error.
+ */
+export async function changeProduct(
+  database: Operations,
+  change: Change,
+  { checks, writes }: Writing,
+): Promise<string> {
+  const { id } = change;
+  const locked: Check = {
+    statement: lockProducts(id),
+    verify({ count }) {
+      if (count === 0) throw notFound(id);
+    },
+  };
   try {
     const results = await database.transaction(async (tx) => {
-      const isChecked = check !== undefined || expected.length > 0;
-      if (isChecked) await lockAndCheck(tx, id, expected, check);
-      return await tx.commit(
-        ...isChecked ? [] : [lockProducts(id)],
-        ...writes,
-        isEmpty ? currentProducts(id) : answerProducts([id]),
-      );
+      if (checks.length > 0) await runChecks(tx, [locked, ...checks]);
+      return await tx.commit(...writes);
     });
-    const [updated] = results.at(-1) as Answer[];
-    if (!updated) throw notFound(id);
-    return updated.product;
+    const [changed] = results.at(-1) as Answer[];
+    if (!changed) throw notFound(id);
+    return changed.product;
   } catch (error) {
     throw await explain(lookingUp(database), error, change);
   }
@@ -94,9 +169,12 @@ export async function deleteProduct(
   precondition?: Precondition,
 ): Promise<boolean> {
   const { writes } = writing({ changes: [], deleted: [id] });
+  const checks = matching(id, precondition);
   try {
     const [locked] = await database.transaction(async (tx) => {
-      if (precondition) await lockAndCheck(tx, id, [], precondition);
+      if (checks.length > 0) {
+        await runChecks(tx, [{ statement: lockProducts(id) }, ...checks]);
+      }
       return await tx.commit(...writes);
     });
     return locked!.length > 0;
@@ -106,21 +184,14 @@ export async function deleteProduct(
   }
 }
 
-/** Locks and checks the product in one round trip, before the writes. */
-async function lockAndCheck(
-  tx: Transaction,
-  id: string,
-  expected: readonly Expected[],
-  precondition?: Precondition,
-): Promise<void> {
-  const [, ...results] = await tx.send(
-    lockProducts(id),
-    ...precondition ? [currentProducts(id)] : [],
-    ...expected.map(({ statement }) => statement),
-  );
-  if (precondition) {
-    const [current] = results.shift() as Answer[];
-    precondition(current?.product);
-  }
-  checkFound(expected, results);
+/** The check of the current product, which may not exist. The product must be locked. */
+export function matching(id: string, precondition?: Precondition): Check[] {
+  if (!precondition) return [];
+  return [{
+    statement: currentProducts(id),
+    verify(result) {
+      const [current] = result as Answer[];
+      precondition(current?.product);
+    },
+  }];
 }

@@ -7,8 +7,8 @@ import {
   fullAnswer,
   minimalAnswer,
 } from "./documents.ts";
-import { checkFound } from "./nested_rows.ts";
-import { writing } from "./statements.ts";
+import { runChecks } from "./check.ts";
+import { writing } from "./write.ts";
 import { deletionAnswer, type Success, type Task } from "./tasks.ts";
 import {
   explain,
@@ -95,17 +95,13 @@ async function writeTogether(
   tasks: readonly Task[],
 ): Promise<void> {
   const { changes, deletions } = splitTasks(tasks);
-  const { expected, writes } = writing({
+  const { checks, writes } = writing({
     changes,
     deleted: deletions.map(({ id }) => id),
   });
-  const [, ...results] = await tx.send(
-    SAVEPOINT,
-    ...expected.map(({ statement }) => statement),
-  );
-  checkFound(expected, results);
+  await runChecks(tx, [{ statement: SAVEPOINT }, ...checks]);
   const answers = answerProducts(
-    changes.map(({ id }) => id),
+    changes,
     isMinimal ? minimalAnswer : fullAnswer,
   );
   const [rows] = (await tx.send(...writes, answers, RELEASE)).slice(-2);

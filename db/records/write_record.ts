@@ -4,7 +4,7 @@ import { json, names, organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
-import type { Precondition } from "../products/statements.ts";
+import type { Precondition } from "../products/write.ts";
 import { uuidv7 } from "../uuid.ts";
 import { throwDeleteError, throwWriteError } from "./record_uses.ts";
 import {

@@ -31,10 +31,11 @@ Deno.test("Server-Timing", async (t) => {
   await t.step("includes the time of a write", async () => {
     const database = withOperations(app.database, (operations) => ({
       ...operations,
-      async transaction(work) {
-        await pause(50);
-        return await operations.transaction(work);
-      },
+      transaction: (work) =>
+        operations.transaction(async (tx) => {
+          await pause(50);
+          return await work(tx);
+        }),
     }));
     const handler = app.variant({ database });
 
@@ -56,19 +57,23 @@ Deno.test("Server-Timing", async (t) => {
 });
 
 Deno.test("Stopwatch", async (t) => {
-  await t.step("counts concurrent tasks once", async () => {
+  await t.step("counts concurrent parts once", async () => {
     const stopwatch = new Stopwatch();
     const started = performance.now();
 
-    await Promise.all([1, 2, 3].map(() => stopwatch.time(() => pause(2))));
+    for (let i = 0; i < 3; i++) stopwatch.start();
+    await pause(2);
+    for (let i = 0; i < 3; i++) stopwatch.stop();
 
     assert(stopwatch.ms > 0);
     assert(stopwatch.ms <= performance.now() - started);
   });
 
-  await t.step("omits the time between tasks", async () => {
+  await t.step("omits the time between parts", async () => {
     const stopwatch = new Stopwatch();
-    await stopwatch.time(() => pause(2));
+    stopwatch.start();
+    await pause(2);
+    stopwatch.stop();
     const before = stopwatch.ms;
 
     await pause(2);
@@ -76,18 +81,12 @@ Deno.test("Stopwatch", async (t) => {
     assertEquals(stopwatch.ms, before);
   });
 
-  await t.step("counts failed and running tasks", async () => {
+  await t.step("counts a running part", async () => {
     const stopwatch = new Stopwatch();
 
-    const running = stopwatch.time(async () => {
-      await pause(2);
-      throw new Error("It failed");
-    }).catch(() => {});
+    stopwatch.start();
     await pause(2);
-    const meanwhile = stopwatch.ms;
-    await running;
 
-    assert(meanwhile > 0);
-    assert(stopwatch.ms >= meanwhile);
+    assert(stopwatch.ms > 0);
   });
 });

@@ -122,6 +122,33 @@ Deno.test("The totals of lists", async (t) => {
     },
   );
 
+  await t.step("match the entries while products are deleted", async () => {
+    const org = await app.organization();
+    // Lists build the JSON of these products from the tables.
+    const loaded = await app.sql((sql) =>
+      sql<{ id: string }[]>`
+        insert into products (organization_id, title)
+        select ${org.id}, 'Loaded' from generate_series(1, 100)
+        returning id
+      `
+    );
+    let isOver = false;
+    const deleting = (async () => {
+      for (const { id } of loaded) await org.delete(`/api/products/${id}`);
+      isOver = true;
+    })();
+
+    while (!isOver) {
+      const { body } = await org.get("/api/products?limit=100");
+      assertEquals(body.data.length, body.meta.total);
+      // The next list finds no valid documents.
+      await app.sql((sql) =>
+        sql`delete from product_documents where organization_id = ${org.id}`
+      );
+    }
+    await deleting;
+  });
+
   await t.step(
     "include products inserted by SQL, before and after a recount",
     async () => {

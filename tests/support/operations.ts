@@ -6,7 +6,7 @@ export function withOperations(
   change: (operations: Operations) => Operations,
 ): Database {
   return {
-    until: (deadline, caller) => change(database.until(deadline, caller)),
+    until: (...limits) => change(database.until(...limits)),
     get load() {
       return database.load;
     },

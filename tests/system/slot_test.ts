@@ -8,11 +8,13 @@ Deno.test({
   name: "A slot",
   ignore: !SETTINGS.url,
   async fn(t) {
-    const slot = new Slot(() => openConnection(SETTINGS));
-    const use = async () => {
-      const connection = await slot.connection();
-      await connection.send(sql`select 1`);
-    };
+    const slot = new Slot(() => openConnection(SETTINGS), 10_000);
+    const use = () =>
+      slot.run(
+        ({ connection }) => connection.send(sql`select 1`),
+        performance.now() + 10_000,
+        () => {},
+      );
 
     await t.step("keeps a used connection", async () => {
       await use();

@@ -106,8 +106,8 @@ Deno.test("OTEL_DENO=true", async (t) => {
     assertEquals(await traceOf(first, 4), [
       "GET /api/products",
       "GET /api/products > authentication",
+      "GET /api/products > database look-up",
       "GET /api/products > database scan",
-      "authentication > database look-up",
     ]);
     assertEquals(await traceOf(created, 3), [
       "POST /api/products",
