@@ -17,19 +17,24 @@ export interface Cursor {
   issuedAt: number;
   /** The organization. Absent in cursors of earlier releases. */
   organization: string | undefined;
+  /**
+   * The timeline of the server's WAL at the time of issue, since a failover may lose
+   * the listed changes. 0 if it cannot, and in cursors of earlier releases.
+   */
+  timeline: number;
 }
 
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 const CURSOR = new RegExp(
-  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID}))?$`,
+  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID})(?: (?<timeline>\\d{1,10}))?)?$`,
 );
 
 /** The cursor as text, as clients see it (base64url, RFC 4648). */
 export function cursorText(
-  { origin, version, id, start, issuedAt, organization }: Cursor,
+  { origin, version, id, start, issuedAt, organization, timeline }: Cursor,
 ) {
-  const parts = [origin, version, id, start, issuedAt, organization];
+  const parts = [origin, version, id, start, issuedAt, organization, timeline];
   return Buffer.from(parts.join(" ")).toString("base64url");
 }
 
@@ -43,8 +48,12 @@ const After = v.pipe(
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",
   ),
   v.transform((match): Cursor => {
-    const { issuedAt, ...others } = match!.groups!;
-    return { ...others, issuedAt: Number(issuedAt) } as Cursor;
+    const { issuedAt, timeline = 0, ...others } = match!.groups!;
+    return {
+      ...others,
+      issuedAt: Number(issuedAt),
+      timeline: Number(timeline),
+    } as Cursor;
   }),
 );
 

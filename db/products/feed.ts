@@ -46,6 +46,7 @@ export async function listChanges(
     cursor: {
       ...from,
       ...version && id && { version, id },
+      timeline: horizon!.is_replicated ? 0 : horizon!.timeline,
       start: startBelow(horizon!.safe, from.start),
       // Deletions since the first page must be kept until the client reaches the end.
       issuedAt: more ? from.issuedAt : Date.now(),
@@ -64,6 +65,10 @@ interface Horizon {
   /** Every transaction below this version has ended. */
   safe: string;
   is_replica: boolean;
+  /** The timeline of the server's WAL. The promotion of a standby starts a new one. */
+  timeline: number;
+  /** Whether every visible transaction is on a synchronous standby. */
+  is_replicated: boolean;
 }
 
 const HORIZON = sql<Horizon>`
@@ -72,7 +77,14 @@ const HORIZON = sql<Horizon>`
     ${organization}::uuid as owner,
     o.place = catalogue_place() as is_origin,
     (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe,
-    pg_is_in_recovery() as is_replica
+    pg_is_in_recovery() as is_replica,
+    case
+      when pg_is_in_recovery() then (select c.timeline_id from pg_control_checkpoint() c)
+      else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int
+    end as timeline,
+    not pg_is_in_recovery()
+      and current_setting('synchronous_standby_names') <> ''
+      and current_setting('synchronous_commit') not in ('off', 'local') as is_replicated
   from change_origins o
 `;
 
@@ -107,6 +119,7 @@ async function firstCursor(
     start: newest!.version,
     issuedAt: Date.now(),
     organization: owner,
+    timeline: 0,
   };
 }
 
@@ -117,17 +130,20 @@ function startBelow(safe: string, start: string): string {
 
 function checkCursor(
   cursor: Cursor,
-  { origin, owner, safe, is_replica }: Horizon,
+  { origin, owner, safe, is_replica, timeline }: Horizon,
 ) {
   const age = Date.now() - cursor.issuedAt;
   // A cursor ahead of the primary was issued before a restore.
   const isAhead = BigInt(cursor.version) >= BigInt(safe) && !is_replica;
+  // An asynchronous failover may have lost changes that the client has received. A
+  // replica learns of a new timeline late.
+  const isOvertaken = cursor.timeline > 0 && cursor.timeline < timeline;
   if (
     cursor.origin === origin && cursor.organization === owner &&
-    age <= RETENTION_DAYS * 86_400_000 && !isAhead
+    age <= RETENTION_DAYS * 86_400_000 && !isAhead && !isOvertaken
   ) return;
   throw new ApiError(
     "CURSOR_EXPIRED",
-    `The cursor is older than ${RETENTION_DAYS} days, or belongs to another database or organization: start over with an empty copy, without the parameter after`,
+    `The cursor is older than ${RETENTION_DAYS} days, belongs to another database or organization, or was issued before a failover that may have lost changes: start over with an empty copy, without the parameter after`,
   );
 }

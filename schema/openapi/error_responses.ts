@@ -25,7 +25,7 @@ const WHEN: Record<ErrorCode, string> = {
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   CURSOR_EXPIRED:
-    "The cursor is older than 30 days, belongs to another organization, or was issued before the database was restored: start over with an empty copy, without `after`.",
+    "The cursor is older than 30 days, belongs to another organization, or was issued before a restore or a failover of the database: start over with an empty copy, without `after`.",
   PRECONDITION_FAILED:
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",

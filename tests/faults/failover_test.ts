@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
+import { Copy } from "../support/copy.ts";
 import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
 import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";
@@ -18,6 +19,8 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   ]);
   const org = await app.organization();
   const { path } = await org.create();
+  const copy = new Copy(org, app);
+  await copy.catchUp();
   const load = await startLoad(app);
   await pause(500 * FACTOR);
 
@@ -46,5 +49,55 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
     await eventually({ used: 0, waiting: 0 }, () => app.database.load);
   });
 
+  await t.step("keeps the cursors of GET /products/changes", async () => {
+    await copy.catchUp();
+
+    await copy.assertComplete();
+  });
+
+  await ofStandby.end({ timeout: 1 });
+});
+
+Deno.test({
+  name: "A failover that loses changes expires the cursors",
+  ignore: !isPossible,
+}, async () => {
+  await using scene = await openScene();
+  const { app, cluster, observer, proxy } = scene;
+  await using standby = await startReplica(cluster);
+  const ofStandby = postgres(standby.url, { max: 1, fetch_types: false });
+  const org = await app.organization();
+  const { path } = await org.create();
+  const copy = new Copy(org, app);
+  await eventually([{ count: 1 }], async () => [
+    ...await ofStandby`select count(*)::int from products`,
+  ]);
+  await ofStandby`alter system set primary_conninfo = ''`;
+  await ofStandby`select pg_reload_conf()`;
+  await eventually([{ count: 0 }], async () => [
+    ...await observer`select count(*)::int from pg_stat_replication`,
+  ]);
+  for (let i = 0; i < 5; i++) await org.put(path, { title: `Lost ${i}` });
+  await copy.catchUp();
+  const { cursor } = copy;
+
+  proxy.target = standby.port;
+  await cluster.stop("immediate");
+  await ofStandby`select pg_promote()`;
+  // New transactions reuse the ids of the lost ones.
+  for (let i = 0; i < 20; i++) {
+    await eventually(
+      201,
+      async () => (await org.post("/api/products", { title: "Emma" })).status,
+    );
+  }
+
+  const { status, body } = await org.get(
+    `/api/products/changes?after=${cursor}`,
+  );
+  assertEquals([status, body.error?.code], [410, "CURSOR_EXPIRED"]);
+  const anew = new Copy(org, app);
+  await anew.catchUp();
+  await anew.assertComplete();
   await ofStandby.end({ timeout: 1 });
 });

@@ -46,11 +46,13 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
 );
 
 Deno.test("GET /products/changes keeps a copy complete for any interleaving", async (t) => {
-  await using fresh = await openFreshDatabase();
-  const { url, prepare } = fresh.settings;
+  await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
+  const url = fresh?.settings.url;
   await using app = await openApp({}, { url, poolSize: 8 });
   // PgBouncer gives no client a session of its own.
-  const sessions = url && prepare ? await sessionsBeside(app, url) : [];
+  const sessions = url && SETTINGS.prepare
+    ? await sessionsBeside(app, url)
+    : [];
 
   await t.step("of sequential steps", async () => {
     await fc.assert(

@@ -2,8 +2,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { checkMigrated, install } from "../../db/install.ts";
 import { recount } from "../../db/products/recount.ts";
 import { Copy } from "../support/copy.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { type App, openApp } from "../support/harness.ts";
+import type { App } from "../support/harness.ts";
+import { openOwnApp } from "../support/own_app.ts";
 
 /*
  * These tests change the whole database, so each has a private one.
@@ -20,8 +20,7 @@ async function followed(app: App) {
 }
 
 Deno.test("GET /products/changes of a copied database", async (t) => {
-  await using fresh = await openFreshDatabase();
-  await using app = await openApp({}, { url: fresh.settings.url });
+  await using app = await openOwnApp();
   const operations = app.database.until(performance.now() + 60_000);
   const { org, copy, goesOn } = await followed(app);
   // Simulates a dump of another server with many more transactions.
@@ -71,8 +70,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
 });
 
 Deno.test("GET /products/changes after SQL without triggers", async (t) => {
-  await using fresh = await openFreshDatabase();
-  await using app = await openApp({}, { url: fresh.settings.url });
+  await using app = await openOwnApp();
   const operations = app.database.until(performance.now() + 60_000);
   const { org, goesOn } = await followed(app);
   await app.sql(async (sql) => {
@@ -93,8 +91,7 @@ Deno.test("GET /products/changes after SQL without triggers", async (t) => {
 });
 
 Deno.test("GET /products/changes lists the deletions of a TRUNCATE", async () => {
-  await using fresh = await openFreshDatabase();
-  await using app = await openApp({}, { url: fresh.settings.url });
+  await using app = await openOwnApp();
   const { org, product, copy } = await followed(app);
 
   await app.sql((sql) => sql`truncate products cascade`);
@@ -110,8 +107,7 @@ Deno.test("GET /products/changes lists the deletions of a TRUNCATE", async () =>
 });
 
 Deno.test("Deletions are purged after 37 days", async () => {
-  await using fresh = await openFreshDatabase();
-  await using app = await openApp({}, { url: fresh.settings.url });
+  await using app = await openOwnApp();
   const { org } = await followed(app);
   for (let i = 0; i < 3; i++) await org.delete((await org.create()).path);
   await app.sql((sql) =>
