@@ -119,13 +119,17 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
         `);
         return row!.title;
       };
-      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-      // The look-up of the primary's WAL position returns late.
+      const read = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      // The look-up of the primary's WAL position, which follows the read, returns late.
       const late: Operations = {
         ...primary(),
         async lookUp(statement) {
           const rows = await primary().lookUp(statement);
-          if (statement.strings.join().includes("pg_current_wal")) await gate;
+          if (statement.strings.join().includes("pg_current_wal")) {
+            read.resolve();
+            await gate.promise;
+          }
           return rows;
         },
       };
@@ -133,11 +137,12 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
 
       await away();
       const first = titleFrom(late);
+      await read.promise;
       await follower.caughtUp();
       await follower.pause();
       await follower.retitle(id, "Persuasion");
       const second = await titleFrom(primary());
-      open();
+      gate.resolve();
       await back();
 
       assertEquals([await first, second], ["Emma", "Persuasion"]);
