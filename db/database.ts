@@ -1,5 +1,6 @@
 import { Backlog } from "./connections/backlog.ts";
 import { openConnection, type Writer } from "./connections/connection.ts";
+import { Distribution } from "./connections/distribution.ts";
 import type { ConnectionSettings } from "./connections/driver.ts";
 import { openEmbedded } from "./connections/embedded.ts";
 import { type Observe, type Operation, Pool } from "./connections/pool.ts";
@@ -86,13 +87,18 @@ export async function openDatabase(
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
   const backlog = new Backlog();
+  const distribution = new Distribution(pool);
   const housekeeping = embedded
     ? undefined
     : setInterval(() => pool.closeUnused(), IDLE_MS);
 
   return {
     until: (deadline, caller, observe) =>
-      operationsOf(pool, backlog, { deadline, caller, observe }),
+      operationsOf({ pool, backlog, distribution }, {
+        deadline,
+        caller,
+        observe,
+      }),
     get load() {
       return pool.load;
     },
@@ -105,8 +111,11 @@ export async function openDatabase(
 }
 
 function operationsOf(
-  pool: Pool,
-  backlog: Backlog,
+  { pool, backlog, distribution }: {
+    pool: Pool;
+    backlog: Backlog;
+    distribution: Distribution;
+  },
   { caller, ...limits }: Pick<Operation, "deadline" | "observe"> & {
     caller?: Caller | undefined;
   },
@@ -123,11 +132,14 @@ function operationsOf(
   }
   function transactions(name: string, writer: Writer) {
     const operation = { ...common, name, kind: "long" } as const;
-    return <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
-      pool.operate(
+    return async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+      const isDistributed = await distribution.find(operation);
+      const options = { writer, isDistributed, organizationId };
+      return await pool.operate(
         operation,
-        (lease) => inTransaction(lease, { writer, organizationId }, work),
+        (lease) => inTransaction(lease, options, work),
       );
+    };
   }
   const transaction = transactions("transaction", "service");
   const write: Operations["write"] = (...statements) =>

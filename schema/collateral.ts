@@ -61,7 +61,7 @@ export type CollateralEntry =
 
 type EntrySchema = v.GenericSchema<unknown, CollateralEntry>;
 
-const TYPES = Object.keys(COLLATERAL) as CollateralType[];
+export const COLLATERAL_TYPES = Object.keys(COLLATERAL) as CollateralType[];
 
 /** Entries that create a row, by type. */
 export const CREATED = byType((type) =>
@@ -82,7 +82,7 @@ export const CHANGED = byType((type) =>
 );
 
 /** An entry with a missing or wrong type. Its other fields are not checked. */
-const Untyped = object({ collateral_type: oneOf(...TYPES) });
+const Untyped = object({ collateral_type: oneOf(...COLLATERAL_TYPES) });
 
 /** An entry in a body that creates a product. */
 export const NewCollateral = chosen<CollateralEntry>(
@@ -108,7 +108,9 @@ export const Collateral = chosen<CollateralEntry>(
 /** The types of row that an entry can update: its own type, or every type that it is valid for. */
 export function typesOf(entry: CollateralEntry): CollateralType[] {
   const own = entryType(entry);
-  return own ? [own] : TYPES.filter((type) => !issuesAs(type, entry));
+  return own
+    ? [own]
+    : COLLATERAL_TYPES.filter((type) => !issuesAs(type, entry));
 }
 
 /** The issues of an entry that updates a row of this type. */
@@ -118,20 +120,20 @@ export function issuesAs(type: CollateralType, entry: CollateralEntry) {
 
 /** The type that shares most fields with the entry. Only the database knows the row's type. */
 function likeliestType(entry: object): CollateralType {
-  const known = TYPES.map((type) =>
+  const known = COLLATERAL_TYPES.map((type) =>
     Object.keys(entry).filter((field) => Object.hasOwn(COLLATERAL[type], field))
       .length
   );
-  return TYPES[known.indexOf(Math.max(...known))]!;
+  return COLLATERAL_TYPES[known.indexOf(Math.max(...known))]!;
 }
 
 function entryType(entry: unknown): CollateralType | undefined {
   if (!isObject(entry)) return;
-  return TYPES.find((type) => type === entry.collateral_type);
+  return COLLATERAL_TYPES.find((type) => type === entry.collateral_type);
 }
 
 function byType(schemaOf: (type: CollateralType) => v.GenericSchema) {
   return Object.fromEntries(
-    TYPES.map((type) => [type, schemaOf(type)]),
+    COLLATERAL_TYPES.map((type) => [type, schemaOf(type)]),
   ) as Record<CollateralType, EntrySchema>;
 }

@@ -6,6 +6,8 @@ import { isConflict, isConnectionLoss } from "./sqlstate.ts";
 
 /** A transaction, which pipelines statements: it sends several in one round trip. */
 export interface Transaction {
+  /** Whether Citus distributes the database. */
+  readonly isDistributed: boolean;
   /** Sends the statements together, and returns their results. Throws the first error. */
   send<const S extends readonly Statement[]>(
     ...statements: S
@@ -26,8 +28,9 @@ export interface Transaction {
  */
 export async function inTransaction<T>(
   { connection, check }: Lease,
-  { writer, organizationId }: {
+  { writer, isDistributed, organizationId }: {
     writer: Writer;
+    isDistributed: boolean;
     organizationId?: string | undefined;
   },
   work: (tx: Transaction) => Promise<T>,
@@ -78,6 +81,7 @@ export async function inTransaction<T>(
 
   try {
     const result = await work({
+      isDistributed,
       send: (...statements) => pipeline(statements, false),
       commit: (...statements) => pipeline(statements, true),
     });

@@ -4,7 +4,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Transaction } from "../connections/transaction.ts";
 import { nestedJson, newNestedJson } from "./nested_json.ts";
 import { type Change, idsOf } from "./row.ts";
 import { scalarsJson } from "./scalars_json.ts";
@@ -97,9 +97,9 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
 }
 
 /** The product, built from the tables. No row if it does not exist. */
-export function builtProduct(id: string): Statement<Answer> {
-  return sql<Answer>`
-    select b.id, ${builtProductJson} as product
+export function builtProduct(id: string) {
+  return sql<Answer & { is_storable: boolean }>`
+    select b.id, ${builtProductJson} as product, b.names_version is not null as is_storable
     from (
       select ${built}
       from products p
@@ -115,14 +115,19 @@ export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
 /**
  * Builds, stores and returns the products: the last statement of a write. A
  * product over 4 MiB violates `product_documents_size`. The document is never
- * valid (-1) in a distributed database, which has no triggers, or if `updated_at`
- * is infinite and cannot increase.
+ * valid (-1) if `updated_at` is infinite and cannot increase. A distributed database
+ * stores no documents: it has no triggers that would invalidate them.
  */
 export function answerProducts(
+  tx: Transaction,
   changes: readonly Change[],
   shown = fullAnswer,
 ): Statement<Answer> {
-  const areNew = changes.every(({ isNew }) => isNew);
+  const shownColumns = sql`d.product_id as id, ${shown} as product`;
+  if (tx.isDistributed) {
+    const documents = writtenDocuments(tx, changes);
+    return sql<Answer>`select ${shownColumns} from (${documents}) d`;
+  }
   return sql<Answer>`
     insert into product_documents as d (${columns})
     select
@@ -132,14 +137,34 @@ export function answerProducts(
       coalesce(case when isfinite(b.updated_at) then b.names_version end, -1),
       b.summary,
       b.details
-    from (
-      select ${areNew ? builtWith(newNestedJson) : built}
-      from products p
-      join organizations o on o.id = ${organization}
-      where p.organization_id = ${organization} and p.id ${idsOf(changes)}
-    ) b
+    from (${builtDocuments(changes)}) b
     ${onConflict}
-    returning d.product_id as id, ${shown} as product
+    returning ${shownColumns}
+  `;
+}
+
+/** The documents of products that the transaction has written and answered. */
+export function writtenDocuments(
+  { isDistributed }: Transaction,
+  changes: readonly Change[],
+): Statement {
+  if (isDistributed) {
+    return sql`select * from (${builtDocuments(changes)}) b (${columns})`;
+  }
+  return sql`
+    select *
+    from product_documents d
+    where d.organization_id = ${organization} and d.product_id ${idsOf(changes)}
+  `;
+}
+
+function builtDocuments(changes: readonly Change[]): Statement {
+  const areNew = changes.every(({ isNew }) => isNew);
+  return sql`
+    select ${areNew ? builtWith(newNestedJson) : built}
+    from products p
+    join organizations o on o.id = ${organization}
+    where p.organization_id = ${organization} and p.id ${idsOf(changes)}
   `;
 }
 
@@ -172,26 +197,4 @@ export function storeProducts(
       ${onConflict}
     `,
   ];
-}
-
-/** The summary of product `p` from document `d`, or null. */
-export const storedSummary = sql`d.summary`;
-
-/** The summary of product `p`, from document `d` or the tables. */
-export const currentSummary = sql`coalesce(d.summary, ${scalarsJson})`;
-
-/**
- * Reads a page from documents. If documents are missing, reads the page again with
- * `current`, and stores them in the background.
- */
-export async function readPage<Row extends { missing: string | null }>(
-  database: Operations,
-  stored: Statement<Row>,
-  current: (page: Row) => Statement<Row>,
-): Promise<Row> {
-  const [page] = await database.scan(stored);
-  if (!page!.missing) return page!;
-  database.afterwards(...storeProducts(page!.missing.split(",")));
-  const [complete] = await database.scan(current(page!));
-  return complete!;
 }

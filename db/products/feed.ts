@@ -2,8 +2,8 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
-import { currentSummary, readPage, storedSummary } from "./documents.ts";
 import { pageOf } from "./feed_page.ts";
+import { currentSummary, readPage, storedSummary } from "./page.ts";
 
 /*
  * The changes since a cursor, in the order of their versions. A version is the id

@@ -2,6 +2,7 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { validDocument } from "./documents.ts";
 import { embeds } from "./list.ts";
+import type { PageRow } from "./page.ts";
 
 /** A page of changes: those after `from` and below version `safe`. */
 interface Range extends Pick<ChangesQuery, "limit" | "include"> {
@@ -9,15 +10,13 @@ interface Range extends Pick<ChangesQuery, "limit" | "include"> {
   safe: string;
 }
 
-interface Page {
+interface Page extends PageRow {
   changes: string;
   /** The version and id of the page's last change, or null for an empty page. */
   version: string | null;
   id: string | null;
   /** Whether more changes follow the page. */
   more: boolean;
-  /** The comma-separated ids of products without a valid document. */
-  missing: string | null;
 }
 
 /** The maximum size of a page, in bytes. A larger first product is a page by itself. */
@@ -68,6 +67,7 @@ export function pageOf(
         c.place, c.version, c.id,
         c.deleted_at is null or p.id is null as is_shown,
         case when c.deleted_at is null and d.summary is null then p.id end as missing,
+        o.names_version,
         shown.entry,
         sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
       -- No page is larger: a constant limit keeps the generic plan.
@@ -99,7 +99,8 @@ export function pageOf(
       (array_agg(e.version::text order by e.place desc))[1] as version,
       (array_agg(e.id order by e.place desc))[1] as id,
       coalesce(max(e.place), 0) < (select count(*) from positions) as more,
-      string_agg(e.missing::text, ',') as missing
+      string_agg(e.missing::text, ',') as missing,
+      bool_and(e.names_version is not null) as is_storable
     from entries e
     where coalesce(e.bytes_before, 0) < ${MAX_BYTES}
   `;

@@ -8,12 +8,7 @@ import {
 } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
-import {
-  currentSummary,
-  readPage,
-  storedSummary,
-  validDocument,
-} from "./documents.ts";
+import { validDocument } from "./documents.ts";
 import { conditions } from "./filters.ts";
 import {
   collateral,
@@ -22,6 +17,12 @@ import {
   packings,
   prices,
 } from "./nested_json.ts";
+import {
+  currentSummary,
+  type PageRow,
+  readPage,
+  storedSummary,
+} from "./page.ts";
 import { salesRights } from "./sales_rights_json.ts";
 import { SORTING } from "./sort.ts";
 import { shallowTerritories } from "./territories_json.ts";
@@ -45,13 +46,11 @@ export async function listProducts(
   return { entries: page.entries, total: Number(page.total) };
 }
 
-interface Row {
+interface Row extends PageRow {
   entries: string;
   total: string;
   /** The comma-separated ids of the page's products. */
   ids: string | null;
-  /** The comma-separated ids of products without a valid document. */
-  missing: string | null;
 }
 
 /** The page, from documents only. One statement keeps page and total consistent. */
@@ -109,7 +108,8 @@ function entriesOf(
         ''
       ) || ']' as entries,
       string_agg(p.id::text, ',') as ids,
-      string_agg(p.id::text, ',') filter (where d.summary is null) as missing
+      string_agg(p.id::text, ',') filter (where d.summary is null) as missing,
+      bool_and(o.names_version is not null) as is_storable
     from (
       select page.id
       from (${ids}) page

@@ -1,4 +1,8 @@
-import { COLLATERAL, type CollateralType } from "../../schema/collateral.ts";
+import {
+  COLLATERAL,
+  COLLATERAL_TYPES,
+  type CollateralType,
+} from "../../schema/collateral.ts";
 import { type Reference, referencesOf } from "../../schema/references.ts";
 import {
   names,
@@ -58,12 +62,7 @@ export const customFields = jsonArray(sql`
 
 /** Each collateral entry has only the fields of its type. */
 export const collateral = sql`array_to_json(array(
-  select
-    case x.collateral_type
-      when 'text_content' then ${collateralOf("text_content")}
-      when 'cited_content' then ${collateralOf("cited_content")}
-      else ${collateralOf("award")}
-    end
+  select case ${COLLATERAL_TYPES.map(whenCollateral)} end
   from collateral x
   where x.organization_id = ${organization} and x.product_id = p.id
   order by x.position, x.id
@@ -102,9 +101,9 @@ function shownColumns(array: Reference["array"]): Statement[] {
   );
 }
 
-function collateralOf(type: CollateralType) {
+function whenCollateral(type: CollateralType): Statement {
   const columns = ["id", "collateral_type", ...Object.keys(COLLATERAL[type])];
-  return sql`(
+  return sql`when x.collateral_type = ${raw(`'${type}'`)} then (
     select row_to_json(entry)
     from (select ${names(...columns.map((column) => `x.${column}`))}) entry
   )`;

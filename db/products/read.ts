@@ -12,7 +12,7 @@ export async function getProduct(
   if (stored.product !== null) return stored.product;
   const [built] = await database.lookUp(builtProduct(id));
   if (!built) throw notFound(id);
-  database.afterwards(...storeProducts([id]));
+  if (built.is_storable) database.afterwards(...storeProducts([id]));
   return built.product;
 }
 

@@ -43,7 +43,7 @@ export async function recount(database: Operations): Promise<void> {
       `,
       sql`update organizations set names_version = names_version + 1`,
       sql`update products set change_version = default where change_version > change_version()`,
-      sql`update change_origins set id = gen_random_uuid()`,
+      sql`update change_origins set id = ${crypto.randomUUID()}`,
     );
   });
 }

@@ -2,7 +2,6 @@ import { invalid, unknownReference } from "../../schema/errors.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import type { Check } from "./check.ts";
-import { answerProducts } from "./documents.ts";
 import { updateRows } from "./row.ts";
 import { changeProduct, matching, type Precondition } from "./write.ts";
 
@@ -33,7 +32,7 @@ export async function replaceRows(
   const change = { id, body: {}, isNew: false };
   return await changeProduct(database, change, {
     checks: [...matching(id, precondition), ...existing(id, named)],
-    writes: [updateRows([change]), ...writes, answerProducts([change])],
+    writes: [updateRows([change]), ...writes],
   });
 }
 

@@ -14,7 +14,9 @@ const TABLES = new Set(REFERENCES.map(({ table }) => table));
 const isKnown = Array.from(
   TABLES,
   (table) =>
-    sql`when ${raw(`'${table}'`)} then exists (select ${record(table, "b.id")})
+    sql`when b.table_name = ${raw(`'${table}'`)} then exists (select ${
+      record(table, "b.id")
+    })
   `,
 );
 
@@ -28,9 +30,7 @@ export function unknownReferences(
     select b.pointer
     from jsonb_to_recordset(${json(rows)})
       b (position int, pointer text, table_name text, id uuid)
-    where not case b.table_name
-      ${isKnown}
-    end
+    where not case ${isKnown} end
     order by b.position
   `;
 }

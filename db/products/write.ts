@@ -1,6 +1,6 @@
 import { FILTERS } from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import { sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -12,6 +12,7 @@ import {
   answerProducts,
   currentProducts,
   fullAnswer,
+  writtenDocuments,
 } from "./documents.ts";
 import { nestedWrites } from "./nested.ts";
 import { notFound } from "./read.ts";
@@ -88,12 +89,11 @@ export async function createProduct(
       if (checks.length > 0) await runChecks(tx, checks);
       const remembering = remember(sql`
         select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
-        from product_documents d
-        where d.organization_id = ${organization} and d.product_id = ${change.id}
+        from (${writtenDocuments(tx, [change])}) d
       `);
       const results = await tx.commit(
         ...writes,
-        answerProducts([change]),
+        answerProducts(tx, [change]),
         ...remembering,
       );
       const [created] = results.at(-1 - remembering.length) as Answer[];
@@ -116,22 +116,17 @@ export async function updateProduct(
 ): Promise<string> {
   const change = { id, body, isNew: false };
   const { checks, writes } = writing({ changes: [change], deleted: [] });
-  const isEmpty = Object.keys(body).length === 0;
   // Counting reads the old values before the update locks the product.
   const isCounted = FILTERS.some((column) => column in body);
   return await changeProduct(database, change, {
     checks: [...matching(id, precondition), ...checks],
-    writes: [
-      ...isCounted ? [lockProducts(id)] : [],
-      ...writes,
-      isEmpty ? currentProducts(id) : answerProducts([change]),
-    ],
+    writes: [...isCounted ? [lockProducts(id)] : [], ...writes],
   });
 }
 
 /**
- * Checks a locked product, writes it, and returns the answer of the last write. Without
- * checks, the first write must lock the product. Throws `NOT_FOUND`, the error of a
+ * Checks a locked product, writes it, and returns it. Without checks, the first write
+ * must lock the product. Throws `NOT_FOUND`, the error of a
  * check, or `VALIDATION_ERROR` with every error.
  */
 export async function changeProduct(
@@ -149,7 +144,10 @@ export async function changeProduct(
   try {
     const results = await database.transaction(async (tx) => {
       if (checks.length > 0) await runChecks(tx, [locked, ...checks]);
-      return await tx.commit(...writes);
+      const answer = writes.length > 0
+        ? answerProducts(tx, [change])
+        : currentProducts(id);
+      return await tx.commit(...writes, answer);
     });
     const [changed] = results.at(-1) as Answer[];
     if (!changed) throw notFound(id);

@@ -101,6 +101,7 @@ async function writeTogether(
   });
   await runChecks(tx, [{ statement: SAVEPOINT }, ...checks]);
   const answers = answerProducts(
+    tx,
     changes,
     isMinimal ? minimalAnswer : fullAnswer,
   );

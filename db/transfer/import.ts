@@ -16,6 +16,7 @@ import {
 import { type Line, selectLines, transferSettings } from "./read_lines.ts";
 import {
   anyOf,
+  checkUndistributed,
   clearRecords,
   lockRecords,
   writeRecords,
@@ -44,7 +45,8 @@ const FIRST_ANALYZE = 400;
  * Creates or replaces the records of a file in the format of `kinds.ts`, and
  * creates the organization if necessary. Records without a line remain. Refused
  * lines are reported, and the import continues. Unchanged records are not written.
- * Throws errors that no line caused, such as a lost connection.
+ * Throws errors that no line caused, such as a lost connection, and for a
+ * distributed database.
  */
 export async function importCatalogue(
   database: Operations,
@@ -151,6 +153,7 @@ async function writeAll(
   const ids = batch.map(({ id }) => id);
   const [{ kind }] = batch as [RecordLine];
   await database.transaction(async (tx) => {
+    checkUndistributed(tx);
     const results = await tx.send(
       ...transferSettings,
       lockRecords(format, ids),

@@ -21,8 +21,12 @@ export const transferSettings: readonly Statement[] = [
   sql`set local timezone = 'UTC'`,
   sql`set local statement_timeout = 0`,
   sql`set local lock_timeout = 0`,
-  // For an organization without statistics, a custom plan could use any index.
-  sql`set local plan_cache_mode = force_generic_plan`,
+  // For an organization without statistics, a custom plan could use any index. Citus
+  // has no generic plans.
+  sql`
+    select set_config('plan_cache_mode', 'force_generic_plan', true)
+    where to_regclass('pg_dist_partition') is null
+  `,
   // The planner overestimates the size of arrays: JIT would take longer than the query.
   sql`set local jit = off`,
   // The reader of an export may pause.

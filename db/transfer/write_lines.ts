@@ -5,8 +5,17 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
 import type { TableFormat } from "./kinds.ts";
+
+/** Throws in a distributed database: Citus checks the keys of `writeRecords` too early. */
+export function checkUndistributed({ isDistributed }: Transaction): void {
+  if (!isDistributed) return;
+  throw new Error(
+    "A distributed database takes no imports: import the file before sql/citus.sql distributes the tables, or send POST /products/batch",
+  );
+}
 
 /** Locks the existing records. */
 export function lockRecords(

@@ -134,6 +134,7 @@ function noting(database: Database, tables: string[]): Database {
     transaction: (work) =>
       operations.transaction((tx) =>
         work({
+          ...tx,
           send(...flight) {
             note(flight);
             return tx.send(...flight);

@@ -7,7 +7,7 @@ Deno.test("An SQL change of a record updates its updated_at", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
 
-  for (const table of OWN_TABLES) {
+  for (const table of app.isDistributed ? [] : OWN_TABLES) {
     await t.step(`and its ETag: ${table}`, async () => {
       const { id, path } = await createRecord(org, table);
       const before = await org.get(path);

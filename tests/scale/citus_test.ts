@@ -1,6 +1,9 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
+import { createOrganization, send } from "../support/harness.ts";
 import { openOwnApp } from "../support/own_app.ts";
+import { exported, imported } from "../support/transfer.ts";
+import { recorded } from "./recording.ts";
 
 /** Stubs of the Citus functions in `sql/citus.sql`. They only record distributed tables. */
 const STUBS = `
@@ -15,13 +18,20 @@ const STUBS = `
 
 Deno.test("A database distributed by sql/citus.sql", async (t) => {
   await using app = await openOwnApp();
-  const org = await app.organization();
-  const { path: earlier } = await org.create();
+  const before = await app.organization();
+  const { path: earlier } = await before.create();
   const script = await Deno.readTextFile(
     new URL("../../sql/citus.sql", import.meta.url),
   );
   await app.sql((sql) => sql.unsafe(STUBS));
   await app.sql((sql) => sql.unsafe(script));
+  // A service would be started again now.
+  const database = recorded(app.database, { isDistributed: true });
+  const handler = app.variant({ database });
+  const org = await createOrganization({
+    sql: app.sql,
+    send: (path, init) => send(handler, path, init),
+  });
 
   await t.step("has no triggers", async () => {
     const triggers = await app.sql((sql) =>
@@ -32,11 +42,10 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
   });
 
   await t.step("reads from the tables", async () => {
-    const newcomer = await app.organization();
     for (
       const { path, owner } of [
-        { path: earlier, owner: org },
-        { path: (await newcomer.create()).path, owner: newcomer },
+        { path: earlier, owner: before },
+        { path: (await org.create()).path, owner: org },
       ]
     ) {
       await app.sql((sql) =>
@@ -69,5 +78,30 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
     assertEquals((await org.get(path)).body.data, updated.body.data);
     const deleted = await org.delete(path);
     assert(deleted.body.data.deleted);
+  });
+
+  await t.step("stores no JSON", async () => {
+    const { path } = await org.create();
+    await org.get(path);
+    await org.get("/api/products");
+
+    const documents = await app.sql((sql) =>
+      sql`select from product_documents`
+    );
+    assertEquals(documents.length, 0);
+  });
+
+  await t.step("is exported, but takes no imports", async () => {
+    const operations = database.until(performance.now() + 10_000, {
+      organizationId: org.id,
+      name: "test",
+    });
+    const text = await exported(operations);
+
+    await assertRejects(
+      () => imported(operations, text),
+      Error,
+      "A distributed database takes no imports",
+    );
   });
 });

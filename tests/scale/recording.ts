@@ -9,10 +9,14 @@ export interface Recording extends Database {
   statements: Set<string>;
 }
 
-/** Returns a database that records its statements. */
-export function recorded(database: Database): Recording {
-  const statements = new Set<string>();
-
+/**
+ * Returns a database that records its statements: those of a distributed database if
+ * it claims to be one.
+ */
+export function recorded(
+  database: Database,
+  { isDistributed = false, statements = new Set<string>() } = {},
+): Recording {
   function remembered<S extends Statement>(statement: S): S {
     statements.add(parametersOf(statement, "").text);
     return statement;
@@ -20,6 +24,7 @@ export function recorded(database: Database): Recording {
 
   function remembering(tx: Transaction): Transaction {
     return {
+      isDistributed,
       send(...flight) {
         flight.forEach(remembered);
         return tx.send(...flight);

@@ -19,24 +19,35 @@ import { recorded } from "./recording.ts";
 /** Every statement of the service's requests and commands, as sent to the database. */
 export async function everyStatement(app: App): Promise<Set<string>> {
   const database = recorded(app.database);
-  const handler = app.variant({ database });
+  const { statements } = database;
   const org = await app.organization();
-  const ask = (method: string, path: string, body?: unknown, headers = {}) =>
-    send(handler, path, {
-      method,
-      headers: {
-        "x-api-key": org.key,
-        "content-type": "application/json",
-        ...headers,
-      },
-      ...body !== undefined && { body: JSON.stringify(body) },
-    });
+  const asking =
+    (handler: App["handler"]) =>
+    (method: string, path: string, body?: unknown, headers = {}) =>
+      send(handler, path, {
+        method,
+        headers: {
+          "x-api-key": org.key,
+          "content-type": "application/json",
+          ...headers,
+        },
+        ...body !== undefined && { body: JSON.stringify(body) },
+      });
+  const ask = asking(app.variant({ database }));
+  const distributed = recorded(app.database, {
+    isDistributed: true,
+    statements,
+  });
+  const askDistributed = asking(app.variant({ database: distributed }));
 
   const full = await fullBody(app, org);
   const { body: { data } } = await ask("POST", "/api/products", full, {
     "idempotency-key": "all",
   });
   const path = `/api/products/${data.id}`;
+  await askDistributed("POST", "/api/products", { title: "Emma" }, {
+    "idempotency-key": "distributed",
+  });
   await ask("POST", "/api/products", { title: "Emma", license_id: uuidv7() });
   await ask("POST", "/api/products/batch", {
     operations: [
@@ -105,7 +116,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   );
   await ask("GET", "/api/products");
   while (database.load.used > 0) await pause(10);
-  return database.statements;
+  return statements;
 }
 
 /** Bodies for a complete product. */

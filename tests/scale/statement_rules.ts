@@ -84,6 +84,9 @@ const RULES = {
       statement.replace(/\bwhere\b.*/, ""),
     ),
 
+  "compares in each branch of a case, not once before them": (statement) =>
+    /\bcase (?!when\b)/.test(statement),
+
   "does not merge": (statement) => /^merge /.test(statement),
 
   "leaves no rule to the end of the transaction": (statement) =>

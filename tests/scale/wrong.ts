@@ -20,6 +20,8 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "update organizations set name = $2 where id = $1",
   "moves no row to another organization":
     "update seasons s set organization_id = $2 where s.organization_id = $1",
+  "compares in each branch of a case, not once before them":
+    "select case p.title when 'Emma' then 1 end from products p where p.organization_id = $1",
   "does not merge":
     "merge into onix_codes using ( values (1) ) v on true when matched then do nothing",
   "leaves no rule to the end of the transaction":

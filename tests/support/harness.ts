@@ -19,6 +19,8 @@ import { SECRETS } from "./secrets.ts";
 /** The service with a new embedded database, or that of `TEST_DATABASE_URL`. */
 export interface App extends AsyncDisposable {
   database: Database;
+  /** Whether Citus distributes the database. It then has no triggers for SQL. */
+  isDistributed: boolean;
   handler: (request: Request) => Promise<Response>;
   /** The same service and database, with parts of the service replaced. */
   variant(services: Partial<Services>): App["handler"];
@@ -55,6 +57,10 @@ export async function openApp(
   const database = await openDatabase({ ...all, dataDir });
   const operations = () => database.until(performance.now() + 60_000);
   await install(operations());
+  const isDistributed = await operations().transaction(async (tx) => {
+    await tx.commit();
+    return tx.isDistributed;
+  });
   const logged: Record<string, unknown>[] = [];
   const leaked: string[] = [];
   const variant = (other: Partial<Services>) =>
@@ -81,6 +87,7 @@ export async function openApp(
 
   const app: App = {
     database,
+    isDistributed,
     handler,
     variant,
     logged,

@@ -1,3 +1,4 @@
+import { recount } from "../../db/products/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import type { App, Organization } from "./harness.ts";
 
@@ -27,6 +28,9 @@ export async function load(
       from jsonb_populate_recordset(null::products, ${sql.json(rows)})
     `
   );
+  if (app.isDistributed) {
+    await recount(app.database.until(performance.now() + 60_000));
+  }
   return { rows: rows as (typeof rows[0] & Record<string, unknown>)[] };
 }
 
