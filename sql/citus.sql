@@ -70,6 +70,10 @@ begin
   update organizations set names_version = null;
   truncate product_documents;
 
+  -- The limit of a stored product holds here too.
+  create domain product_json as text
+    constraint product_documents_size check (octet_length(value) <= 4194307);
+
   -- Citus cannot distribute a table that has foreign keys to a local one. Drop all and add them again.
   select
     array_agg(format('alter table %s drop constraint %I', k.conrelid::regclass, k.conname)),

@@ -4,9 +4,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
 import { nestedJson, newNestedJson } from "./nested_json.ts";
-import { type Change, idsOf } from "./row.ts";
 import { scalarsJson } from "./scalars_json.ts";
 
 /*
@@ -41,7 +39,10 @@ export const validDocument = sql`
 export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
 
 /** The document of product `p` of organization `o`, built from the tables. */
-const built = builtWith(nestedJson);
+export const builtDocument = builtWith(nestedJson);
+
+/** The same for a product that the transaction has created. */
+export const builtNewDocument = builtWith(newNestedJson);
 
 function builtWith(nested: Statement): Statement {
   return sql`
@@ -54,10 +55,11 @@ function builtWith(nested: Statement): Statement {
   `;
 }
 
-const columns =
+/** The columns of a document, in the order of `builtDocument`. */
+export const documentColumns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
 
-const onConflict = sql`
+export const onConflict = sql`
   on conflict (organization_id, product_id) do update set
     updated_at = excluded.updated_at,
     names_version = excluded.names_version,
@@ -87,7 +89,7 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
       p.id,
       coalesce(
         ${fullAnswer},
-        (select ${builtProductJson} from (select ${built}) b)
+        (select ${builtProductJson} from (select ${builtDocument}) b)
       ) as product
     from products p
     join organizations o on o.id = ${organization}
@@ -101,70 +103,11 @@ export function builtProduct(id: string) {
   return sql<Answer & { is_storable: boolean }>`
     select b.id, ${builtProductJson} as product, b.names_version is not null as is_storable
     from (
-      select ${built}
+      select ${builtDocument}
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization} and p.id = ${id}
     ) b
-  `;
-}
-
-/** Only the product's id, for `return: minimal`. */
-export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
-
-/**
- * Builds, stores and returns the products: the last statement of a write. A
- * product over 4 MiB violates `product_documents_size`. The document is never
- * valid (-1) if `updated_at` is infinite and cannot increase. A distributed database
- * stores no documents: it has no triggers that would invalidate them.
- */
-export function answerProducts(
-  tx: Transaction,
-  changes: readonly Change[],
-  shown = fullAnswer,
-): Statement<Answer> {
-  const shownColumns = sql`d.product_id as id, ${shown} as product`;
-  if (tx.isDistributed) {
-    const documents = writtenDocuments(tx, changes);
-    return sql<Answer>`select ${shownColumns} from (${documents}) d`;
-  }
-  return sql<Answer>`
-    insert into product_documents as d (${columns})
-    select
-      b.organization_id,
-      b.id,
-      b.updated_at,
-      coalesce(case when isfinite(b.updated_at) then b.names_version end, -1),
-      b.summary,
-      b.details
-    from (${builtDocuments(changes)}) b
-    ${onConflict}
-    returning ${shownColumns}
-  `;
-}
-
-/** The documents of products that the transaction has written and answered. */
-export function writtenDocuments(
-  { isDistributed }: Transaction,
-  changes: readonly Change[],
-): Statement {
-  if (isDistributed) {
-    return sql`select * from (${builtDocuments(changes)}) b (${columns})`;
-  }
-  return sql`
-    select *
-    from product_documents d
-    where d.organization_id = ${organization} and d.product_id ${idsOf(changes)}
-  `;
-}
-
-function builtDocuments(changes: readonly Change[]): Statement {
-  const areNew = changes.every(({ isNew }) => isNew);
-  return sql`
-    select ${areNew ? builtWith(newNestedJson) : built}
-    from products p
-    join organizations o on o.id = ${organization}
-    where p.organization_id = ${organization} and p.id ${idsOf(changes)}
   `;
 }
 
@@ -183,9 +126,9 @@ export function storeProducts(
   return [
     sql`select from products p where ${selected} order by p.id for key share nowait`,
     sql`
-      insert into product_documents (${columns})
+      insert into product_documents (${documentColumns})
       with built as materialized (
-        select ${built}
+        select ${builtDocument}
         from products p
         join organizations o on o.id = ${organization}
         where ${selected} and isfinite(p.updated_at) and o.names_version is not null

@@ -4,16 +4,11 @@ import { sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
+import { answerProducts, writtenDocuments } from "./answers.ts";
 import { type Check, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
 import { rememberDeletions } from "./deletions.ts";
-import {
-  type Answer,
-  answerProducts,
-  currentProducts,
-  fullAnswer,
-  writtenDocuments,
-} from "./documents.ts";
+import { type Answer, currentProducts, fullAnswer } from "./documents.ts";
 import { nestedWrites } from "./nested.ts";
 import { notFound } from "./read.ts";
 import {

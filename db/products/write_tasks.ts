@@ -1,13 +1,9 @@
 import { ApiError, invalid } from "../../schema/errors.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import {
-  type Answer,
-  answerProducts,
-  fullAnswer,
-  minimalAnswer,
-} from "./documents.ts";
+import { answerProducts, minimalAnswer } from "./answers.ts";
 import { runChecks } from "./check.ts";
+import { type Answer, fullAnswer } from "./documents.ts";
 import { writing } from "./write.ts";
 import { deletionAnswer, type Success, type Task } from "./tasks.ts";
 import {

@@ -80,6 +80,17 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
     assert(deleted.body.data.deleted);
   });
 
+  await t.step("limits the size of a product", async () => {
+    const { path } = await org.create();
+
+    const { status, body } = await org.put(
+      `${path}/territories`,
+      Array(39).fill({ supply_details: Array(500).fill({}) }),
+    );
+
+    assertEquals([status, body.error.details[0].code], [400, "too_large"]);
+  });
+
   await t.step("stores no JSON", async () => {
     const { path } = await org.create();
     await org.get(path);
