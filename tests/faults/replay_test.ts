@@ -13,6 +13,10 @@ Deno.test(
     await service.start(through(cluster.url, proxy));
     const org = await service.app.organization();
     await org.get("/api/products");
+    // The first request's background write would be held instead of the tested one.
+    await eventually([{ uses: 1 }], async () => [
+      ...await observer`select count(*)::int as uses from api_key_uses`,
+    ]);
 
     await t.step(
       "created one product for one Idempotency-Key",
