@@ -70,6 +70,9 @@ begin
   update organizations set names_version = null;
   truncate product_documents;
 
+  -- Citus copies the domains that are created in a distributed database to its nodes.
+  drop domain rows_found;
+  create domain rows_found as boolean constraint rows_found check (value);
   -- The limit of a stored product holds here too.
   create domain product_json as text
     constraint product_documents_size check (octet_length(value) <= 4194307);

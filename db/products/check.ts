@@ -1,4 +1,4 @@
-import type { Result, Statement } from "../connections/sql.ts";
+import { type Result, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 
 /** A statement that runs before the writes, and the check of its result, if any. */
@@ -8,21 +8,6 @@ export interface Check {
   verify?(result: Result<Statement>): void;
 }
 
-/** The error of a statement that did not find every row that the entries name. */
-export class RowsMissing extends Error {
-  override readonly name = "RowsMissing";
-}
-
-/** Checks that the statement finds this number of rows. Throws `RowsMissing`. */
-export function finds(rows: number, statement: Statement): Check {
-  return {
-    statement,
-    verify({ count }) {
-      if (count !== rows) throw new RowsMissing();
-    },
-  };
-}
-
 /** Runs the checks in one round trip. Throws the error of the first that fails. */
 export async function runChecks(
   tx: Transaction,
@@ -30,4 +15,12 @@ export async function runChecks(
 ): Promise<void> {
   const results = await tx.send(...checks.map(({ statement }) => statement));
   checks.forEach(({ verify }, i) => verify?.(results[i]!));
+}
+
+/** The constraint that a write violates if it does not find every row that it names. */
+export const ROWS_FOUND = "rows_found";
+
+/** The condition that the rows of `from` are this many. Otherwise, the statement fails. */
+export function finds(rows: number, from: Statement): Statement {
+  return sql`((select count(*) ${from}) = ${rows})::rows_found`;
 }

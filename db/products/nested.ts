@@ -2,7 +2,6 @@ import { typesOf } from "../../schema/collateral.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import type { Statement } from "../connections/sql.ts";
 import { uuidv7 } from "../uuid.ts";
-import type { Check } from "./check.ts";
 import {
   appending,
   changing,
@@ -15,7 +14,7 @@ import type { Change } from "./row.ts";
 /** The statements that write nested arrays, in this order. */
 interface Writes {
   /** Updates of stored rows. */
-  changes: Check[];
+  changes: Statement[];
   writes: Statement[];
   /** Deletions, last: a series may reference a link until `setSeries` changes it. */
   prunes: Statement[];

@@ -7,7 +7,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { type Check, finds } from "./check.ts";
+import { finds } from "./check.ts";
 
 /*
  * Each function makes the statements that write nested rows of one table. The rows of
@@ -22,28 +22,39 @@ const MAX_ROWS = 500;
 /** An entry of a body, with its `product_id`. */
 export type Entry = Record<string, unknown>;
 
-/** Updates the rows that the entries name by `id`. Each must exist. */
+/** Updates the rows that the entries name by `id`. Violates `rows_found` if one does not exist. */
 export function changing(table: string, columns: string[]) {
   const columnNames = names(...columns);
   const ofItsType = table === "collateral"
     ? sql`and e.entry -> 'types' ? x.collateral_type`
     : sql``;
 
-  return (productIds: string[], rows: Entry[]): Check[] => {
+  return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
-    const statement = sql`
+    const isNamed = sql`
+      x.organization_id = ${organization}
+      and x.product_id ${among(productIds)}
+      and x.product_id = (e.entry ->> 'product_id')::uuid
+      and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
+    `;
+    const keys = rows.map(({ product_id, id, types }) => ({
+      product_id,
+      id,
+      types,
+    }));
+    const named = sql`
+      from jsonb_array_elements(${json(keys)}) e (entry)
+      join ${raw(table)} x on ${isNamed}
+    `;
+    return [sql`
       update ${raw(table)} x
       set (${columnNames}) = (
         select ${columnNames}
         from jsonb_populate_record(x, e.entry)
       )
       from jsonb_array_elements(${json(rows)}) e (entry)
-      where x.organization_id = ${organization}
-        and x.product_id ${among(productIds)}
-        and x.product_id = (e.entry ->> 'product_id')::uuid
-        and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
-    `;
-    return [finds(rows.length, statement)];
+      where ${isNamed} and ${finds(rows.length, named)}
+    `];
   };
 }
 

@@ -7,7 +7,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { type Check, finds } from "./check.ts";
+import { finds } from "./check.ts";
 
 /** A change of one product. */
 export interface Change {
@@ -113,16 +113,17 @@ export function setSeries(changes: readonly Change[]): Statement[] {
   `];
 }
 
-/** Checks that forms without a format exist. With a format, a foreign key checks that. */
-export function knownForms(changes: readonly Change[]): Check[] {
+/**
+ * Violates `rows_found` if a form without a format does not exist. With a format, a
+ * foreign key checks that.
+ */
+export function knownForms(changes: readonly Change[]): Statement[] {
   const forms = changes.flatMap(({ body: { format_id, product_form_id } }) =>
     product_form_id && !format_id ? [product_form_id] : []
   );
   if (forms.length === 0) return [];
-  const statement = sql`
-    select from product_forms x where x.id ${among(forms)}
-  `;
-  return [finds(new Set(forms).size, statement)];
+  const known = sql`from product_forms x where x.id ${among(forms)}`;
+  return [sql`select where ${finds(new Set(forms).size, known)}`];
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { RowsMissing } from "./check.ts";
+import { ROWS_FOUND } from "./check.ts";
 import { notFound } from "./read.ts";
 import type { Change } from "./row.ts";
 import { NOTHING, storedRows, unattachedSeries, wrongRows } from "./stored.ts";
@@ -68,7 +68,7 @@ export function lookingUp(database: Operations): RunQueries {
 export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";
   return constraint in RULES || constraint === IN_PROGRAM ||
-    error instanceof RowsMissing;
+    constraint === ROWS_FOUND;
 }
 
 /**

@@ -35,37 +35,31 @@ export interface Plan {
 }
 
 /**
- * The statements of a write. All writes lock in the same order, so that no two wait for
- * each other: products, counts, nested records, and last the shared formats.
+ * The statements that write one or many products. All writes lock in the same order, so
+ * that no two wait for each other: products, counts, nested records, and last the
+ * shared formats.
  */
-export interface Writing {
-  checks: Check[];
-  writes: Statement[];
-}
-
-/** The statements that write one or many products. */
-export function writing({ changes, deleted }: Plan): Writing {
+export function writing({ changes, deleted }: Plan): Statement[] {
   const created = changes.filter(({ isNew }) => isNew);
   const updated = changes.filter(({ body, isNew }) =>
     !isNew && Object.keys(body).length > 0
   );
   const nested = nestedWrites(changes);
-  return {
-    checks: [...nested.changes, ...knownForms(changes)],
-    writes: [
-      ...deleted.length > 0 ? [lockForDelete(...deleted)] : [],
-      ...created.map(insertRow),
-      ...countProducts(changes, deleted),
-      ...updated.length > 0 ? [updateRows(updated)] : [],
-      ...nested.writes,
-      ...setSeries(changes),
-      ...nested.prunes,
-      ...deleted.length > 0
-        ? [...rememberDeletions(deleted), deleteRows(...deleted)]
-        : [],
-      ...setProductForms(changes),
-    ],
-  };
+  return [
+    ...deleted.length > 0 ? [lockForDelete(...deleted)] : [],
+    ...created.map(insertRow),
+    ...countProducts(changes, deleted),
+    ...updated.length > 0 ? [updateRows(updated)] : [],
+    ...knownForms(changes),
+    ...nested.changes,
+    ...nested.writes,
+    ...setSeries(changes),
+    ...nested.prunes,
+    ...deleted.length > 0
+      ? [...rememberDeletions(deleted), deleteRows(...deleted)]
+      : [],
+    ...setProductForms(changes),
+  ];
 }
 
 /**
@@ -80,14 +74,12 @@ export async function createProduct(
   const change = { id: uuidv7(), body, isNew: true };
   try {
     return await once(database, request, async (tx, remember) => {
-      const { checks, writes } = writing({ changes: [change], deleted: [] });
-      if (checks.length > 0) await runChecks(tx, checks);
       const remembering = remember(sql`
         select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
         from (${writtenDocuments(tx, [change])}) d
       `);
       const results = await tx.commit(
-        ...writes,
+        ...writing({ changes: [change], deleted: [] }),
         answerProducts(tx, [change]),
         ...remembering,
       );
@@ -110,11 +102,11 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
-  const { checks, writes } = writing({ changes: [change], deleted: [] });
+  const writes = writing({ changes: [change], deleted: [] });
   // Counting reads the old values before the update locks the product.
   const isCounted = FILTERS.some((column) => column in body);
   return await changeProduct(database, change, {
-    checks: [...matching(id, precondition), ...checks],
+    checks: matching(id, precondition),
     writes: [...isCounted ? [lockProducts(id)] : [], ...writes],
   });
 }
@@ -127,7 +119,7 @@ export async function updateProduct(
 export async function changeProduct(
   database: Operations,
   change: Change,
-  { checks, writes }: Writing,
+  { checks, writes }: { checks: Check[]; writes: Statement[] },
 ): Promise<string> {
   const { id } = change;
   const locked: Check = {
@@ -161,7 +153,7 @@ export async function deleteProduct(
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  const { writes } = writing({ changes: [], deleted: [id] });
+  const writes = writing({ changes: [], deleted: [id] });
   const checks = matching(id, precondition);
   try {
     const [locked] = await database.transaction(async (tx) => {

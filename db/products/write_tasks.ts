@@ -2,7 +2,6 @@ import { ApiError, invalid } from "../../schema/errors.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { answerProducts, minimalAnswer } from "./answers.ts";
-import { runChecks } from "./check.ts";
 import { type Answer, fullAnswer } from "./documents.ts";
 import { writing } from "./write.ts";
 import { deletionAnswer, type Success, type Task } from "./tasks.ts";
@@ -91,17 +90,17 @@ async function writeTogether(
   tasks: readonly Task[],
 ): Promise<void> {
   const { changes, deletions } = splitTasks(tasks);
-  const { checks, writes } = writing({
+  const writes = writing({
     changes,
     deleted: deletions.map(({ id }) => id),
   });
-  await runChecks(tx, [{ statement: SAVEPOINT }, ...checks]);
   const answers = answerProducts(
     tx,
     changes,
     isMinimal ? minimalAnswer : fullAnswer,
   );
-  const [rows] = (await tx.send(...writes, answers, RELEASE)).slice(-2);
+  const results = await tx.send(SAVEPOINT, ...writes, answers, RELEASE);
+  const [rows] = results.slice(-2);
   const products = new Map(
     (rows as Answer[])
       .map(({ id, product }) => [id, product]),
