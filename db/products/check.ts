@@ -5,16 +5,18 @@ import type { Transaction } from "../connections/transaction.ts";
 export interface Check {
   statement: Statement;
   /** Throws the error of a result that forbids the writes. */
-  verify?(result: Result<Statement>): void;
+  verify?(result: Result<Statement>, tx: Transaction): void | Promise<void>;
 }
 
-/** Runs the checks in one round trip. Throws the error of the first that fails. */
+/** Runs the statements of the checks in one round trip. Throws the error of the first that fails. */
 export async function runChecks(
   tx: Transaction,
   checks: readonly Check[],
 ): Promise<void> {
   const results = await tx.send(...checks.map(({ statement }) => statement));
-  checks.forEach(({ verify }, i) => verify?.(results[i]!));
+  for (const [i, check] of checks.entries()) {
+    await check.verify?.(results[i]!, tx);
+  }
 }
 
 /** The constraint that a write violates if it does not find every row that it names. */

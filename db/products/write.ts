@@ -8,7 +8,13 @@ import { answerProducts, writtenDocuments } from "./answers.ts";
 import { type Check, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
 import { rememberDeletions } from "./deletions.ts";
-import { type Answer, currentProducts, fullAnswer } from "./documents.ts";
+import {
+  type Answer,
+  builtProduct,
+  currentProducts,
+  fullAnswer,
+  storedProduct,
+} from "./documents.ts";
 import { nestedWrites } from "./nested.ts";
 import { notFound } from "./read.ts";
 import {
@@ -173,10 +179,12 @@ export async function deleteProduct(
 export function matching(id: string, precondition?: Precondition): Check[] {
   if (!precondition) return [];
   return [{
-    statement: currentProducts(id),
-    verify(result) {
-      const [current] = result as Answer[];
-      precondition(current?.product);
+    statement: storedProduct(id),
+    async verify(result, tx) {
+      const [stored] = result as { product: string | null }[];
+      if (stored?.product !== null) return precondition(stored?.product);
+      const [[built]] = await tx.send(builtProduct(id));
+      precondition(built?.product);
     },
   }];
 }

@@ -120,6 +120,23 @@ Deno.test("Conditional requests", async (t) => {
     assertEquals(oneOf.body.data.page_count, null);
   });
 
+  await t.step("compare a product without stored JSON", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create({ title: "Emma" });
+    const etag = (await org.get(path)).headers.get("etag")!;
+    await app.sql((sql) =>
+      sql`delete from product_documents where organization_id = ${org.id}`
+    );
+
+    const same = await org.put(path, {}, { "if-match": etag });
+    await app.sql((sql) =>
+      sql`update products set title = 'By SQL' where organization_id = ${org.id} and id = ${id}`
+    );
+    const other = await org.put(path, { page_count: 1 }, { "if-match": etag });
+
+    assertEquals([same.status, other.status], [200, 412]);
+  });
+
   await t.step("work with an id in upper case", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
