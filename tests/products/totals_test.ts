@@ -128,7 +128,7 @@ Deno.test("The totals of lists", async (t) => {
     const loaded = await app.sql((sql) =>
       sql<{ id: string }[]>`
         insert into products (organization_id, title)
-        select ${org.id}, 'Loaded' from generate_series(1, 100)
+        select ${org.id}, 'Loaded' from generate_series(1, 30)
         returning id
       `
     );
