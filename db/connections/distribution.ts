@@ -15,15 +15,13 @@ export class Distribution {
   }
 
   async find(operation: Operation): Promise<boolean> {
-    this.#isDistributed ??= await this.#ask(operation);
+    if (this.#isDistributed === undefined) {
+      const [row] = await this.#pool.operate(
+        operation,
+        ({ connection }) => connection.read(distribution),
+      );
+      this.#isDistributed = row!.is_distributed;
+    }
     return this.#isDistributed;
-  }
-
-  async #ask(operation: Operation): Promise<boolean> {
-    const [row] = await this.#pool.operate(
-      operation,
-      ({ connection }) => connection.read(distribution),
-    );
-    return row!.is_distributed;
   }
 }

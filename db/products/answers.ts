@@ -26,9 +26,8 @@ export function answerProducts(
 ): Statement<Answer> {
   const shownColumns = sql`d.product_id as id, ${shown} as product`;
   if (tx.isDistributed) {
-    return sql`select ${shownColumns} from (${
-      writtenDocuments(tx, changes)
-    }) d`;
+    const documents = writtenDocuments(tx, changes);
+    return sql`select ${shownColumns} from (${documents}) d`;
   }
   return sql<Answer>`
     insert into product_documents as d (${documentColumns})

@@ -13,8 +13,6 @@ import type { Change } from "./row.ts";
 
 /** The statements that write nested arrays, in this order. */
 interface Writes {
-  /** Updates of stored rows. */
-  changes: Statement[];
   writes: Statement[];
   /** Deletions, last: a series may reference a link until `setSeries` changes it. */
   prunes: Statement[];
@@ -76,7 +74,6 @@ export function nestedWrites(changes: readonly Change[]): Writes {
     }))
   );
   return {
-    changes: synced.flatMap(({ changes }) => changes),
     writes: synced.flatMap(({ writes }) => writes),
     prunes: synced.flatMap(({ prunes }) => prunes),
   };
@@ -96,8 +93,8 @@ function merged(table: string, columns: string[]): Sync {
     const isAppended = (row: Entry) =>
       existing.includes(row.product_id as string);
     return {
-      changes: change(ids, changed),
       writes: [
+        ...change(ids, changed),
         ...insert(ids, created.filter((row) => !isAppended(row))),
         ...append(existing, numbered(created.filter(isAppended))),
       ],
@@ -114,8 +111,7 @@ function reconciled(table: string, columns: string[]): Sync {
   return (arrays) => {
     const { ids, changed, created } = rowsOf(arrays);
     return {
-      changes: change(ids, changed),
-      writes: upsert(ids, created),
+      writes: [...change(ids, changed), ...upsert(ids, created)],
       prunes: prune(existingIds(arrays), [...changed, ...created]),
     };
   };
@@ -131,7 +127,6 @@ function replaced(table: string, keys: string[], values: string[] = []): Sync {
       entries.map((entry, position) => ({ ...entry, product_id, position }))
     );
     return {
-      changes: [],
       writes: upsert(ids, rows),
       prunes: prune(existingIds(arrays), rows),
     };

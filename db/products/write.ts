@@ -57,7 +57,6 @@ export function writing({ changes, deleted }: Plan): Statement[] {
     ...countProducts(changes, deleted),
     ...updated.length > 0 ? [updateRows(updated)] : [],
     ...knownForms(changes),
-    ...nested.changes,
     ...nested.writes,
     ...setSeries(changes),
     ...nested.prunes,
@@ -119,8 +118,8 @@ export async function updateProduct(
 
 /**
  * Checks a locked product, writes it, and returns it. Without checks, the first write
- * must lock the product. Throws `NOT_FOUND`, the error of a
- * check, or `VALIDATION_ERROR` with every error.
+ * must lock the product. Throws `NOT_FOUND`, the error of a check, or
+ * `VALIDATION_ERROR` with every error.
  */
 export async function changeProduct(
   database: Operations,

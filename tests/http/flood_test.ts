@@ -132,8 +132,11 @@ Deno.test("A flood", async (t) => {
 
       assert(heard.includes(GOODBYE), heard);
       assertEquals(answers.map(({ status }) => status), [200]);
-      while (app.database.load.used > 0) await pause(10);
-      assertEquals(app.database.load.waiting, 0);
+      // A distributed database ends the last look-up a moment later.
+      for (let i = 0; i < 100 && app.database.load.used > 0; i++) {
+        await pause(10);
+      }
+      assertEquals(app.database.load, { used: 0, waiting: 0 });
     },
   );
 });
