@@ -49,12 +49,15 @@ export function total(query: ListQuery): Statement {
   }`;
   if (!kept) return sql`(select count(*) ${found})`;
   const end = BigInt(query.page) * BigInt(query.limit);
+  const { key, order } = SORTING[DEFAULT_SORT];
   return sql`(
     select case when kept.total > ${String(end)} then kept.total else (
       select count(*)
-      from (select ${found} order by ${SORTING[DEFAULT_SORT]} limit ${
-    String(end + 1n)
-  }) p
+      from (
+        select ${key} as sort_key, p.id ${found}
+        order by ${order}
+        limit ${String(end + 1n)}
+      ) p
     ) end
     from (
       select coalesce(sum(c.products), 0) as total
