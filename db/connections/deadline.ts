@@ -55,17 +55,18 @@ function end(wait: Wait): void {
     last.index = wait.index;
   }
   wait.index = -1;
-  if (waits.length > 0) return;
-  clearInterval(clock);
-  clock = undefined;
 }
 
+/** Ends the waits whose deadline has passed. An idle service has no timer. */
 function tick(): void {
   const now = performance.now();
   for (const wait of waits.filter(({ deadline }) => deadline <= now)) {
     end(wait);
     wait.expire();
   }
+  if (waits.length > 0) return;
+  clearInterval(clock);
+  clock = undefined;
 }
 
 /** Settles after `ms` milliseconds, and at once if `ms` is not positive. */
