@@ -1,6 +1,7 @@
 import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
 import { type ConnectionSettings, type Driver, openDriver } from "./driver.ts";
+import { parsed, type RawReply } from "./rows.ts";
 import { endsSession, openSocket } from "./socket.ts";
 import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 
@@ -94,9 +95,11 @@ export function openConnection(
     get canPipeline() {
       return canPipeline;
     },
-    send<S extends Statement>(statement: S, organizationId?: string) {
+    async send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
-      return execute<Reply<S>>(driver, text, parameters, statement.prepare);
+      return parsed<S>(
+        await execute<RawReply>(driver, text, parameters, statement.prepare),
+      );
     },
     async read(statement, organizationId) {
       try {
@@ -141,9 +144,9 @@ const SETTLED = { resolve() {}, reject() {} };
 
 /**
  * Sends a text to the server, as a simple query unless it has `parameters`, and
- * returns its result. V8 allocates the driver's `resolve` and `reject` in the old
- * generation, where they keep the query and its result until a full garbage
- * collection. So this function replaces them.
+ * returns its reply, whose values are bytes. V8 allocates the driver's `resolve` and
+ * `reject` in the old generation, where they keep the query and its reply until a full
+ * garbage collection. So this function replaces them.
  */
 async function execute<Result>(
   driver: Driver,
@@ -155,7 +158,7 @@ async function execute<Result>(
     value instanceof Json ? driver.json(value.value as never) : value as never
   );
   const options = { prepare, simple: !values } as object;
-  const query = driver.unsafe(text, values, options);
+  const query = driver.unsafe(text, values, options).raw();
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   Object.assign(query, { resolve, reject }).execute();
   try {

@@ -54,7 +54,7 @@ interface Row extends PageRow {
   /** The products without the outer braces, or null for an empty page. */
   entries: string | null;
   total: string;
-  /** The comma-separated ids of the page's products. */
+  /** The comma-separated ids of the page's products if a document is missing. */
   ids: string | null;
 }
 
@@ -110,8 +110,8 @@ function entriesOf(
     select
       ${total} as total,
       string_agg(e.entry, '},{') as entries,
-      string_agg(e.id::text, ',') as ids,
-      string_agg(e.id::text, ',') filter (where e.entry is null) as missing,
+      case when bool_or(e.entry is null) then array_to_string(array_agg(e.id), ',') end as ids,
+      array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable
     from (
       select
