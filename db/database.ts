@@ -22,9 +22,13 @@ export interface Operations {
   /**
    * Runs `work` in a transaction, which `work` must commit. `work` runs again after
    * a conflict (40001, 40P01) or a connection loss before COMMIT, so it must have
-   * no other side effects.
+   * no other side effects. The statements of `opening` precede those of `work`, in
+   * the same round trip.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    ...opening: Statement[]
+  ): Promise<T>;
   /** Runs the statements in a transaction, retried like `transaction`. */
   write<const S extends readonly Statement[]>(
     ...statements: S
@@ -132,9 +136,12 @@ function operationsOf(
   }
   function transactions(name: string, writer: Writer) {
     const operation = { ...common, name, kind: "long" } as const;
-    return async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    return async <T>(
+      work: (tx: Transaction) => Promise<T>,
+      ...opening: Statement[]
+    ): Promise<T> => {
       const isDistributed = await distribution.find(operation);
-      const options = { writer, isDistributed, organizationId };
+      const options = { writer, opening, isDistributed, organizationId };
       return await pool.operate(
         operation,
         (lease) => inTransaction(lease, options, work),

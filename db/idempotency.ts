@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/errors.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
+import { brokenConstraint } from "./connections/sqlstate.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Operations } from "./database.ts";
 
@@ -24,6 +25,12 @@ export interface Outcome {
   isReplayed: boolean;
 }
 
+/** Whether key `k` was used within 24 hours. */
+const isValid = sql`k.created_at > now() - interval '24 hours'`;
+
+/** The constraint that a write violates if its key is used already. */
+const KEY_UNUSED = "key_unused";
+
 /**
  * Runs `work` in a transaction, at most once per key. `work` must commit the
  * transaction, together with the statements of `remember`, which store the result for
@@ -40,48 +47,59 @@ export async function once(
     remember: (source: Statement) => Statement[],
   ) => Promise<Omit<Outcome, "isReplayed">>,
 ): Promise<Outcome> {
-  return await database.transaction(async (tx) => {
-    const hasKey = request.key !== undefined;
-    const stored = hasKey && await lockKey(tx, request);
-    if (stored) {
-      await tx.commit();
-      return { ...stored, isReplayed: true };
-    }
-    const remember = (source: Statement) =>
-      hasKey ? storeResult(request, source) : [];
-    return { ...await work(tx, remember), isReplayed: false };
-  });
+  const hasKey = request.key !== undefined;
+  const remember = (source: Statement) =>
+    hasKey ? storeResult(request, source) : [];
+  try {
+    const result = await database.transaction(
+      (tx) => work(tx, remember),
+      ...hasKey ? claimKey(request) : [],
+    );
+    return { ...result, isReplayed: false };
+  } catch (error) {
+    if (brokenConstraint(error) !== KEY_UNUSED) throw error;
+    return { ...await storedResult(database, request), isReplayed: true };
+  }
 }
 
-/** Locks the key until the end of the transaction. Returns its stored result, if any. */
-async function lockKey(tx: Transaction, request: KeyedRequest) {
-  const { key, operation } = request;
-  const [[lock], [earlier]] = await tx.send(
-    sql<{ is_mine: boolean }>`
+/** Locks the key until the end of the transaction. Violates `key_unused` if it is locked or used. */
+function claimKey({ key }: KeyedRequest): Statement[] {
+  return [
+    sql`
       select pg_try_advisory_xact_lock(
         hashtextextended(${organization}::uuid || ' ' || ${key}, 0)
-      ) as is_mine
+      )::key_unused
     `,
     // A second statement sees the commit of the last holder of the lock.
+    sql`
+      select (count(*) = 0)::key_unused
+      from idempotency_keys k
+      where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
+    `,
+  ];
+}
+
+/** The stored result of the request that used the key. */
+async function storedResult(database: Operations, request: KeyedRequest) {
+  const { key, operation } = request;
+  const [stored] = await database.lookUp(
     sql<{ id: string | null; answer: string; is_same: boolean }>`
       select k.record_id as id, k.answer,
         k.operation = ${operation} and k.request_hash = ${
       hashOf(request)
     } as is_same
       from idempotency_keys k
-      where k.organization_id = ${organization} and k.key = ${key}
-        and k.created_at > now() - interval '24 hours'
+      where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
     `,
   );
-  if (!lock?.is_mine) {
+  if (!stored) {
     throw new ApiError(
       "IDEMPOTENCY_IN_PROGRESS",
       "A request with this Idempotency-Key is still running: ask again for its answer",
       { headers: { "retry-after": "1" } },
     );
   }
-  if (!earlier) return;
-  if (earlier.is_same) return { id: earlier.id, answer: earlier.answer };
+  if (stored.is_same) return { id: stored.id, answer: stored.answer };
   throw new ApiError(
     "IDEMPOTENCY_MISMATCH",
     "This Idempotency-Key was used with another body: use a new key for a new request",

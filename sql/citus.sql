@@ -71,8 +71,9 @@ begin
   truncate product_documents;
 
   -- Citus copies the domains that are created in a distributed database to its nodes.
-  drop domain rows_found;
+  drop domain rows_found, key_unused;
   create domain rows_found as boolean constraint rows_found check (value);
+  create domain key_unused as boolean constraint key_unused check (value);
   -- The limit of a stored product holds here too.
   create domain product_json as text
     constraint product_documents_size check (octet_length(value) <= 4194307);

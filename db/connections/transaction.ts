@@ -28,8 +28,10 @@ export interface Transaction {
  */
 export async function inTransaction<T>(
   { connection, check }: Lease,
-  { writer, isDistributed, organizationId }: {
+  { writer, opening, isDistributed, organizationId }: {
     writer: Writer;
+    /** Statements that are sent with BEGIN. */
+    opening: readonly Statement[];
     isDistributed: boolean;
     organizationId?: string | undefined;
   },
@@ -48,13 +50,12 @@ export async function inTransaction<T>(
     if (hasEnded) throw new Error("The transaction has ended");
     hasEnded = isLast;
     const begin = hasBegun ? [] : [connection.begin(writer)];
+    const all = hasBegun ? statements : [...opening, ...statements];
     hasBegun = true;
     if (!connection.canPipeline) await begin[0];
     const outcomes = await Promise.allSettled([
       ...begin,
-      ...statements.map((statement) =>
-        connection.send(statement, organizationId)
-      ),
+      ...all.map((statement) => connection.send(statement, organizationId)),
       ...isLast ? [connection.commit()] : [],
     ]);
     const failed = outcomes.findIndex(({ status }) => status === "rejected");
@@ -74,9 +75,8 @@ export async function inTransaction<T>(
       }
       isCommitted = true;
     }
-    return results.slice(begin.length, begin.length + statements.length) as
-      & Reply[]
-      & Results<S>;
+    const end = begin.length + all.length;
+    return results.slice(end - statements.length, end) as Reply[] & Results<S>;
   }
 
   try {

@@ -31,11 +31,11 @@ Deno.test("Server-Timing", async (t) => {
   await t.step("includes the time of a write", async () => {
     const database = withOperations(app.database, (operations) => ({
       ...operations,
-      transaction: (work) =>
+      transaction: (work, ...opening) =>
         operations.transaction(async (tx) => {
           await pause(50);
           return await work(tx);
-        }),
+        }, ...opening),
     }));
     const handler = app.variant({ database });
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { openApp } from "../support/harness.ts";
+import { createRecord } from "../support/records.ts";
 
 Deno.test("POST /products with Idempotency-Key", async (t) => {
   await using app = await openApp();
@@ -27,6 +28,25 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
       assertEquals(second.headers.get("etag"), first.headers.get("etag"));
       assertEquals(second.text, first.text);
       assertEquals((await org.get("/api/products")).body.meta.total, 1);
+    },
+  );
+
+  await t.step(
+    "repeats the response although the write would fail now",
+    async () => {
+      const org = await app.organization();
+      const headers = { "idempotency-key": "order-1" };
+      const license = await createRecord(org, "licenses");
+      const product = { title: "Emma", license_id: license.id };
+      const first = await org.post("/api/products", product, headers);
+      await org.delete(`/api/products/${first.body.data.id}`);
+      await org.delete(license.path);
+
+      const second = await org.post("/api/products", product, headers);
+
+      assertEquals(second.text, first.text);
+      assertEquals(second.headers.get("idempotent-replayed"), "true");
+      assertEquals((await org.get("/api/products")).body.meta.total, 0);
     },
   );
 

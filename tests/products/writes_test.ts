@@ -131,8 +131,9 @@ function noting(database: Database, tables: string[]): Database {
   }
   return withOperations(database, (operations) => ({
     ...operations,
-    transaction: (work) =>
-      operations.transaction((tx) =>
+    transaction: (work, ...opening) => {
+      note(opening);
+      return operations.transaction((tx) =>
         work({
           ...tx,
           send(...flight) {
@@ -143,7 +144,7 @@ function noting(database: Database, tables: string[]): Database {
             note(flight);
             return tx.commit(...flight);
           },
-        })
-      ),
+        }), ...opening);
+    },
   }));
 }

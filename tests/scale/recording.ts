@@ -39,8 +39,11 @@ export function recorded(
   const changed = withOperations(database, (operations) => ({
     lookUp: (statement) => operations.lookUp(remembered(statement)),
     scan: (statement) => operations.scan(remembered(statement)),
-    transaction: (work) =>
-      operations.transaction((tx) => work(remembering(tx))),
+    transaction: (work, ...opening) =>
+      operations.transaction(
+        (tx) => work(remembering(tx)),
+        ...opening.map(remembered),
+      ),
     write: (...statements) => {
       statements.forEach(remembered);
       return operations.write(...statements);

@@ -49,6 +49,19 @@ Deno.test("openDatabase", async (t) => {
     assert(await isStored("first flight") && await isStored("second flight"));
   });
 
+  await t.step(
+    "runs the opening statements of a transaction first",
+    async () => {
+      const results = await soon(database).transaction(
+        (tx) => tx.commit(sql`select from ${table} where note = 'opening'`),
+        write("opening"),
+      );
+
+      assertEquals(results.map(({ count }) => count), [1]);
+      assert(await isStored("opening"));
+    },
+  );
+
   await t.step("stores nothing of a transaction that throws", async () => {
     await assertRejects(
       () =>
