@@ -107,12 +107,14 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
+  const checks = matching(id, precondition);
   const writes = writing({ changes: [change], deleted: [] });
-  // Counting reads the old values before the update locks the product.
+  // Counting reads the old values before the update locks the product. Checks lock it too.
   const isCounted = FILTERS.some((column) => column in body);
+  const locks = isCounted && checks.length === 0 ? [lockProducts(id)] : [];
   return await changeProduct(database, change, {
-    checks: matching(id, precondition),
-    writes: [...isCounted ? [lockProducts(id)] : [], ...writes],
+    checks,
+    writes: [...locks, ...writes],
   });
 }
 
