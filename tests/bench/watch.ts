@@ -41,7 +41,8 @@ export async function watchScenarios(
     tap.take();
     const { data } = await send(scenario, service.origin, number);
     const sent = tap.take().filter(({ text }) => !OF_KEYS.test(text));
-    const example = { sent, number, created: data.id };
+    const created = scenario.method === "POST" ? data.id : undefined;
+    const example = { sent, number, created };
     const baseline = scenario.method === "GET"
       ? await readingBaseline(sql, example)
       : await writingBaseline(sql, scenario.method.toLowerCase(), example);

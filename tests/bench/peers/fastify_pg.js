@@ -31,7 +31,7 @@ app.get("/api/products", async ({ query }, reply) => {
   const { text, parameters: values } = STATEMENTS.list;
   const { rows: [row] } = await pool.query({ name: "list", text, values });
   reply.type(JSON_TYPE);
-  return envelope(row.entries, metaOf(query, row.total));
+  return envelope(`[{${row.entries}}]`, metaOf(query, row.total));
 });
 
 app.post(

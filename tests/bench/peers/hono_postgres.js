@@ -31,7 +31,7 @@ app.get("/api/products", async (c) => {
   const { text, parameters } = STATEMENTS.list;
   const [row] = await sql.unsafe(text, parameters, { prepare: true });
   const meta = metaOf(c.req.query(), row.total);
-  return c.body(envelope(row.entries, meta), 200, JSON_TYPE);
+  return c.body(envelope(`[{${row.entries}}]`, meta), 200, JSON_TYPE);
 });
 
 const newProduct = validator("json", (body, c) => {
