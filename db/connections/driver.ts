@@ -64,8 +64,13 @@ export function openDriver(
 
 const CONNECT_SECONDS = 5;
 
-/** For SSDs. With the default of 4, searches read the table instead of a smaller index. */
-export const RANDOM_PAGE_COST = 1.1;
+/** Settings of the planner. */
+export const PLANNER = {
+  /** For SSDs. With the default of 4, searches read the table instead of a smaller index. */
+  random_page_cost: 1.1,
+  /** A page looks up each of its products once, so a cache would only cost time. */
+  enable_memoize: "off",
+};
 
 /** The lock timeout is shorter, so that waiting for a lock fails with 55P03. */
 function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
@@ -73,7 +78,7 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
     statement_timeout: statementTimeoutMs,
     lock_timeout: Math.min(2_000, statementTimeoutMs),
     idle_in_transaction_session_timeout: 10_000,
-    random_page_cost: RANDOM_PAGE_COST,
+    ...PLANNER,
   };
 }
 

@@ -125,7 +125,10 @@ function entriesOf(
         -- No page is larger, and a constant limit keeps the generic plan.
         limit 100
       ) page
-      join products p on p.organization_id = ${organization} and p.id = page.id
+      -- The limit forces a look-up by primary key.
+      cross join lateral (
+        select p.* from products p where p.organization_id = ${organization} and p.id = page.id limit 1
+      ) p
       join organizations o on o.id = ${organization}
       ${validDocument}
       order by ${order}

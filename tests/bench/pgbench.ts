@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { RANDOM_PAGE_COST } from "../../db/connections/driver.ts";
+import { PLANNER } from "../../db/connections/driver.ts";
 import type { Baseline } from "./baseline.ts";
 import { binary } from "../faults/cluster.ts";
 import type { Load } from "./load.ts";
@@ -8,7 +8,8 @@ import type { Load } from "./load.ts";
 const PLANNED = 6;
 
 /** The planner settings of the service's sessions. */
-const SESSION = `-c random_page_cost=${RANDOM_PAGE_COST}`;
+const SESSION = Object.entries(PLANNER)
+  .map(([name, value]) => `-c ${name}=${value}`).join(" ");
 
 /** Runs the baseline with this number of clients for this number of seconds. Throws if a statement fails. */
 export async function runPgbench(
