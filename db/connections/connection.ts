@@ -1,7 +1,12 @@
 import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
-import { type ConnectionSettings, type Driver, openDriver } from "./driver.ts";
-import { parsed, type RawReply } from "./rows.ts";
+import {
+  type ConnectionSettings,
+  type Driver,
+  openDriver,
+  type RawReply,
+} from "./driver.ts";
+import { parsed } from "./rows.ts";
 import { endsSession, openSocket } from "./socket.ts";
 import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
 

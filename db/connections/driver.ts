@@ -1,8 +1,12 @@
+import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
 import { type Address, tlsOf } from "./socket.ts";
 
 export type Driver = postgres.Sql;
+
+/** The reply to a raw query, whose values are bytes. */
+export type RawReply = postgres.RowList<(Buffer | null)[][]>;
 
 export interface ConnectionSettings {
   /** The URL of a PostgreSQL 15 or later. */

@@ -1,10 +1,6 @@
-import type { Buffer } from "node:buffer";
-import type postgres from "postgres";
 import type { Reply } from "./connection.ts";
+import type { RawReply } from "./driver.ts";
 import type { Statement } from "./sql.ts";
-
-/** A reply whose values are bytes. */
-export type RawReply = postgres.RowList<(Buffer | null)[][]>;
 
 const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
