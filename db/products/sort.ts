@@ -26,6 +26,6 @@ export const SORTING: Record<Sort, Sorting> = {
   "publication_date": { key: sql`p.publication_date`, order: ascending },
   "-publication_date": {
     key: sql`p.publication_date`,
-    order: sql`sort_key desc nulls last, id`,
+    order: sql`sort_key desc nulls last, id desc`,
   },
 };

@@ -57,27 +57,32 @@ async function sorting(t: Deno.TestContext, app: App) {
     });
   }
 
-  await t.step("orders equal values by id, across pages", async () => {
-    const same = await app.organization();
-    const created = [];
-    for (let i = 0; i < 5; i++) created.push((await same.create()).id);
+  for (const key of ["title", "publication_date"]) {
+    await t.step(
+      `orders equal values of ${key} by id, across pages`,
+      async () => {
+        const same = await app.organization();
+        const created = [];
+        for (let i = 0; i < 5; i++) created.push((await same.create()).id);
 
-    const ascending = [];
-    const descending = [];
-    for (const page of [1, 2, 3, 4, 5]) {
-      const { body: { data: [up] } } = await same.get(
-        `/api/products?sort=title&limit=1&page=${page}`,
-      );
-      const { body: { data: [down] } } = await same.get(
-        `/api/products?sort=-title&limit=1&page=${page}`,
-      );
-      ascending.push(up.id);
-      descending.unshift(down.id);
-    }
+        const ascending = [];
+        const descending = [];
+        for (const page of [1, 2, 3, 4, 5]) {
+          const { body: { data: [up] } } = await same.get(
+            `/api/products?sort=${key}&limit=1&page=${page}`,
+          );
+          const { body: { data: [down] } } = await same.get(
+            `/api/products?sort=-${key}&limit=1&page=${page}`,
+          );
+          ascending.push(up.id);
+          descending.unshift(down.id);
+        }
 
-    assertEquals(ascending, created.sort());
-    assertEquals(descending, created);
-  });
+        assertEquals(ascending, created.sort());
+        assertEquals(descending, created);
+      },
+    );
+  }
 
   await t.step("counts all sorted products", async () => {
     const { body } = await org.get("/api/products?sort=title&limit=3");
