@@ -8,7 +8,7 @@ import {
 } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
-import { validDocument } from "./documents.ts";
+import { productWithId, validDocument } from "./documents.ts";
 import { conditions } from "./filters.ts";
 import {
   collateral,
@@ -125,10 +125,7 @@ function entriesOf(
         -- No page is larger, and a constant limit keeps the generic plan.
         limit 100
       ) page
-      -- The limit forces a look-up by primary key.
-      cross join lateral (
-        select p.* from products p where p.organization_id = ${organization} and p.id = page.id limit 1
-      ) p
+      ${productWithId("page.id")}
       join organizations o on o.id = ${organization}
       ${validDocument}
       order by ${order}
