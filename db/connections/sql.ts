@@ -84,6 +84,15 @@ export function among(ids: readonly string[]): Statement {
     : unprepared(sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`);
 }
 
+/**
+ * A parameter whose value is hidden from the planner, by a subselect. A prepared
+ * statement keeps one plan for all values unless plans for single values look cheaper.
+ * Then PostgreSQL plans it at each execution, which can take longer than running it.
+ */
+export function hidden(value: unknown, type: string): Statement {
+  return sql`(select ${value}::${raw(type)})`;
+}
+
 /** The same statement, planned for its own values at each execution. */
 export function unprepared<Row extends object>(
   statement: Statement<Row>,

@@ -6,6 +6,7 @@ import {
 } from "../../schema/list_query.ts";
 import {
   among,
+  hidden,
   json,
   names,
   organization,
@@ -56,7 +57,7 @@ export function total(query: ListQuery): Statement {
       from (
         select ${key} as sort_key, p.id ${found}
         order by ${order}
-        limit ${String(end + 1n)}
+        limit ${hidden(String(end + 1n), "bigint")}
       ) p
     ) end
     from (

@@ -7,9 +7,23 @@ import {
   type Organization,
   SETTINGS,
 } from "../support/harness.ts";
+import { load } from "../support/loading.ts";
 
 /** The maximum number of statements per connection, far more than all kinds of requests need. */
 const MOST = 100;
+
+const INCLUDES = [
+  "product_territories",
+  "product_sales_rights",
+  "product_prices",
+  "packing_configurations",
+  "contributors",
+  "custom_fields",
+  "collateral",
+];
+
+/** PostgreSQL plans a statement as often before it may keep a plan for all values. */
+const PLANNED = 5;
 
 Deno.test({
   name: "Prepared statements",
@@ -32,6 +46,22 @@ Deno.test({
 
       assertEquals(await preparedStatements(app), few);
       assert(few < MOST, `${few} statements`);
+    });
+
+    await t.step("of lists are not planned for each page", async () => {
+      const org = await app.organization();
+      await load(app, org, 300);
+      await app.sql((sql) => sql`analyze products`);
+      for (const include of ["", "contributors", "contributors,collateral"]) {
+        for (let page = 1; page <= 2 * PLANNED; page++) {
+          const { status } = await org.get(
+            `/api/products?limit=25&page=${page}&include=${include}`,
+          );
+          assertEquals(status, 200);
+        }
+      }
+
+      assertEquals(await plannedLists(app), []);
     });
   },
 });
@@ -65,6 +95,9 @@ async function askForAll(app: App, org: Organization, entries: number) {
     const { status } = await org.get(`/api/products?${query}`);
     assertEquals(status, 200, query);
   }
+  for (const include of includes(entries)) {
+    await org.get(`/api/products/changes?include=${include}`);
+  }
   await org.get(path);
   await org.delete(path);
 }
@@ -77,14 +110,30 @@ function queries(product: Record<string, string>, n: number): string[] {
     ...filters,
     filters.join("&"),
     `${filters[0]}&page=${n}`,
-    "include=product_territories",
-    "include=product_territories,sales_rights",
+    ...includes(n).map((include) => `include=${include}`),
     ...SORTS.map((sort) => `sort=${sort}&page=${n}`),
     `search=em${"m".repeat(n)}`,
     `search=e&limit=${n}`,
     `isbn13=${product.isbn13}`,
     "updated_since=2026-01-01T00:00:00Z",
   ];
+}
+
+/** Each array by itself, and a combination. */
+function includes(n: number): string[] {
+  return [...INCLUDES, INCLUDES.slice(0, n + 1).join()];
+}
+
+/** Statements of lists that PostgreSQL planned more often than it plans each statement. */
+async function plannedLists(app: App): Promise<string[]> {
+  const rows = await app.sql((sql) =>
+    sql<{ statement: string }[]>`
+      select statement
+      from pg_prepared_statements
+      where statement like '%string_agg(e.entry, ''},{'')%' and custom_plans > ${PLANNED}
+    `
+  );
+  return rows.map(({ statement }) => statement);
 }
 
 async function preparedStatements(app: App): Promise<number> {
