@@ -48,20 +48,25 @@ Deno.test({
       assert(few < MOST, `${few} statements`);
     });
 
-    await t.step("of lists are not planned for each page", async () => {
-      const org = await app.organization();
-      await load(app, org, 300);
-      await app.sql((sql) => sql`analyze products`);
-      for (const include of ["", "contributors", "contributors,collateral"]) {
-        for (let page = 1; page <= 2 * PLANNED; page++) {
-          const { status } = await org.get(
-            `/api/products?limit=25&page=${page}&include=${include}`,
-          );
-          assertEquals(status, 200);
+    await t.step({
+      name: "of lists are not planned for each page",
+      // Citus finds the node of the organization at each execution.
+      ignore: app.isDistributed,
+      async fn() {
+        const org = await app.organization();
+        await load(app, org, 300);
+        await app.sql((sql) => sql`analyze products`);
+        for (const include of ["", "contributors", "contributors,collateral"]) {
+          for (let page = 1; page <= 2 * PLANNED; page++) {
+            const { status } = await org.get(
+              `/api/products?limit=25&page=${page}&include=${include}`,
+            );
+            assertEquals(status, 200);
+          }
         }
-      }
 
-      assertEquals(await plannedLists(app), []);
+        assertEquals(await plannedLists(app), []);
+      },
     });
   },
 });
