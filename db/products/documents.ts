@@ -1,7 +1,6 @@
 import {
   among,
   organization,
-  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
@@ -19,21 +18,6 @@ import { scalarsJson } from "./scalars_json.ts";
 export interface Answer {
   id: string;
   product: string;
-}
-
-/**
- * Joins the product `p` whose id is in this column, or nulls. The limit forces a look-up
- * by primary key.
- */
-export function productWithId(column: string): Statement {
-  return sql`
-    left join lateral (
-      select p.*
-      from products p
-      where p.organization_id = ${organization} and p.id = ${raw(column)}
-      limit 1
-    ) p on true
-  `;
 }
 
 /**

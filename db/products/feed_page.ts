@@ -1,6 +1,6 @@
 import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
-import { productWithId, validDocument } from "./documents.ts";
+import { validDocument } from "./documents.ts";
 import { embeds } from "./list.ts";
 import type { PageRow } from "./page.ts";
 
@@ -73,7 +73,13 @@ export function pageOf(
       -- No page is larger: a constant limit keeps the generic plan.
       from (select * from positions limit 1001) c
       join organizations o on o.id = ${organization}
-      ${productWithId("c.id")}
+      -- The limit forces a look-up by primary key.
+      left join lateral (
+        select p.*
+        from products p
+        where p.organization_id = ${organization} and p.id = c.id
+        limit 1
+      ) p on true
       ${validDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
