@@ -64,8 +64,8 @@ function pageOf(query: ListQuery): Statement<Row> {
   const { limit, page, sort } = query;
   const offset = String(BigInt(page - 1) * BigInt(limit));
   // Filters make many statement texts. Only the most frequent lists are prepared.
-  const isFrequent = sort === DEFAULT_SORT && keptCount(query);
-  const range = isFrequent
+  const isPrepared = sort === DEFAULT_SORT && keptCount(query);
+  const range = isPrepared
     ? sql`limit ${hidden(limit, "bigint")} offset ${hidden(offset, "bigint")}`
     : sql`limit ${limit} offset ${offset}`;
   const { key, order } = SORTING[sort];
@@ -82,7 +82,7 @@ function pageOf(query: ListQuery): Statement<Row> {
       ${range}
     )`,
   });
-  return isFrequent ? statement : unprepared(statement);
+  return isPrepared ? statement : unprepared(statement);
 }
 
 /**
