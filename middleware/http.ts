@@ -127,8 +127,8 @@ export function linkHeader(
     ...page < last && { next: page + 1 },
     last,
   };
+  const query = new URLSearchParams(searchParams);
   const link = Object.entries(pages).map(([relation, page]) => {
-    const query = new URLSearchParams(searchParams);
     query.set("page", String(page));
     return `<${pathname}?${query}>; rel="${relation}"`;
   }).join(", ");

@@ -74,6 +74,8 @@ export const PLANNER = {
   random_page_cost: 1.1,
   /** A page looks up each of its products once, so a cache would only cost time. */
   enable_memoize: "off",
+  /** Compiling the expressions of a large list takes longer than evaluating them. */
+  jit: "off",
 };
 
 /** The lock timeout is shorter, so that waiting for a lock fails with 55P03. */
