@@ -1,5 +1,5 @@
 import type { Operations } from "./database.ts";
-import { raw, sql, type Statement } from "./connections/sql.ts";
+import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import { startOriginIfCopied } from "./origin.ts";
 import {
@@ -128,5 +128,7 @@ async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
 
 /** Runs the statements of a file one by one, since Citus accepts only one per message. */
 export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
-  for (const statement of splitStatements(text)) await tx.send(raw(statement));
+  for (const statement of splitStatements(text)) {
+    await tx.send(unprepared(raw(statement)));
+  }
 }
