@@ -19,12 +19,20 @@ create index products_by_format_2
 create index products_short_search_2
   on products (organization_id, created_at desc, id desc) include (search_text, updated_at);
 
-drop index products_by_age, products_by_publishing_status, products_by_availability, products_by_lifecycle_status,
-  products_by_format, products_short_search;
-
+drop index products_by_age;
 alter index products_by_age_2 rename to products_by_age;
+
+drop index products_by_publishing_status;
 alter index products_by_publishing_status_2 rename to products_by_publishing_status;
+
+drop index products_by_availability;
 alter index products_by_availability_2 rename to products_by_availability;
+
+drop index products_by_lifecycle_status;
 alter index products_by_lifecycle_status_2 rename to products_by_lifecycle_status;
+
+drop index products_by_format;
 alter index products_by_format_2 rename to products_by_format;
+
+drop index products_short_search;
 alter index products_short_search_2 rename to products_short_search;

@@ -107,6 +107,9 @@ const RULES = {
 
   "drops a constraint and adds another to change it": (text) =>
     /\b(rename|alter) constraint\b/.test(text),
+
+  "drops one thing in a statement": (text) =>
+    /^drop \w+ (if exists )?[^ ,]+ ?,/.test(text),
 } satisfies Record<string, Breaks>;
 
 /** The names of the rules for the schema. */
