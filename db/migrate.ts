@@ -126,7 +126,10 @@ async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
   `);
 }
 
-/** Runs the statements of a file one by one, since Citus accepts only one per message. */
+/**
+ * Runs the statements of a file one by one, since Citus accepts only one per message.
+ * Each runs once, so the session prepares none.
+ */
 export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
   for (const statement of splitStatements(text)) {
     await tx.send(unprepared(raw(statement)));

@@ -60,9 +60,9 @@ interface Row extends PageRow {
 }
 
 /**
- * The page, from documents only. One statement keeps page and total consistent. The
- * products are selected from an index before the joins, and made rows after OFFSET:
- * otherwise, late pages of a million products take a hundred times as long.
+ * The page, from documents only. One statement keeps page and total consistent.
+ * Selecting the products from an index before joining makes late pages of a million
+ * products a hundred times faster. Only products after OFFSET become rows.
  */
 function pageOf(query: ListQuery): Statement<Row> {
   const { limit, page, sort } = query;
@@ -110,8 +110,9 @@ function samePage(query: ListQuery, { ids, total }: Row): Statement<Row> {
 }
 
 /**
- * A page of `products`: rows `p` with an `id`, an `updated_at` and a `place`. The joins
- * keep the order of these rows, so that nothing sorts the longer entries.
+ * The entries of a page. `products` is the FROM clause of its products: `p`, with the
+ * columns that `summary` needs, `id` and `updated_at`, and `place`. The joins keep the
+ * order of places, so that nothing sorts the longer entries.
  */
 function entriesOf(
   query: ListQuery,

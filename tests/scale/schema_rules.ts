@@ -108,7 +108,7 @@ const RULES = {
   "drops a constraint and adds another to change it": (text) =>
     /\b(rename|alter) constraint\b/.test(text),
 
-  "drops one thing in a statement": (text) =>
+  "drops one object per statement": (text) =>
     /^drop \w+ (if exists )?[^ ,]+ ?,/.test(text),
 } satisfies Record<string, Breaks>;
 

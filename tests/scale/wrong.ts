@@ -60,6 +60,6 @@ export const WRONG_MIGRATIONS: Record<string, string> = {
     "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) deferrable initially deferred",
   "drops a constraint and adds another to change it":
     "alter table seasons rename constraint seasons_pkey to seasons_key",
-  "drops one thing in a statement":
+  "drops one object per statement":
     "drop index products_by_age, products_by_format",
 };
