@@ -2,13 +2,13 @@ import type { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
 import {
   type ConnectionSettings,
-  type Driver,
   openDriver,
   type RawReply,
 } from "./driver.ts";
+import { executor } from "./executor.ts";
 import { parsed } from "./rows.ts";
 import { endsSession, openSocket } from "./socket.ts";
-import { Json, parametersOf, type Result, type Statement } from "./sql.ts";
+import { parametersOf, type Result, type Statement } from "./sql.ts";
 
 /** The result of a statement, and its command tag. */
 export type Reply<S extends Statement = Statement> = Result<S> & {
@@ -88,7 +88,8 @@ export function openConnection(
       return socket;
     },
   });
-  const run = (text: string) => execute<Reply>(driver, text);
+  const execute = executor(driver);
+  const run = (text: string) => execute<Reply>(text);
 
   const connection: Connection = {
     get isLost() {
@@ -103,7 +104,7 @@ export function openConnection(
     async send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
       return parsed<S>(
-        await execute<RawReply>(driver, text, parameters, statement.prepare),
+        await execute<RawReply>(text, parameters, statement.prepare),
       );
     },
     async read(statement, organizationId) {
@@ -142,33 +143,4 @@ export function openConnection(
     },
   };
   return connection;
-}
-
-/** The functions of a settled query, which keep nothing in memory. */
-const SETTLED = { resolve() {}, reject() {} };
-
-/**
- * Sends a text to the server, as a simple query unless it has `parameters`, and
- * returns its reply, whose values are bytes. V8 allocates the driver's `resolve` and
- * `reject` in the old generation, where they keep the query and its reply until a full
- * garbage collection. So this function replaces them.
- */
-async function execute<Result>(
-  driver: Driver,
-  text: string,
-  parameters?: readonly unknown[],
-  prepare = false,
-): Promise<Result> {
-  const values = parameters?.map((value) =>
-    value instanceof Json ? driver.json(value.value as never) : value as never
-  );
-  const options = { prepare, simple: !values } as object;
-  const query = driver.unsafe(text, values, options).raw();
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  Object.assign(query, { resolve, reject }).execute();
-  try {
-    return await promise;
-  } finally {
-    Object.assign(query, SETTLED);
-  }
 }

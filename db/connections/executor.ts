@@ -1,0 +1,48 @@
+import type { Driver } from "./driver.ts";
+import { Json } from "./sql.ts";
+
+/** Sends a text to the server, as a simple query unless it has `parameters`. */
+export type Execute = <Result>(
+  text: string,
+  parameters?: readonly unknown[],
+  prepare?: boolean,
+) => Promise<Result>;
+
+/** A query of postgres.js 3.4.9, with the fields that differ from its defaults. */
+interface Query {
+  strings: readonly [string];
+  args: readonly unknown[];
+  options: { prepare: boolean; simple: boolean };
+  /** Whether the values of the reply are bytes. */
+  isRaw: true;
+  resolve(reply: unknown): void;
+  reject(error: unknown): void;
+  /** Sends the query. */
+  handler(query: Query): void;
+}
+
+/**
+ * The function that sends the queries of a driver. They inherit from one query that is
+ * never sent. V8 allocates the functions that the constructor of a query assigns to
+ * its fields in the old generation, where they would keep the query, its parameters and
+ * its reply until a full garbage collection.
+ */
+export function executor(driver: Driver): Execute {
+  const defaults = driver.unsafe("") as unknown as Query;
+  const { handler } = defaults;
+  return (text, parameters, prepare = false) =>
+    new Promise((resolve, reject) => {
+      const args = parameters?.map((value) =>
+        value instanceof Json ? driver.json(value.value as never) : value
+      ) ?? [];
+      handler({
+        __proto__: defaults,
+        strings: [text],
+        args,
+        options: { prepare, simple: !parameters },
+        isRaw: true,
+        resolve,
+        reject,
+      } as unknown as Query);
+    });
+}
