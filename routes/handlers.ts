@@ -39,9 +39,11 @@ export function ok(data: string, headers?: Answer["headers"]): Answer {
 export function found(
   { request }: Authenticated,
   record: string,
-  show = (record: string) => record,
+  { show = (record) => record, etag = etagOf(record) }: {
+    show?: (record: string) => string;
+    etag?: string | undefined;
+  } = {},
 ): Answer {
-  const etag = etagOf(record);
   return isNotModified(request.headers, etag)
     ? { status: 304, headers: { etag } }
     : ok(show(record), { etag });

@@ -48,7 +48,8 @@ function getting(
 ): Handler<Authenticated> {
   return async (context) => {
     const { database, params } = context;
-    return found(context, await getProduct(database, params.id!), show);
+    const { product, etag } = await getProduct(database, params.id!);
+    return found(context, product, { show, etag });
   };
 }
 

@@ -81,14 +81,12 @@ function getting(table: RecordTable): Handler<Authenticated> {
   return async (context) => {
     const { database, params } = context;
     const { record, products } = await getRecord(database, table, params.id!);
-    return found(
-      context,
-      record,
-      (record) =>
+    return found(context, record, {
+      show: (record) =>
         products === undefined
           ? record
           : record.replace(/\}$/, `,"products":${products}}`),
-    );
+    });
   };
 }
 

@@ -27,7 +27,7 @@ export interface Answer {
  */
 export const validDocument = sql`
   left join lateral (
-    select d.product_id, d.summary, d.details
+    select d.product_id, d.summary, d.details, d.etag
     from product_documents d
     where d.organization_id = ${organization} and d.product_id = p.id
       and d.updated_at = p.updated_at and d.names_version = o.names_version
@@ -69,12 +69,18 @@ export const onConflict = sql`
 
 const builtProductJson = sql`'{' || b.summary || ',' || b.details || '}'`;
 
-/** The product from its document, or null without a valid one. No row if the product does not exist. */
+/** A product from its document, with its entity tag. */
+export interface StoredProduct {
+  product: string;
+  etag: string;
+}
+
+/** The product, or nulls without a valid document. No row if the product does not exist. */
 export function storedProduct(
   id: string,
-): Statement<{ product: string | null }> {
-  return sql<{ product: string | null }>`
-    select ${fullAnswer} as product
+): Statement<StoredProduct | { product: null; etag: null }> {
+  return sql<StoredProduct | { product: null; etag: null }>`
+    select ${fullAnswer} as product, d.etag
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}

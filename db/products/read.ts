@@ -2,18 +2,18 @@ import { ApiError } from "../../schema/errors.ts";
 import type { Operations } from "../database.ts";
 import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
 
-/** Returns the full product as JSON text. Throws `NOT_FOUND`. */
+/** Returns the full product as JSON text, with its entity tag if it is stored. Throws `NOT_FOUND`. */
 export async function getProduct(
   database: Operations,
   id: string,
-): Promise<string> {
+): Promise<{ product: string; etag?: string }> {
   const [stored] = await database.lookUp(storedProduct(id));
   if (!stored) throw notFound(id);
-  if (stored.product !== null) return stored.product;
+  if (stored.product !== null) return stored;
   const [built] = await database.lookUp(builtProduct(id));
   if (!built) throw notFound(id);
   if (built.is_storable) database.afterwards(...storeProducts([id]));
-  return built.product;
+  return { product: built.product };
 }
 
 /** The error for a product that the organization does not have. */

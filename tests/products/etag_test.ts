@@ -26,6 +26,21 @@ Deno.test("Conditional requests", async (t) => {
     },
   );
 
+  await t.step("give stored and new JSON the same ETag", async () => {
+    const org = await app.organization();
+    const title = String.raw`\ \\ \x41 \101 "Émile" 本 😀 \\ x`;
+    const { path } = await org.create({ title });
+    const etag = async () => (await org.get(path)).headers.get("etag");
+
+    const stored = await etag();
+    await app.sql((sql) =>
+      sql`delete from product_documents where organization_id = ${org.id}`
+    );
+    const built = await etag();
+
+    assertEquals(built, stored);
+  });
+
   await t.step("return 304 for a current ETag (RFC 9110, 13.1.2)", async () => {
     const org = await app.organization();
     const { path } = await org.create();
