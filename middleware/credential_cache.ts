@@ -1,8 +1,10 @@
-import { createHash } from "node:crypto";
 import { unavailable } from "../schema/errors.ts";
 
 /** The life of an entry. It lets a revoked key stop working within 5 seconds. */
 const FRESH_MS = 4_000;
+
+/** The time that an entry is kept after its end: known credentials are never refused. */
+const KNOWN_MS = 60_000;
 
 const MAX_ENTRIES = 10_000;
 
@@ -10,10 +12,12 @@ const MAX_ENTRIES = 10_000;
 const MAX_UNCACHED = 250;
 
 /**
- * Caches look-ups of credentials for seconds, by their hashes. Unknown credentials are
- * not cached, so that a new key works at once.
+ * Caches look-ups of credentials for seconds. Unknown credentials are not cached, so
+ * that a new key works at once. The cache contains the credentials themselves: hashing
+ * one takes 7 µs of the 90 µs of a request.
  */
 export class Cache<T> {
+  /** In the order of their ends. */
   readonly #entries = new Map<
     string,
     { value: Promise<T | undefined>; until: number }
@@ -29,27 +33,34 @@ export class Cache<T> {
     credential: string,
     find: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const key = createHash("sha256").update(credential).digest("hex");
-    const known = this.#entries.get(key);
-    if (known && performance.now() < known.until) return await known.value;
+    const now = performance.now();
+    const known = this.#entries.get(credential);
+    if (known && now < known.until) return await known.value;
 
     const uncached = known ? 0 : 1;
     if (this.#uncached + uncached > MAX_UNCACHED) {
       throw unavailable("Too many unknown credentials: try again");
     }
     this.#uncached += uncached;
-    const entry = { value: find(), until: performance.now() + FRESH_MS };
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    const entry = { value: find(), until: now + FRESH_MS };
+    this.#entries.delete(credential);
+    this.#entries.set(credential, entry);
     const forget = () => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      if (this.#entries.get(credential) === entry) {
+        this.#entries.delete(credential);
+      }
     };
     entry.value.then((value) => value === undefined && forget(), forget)
       .finally(() => this.#uncached -= uncached);
-    if (this.#entries.size > MAX_ENTRIES) {
-      const [oldest] = this.#entries.keys();
-      this.#entries.delete(oldest!);
-    }
+    this.#forgetOld(now);
     return await entry.value;
+  }
+
+  #forgetOld(now: number): void {
+    for (const [credential, { until }] of this.#entries) {
+      const isRecent = now < until + KNOWN_MS;
+      if (isRecent && this.#entries.size <= MAX_ENTRIES) break;
+      this.#entries.delete(credential);
+    }
   }
 }
