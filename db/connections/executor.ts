@@ -2,7 +2,7 @@ import type { Driver } from "./driver.ts";
 import { Json } from "./sql.ts";
 
 /** Sends a text to the server, as a simple query unless it has `parameters`. */
-export type Execute = <Result>(
+type Execute = <Result>(
   text: string,
   parameters?: readonly unknown[],
   prepare?: boolean,

@@ -69,17 +69,14 @@ export const onConflict = sql`
 
 const builtProductJson = sql`'{' || b.summary || ',' || b.details || '}'`;
 
-/** A product from its document, with its entity tag. */
-export interface StoredProduct {
-  product: string;
-  etag: string;
-}
+type Stored = { product: string; etag: string } | { product: null; etag: null };
 
-/** The product, or nulls without a valid document. No row if the product does not exist. */
-export function storedProduct(
-  id: string,
-): Statement<StoredProduct | { product: null; etag: null }> {
-  return sql<StoredProduct | { product: null; etag: null }>`
+/**
+ * The product from its document, with its entity tag, or nulls without a valid
+ * document. No row if the product does not exist.
+ */
+export function storedProduct(id: string): Statement<Stored> {
+  return sql<Stored>`
     select ${fullAnswer} as product, d.etag
     from products p
     join organizations o on o.id = ${organization}
