@@ -73,7 +73,10 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   );
 }
 
-/** The strong entity tag of a representation (RFC 9110, 8.8.3). */
+/**
+ * The strong entity tag of a representation (RFC 9110, 8.8.3). The column
+ * `product_documents.etag` is computed in the same way.
+ */
 export function etagOf(representation: string): string {
   const hash = createHash("sha256").update(representation).digest("base64url");
   return `"${hash.slice(0, 27)}"`;

@@ -39,10 +39,10 @@ export function ok(data: string, headers?: Answer["headers"]): Answer {
 export function found(
   { request }: Authenticated,
   record: string,
-  { show = (record) => record, etag = etagOf(record) }: {
-    show?: (record: string) => string;
+  { show, etag = etagOf(record) }: {
+    show: (record: string) => string;
     etag?: string | undefined;
-  } = {},
+  },
 ): Answer {
   return isNotModified(request.headers, etag)
     ? { status: 304, headers: { etag } }

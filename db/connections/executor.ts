@@ -22,10 +22,10 @@ interface Query {
 }
 
 /**
- * The function that sends the queries of a driver. They inherit from one query that is
- * never sent. V8 allocates the functions that the constructor of a query assigns to
- * its fields in the old generation, where they would keep the query, its parameters and
- * its reply until a full garbage collection.
+ * Returns the function that sends queries through a driver. Each query inherits from
+ * one that is never sent, so that no constructor runs. V8 would allocate the functions
+ * that the constructor assigns to fields in the old generation, and they would keep the
+ * query, its parameters and its reply in memory until a full garbage collection.
  */
 export function executor(driver: Driver): Execute {
   const defaults = driver.unsafe("") as unknown as Query;

@@ -9,9 +9,9 @@ import { scalarsJson } from "./scalars_json.ts";
 
 /*
  * The table `product_documents` caches each product's JSON: `summary` holds the
- * fields in lists, `details` the nested arrays. A document is valid while its
- * `updated_at` equals the product's and its `names_version` the organization's.
- * Every read compares both, so writes need not delete stale documents.
+ * fields in lists, `details` the nested arrays, `etag` the entity tag. A document is
+ * valid while its `updated_at` equals the product's and its `names_version` the
+ * organization's. Every read compares both, so writes need not delete stale documents.
  */
 
 /** A full product as JSON text. */
@@ -69,14 +69,16 @@ export const onConflict = sql`
 
 const builtProductJson = sql`'{' || b.summary || ',' || b.details || '}'`;
 
-type Stored = { product: string; etag: string } | { product: null; etag: null };
+type StoredProduct =
+  | { product: string; etag: string }
+  | { product: null; etag: null };
 
 /**
  * The product from its document, with its entity tag, or nulls without a valid
  * document. No row if the product does not exist.
  */
-export function storedProduct(id: string): Statement<Stored> {
-  return sql<Stored>`
+export function storedProduct(id: string): Statement<StoredProduct> {
+  return sql<StoredProduct>`
     select ${fullAnswer} as product, d.etag
     from products p
     join organizations o on o.id = ${organization}

@@ -2,7 +2,10 @@ import { ApiError } from "../../schema/errors.ts";
 import type { Operations } from "../database.ts";
 import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
 
-/** Returns the full product as JSON text, with its entity tag if it is stored. Throws `NOT_FOUND`. */
+/**
+ * Returns the full product as JSON text, with its entity tag if that is stored. Throws
+ * `NOT_FOUND`.
+ */
 export async function getProduct(
   database: Operations,
   id: string,

@@ -26,7 +26,7 @@ Deno.test("Conditional requests", async (t) => {
     },
   );
 
-  await t.step("give stored and new JSON the same ETag", async () => {
+  await t.step("give stored and built JSON the same ETag", async () => {
     const org = await app.organization();
     const title = String.raw`\ \\ \x41 \101 "Émile" 本 😀 \\ x`;
     const { path } = await org.create({ title });
