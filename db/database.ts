@@ -3,6 +3,7 @@ import { openConnection, type Writer } from "./connections/connection.ts";
 import { Distribution } from "./connections/distribution.ts";
 import type { ConnectionSettings } from "./connections/driver.ts";
 import { openEmbedded } from "./connections/embedded.ts";
+import { maintain } from "./connections/maintenance.ts";
 import { type Observe, type Operation, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";
 import {
@@ -61,8 +62,8 @@ export interface DatabaseSettings extends ConnectionSettings {
 /** The statement that checks whether the database responds. */
 export const readiness = sql`select`;
 
-/** The interval at which unused connections are closed. */
-const IDLE_MS = 60_000;
+/** The interval of housekeeping. */
+const HOUSEKEEPING_MS = 60_000;
 
 /** The caller of the service's own operations, such as look-ups of credentials. */
 const SERVICE: Caller = { organizationId: "", name: "" };
@@ -92,9 +93,10 @@ export async function openDatabase(
   });
   const backlog = new Backlog();
   const distribution = new Distribution(pool);
-  const housekeeping = embedded
-    ? undefined
-    : setInterval(() => pool.closeUnused(), IDLE_MS);
+  const housekeeping = setInterval(() => {
+    if (embedded) backlog.add(() => maintain(pool, SERVICE));
+    else pool.closeUnused();
+  }, HOUSEKEEPING_MS);
 
   return {
     until: (deadline, caller, observe) =>

@@ -1,0 +1,92 @@
+import { assert, assertEquals } from "@std/assert";
+import { openConnection } from "../../db/connections/connection.ts";
+import { openEmbedded } from "../../db/connections/embedded.ts";
+import { maintain } from "../../db/connections/maintenance.ts";
+import { Pool } from "../../db/connections/pool.ts";
+import { raw, sql, type Statement } from "../../db/connections/sql.ts";
+import { SETTINGS } from "../support/harness.ts";
+import { emptyFolder } from "../support/prepared_folder.ts";
+
+const CALLER = { organizationId: "", name: "test" };
+const MIB = 1_048_576;
+
+Deno.test("The maintenance of the embedded database", async (t) => {
+  const dataDir = await emptyFolder();
+  const embedded = await openEmbedded(dataDir);
+  const pool = new Pool(() => openConnection(SETTINGS, embedded.socket), {
+    connections: 1,
+    statementTimeoutMs: Infinity,
+  });
+  const run = <S extends Statement>(statement: S) =>
+    pool.operate({
+      name: "test",
+      kind: "long",
+      caller: CALLER,
+      deadline: performance.now() + 60_000,
+    }, ({ connection }) => connection.read(statement));
+  const table = raw('"Odd name"');
+  await run(sql`create table ${table} (id int primary key, note text)`);
+  await run(sql`
+    insert into ${table} select n, repeat('a', 200) from generate_series(1, 5000) n
+  `);
+
+  /** Statistics of changes are otherwise up to a second late. */
+  async function maintainNow() {
+    await run(sql`select pg_stat_force_next_flush()`);
+    await maintain(pool, CALLER);
+  }
+
+  async function sizes() {
+    const [row] = await run(sql<{ table: string; log: string }>`
+      select pg_total_relation_size('"Odd name"') as table, pg_current_wal_lsn() - redo_lsn as log
+      from pg_control_checkpoint()
+    `);
+    return { table: Number(row!.table), log: Number(row!.log) };
+  }
+
+  await t.step("reclaims the space of old rows", async () => {
+    const before = await sizes();
+    for (let round = 1; round <= 8; round++) {
+      await run(sql`update ${table} set note = repeat(${String(round)}, 200)`);
+      await maintainNow();
+    }
+
+    const after = await sizes();
+    assert(
+      after.table < 3 * before.table,
+      `${before.table} grew to ${after.table} bytes`,
+    );
+  });
+
+  await t.step("renews the planner's statistics", async () => {
+    const [row] = await run(sql<{ rows: number }>`
+      select reltuples::int as rows from pg_class where oid = '"Odd name"'::regclass
+    `);
+    assertEquals(Number(row!.rows), 5000);
+  });
+
+  await t.step("vacuums no table without changes", async () => {
+    const vacuums = () =>
+      run(sql<{ vacuums: string }>`
+        select sum(vacuum_count) as vacuums from pg_stat_user_tables
+      `);
+    const before = await vacuums();
+    await maintainNow();
+
+    assertEquals(await vacuums(), before);
+  });
+
+  await t.step("bounds the write-ahead log", async () => {
+    while ((await sizes()).log < 64 * MIB) {
+      await run(sql`update ${table} set note = note`);
+    }
+    await maintainNow();
+
+    const { log } = await sizes();
+    assert(log < MIB, `${log} bytes would be replayed after a crash`);
+  });
+
+  await pool.close(0);
+  await embedded.close();
+  await Deno.remove(dataDir, { recursive: true });
+});
