@@ -2,15 +2,21 @@ import type { Pool } from "./pool.ts";
 import type { Caller } from "./queue.ts";
 import { raw, sql, type Statement, unprepared } from "./sql.ts";
 
-/** The tables with as many changes as autovacuum waits for, by its default settings. */
+/**
+ * The tables with as many changes as autovacuum waits for, by its default settings, and
+ * PostgreSQL's own tables too: each ANALYZE changes `pg_statistic`. A table is vacuumed
+ * with its TOAST table.
+ */
 const changedTables = sql<{ name: string }>`
   select s.relid::regclass::text as name
-  from pg_stat_user_tables s
+  from pg_stat_all_tables s
   join pg_class c on c.oid = s.relid
   cross join greatest(c.reltuples, 0) as rows
-  where s.n_dead_tup > 50 + 0.2 * rows
+  where s.schemaname <> 'pg_toast' and (
+    s.n_dead_tup > 50 + 0.2 * rows
     or s.n_ins_since_vacuum > 1000 + 0.2 * rows
     or s.n_mod_since_analyze > 50 + 0.1 * rows
+  )
 `;
 
 /** A row if 64 MiB of the write-ahead log or more follow the last checkpoint. */
