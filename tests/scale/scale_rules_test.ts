@@ -102,6 +102,7 @@ Deno.test("The rules of a distributable database", async (t) => {
 const OF_OPERATORS = [
   "distribution.ts",
   "install.ts",
+  "maintenance.ts",
   "migrate.ts",
   "origin.ts",
   "recount.ts",
