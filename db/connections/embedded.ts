@@ -58,8 +58,13 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
           duplex.destroy();
           return done();
         }
-        database.execProtocolRaw(chunk).then((reply) => {
-          if (!duplex.destroyed) duplex.push(Buffer.from(reply));
+        // PGlite 0.5.16 would parse and keep every reply of `execProtocolRaw`
+        // (electric-sql/pglite#1025).
+        const reply: Buffer[] = [];
+        database.execProtocolRawStream(chunk, {
+          onRawData: (bytes) => reply.push(Buffer.from(bytes)),
+        }).then(() => {
+          if (!duplex.destroyed) duplex.push(Buffer.concat(reply));
           done();
         }, done);
       },
