@@ -30,6 +30,8 @@ interface Query {
 export function executor(driver: Driver): Execute {
   const defaults = driver.unsafe("") as unknown as Query;
   const { handler } = defaults;
+  // For an error's stack. postgres.js 3.4.9 would keep the text of every failed query.
+  Object.defineProperty(defaults, "origin", { value: "" });
   return (text, parameters, prepare = false) =>
     new Promise((resolve, reject) => {
       const args = parameters?.map((value) =>

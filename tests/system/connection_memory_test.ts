@@ -1,0 +1,55 @@
+import { assert, assertRejects } from "@std/assert";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { openConnection } from "../../db/connections/connection.ts";
+import { openEmbedded } from "../../db/connections/embedded.ts";
+import { raw, sql, unprepared } from "../../db/connections/sql.ts";
+import { SETTINGS } from "../support/harness.ts";
+import { emptyFolder } from "../support/prepared_folder.ts";
+
+const MB = 1_000_000;
+const TIMES = 50;
+
+/** Fails if the memory in use grows by about a megabyte each time. */
+async function assertNothingKept(work: () => Promise<unknown>): Promise<void> {
+  const before = memoryInUse();
+  for (let time = 1; time <= TIMES; time++) await work();
+  const kept = (memoryInUse() - before) / MB;
+  assert(kept < TIMES / 5, `${kept} MB are kept of ${TIMES} MB`);
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function memoryInUse(): number {
+  collectGarbage();
+  return Deno.memoryUsage().heapUsed;
+}
+
+Deno.test("A connection", async (t) => {
+  const dataDir = await emptyFolder();
+  const embedded = await openEmbedded(dataDir);
+  const connection = openConnection(SETTINGS, embedded.socket);
+
+  await t.step("keeps no reply in memory", async () => {
+    const long = sql`select repeat('a', ${MB}::int)`;
+
+    await assertNothingKept(() => connection.read(long));
+  });
+
+  await t.step("keeps no failed statement in memory", async () => {
+    let number = 0;
+    const failing = () =>
+      unprepared(
+        sql`select 1 / 0 -- ${raw(String(number++).repeat(MB).slice(0, MB))}`,
+      );
+
+    await assertNothingKept(() =>
+      assertRejects(() => connection.read(failing()))
+    );
+  });
+
+  await connection.close(1);
+  await embedded.close();
+  await Deno.remove(dataDir, { recursive: true });
+});
