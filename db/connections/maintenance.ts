@@ -20,7 +20,7 @@ const changedTables = sql<{ name: string }>`
 `;
 
 /** A row if 64 MiB of the write-ahead log or more follow the last checkpoint. */
-const isCheckpointDue = sql`
+const overdueCheckpoint = sql`
   select from pg_control_checkpoint()
   where pg_current_wal_lsn() - redo_lsn >= 67108864
 `;
@@ -44,6 +44,6 @@ export async function maintain(pool: Pool, caller: Caller): Promise<void> {
   for (const { name } of await run(changedTables)) {
     await run(unprepared(sql`vacuum (analyze) ${raw(name)}`));
   }
-  const due = await run(isCheckpointDue);
+  const due = await run(overdueCheckpoint);
   if (due.length > 0) await run(unprepared(sql`checkpoint`));
 }
