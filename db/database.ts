@@ -62,7 +62,7 @@ export interface DatabaseSettings extends ConnectionSettings {
 /** The statement that checks whether the database responds. */
 export const readiness = sql`select`;
 
-/** The interval of housekeeping. */
+/** The interval at which unused connections are closed, or the embedded database is maintained. */
 const HOUSEKEEPING_MS = 60_000;
 
 /** The caller of the service's own operations, such as look-ups of credentials. */
@@ -93,18 +93,19 @@ export async function openDatabase(
   });
   const backlog = new Backlog();
   const distribution = new Distribution(pool);
+  const until: Database["until"] = (deadline, caller, observe) =>
+    operationsOf({ pool, backlog, distribution }, {
+      deadline,
+      caller,
+      observe,
+    });
   const housekeeping = setInterval(() => {
-    if (embedded) backlog.add(() => maintain(pool, SERVICE));
+    if (embedded) backlog.add(() => maintain(until(Infinity).scan));
     else pool.closeUnused();
   }, HOUSEKEEPING_MS);
 
   return {
-    until: (deadline, caller, observe) =>
-      operationsOf({ pool, backlog, distribution }, {
-        deadline,
-        caller,
-        observe,
-      }),
+    until,
     get load() {
       return pool.load;
     },

@@ -58,8 +58,8 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
           duplex.destroy();
           return done();
         }
-        // PGlite 0.5.16 would parse and keep every reply of `execProtocolRaw`
-        // (electric-sql/pglite#1025).
+        // `execProtocolRaw` of PGlite 0.5.16 would parse each reply and keep it in
+        // memory (electric-sql/pglite#1025).
         const reply: Buffer[] = [];
         database.execProtocolRawStream(chunk, {
           onRawData: (bytes) => reply.push(Buffer.from(bytes)),

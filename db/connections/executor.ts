@@ -15,6 +15,8 @@ interface Query {
   options: { prepare: boolean; simple: boolean };
   /** Whether the values of the reply are bytes. */
   isRaw: true;
+  /** For the stack of an error. By default, the driver keeps the text of every failed query. */
+  origin: "";
   resolve(reply: unknown): void;
   reject(error: unknown): void;
   /** Sends the query. */
@@ -30,8 +32,6 @@ interface Query {
 export function executor(driver: Driver): Execute {
   const defaults = driver.unsafe("") as unknown as Query;
   const { handler } = defaults;
-  // For an error's stack. postgres.js 3.4.9 would keep the text of every failed query.
-  Object.defineProperty(defaults, "origin", { value: "" });
   return (text, parameters, prepare = false) =>
     new Promise((resolve, reject) => {
       const args = parameters?.map((value) =>
@@ -43,6 +43,7 @@ export function executor(driver: Driver): Execute {
         args,
         options: { prepare, simple: !parameters },
         isRaw: true,
+        origin: "",
         resolve,
         reject,
       } as unknown as Query);

@@ -1,11 +1,9 @@
-import type { Pool } from "./pool.ts";
-import type { Caller } from "./queue.ts";
-import { raw, sql, type Statement, unprepared } from "./sql.ts";
+import { raw, type Result, sql, type Statement, unprepared } from "./sql.ts";
 
 /**
  * The tables with as many changes as autovacuum waits for, by its default settings, and
- * PostgreSQL's own tables too: each ANALYZE changes `pg_statistic`. A table is vacuumed
- * with its TOAST table.
+ * PostgreSQL's own tables too: each ANALYZE changes `pg_statistic`. Before its first
+ * ANALYZE, a table has -1 rows. A table is vacuumed with its TOAST table.
  */
 const changedTables = sql<{ name: string }>`
   select s.relid::regclass::text as name
@@ -19,31 +17,25 @@ const changedTables = sql<{ name: string }>`
   )
 `;
 
-/** A row if 64 MiB of the write-ahead log or more follow the last checkpoint. */
+/** A row if the write-ahead log since the last checkpoint is long. */
 const overdueCheckpoint = sql`
   select from pg_control_checkpoint()
-  where pg_current_wal_lsn() - redo_lsn >= 67108864
+  where pg_current_wal_lsn() - redo_lsn >= pg_size_bytes('64MB')
 `;
 
 /**
  * Does for the embedded database what autovacuum and the checkpointer do on a server:
  * reclaims the space of old rows, renews the planner's statistics, and lets PostgreSQL
- * reuse its write-ahead log. Otherwise every write would enlarge the files, and the log
- * is replayed after a crash. Requests wait for one table at most.
+ * reuse its write-ahead log. Otherwise every update would enlarge the files, and the
+ * start after a crash would replay the whole log. Requests wait for one table at most.
+ * `run` must run each statement outside a transaction.
  */
-export async function maintain(pool: Pool, caller: Caller): Promise<void> {
-  const operation = {
-    name: "maintenance",
-    kind: "long",
-    caller,
-    deadline: Infinity,
-  } as const;
-  const run = <S extends Statement>(statement: S) =>
-    pool.operate(operation, ({ connection }) => connection.read(statement));
-
+export async function maintain(
+  run: <S extends Statement>(statement: S) => Promise<Result<S>>,
+): Promise<void> {
   for (const { name } of await run(changedTables)) {
     await run(unprepared(sql`vacuum (analyze) ${raw(name)}`));
   }
-  const due = await run(overdueCheckpoint);
-  if (due.length > 0) await run(unprepared(sql`checkpoint`));
+  const overdue = await run(overdueCheckpoint);
+  if (overdue.length > 0) await run(unprepared(sql`checkpoint`));
 }

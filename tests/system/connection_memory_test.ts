@@ -10,6 +10,9 @@ import { emptyFolder } from "../support/prepared_folder.ts";
 const MB = 1_000_000;
 const TIMES = 50;
 
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
 /** Fails if the memory in use grows by about a megabyte each time. */
 async function assertNothingKept(work: () => Promise<unknown>): Promise<void> {
   const before = memoryInUse();
@@ -17,9 +20,6 @@ async function assertNothingKept(work: () => Promise<unknown>): Promise<void> {
   const kept = (memoryInUse() - before) / MB;
   assert(kept < TIMES / 5, `${kept} MB are kept of ${TIMES} MB`);
 }
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 
 function memoryInUse(): number {
   collectGarbage();

@@ -1,29 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
-import { openConnection } from "../../db/connections/connection.ts";
-import { openEmbedded } from "../../db/connections/embedded.ts";
 import { maintain } from "../../db/connections/maintenance.ts";
-import { Pool } from "../../db/connections/pool.ts";
-import { raw, sql, type Statement } from "../../db/connections/sql.ts";
+import { raw, sql } from "../../db/connections/sql.ts";
+import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { emptyFolder } from "../support/prepared_folder.ts";
 
-const CALLER = { organizationId: "", name: "test" };
 const MIB = 1_048_576;
 
 Deno.test("The maintenance of the embedded database", async (t) => {
   const dataDir = await emptyFolder();
-  const embedded = await openEmbedded(dataDir);
-  const pool = new Pool(() => openConnection(SETTINGS, embedded.socket), {
-    connections: 1,
-    statementTimeoutMs: Infinity,
-  });
-  const run = <S extends Statement>(statement: S) =>
-    pool.operate({
-      name: "test",
-      kind: "long",
-      caller: CALLER,
-      deadline: performance.now() + 60_000,
-    }, ({ connection }) => connection.read(statement));
+  const database = await openDatabase({ ...SETTINGS, url: undefined, dataDir });
+  const { scan: run } = database.until(performance.now() + 60_000);
   const table = raw('"Odd name"');
   await run(sql`create table ${table} (id int primary key, note text)`);
   await run(sql`
@@ -33,7 +20,7 @@ Deno.test("The maintenance of the embedded database", async (t) => {
   /** Statistics of changes are otherwise up to a second late. */
   async function maintainNow() {
     await run(sql`select pg_stat_force_next_flush()`);
-    await maintain(pool, CALLER);
+    await maintain(run);
   }
 
   async function sizes() {
@@ -86,7 +73,6 @@ Deno.test("The maintenance of the embedded database", async (t) => {
     assert(log < MIB, `${log} bytes would be replayed after a crash`);
   });
 
-  await pool.close(0);
-  await embedded.close();
+  await database.close();
   await Deno.remove(dataDir, { recursive: true });
 });
