@@ -1,6 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomInt } from "node:crypto";
-import { organization, raw, sql, type Statement } from "./connections/sql.ts";
+import { organization, sql, type Statement } from "./connections/sql.ts";
+import { rfc3339 } from "./times.ts";
 
 export type Scope = "read" | "write";
 
@@ -83,7 +84,7 @@ export function revokeOwnKey(id: string, at?: string): Statement {
 /** The revocation time of a key. Citus cannot format it in a `returning` clause. */
 export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   return sql`
-    select ${iso("k.revoked_at")} as revoked_at
+    select ${rfc3339("k.revoked_at")} as revoked_at
     from api_keys k
     where k.id = ${id}
   `;
@@ -100,10 +101,10 @@ const keys = sql<ListedKey>`
     k.id as public_id,
     k.name,
     k.scope,
-    ${iso("k.created_at")} as created_at,
-    ${iso("k.expires_at")} as expires_at,
-    ${iso("k.revoked_at")} as revoked_at,
-    ${iso("u.last_used_at")} as last_used_at
+    ${rfc3339("k.created_at")} as created_at,
+    ${rfc3339("k.expires_at")} as expires_at,
+    ${rfc3339("k.revoked_at")} as revoked_at,
+    ${rfc3339("u.last_used_at")} as last_used_at
   from api_keys k
   left join api_key_uses u on u.organization_id = ${organization} and u.api_key_id = k.id
   where k.organization_id = ${organization}
@@ -116,10 +117,4 @@ export const listKeys: Statement<ListedKey> =
 /** One key of the organization. */
 export function listedKey(id: string): Statement<ListedKey> {
   return sql`${keys} and k.id = ${id}`;
-}
-
-function iso(column: string): Statement {
-  return raw(
-    `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-  );
 }

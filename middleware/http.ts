@@ -87,13 +87,21 @@ export function isNotModified(headers: Headers, etag: string): boolean {
   const condition = headers.get("if-none-match");
   return condition !== null &&
     (condition.trim() === "*" ||
-      tagsOf(condition.replaceAll("W/", "")).includes(etag));
+      tagsOf(condition).some((tag) => tag.replace(/^W\//, "") === etag));
+}
+
+/**
+ * The tag of a record that is shown with a count, which is not part of the record. A
+ * count of 0 leaves the tag that the creation of the record returned.
+ */
+export function withCount(etag: string, count: number): string {
+  return count === 0 ? etag : etag.replace(/"$/, `.${count}"`);
 }
 
 /**
  * The check for a value of `If-Match`, or undefined without one. The check throws
  * `PRECONDITION_FAILED` unless the current representation exists and matches. The
- * comparison is strong (RFC 9110, 13.1.1).
+ * comparison is strong (RFC 9110, 13.1.1), and ignores a count in the tag.
  */
 export function preconditionOf(
   condition: string | null | undefined,
@@ -102,7 +110,8 @@ export function preconditionOf(
   return (representation) => {
     if (representation !== undefined) {
       if (condition.trim() === "*") return;
-      if (tagsOf(condition).includes(etagOf(representation))) return;
+      const tags = tagsOf(condition).map((tag) => tag.replace(/\.\d+"$/, '"'));
+      if (tags.includes(etagOf(representation))) return;
     }
     throw new ApiError(
       "PRECONDITION_FAILED",

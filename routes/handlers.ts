@@ -32,17 +32,14 @@ export function ok(data: string, headers?: Answer["headers"]): Answer {
   return { status: 200, body: success(data), headers };
 }
 
-/**
- * The response with `show` of the record, or 304 (RFC 9110, 15.4.5). The ETag identifies
- * the record itself.
- */
+/** The response with `show` of the record, or 304 (RFC 9110, 15.4.5). */
 export function found(
   { request }: Authenticated,
   record: string,
-  { show, etag = etagOf(record) }: {
-    show: (record: string) => string;
+  { show = (record) => record, etag = etagOf(record) }: {
+    show?: (record: string) => string;
     etag?: string | undefined;
-  },
+  } = {},
 ): Answer {
   return isNotModified(request.headers, etag)
     ? { status: 304, headers: { etag } }

@@ -15,6 +15,7 @@ import {
   updateRecord,
 } from "../db/records/write_record.ts";
 import type { Authenticated, Handler } from "../middleware/context.ts";
+import { etagOf, withCount } from "../middleware/http.ts";
 import { readQuery } from "../schema/list_query.ts";
 import type { RECORD_OPERATIONS } from "../schema/openapi/record_operations.ts";
 import { createBody, updateBody } from "../schema/record_bodies.ts";
@@ -81,11 +82,10 @@ function getting(table: RecordTable): Handler<Authenticated> {
   return async (context) => {
     const { database, params } = context;
     const { record, products } = await getRecord(database, table, params.id!);
+    if (products === undefined) return found(context, record);
     return found(context, record, {
-      show: (record) =>
-        products === undefined
-          ? record
-          : record.replace(/\}$/, `,"products":${products}}`),
+      show: (record) => record.replace(/\}$/, `,"products":${products}}`),
+      etag: withCount(etagOf(record), products),
     });
   };
 }

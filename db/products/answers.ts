@@ -14,15 +14,23 @@ import { type Change, idsOf } from "./row.ts";
 export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
 
 /**
+ * The condition that the transaction has updated product `p`. Violates `rows_found` if
+ * SQL replaced the row while the update waited for it: the update missed the new row,
+ * and the statements after it did not.
+ */
+export const isUpdated = sql`(p.change_version = change_version())::rows_found`;
+
+/**
  * Builds, stores and returns the products: the last statement of a write. A
- * product over 4 MiB violates `product_documents_size`. The document is never
- * valid (-1) if `updated_at` is infinite and cannot increase. A distributed database
- * stores no documents: it has no triggers that would invalidate them.
+ * product over 4 MiB violates `product_documents_size`. Where `names_version` is null,
+ * the document is never valid (-1). A distributed database stores no documents: it has
+ * no triggers that would invalidate them. It does not check the condition either: its
+ * nodes have their own versions.
  */
 export function answerProducts(
   tx: Transaction,
   changes: readonly Change[],
-  shown = fullAnswer,
+  { shown = fullAnswer, condition = sql`true` } = {},
 ): Statement<Answer> {
   const shownColumns = sql`d.product_id as id, ${shown} as product`;
   if (tx.isDistributed) {
@@ -32,13 +40,8 @@ export function answerProducts(
   return sql<Answer>`
     insert into product_documents as d (${documentColumns})
     select
-      b.organization_id,
-      b.id,
-      b.updated_at,
-      coalesce(case when isfinite(b.updated_at) then b.names_version end, -1),
-      b.summary,
-      b.details
-    from (${builtDocuments(changes)}) b
+      b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details
+    from (${builtDocuments(changes)} and ${condition}) b
     ${onConflict}
     returning ${shownColumns}
   `;

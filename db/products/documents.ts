@@ -136,7 +136,7 @@ export function storeProducts(
         select ${builtDocument}
         from products p
         join organizations o on o.id = ${organization}
-        where ${selected} and isfinite(p.updated_at) and o.names_version is not null
+        where ${selected} and o.names_version is not null
       )
       select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
       from built b

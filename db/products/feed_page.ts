@@ -1,5 +1,6 @@
 import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
+import { rfc3339 } from "../times.ts";
 import { validDocument } from "./documents.ts";
 import { embeds } from "./list.ts";
 import type { PageRow } from "./page.ts";
@@ -83,10 +84,9 @@ export function pageOf(
       ${validDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
-          || to_json(to_char(
-            coalesce(c.deleted_at, p.updated_at) at time zone 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-          ))
+          || coalesce(to_json(${
+    rfc3339("coalesce(c.deleted_at, p.updated_at)")
+  })::text, 'null')
           || case when c.deleted_at is null
             then ',"product":{' || ${summary}${embeds({ include })} || '}'
             else ''

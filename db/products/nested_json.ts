@@ -43,21 +43,21 @@ export const contributors = jsonArray(sql`
   select x.contributor_id, x.contributor_role_id${shownColumns("contributors")}
   from product_contributors x
   where x.organization_id = ${organization} and x.product_id = p.id
-  order by x.position
+  order by x.position, x.contributor_id, x.contributor_role_id
 `);
 
 const collections = jsonArray(sql`
   select x.collection_id
   from product_collections x
   where x.organization_id = ${organization} and x.product_id = p.id
-  order by x.position
+  order by x.position, x.collection_id
 `);
 
 export const customFields = jsonArray(sql`
   select x.field_id, x.field_value${shownColumns("custom_fields")}
   from custom_field_values x
   where x.organization_id = ${organization} and x.product_id = p.id
-  order by x.position
+  order by x.position, x.field_id
 `);
 
 /** Each collateral entry has only the fields of its type. */

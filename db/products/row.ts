@@ -7,6 +7,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { nextUpdate } from "../times.ts";
 import { finds } from "./check.ts";
 
 /** A change of one product. */
@@ -67,8 +68,7 @@ export function lockForDelete(...ids: string[]): Statement {
 
 /**
  * Updates the columns in the bodies, and moves `updated_at` by at least a millisecond,
- * so that answers show every change. The sum is in UTC: a distributed database refuses
- * a sum that depends on the session's time zone.
+ * so that answers show every change.
  */
 export function updateRows(changes: readonly Change[]): Statement {
   const rows = changes.map(({ id, body }) => {
@@ -79,10 +79,7 @@ export function updateRows(changes: readonly Change[]): Statement {
   return sql`
     update products p
     set
-      updated_at = greatest(
-        now(),
-        (p.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
-      ),
+      updated_at = ${nextUpdate("p.updated_at")},
       change_version = change_version(),
       (${columns}) = (
         select ${columns}
@@ -145,10 +142,7 @@ export function setProductForms(changes: readonly Change[]): Statement[] {
     update formats f
     set
       product_form_id = last.product_form_id,
-      updated_at = greatest(
-        now(),
-        (f.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
-      )
+      updated_at = ${nextUpdate("f.updated_at")}
     from (
       select distinct on (p.format_id) p.format_id, r.product_form_id
       from products p

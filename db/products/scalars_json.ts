@@ -11,6 +11,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { rfc3339 } from "../times.ts";
 import { jsonArray } from "./json_array.ts";
 import { record } from "./record.ts";
 
@@ -20,8 +21,8 @@ const scalars = sql`
     p.id,
     p.organization_id,
     p.product_code,
-    ${timestamp("created_at")},
-    ${timestamp("updated_at")}
+    ${rfc3339("p.created_at")} as created_at,
+    ${rfc3339("p.updated_at")} as updated_at
     ${Object.keys(SCALARS).map(scalar)}
 `;
 
@@ -30,7 +31,7 @@ const collections = jsonArray(sql`
   from product_collections x
   join collections c on c.organization_id = ${organization} and c.id = x.collection_id
   where x.organization_id = ${organization} and x.product_id = p.id
-  order by x.position
+  order by x.position, x.collection_id
 `);
 
 /**
@@ -42,12 +43,6 @@ export const scalarsJson = sql`concat(
   ${referencesOf().filter(({ shows }) => shows).map(shownJson)}
   ',"collections":' || nullif(${collections}::text, '[]')
 )`;
-
-function timestamp(column: string): Statement {
-  return raw(
-    `to_char(p.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`,
-  );
-}
 
 function scalar(field: string): Statement {
   const holder = holderOf(field);

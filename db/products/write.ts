@@ -4,7 +4,7 @@ import { sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
-import { answerProducts, writtenDocuments } from "./answers.ts";
+import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
 import { type Check, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
 import { rememberDeletions } from "./deletions.ts";
@@ -139,7 +139,7 @@ export async function changeProduct(
     const results = await database.transaction(async (tx) => {
       if (checks.length > 0) await runChecks(tx, [locked, ...checks]);
       const answer = writes.length > 0
-        ? answerProducts(tx, [change])
+        ? answerProducts(tx, [change], { condition: isUpdated })
         : currentProducts(id);
       return await tx.commit(...writes, answer);
     });
@@ -163,13 +163,13 @@ export async function deleteProduct(
   const writes = writing({ changes: [], deleted: [id] });
   const checks = matching(id, precondition);
   try {
-    const [locked] = await database.transaction(async (tx) => {
+    const results = await database.transaction(async (tx) => {
       if (checks.length > 0) {
         await runChecks(tx, [{ statement: lockProducts(id) }, ...checks]);
       }
       return await tx.commit(...writes);
     });
-    return locked!.length > 0;
+    return results.at(-1)!.count > 0;
   } catch (error) {
     const change = { id, body: {}, isNew: false };
     throw await explain(lookingUp(database), error, change);

@@ -97,7 +97,7 @@ async function writeTogether(
   const answers = answerProducts(
     tx,
     changes,
-    isMinimal ? minimalAnswer : fullAnswer,
+    { shown: isMinimal ? minimalAnswer : fullAnswer },
   );
   const results = await tx.send(SAVEPOINT, ...writes, answers, RELEASE);
   const [rows] = results.slice(-2);

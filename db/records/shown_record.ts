@@ -8,6 +8,7 @@ import {
 } from "../../schema/records.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
+import { rfc3339 } from "../times.ts";
 import { record } from "../products/record.ts";
 import { countReferencing } from "./record_uses.ts";
 
@@ -18,9 +19,9 @@ export function shownColumns(table: RecordTable): Statement {
   const times = isShared(table)
     ? []
     : ["created_at", "updated_at"].map((column) =>
-      `to_char(r.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`
+      sql`, ${rfc3339(`r.${column}`)} as ${raw(column)}`
     );
-  return raw([...columns, ...times].join(", "));
+  return sql`${raw(columns.join(", "))}${times}`;
 }
 
 /** Record `r` as JSON text. */

@@ -5,6 +5,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import type { Precondition } from "../products/write.ts";
+import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
 import { throwDeleteError, throwWriteError } from "./record_uses.ts";
 import {
@@ -61,10 +62,7 @@ export async function updateRecord(
   const update = sql`
     update ${raw(table)} r
     set
-      updated_at = greatest(
-        now(),
-        (r.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC'
-      ),
+      updated_at = ${nextUpdate("r.updated_at")},
       (${columns}) = (select ${columns} from jsonb_populate_record(r, ${
     json(body)
   }))
@@ -79,9 +77,10 @@ export async function updateRecord(
     }
     return await tx.commit(...isEmpty ? [] : [update], recordById(table, id));
   }).catch(throwWriteError);
+  // SQL that replaces the row makes the update miss it, and not the statement after it.
+  if (results.some(({ count }) => count === 0)) throw notFound(table, id);
   const [updated] = results.at(-1) as { record: string }[];
-  if (!updated) throw notFound(table, id);
-  return updated.record;
+  return updated!.record;
 }
 
 /**

@@ -49,6 +49,68 @@ Deno.test("The next response shows an SQL change of a name", async (t) => {
   }
 });
 
+/** Records that products can refer to before they exist, if foreign keys are disabled. */
+const LATE: Record<string, string> = {
+  licenses: "organization_id, id, name",
+  seasons: "organization_id, id, name",
+  publishers: "organization_id, id, name",
+  collections: "organization_id, id, name",
+  contributors: "organization_id, id, name",
+  custom_fields: "organization_id, id, name",
+  lifecycle_statuses: "id, code, name",
+  contributor_roles: "id, code, name",
+};
+
+Deno.test("The next response shows a record that SQL inserts after the products that refer to it", async (t) => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const { id } = await createFullProduct(app, org);
+
+  for (const [table, columns] of Object.entries(LATE)) {
+    await t.step(table, async () => {
+      await run(app, `create table late as select * from ${table}`);
+      await run(app, `${REPLICA}; delete from ${table}`);
+
+      await assertShows(
+        app,
+        org,
+        id,
+        { isOwn: false, isShown: true },
+        () =>
+          run(
+            app,
+            `insert into ${table} (${columns}) select ${columns} from late`,
+          ),
+        table,
+      );
+
+      await run(app, "drop table late");
+    });
+  }
+});
+
+Deno.test("A response shows a rename although SQL replaces the organization's row", async () => {
+  await using app = await openOwnApp();
+  const org = await app.organization();
+  const { id } = await org.create({ publisher_id: org.publisher });
+
+  await assertShows(
+    app,
+    org,
+    id,
+    { isOwn: false, isShown: true },
+    async () => {
+      await run(app, "update publishers set name = 'Renamed'");
+      await run(
+        app,
+        `with gone as (delete from organizations where id = '${org.id}' returning *)
+        insert into organizations (id, name) select id, name from gone`,
+      );
+    },
+    "a repeated version",
+  );
+});
+
 Deno.test("A rename", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();

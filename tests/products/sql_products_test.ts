@@ -112,7 +112,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
 
   await t.step("whose updated_at is infinite", async () => {
     const org = await app.organization();
-    const { id, path } = await org.create();
+    const { id, path, product } = await org.create();
     await run(
       app,
       `update products set updated_at = 'infinity' where id = '${id}'`,
@@ -125,9 +125,38 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
         `update products set title = '${title}' where id = '${id}'`,
       );
 
-      assertEquals((await read(app, org, path)).data.title, title);
+      const { data } = await read(app, org, path);
+      assertEquals(data.title, title);
+      assert(data.updated_at > product.updated_at);
     }
   });
+
+  for (const time of ["infinity", "-infinity"]) {
+    await t.step(`that is inserted at ${time}`, async () => {
+      const org = await app.organization();
+      const id = uuidv7();
+      await run(
+        app,
+        `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '${time}')`,
+      );
+      const changes = "/api/products/changes";
+      const first = await read(app, org, changes);
+      const cursor = JSON.parse(first.text).meta.cursor;
+
+      const { status, body } = await org.put(`/api/products/${id}`, {
+        title: "Written",
+      });
+
+      const next = await read(app, org, `${changes}?after=${cursor}`);
+      assertEquals(status, 200);
+      assert(body.data.updated_at);
+      assertEquals(
+        [first, next].map(({ data }) => data[0].product.title),
+        ["Loaded", "Written"],
+      );
+      await assertBuilt(app, org);
+    });
+  }
 
   await t.step(
     "that is inserted with its rows, and is written once",

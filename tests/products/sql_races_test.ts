@@ -1,7 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { type App, type Organization, SETTINGS } from "../support/harness.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import {
+  type App,
+  idOfCode,
+  type Organization,
+  SETTINGS,
+} from "../support/harness.ts";
 import { openOwnApp } from "../support/own_app.ts";
-import { assertBuilt, read } from "../support/stored.ts";
+import { assertBuilt, read, store } from "../support/stored.ts";
 
 const SECONDS = 4;
 
@@ -125,6 +131,121 @@ Deno.test({
         least = { ...least, ...now };
       }
     }
+  },
+});
+
+Deno.test({
+  name: "A request that waits for SQL",
+  ignore: !SETTINGS.url,
+  async fn(t) {
+    await using app = await openOwnApp({ poolSize: 12 });
+
+    /** Runs the SQL, and commits it when the request waits for it or has ended. */
+    async function during<T>(text: string, request: () => Promise<T>) {
+      const replies: T[] = [];
+      const running = await app.sql(async (sql) => {
+        await sql.unsafe(text);
+        const running = request().then((reply) => replies.push(reply));
+        while (replies.length === 0 && !await isWaiting()) await pause(10);
+        return [running];
+      });
+      await Promise.all(running);
+      return replies[0]!;
+    }
+
+    async function isWaiting(): Promise<boolean> {
+      const { count } = await app.sql((sql) =>
+        sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+        `
+      );
+      return count > 0;
+    }
+
+    /** Deletes a row, and inserts it again with the same id. */
+    const replacing = (table: string, id: string, columns: string) => `
+      with gone as (delete from ${table} where id = '${id}' returning *)
+      insert into ${table} (organization_id, id, ${columns})
+      select organization_id, id, ${columns} from gone
+    `;
+
+    for (
+      const [what, body] of Object.entries({
+        "a column": { subtitle: "mine" },
+        "a column and an array": {
+          subtitle: "mine",
+          collateral: [{ collateral_type: "text_content", text: "mine" }],
+        },
+        "an array": { packing_configurations: [{ unit_of_measure: "inner" }] },
+      })
+    ) {
+      await t.step(
+        `and updates ${what} of a replaced product fails`,
+        async () => {
+          const org = await app.organization();
+          const { id, path } = await org.create();
+          const sql = replacing("products", id, "title, product_code");
+
+          const reply = await during(sql, () => org.put(path, body));
+
+          const { body: { data } } = await org.get(path);
+          assertEquals(reply.status, 503);
+          assertEquals(reply.body.error.code, "SERVICE_UNAVAILABLE");
+          assertEquals(data.subtitle, null);
+          assertEquals(data.collateral, []);
+          assertEquals(data.packing_configurations, []);
+          await assertBuilt(app, org);
+        },
+      );
+    }
+
+    await t.step("and deletes a replaced product says so", async () => {
+      const org = await app.organization();
+      const { id, path } = await org.create();
+      const sql = replacing("products", id, "title, product_code");
+
+      const { body } = await during(sql, () => org.delete(path));
+
+      assertEquals(body.data, { id, deleted: true });
+      assertEquals((await org.get(path)).status, 404);
+      assertEquals((await org.get("/api/products")).body.meta.total, 0);
+    });
+
+    await t.step("and updates a replaced record fails", async () => {
+      const org = await app.organization();
+      const path = `/api/publishers/${org.publisher}`;
+      const sql = replacing("publishers", org.publisher, "name");
+
+      const { status } = await during(sql, () => org.put(path, { name: "B" }));
+
+      assertEquals(status, 404);
+      assertEquals((await org.get(path)).body.data.name, "Harbour Press");
+    });
+
+    await t.step(
+      "and creates an organization shows the new names",
+      async () => {
+        const { org, id } = await during(
+          "update publishing_statuses set name = name || '!'",
+          async () => {
+            const org = await app.organization();
+            const publishing_status_id = await idOfCode(
+              app,
+              "publishing_statuses",
+              "04",
+            );
+            const { id } = await org.create({ publishing_status_id });
+            await store(app, org, id);
+            return { org, id };
+          },
+        );
+
+        const { data } = await read(app, org, `/api/products/${id}`);
+        assertEquals(data.publishing_status_name.at(-1), "!");
+        await assertBuilt(app, org);
+      },
+    );
   },
 });
 

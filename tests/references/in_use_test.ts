@@ -45,6 +45,30 @@ Deno.test("A record that products refer to", async (t) => {
       },
     );
 
+    await t.step(`has another ETag for each number: ${table}`, async () => {
+      const org = await app.organization();
+      const record = await createRecord(org, table);
+      const unused = (await org.get(record.path)).headers.get("etag")!;
+      await createUse(app, org, table, record);
+
+      const used = await org.get(record.path, { "if-none-match": unused });
+      const etag = used.headers.get("etag")!;
+      const same = await org.get(record.path, { "if-none-match": etag });
+      const put = await org.put(record.path, { name: "B" }, {
+        "if-match": etag,
+      });
+      const late = await org.put(record.path, { name: "C" }, {
+        "if-match": etag,
+      });
+
+      assertEquals(used.status, 200);
+      assertEquals(used.body.data.products, 1);
+      assertEquals(
+        [same, put, late].map(({ status }) => status),
+        [304, 200, 412],
+      );
+    });
+
     await t.step(
       `is either referenced or deleted by concurrent requests: ${table}`,
       async () => {
