@@ -8,10 +8,34 @@ import type { Operations } from "./database.ts";
  * must start a new origin.
  */
 
+/**
+ * Whether the versions of origin `o` are those of this database. A dump that is restored
+ * into the tables of a migrated database adds a second origin.
+ */
+export const isOrigin = sql`(
+  o.place = catalogue_place() and (select count(*) from change_origins) = 1
+)`;
+
 const originState = sql<{ is_origin: boolean }>`
-  select o.place = catalogue_place() as is_origin
+  select ${isOrigin} as is_origin
   from change_origins o
 `;
+
+/**
+ * Starts a new origin: new versions are higher than all existing ones, and the cursors of
+ * `/products/changes` expire. Blocks writers, but no readers.
+ */
+export const newOrigin = [
+  // Waits for every writer: each first locks rows of `products`, or the table.
+  sql`lock table products in exclusive mode`,
+  sql`
+    select begin_origin(greatest(
+      (select max(p.change_version) from products p),
+      (select max(x.change_version) from product_deletions x),
+      0
+    ))
+  `,
+] as const;
 
 /** Whether the database assigned its change versions. The schema must exist. */
 export async function isAtOrigin(database: Operations): Promise<boolean> {
@@ -19,26 +43,12 @@ export async function isAtOrigin(database: Operations): Promise<boolean> {
   return row!.is_origin;
 }
 
-/**
- * Starts a new origin in a copied database. New versions are higher than all existing
- * ones. Blocks writers, but no readers.
- */
+/** Starts a new origin in a copied database. */
 export async function startOriginIfCopied(tx: Transaction): Promise<void> {
   const [[table]] = await tx.send(
     sql<{ name: string | null }>`select to_regclass('change_origins') as name`,
   );
   if (!table!.name) return;
   const [[row]] = await tx.send(originState);
-  if (row!.is_origin) return;
-  await tx.send(
-    // Waits for every writer: each first locks rows of `products`, or the table.
-    sql`lock table products in exclusive mode`,
-    sql`
-      select begin_origin(greatest(
-        (select max(p.change_version) from products p),
-        (select max(x.change_version) from product_deletions x),
-        0
-      ))
-    `,
-  );
+  if (!row!.is_origin) await tx.send(...newOrigin);
 }

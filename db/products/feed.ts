@@ -2,6 +2,7 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
+import { isOrigin } from "../origin.ts";
 import { pageOf } from "./feed_page.ts";
 import { currentSummary, readPage, storedSummary } from "./page.ts";
 
@@ -75,7 +76,7 @@ const HORIZON = sql<Horizon>`
   select
     o.id as origin,
     ${organization}::uuid as owner,
-    o.place = catalogue_place() as is_origin,
+    ${isOrigin} as is_origin,
     (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe,
     pg_is_in_recovery() as is_replica,
     case

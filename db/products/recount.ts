@@ -1,6 +1,7 @@
 import { sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
+import { newOrigin } from "../origin.ts";
 import { counters } from "./counts.ts";
 
 /** The actual counts, with the columns of `product_counts`. */
@@ -34,7 +35,7 @@ export async function recount(database: Operations): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.send(...schemaLock);
     await tx.commit(
-      sql`lock table products in exclusive mode`,
+      ...newOrigin,
       sql`delete from product_counts`,
       sql`
         insert into product_counts (organization_id, filter, value, slot, products)
@@ -42,8 +43,6 @@ export async function recount(database: Operations): Promise<void> {
         from (${counted}) actual
       `,
       sql`update organizations set names_version = names_version + 1`,
-      sql`update products set change_version = default where change_version > change_version()`,
-      sql`update change_origins set id = ${crypto.randomUUID()}`,
     );
   });
 }

@@ -69,6 +69,40 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
   });
 });
 
+Deno.test("GET /products/changes of a dump restored into migrated tables", async (t) => {
+  await using app = await openOwnApp();
+  const operations = app.database.until(performance.now() + 60_000);
+  const { org, goesOn } = await followed(app);
+  // Simulates `pg_restore --data-only --disable-triggers`.
+  const restore = () =>
+    app.sql(async (sql) => {
+      await sql`insert into change_origins (place, base) values ('elsewhere', 0)`;
+      await sql`alter table products disable trigger user`;
+      await sql`insert into products (organization_id, title, change_version) values (${org.id}, 'Restored', 900000000000)`;
+      await sql`alter table products enable trigger user`;
+    });
+
+  for (
+    const [name, repair] of Object.entries({ migration: install, recount })
+  ) {
+    await t.step(`is complete after a ${name}`, async () => {
+      await restore();
+      assertEquals((await goesOn()).status, 503);
+      await assertRejects(() => checkMigrated(operations), Error, "migrate");
+
+      await repair(operations);
+
+      assertEquals((await goesOn()).status, 410);
+      const copy = new Copy(org, app);
+      await copy.catchUp();
+      await copy.assertComplete();
+      await org.create();
+      assertEquals((await copy.catchUp()).length, 1);
+      await copy.assertComplete();
+    });
+  }
+});
+
 Deno.test("GET /products/changes after SQL without triggers", async (t) => {
   await using app = await openOwnApp();
   const operations = app.database.until(performance.now() + 60_000);
