@@ -119,6 +119,19 @@ Deno.test("The service as a process", async (t) => {
     );
   });
 
+  await t.step("prints the demo key although the address is used", async () => {
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+
+    const { code, stdout } = await launch({
+      DATA_DIR: await emptyFolder(`${dataDir}/demo`),
+      HOST: "127.0.0.1",
+      PORT: String(taken.addr.port),
+    }).ended;
+
+    assertEquals(code, 1);
+    assertMatch(stdout, /^The key of the demo organization, .*: cat_/m);
+  });
+
   await Deno.remove(dataDir, { recursive: true });
 });
 
