@@ -67,11 +67,11 @@ export function newKey(
   return { id, key, statement };
 }
 
-/** Revokes a key of any organization now or at a time (ISO 8601). Revocation is final. */
+/** Revokes a key of any organization now or at a later time (ISO 8601). Revocation is final. */
 export function revokeKey(id: string, at?: string): Statement {
   return sql`
     update api_keys k
-    set revoked_at = ${at === undefined ? sql`now()` : at}
+    set revoked_at = greatest(${at ?? null}::timestamptz, now())
     where k.id = ${id} and (k.revoked_at is null or k.revoked_at > now())
   `;
 }

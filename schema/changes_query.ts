@@ -40,9 +40,12 @@ export function cursorText(
 
 const After = v.pipe(
   v.string(),
-  v.transform((text) =>
-    CURSOR.exec(Buffer.from(text, "base64url").toString("latin1"))
-  ),
+  v.transform((text) => {
+    const bytes = Buffer.from(text, "base64url");
+    // Buffer skips characters that are not base64url.
+    if (bytes.toString("base64url") !== text) return null;
+    return CURSOR.exec(bytes.toString("latin1"));
+  }),
   v.check(
     (match) => match !== null,
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",

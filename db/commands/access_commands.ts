@@ -22,7 +22,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
     usage:
       "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
     does: "Creates an API key and prints it once: only its hash is stored",
-    args: { organization: uuid, name: required, scope, expires: time },
+    args: { organization: uuid, name: required, scope, expires: future },
     async run({ organization, name, scope, expires }, connect) {
       const { key, statement } = newKey({
         organizationId: organization,
@@ -90,6 +90,12 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
     },
   }),
 };
+
+function future(given?: string): string | undefined {
+  const at = time(given);
+  if (at === undefined || Date.parse(at) > Date.now()) return at;
+  throw new Error("must be in the future");
+}
 
 function publicId(given = ""): string {
   if (/^[0-9a-z]{12}$/.test(given)) return given;

@@ -166,6 +166,19 @@ Deno.test("/api-keys", async (t) => {
     assertEquals(await statusWith(key), 401);
   });
 
+  await t.step("DELETE ?at= of a past time revokes a key now", async () => {
+    const org = await app.organization();
+    const ask = await member("admin", org);
+    const { id } = await issue(ask);
+
+    const { body: { data } } = await ask(
+      "DELETE",
+      `${KEYS}/${id}?at=2020-01-31`,
+    );
+
+    assert(data.revoked_at >= data.created_at);
+  });
+
   await t.step("a key stops working when it expires", async () => {
     const org = await app.organization();
     const ask = await member("admin", org);

@@ -284,6 +284,8 @@ async function refusals(t: Deno.TestContext, app: App) {
       "%00",
       encoded(["x", ...fields.slice(1)]),
       `${copy.cursor}AAAA`,
+      `${copy.cursor}!!`,
+      `${copy.cursor!.slice(0, 9)}.${copy.cursor!.slice(9)}`,
     ]
   ) {
     await t.step(

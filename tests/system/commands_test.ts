@@ -209,6 +209,8 @@ Deno.test("deno task", async (t) => {
         "--scope must be read, write",
       [`key create --organization ${id} --name x --expires tomorrow`]:
         "--expires must be a day",
+      [`key create --organization ${id} --name x --expires 2020-01-31`]:
+        "--expires must be in the future",
       [`key create --organization ${id} --name x --expires 2027-02-30`]:
         "--expires must be a day",
       [`key create --organization ${id} --name x --expires 2027-01-31T12:00`]:
