@@ -1,5 +1,15 @@
 import * as v from "valibot";
 
+/** The values of `sslmode` (PostgreSQL, 34.19). */
+const TLS_MODES = [
+  "disable",
+  "allow",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+];
+
 const PostgresUrl = v.pipe(
   v.string(),
   v.check(
@@ -9,6 +19,13 @@ const PostgresUrl = v.pipe(
   v.check(
     hasOneTcpHost,
     "must name one host: several hosts and Unix sockets are not supported, use 127.0.0.1 for PostgreSQL on this machine",
+  ),
+  v.check(isDecodable, "must encode a % in the user or the password as %25"),
+  v.check(
+    hasTlsMode,
+    `must have one of these values of sslmode, or none: ${
+      TLS_MODES.join(", ")
+    }`,
   ),
 );
 
@@ -154,4 +171,18 @@ function hasOneTcpHost(address: string): boolean {
   const url = URL.parse(address);
   return /^[^%/,]+$/.test(url?.hostname ?? "") &&
     !url?.searchParams.has("host");
+}
+
+function isDecodable(address: string): boolean {
+  try {
+    decodeURIComponent(address);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasTlsMode(address: string): boolean {
+  const mode = URL.parse(address)?.searchParams.get("sslmode");
+  return !mode || TLS_MODES.includes(mode);
 }

@@ -4,8 +4,15 @@
 
 -- database
 select
-  case when current_setting('server_version_num')::int < 150000 then s.finding end as wrong,
-  'Use PostgreSQL 15 or later' as advice,
+  case
+    when current_setting('server_version_num')::int < 150000 then s.finding
+    when current_setting('server_encoding') <> 'UTF8'
+      then format('The encoding of %s is %s', current_database(), current_setting('server_encoding'))
+  end as wrong,
+  case
+    when current_setting('server_version_num')::int < 150000 then 'Use PostgreSQL 15 or later'
+    else 'Create a database with the encoding UTF8: create database catalogue encoding ''UTF8'' template template0'
+  end as advice,
   s.finding as fine
 from (
   select format('PostgreSQL %s responds in %s ms', current_setting('server_version'), current_setting('doctor.fact')) as finding

@@ -84,6 +84,19 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     assertEquals([code, stderr], [0, ""]);
   });
 
+  await t.step("names a database without UTF-8", async () => {
+    await superuser`create database latin encoding 'LATIN1' locale 'C' template template0 owner clerk`;
+    url.pathname = "/latin";
+
+    const { report } = await DOCTOR.run(
+      (name) => name === "DATABASE_URL" ? url.href : undefined,
+      [],
+    );
+
+    assertStringIncludes(report, "The encoding of latin is LATIN1");
+    assertStringIncludes(report, "encoding 'UTF8'");
+  });
+
   await superuser.end();
   await Deno.remove(folder, { recursive: true });
 

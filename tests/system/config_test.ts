@@ -36,6 +36,8 @@ const WRONG: Record<string, string[]> = {
     "mysql://u:secret0@h/d",
     "postgresql://",
     "file:x",
+    "postgres://u:secret0%ZZ@h/d",
+    "postgres://u:secret0@h/d?sslmode=disabled",
   ]
     .concat("postgres:/u:secret0@h/d", "postgres://u:secret0@h:99999/d", "://"),
   DATABASE_POOL_SIZE: [
