@@ -109,6 +109,7 @@ export async function openService(
       log("warn", {
         message: "The database is not ready: trying again",
         cause: causeOf(error),
+        advice: connectionAdvice(error),
       });
       Deno.unrefTimer(setTimeout(() => prepare().catch(exitWith), 1_000));
     }

@@ -72,6 +72,7 @@ Deno.test("The service as a process", async (t) => {
     );
     const { code, stdout } = await service.ended;
     assertStringIncludes(stdout, "ECONNREFUSED");
+    assertStringIncludes(stdout, "Check DATABASE_URL");
     assertEquals(code, 0);
   });
 
