@@ -376,6 +376,32 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     },
   );
 
+  await t.step("return more values than a body may have", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({
+      collateral: [{
+        collateral_type: "text_content",
+        text: ',"product_territories":[],"product_sales_rights":[]}',
+      }],
+    });
+    const supply = { prices: Array(450).fill({}) };
+
+    const put = await org.put(
+      `${path}/territories`,
+      Array(30).fill({ supply_details: [supply] }),
+    );
+    const territories = await org.get(`${path}/territories`);
+    const rights = await org.get(`${path}/sales-rights`);
+
+    assertEquals([put.status, territories.status, rights.status], [
+      200,
+      200,
+      200,
+    ]);
+    assertEquals(territories.body.data, put.body.data.product_territories);
+    assertEquals(rights.body.data, []);
+  });
+
   await t.step("refuse a product that is larger than 4 MiB", async () => {
     const org = await app.organization();
     const { path } = await org.create();
