@@ -1,4 +1,4 @@
-import { ApiError } from "../../schema/errors.ts";
+import type { ApiError } from "../../schema/errors.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import type { Found, Key } from "./matching.ts";
 import type { Precondition } from "./write.ts";
@@ -21,8 +21,9 @@ export type Operation =
   }
   | Key & {
     method: "upsert";
-    /** The body if the product exists, and if it does not; or the body's error. */
-    updated: ProductBody | ApiError;
+    /** The body if the product exists. */
+    updated: ProductBody;
+    /** The body if the product does not exist, or its error. */
     created: ProductBody | ApiError;
   };
 
@@ -93,7 +94,9 @@ function addresses({ operation }: Item, product: Found): boolean {
 
 /** The keys by which a later upsert would find the written product. */
 function isbnsOf({ operation }: Item): string[] {
-  if (!("body" in operation)) return [];
-  const { isbn13, isbn10 } = operation.body;
+  if (operation.method === "delete") return [];
+  const { isbn13, isbn10 } = operation.method === "upsert"
+    ? operation.updated
+    : operation.body;
   return [`isbn13 ${isbn13}`, `isbn10 ${isbn10}`];
 }

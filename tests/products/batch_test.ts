@@ -280,6 +280,26 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 1);
   });
 
+  await t.step("finds a product by the other ISBN of an upsert", async () => {
+    const org = await app.organization();
+    const byIsbn10 = {
+      method: "upsert",
+      match: "isbn10",
+      body: { title: "Emma", isbn10: "0306406152", isbn13: OTHER_ISBN },
+    };
+
+    const answers = await send(org, [
+      byIsbn10,
+      upsert(OTHER_ISBN, { title: "Persuasion" }),
+      { ...byIsbn10, body: { ...byIsbn10.body, isbn13: ISBN } },
+      upsert(ISBN, { title: "Sanditon" }),
+    ]);
+
+    assertEquals(statusesOf(answers), [201, 200, 200, 200]);
+    assertEquals(answers[3].data.title, "Sanditon");
+    assertEquals(await total(org), 1);
+  });
+
   await t.step("upserts by ISBN-10 and by product code", async () => {
     const org = await app.organization();
     const { id, product } = await org.create({ isbn10: "0306406152" });
