@@ -14,6 +14,7 @@ import { readQuery } from "../schema/list_query.ts";
 import { NoParameters } from "../schema/parameters.ts";
 import { Cache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
+import { KeyUses } from "./key_uses.ts";
 import { errorFields } from "./log.ts";
 import { checkReady } from "./http.ts";
 import { begin } from "./timing.ts";
@@ -25,9 +26,11 @@ interface KnownCaller extends Caller {
   mayAdminister: boolean;
 }
 
-interface KnownKey extends StoredKey {
-  /** The minute of its last known use. */
-  usedInMinute: number;
+/** What the guard remembers of credentials. */
+interface Known {
+  keys: Cache<StoredKey>;
+  roles: Cache<Role>;
+  uses: KeyUses;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -42,8 +45,11 @@ const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
  * and `VALIDATION_ERROR` for parameters that the operation does not have.
  */
 export function createGuard() {
-  const keys = new Cache<KnownKey>();
-  const roles = new Cache<Role>();
+  const known: Known = {
+    keys: new Cache(),
+    roles: new Cache(),
+    uses: new KeyUses(),
+  };
 
   return function guarded(
     need: "read" | "write" | "administer",
@@ -52,7 +58,7 @@ export function createGuard() {
     return async (context): Promise<Answer> => {
       const { services, request } = context;
       checkReady(services);
-      const caller = await authenticate(context, keys, roles);
+      const caller = await authenticate(context, known);
       context.facts.organization_id = caller.organizationId;
       if (need === "write" && !caller.mayWrite) {
         throw forbidden("These credentials only permit reading");
@@ -87,22 +93,21 @@ function databaseFor(
 
 async function authenticate(
   context: Context,
-  keys: Cache<KnownKey>,
-  roles: Cache<Role>,
+  known: Known,
 ): Promise<KnownCaller> {
   const { request, timing, services } = context;
   const end = begin("authentication", timing.auth, services.telemetry);
   const apiKey = request.headers.get("x-api-key");
   const caller = apiKey === null
-    ? byToken(context, roles)
-    : byKey(context, keys, apiKey);
+    ? byToken(context, known)
+    : byKey(context, known, apiKey);
   caller.then(() => end(), end);
   return await caller;
 }
 
 async function byKey(
   context: Context,
-  keys: Cache<KnownKey>,
+  { keys, uses }: Known,
   apiKey: string,
 ): Promise<KnownCaller> {
   const id = API_KEY.exec(apiKey)?.[1];
@@ -113,9 +118,7 @@ async function byKey(
   }
   const key = await keys.get(apiKey, async () => {
     const [key] = await databaseFor(context).lookUp(keyById(id));
-    if (key && timingSafeEqual(key.key_hash, hashOf(apiKey))) {
-      return { ...key, usedInMinute: 0 };
-    }
+    if (key && timingSafeEqual(key.key_hash, hashOf(apiKey))) return key;
   });
   if (!key) throw unauthorized("The API key is not valid");
   if (key.ends_at !== null && key.ends_at <= Date.now()) {
@@ -123,19 +126,12 @@ async function byKey(
   }
   context.facts.api_key = id;
   const caller = { organizationId: key.organization_id, name: id };
-  recordUse(context, key, caller);
+  if (uses.add(id)) recordUse(context, caller);
   return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
 }
 
 /** Records the use in the background, so that it neither delays nor fails the request. */
-function recordUse(
-  { services, deadline }: Context,
-  key: KnownKey,
-  caller: Caller,
-): void {
-  const minute = Math.floor(Date.now() / 60_000);
-  if (key.usedInMinute === minute) return;
-  key.usedInMinute = minute;
+function recordUse({ services, deadline }: Context, caller: Caller): void {
   services.database.until(deadline, caller)
     .write(touchKey(caller.name)).catch((error) =>
       services.log("warn", {
@@ -148,7 +144,7 @@ function recordUse(
 
 async function byToken(
   context: Context,
-  roles: Cache<Role>,
+  { roles }: Known,
 ): Promise<KnownCaller> {
   const { request, services } = context;
   const authorization = request.headers.get("authorization") ?? "";

@@ -9,6 +9,7 @@ import { clockAhead } from "../support/clock.ts";
 import { countingReads } from "../support/counting.ts";
 import { withoutRequestId } from "../support/expect.ts";
 import { openApp, send } from "../support/harness.ts";
+import { withOperations } from "../support/operations.ts";
 
 const PRODUCTS = "/api/products";
 
@@ -285,6 +286,33 @@ Deno.test("An API key", async (t) => {
 
     while ((await uses()).length === 0) await app.sql(async () => {});
     assertMatch((await uses())[0]!.last_used_at, /^20\d\d-.*T\d\d:\d\d:00$/);
+  });
+
+  await t.step("stores its last use once a minute", async () => {
+    const org = await app.organization();
+    let writes = 0;
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      write(...statements) {
+        writes++;
+        return operations.write(...statements);
+      },
+    }));
+    const handler = app.variant({ database });
+    const use = () =>
+      send(handler, PRODUCTS, { headers: { "x-api-key": org.key } });
+    using _ = clockAhead(60_000 - Date.now() % 60_000);
+
+    await use();
+    {
+      using _ = clockAhead(10_000);
+      await use();
+    }
+    assertEquals(writes, 1);
+
+    using _later = clockAhead(60_000);
+    await use();
+    assertEquals(writes, 2);
   });
 
   async function revoke(key: string, at: Date): Promise<void> {
