@@ -1,6 +1,4 @@
-/** Codes of PostgreSQL, the driver and the network. Those of files are not among them. */
-const NO_CONNECTION =
-  /^(CONN|ECONN|EHOST|ENET|EADDR|EAI|EPIPE|ENOTFOUND|ETIMEDOUT|08|57P0)/;
+import { isConnectionLoss } from "./sqlstate.ts";
 
 /**
  * Advice for the operator about a connection error, or undefined for other errors.
@@ -19,7 +17,7 @@ export function connectionAdvice(error: unknown): string | undefined {
   if (code === "3D000") {
     return "Check the name of the database in DATABASE_URL";
   }
-  if (NO_CONNECTION.test(code)) {
+  if (isConnectionLoss(error)) {
     return "Check DATABASE_URL, and that PostgreSQL runs and accepts connections from this machine";
   }
 }

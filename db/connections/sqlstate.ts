@@ -9,6 +9,10 @@ interface DatabaseError {
   routine?: string;
 }
 
+/** Codes of the driver, the network and PostgreSQL. Those of files are not among them. */
+const CONNECTION_LOSS =
+  /^(CONN|ECONN|EHOST|ENET|EADDR|EAI|EPIPE|ENOTFOUND|ETIMEDOUT|08|57P0)/;
+
 /**
  * The violated constraint of an error. Citus names it only in the message, followed
  * by a shard number, and reports some violations as XX000.
@@ -30,10 +34,9 @@ export function isConflict(error: unknown): boolean {
     brokenConstraint(error) === "products_code";
 }
 
-/** Whether the connection was lost, or the server was stopping or starting. */
+/** Whether the connection was lost or impossible, or the server was stopping or starting. */
 export function isConnectionLoss(error: unknown): boolean {
-  return /^(CONNECTION_|CONNECT_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|08|57P0)/
-    .test(sqlState(error));
+  return CONNECTION_LOSS.test(sqlState(error));
 }
 
 /** Whether the error ended the session. */

@@ -7,6 +7,9 @@ import { launch, start } from "../support/process.ts";
 /** A port without a listener. */
 const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
 
+/** A multicast address, which TCP has no route to. */
+const UNROUTABLE = "postgres://catalogue:hidden@224.0.0.1/catalogue";
+
 Deno.test("The service as a process", async (t) => {
   const dataDir = await preparedFolder();
 
@@ -59,22 +62,29 @@ Deno.test("The service as a process", async (t) => {
     },
   );
 
-  await t.step("logs why it waits for the database", async () => {
-    const service = launch({ DATABASE_URL: NOWHERE });
+  for (
+    const [url, code] of [
+      [NOWHERE, "ECONNREFUSED"],
+      [UNROUTABLE, "ENETUNREACH"],
+    ] as const
+  ) {
+    await t.step(`logs why it waits for the database: ${code}`, async () => {
+      const service = launch({ DATABASE_URL: url });
 
-    await service.until("/health/live");
-    const ready = await fetch(`${service.origin}/health/ready`);
-    service.signal("SIGTERM");
+      await service.until("/health/live");
+      const ready = await fetch(`${service.origin}/health/ready`);
+      service.signal("SIGTERM");
 
-    assertEquals(
-      (await ready.json()).error.message,
-      "The service is starting or stopping",
-    );
-    const { code, stdout } = await service.ended;
-    assertStringIncludes(stdout, "ECONNREFUSED");
-    assertStringIncludes(stdout, "Check DATABASE_URL");
-    assertEquals(code, 0);
-  });
+      assertEquals(
+        (await ready.json()).error.message,
+        "The service is starting or stopping",
+      );
+      const ended = await service.ended;
+      assertStringIncludes(ended.stdout, code);
+      assertStringIncludes(ended.stdout, "Check DATABASE_URL");
+      assertEquals(ended.code, 0);
+    });
+  }
 
   await t.step(
     "refuses an embedded database with pending migrations",
