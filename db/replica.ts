@@ -164,8 +164,14 @@ function keyOf({ organizationId, name }: Caller): string {
   return `${organizationId} ${name}`;
 }
 
+/** During a failover, the primary may still be a standby. */
 const endOfLog = sql<{ position: string }>`
-  select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text as position
+  select (
+    case
+      when pg_is_in_recovery() then pg_last_wal_replay_lsn()
+      else pg_current_wal_insert_lsn()
+    end - '0/0'::pg_lsn
+  )::text as position
 `;
 
 /** `pg_last_wal_replay_lsn` is null on a server that never was a standby. */

@@ -1,7 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
+import { openReplica } from "../../db/replica.ts";
 import { Copy } from "../support/copy.ts";
+import { send, SETTINGS } from "../support/harness.ts";
 import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
 import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";
@@ -21,6 +23,12 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   const { path } = await org.create();
   const copy = new Copy(org, app);
   await copy.catchUp();
+  const reader = await org.issueKey("read");
+  const replica = await openReplica(
+    { ...SETTINGS, url: cluster.url },
+    () => {},
+  );
+  const withReplica = app.variant({ replica });
   const load = await startLoad(app);
   await pause(500 * FACTOR);
 
@@ -31,6 +39,12 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
     await eventually(200, async () => (await org.get(path)).status);
 
     assertEquals((await org.put(path, { title: "Persuasion" })).status, 503);
+  });
+
+  await t.step("serves reads that the replica cannot", async () => {
+    const headers = { "x-api-key": reader };
+
+    assertEquals((await send(withReplica, path, { headers })).status, 200);
   });
 
   await t.step("loses no acknowledged write", async () => {
@@ -56,6 +70,7 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   });
 
   await ofStandby.end({ timeout: 1 });
+  await replica.close(1);
 });
 
 Deno.test({
