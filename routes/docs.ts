@@ -21,19 +21,21 @@ const MAX_ORIGINS = 16;
 
 /** `GET /openapi.json`: the OpenAPI 3.1 description, with the origin of the request. */
 export function createDescription(prefix: string): Handler {
-  let description: Promise<string>;
+  let description: string | undefined;
   const known = new Map<string, Handler>();
   async function load(origin: string): Promise<string> {
-    description ??= import("../schema/openapi/document.ts").then(
-      ({ openapiDocument }) => openapiDocument(ANY_ORIGIN, prefix),
-    );
-    return (await description).replaceAll(ANY_ORIGIN, origin);
+    const { openapiDocument } = await import("../schema/openapi/document.ts");
+    description ??= openapiDocument(ANY_ORIGIN, prefix);
+    return description.replaceAll(ANY_ORIGIN, origin);
   }
   return (context) => {
     const origin = originOf(context.request);
-    const handler = known.get(origin) ?? fixed(() => load(origin));
-    if (known.size === MAX_ORIGINS) known.clear();
-    known.set(origin, handler);
+    let handler = known.get(origin);
+    if (!handler) {
+      if (known.size === MAX_ORIGINS) known.clear();
+      handler = fixed(() => load(origin));
+      known.set(origin, handler);
+    }
     return handler(context);
   };
 }
@@ -90,13 +92,13 @@ function fixed(
   load: () => Promise<string>,
   constant: Record<string, string> = {},
 ): Handler {
-  let loaded: Promise<{ body: Uint8Array<ArrayBuffer>; etag: string }>;
-  async function encoded() {
-    const text = await load();
-    return { body: new TextEncoder().encode(text), etag: etagOf(text) };
-  }
+  let loaded: { body: Uint8Array<ArrayBuffer>; etag: string } | undefined;
   return async ({ request }) => {
-    const { body, etag } = await (loaded ??= encoded());
+    if (!loaded) {
+      const text = await load();
+      loaded ??= { body: new TextEncoder().encode(text), etag: etagOf(text) };
+    }
+    const { body, etag } = loaded;
     const headers = { ...constant, etag };
     return isNotModified(request.headers, etag)
       ? { status: 304, headers }

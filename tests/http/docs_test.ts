@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Context } from "../../middleware/context.ts";
+import { createDescription } from "../../routes/docs.ts";
 import { type App, openApp } from "../support/harness.ts";
 import { runTool } from "../support/tools.ts";
 
@@ -63,6 +65,20 @@ Deno.test("GET /docs", async (t) => {
     }
   });
 
+  await t.step("serves a page that could not be read before", async () => {
+    const handler = app.variant({});
+    const page = () => handler(new Request("http://catalogue.test/docs"));
+    const { readTextFile } = Deno;
+    Deno.readTextFile = () => Promise.reject(new Error("Too many open files"));
+
+    const failed = await page();
+    Deno.readTextFile = readTextFile;
+    const served = await page();
+
+    assertEquals([failed.status, served.status], [500, 200]);
+    await Promise.all([failed.body?.cancel(), served.body?.cancel()]);
+  });
+
   await t.step("answers 404 with DOCS=false", async () => {
     const handler = app.variant({ docs: false });
 
@@ -81,6 +97,20 @@ Deno.test("GET /docs", async (t) => {
     ignore: !await isFile(CHROMIUM),
     fn: () => browse(app),
   });
+});
+
+Deno.test("GET /openapi.json keeps the descriptions of 16 origins", async () => {
+  const description = createDescription("/api");
+  const bodyFor = async (port: number) => {
+    const request = new Request(`http://catalogue.test:${port}/openapi.json`);
+    return (await description({ request } as Context)).body;
+  };
+  const ports = Array.from({ length: 16 }, (_, i) => 8000 + i);
+  const first = await Promise.all(ports.map(bodyFor));
+
+  const again = await Promise.all(ports.map(bodyFor));
+
+  assert(again.every((body, i) => body === first[i]));
 });
 
 async function browse(app: App): Promise<void> {
