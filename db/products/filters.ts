@@ -5,7 +5,13 @@ import {
   type ListQuery,
   REFERENCE_FILTERS,
 } from "../../schema/list_query.ts";
-import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import {
+  among,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import { searchConditions } from "./search.ts";
 
 /** The link tables of a product. */
@@ -20,7 +26,7 @@ export function conditions(query: ListQuery): Statement[] {
   return [
     ...[...FILTERS, ...REFERENCE_FILTERS].flatMap((column) => {
       const ids = query[column];
-      return ids ? [sql` and ${oneOf(`p.${column}`, ids)}`] : [];
+      return ids ? [sql` and p.${raw(column)} ${among(ids)}`] : [];
     }),
     ...LINK_FILTERS.flatMap((column) => {
       const ids = query[column];
@@ -46,13 +52,6 @@ function linked(column: keyof typeof LINKS, ids: string[]): Statement {
   return sql` and p.id in (
     select x.product_id
     from ${raw(LINKS[column])} x
-    where x.organization_id = ${organization} and ${oneOf(`x.${column}`, ids)}
+    where x.organization_id = ${organization} and x.${raw(column)} ${among(ids)}
   )`;
-}
-
-/** The ids are one parameter, so the statement's text does not depend on their number. */
-function oneOf(column: string, ids: string[]): Statement {
-  return ids.length === 1
-    ? sql`${raw(column)} = ${ids[0]}`
-    : sql`${raw(column)} = any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
