@@ -4,6 +4,9 @@ import { Day } from "./values.ts";
 /** The maximum number of unknown fields reported per object. */
 const MAX_UNKNOWN = 20;
 
+/** The maximum number of entries of an array, in a body and stored. */
+export const MAX_ENTRIES = 500;
+
 /** An object with these fields. Other fields are dropped. */
 export function object<const E extends v.ObjectEntries>(entries: E) {
   return v.pipe(
@@ -104,7 +107,7 @@ export function chosen<T>(
 }
 
 /**
- * An array of at most 500 entries, unique by `keys`. The entries of a longer array
+ * An array of at most `MAX_ENTRIES`, unique by `keys`. The entries of a longer array
  * are not validated.
  */
 export function list<const S extends v.GenericSchema>(
@@ -113,7 +116,7 @@ export function list<const S extends v.GenericSchema>(
 ) {
   return v.pipe(
     v.array(v.unknown(), "invalid_type: Expected an array"),
-    v.maxLength(500, "too_many: At most 500 entries"),
+    v.maxLength(MAX_ENTRIES, `too_many: At most ${MAX_ENTRIES} entries`),
     v.array(entry),
     v.rawCheck(({ dataset, addIssue }) => {
       const entries: unknown = dataset.value;

@@ -1,3 +1,4 @@
+import { MAX_ENTRIES } from "../../schema/objects.ts";
 import {
   among,
   json,
@@ -15,9 +16,6 @@ import { finds } from "./check.ts";
  * their number. `insert … select … from products` writes nothing for a deleted product,
  * and lets a distributed database route the statement to one node.
  */
-
-/** The largest number of rows in an array. The checks of `position` enforce it. */
-const MAX_ROWS = 500;
 
 /** An entry of a body, with its `product_id`. */
 export type Entry = Record<string, unknown>;
@@ -60,13 +58,13 @@ export function changing(table: string, columns: string[]) {
 
 /**
  * Inserts rows after the stored ones. A position is at least the number of stored rows,
- * so the constraint on positions refuses exactly the rows beyond the limit, even if SQL
- * left gaps.
+ * so the constraint on positions refuses exactly the rows beyond `MAX_ENTRIES`, even if
+ * SQL left gaps.
  */
 export function appending(table: string, columns: string[]) {
   const columnNames = names(...columns);
   const values = names(...columns.map((column) => `r.${column}`));
-  const last = raw(String(MAX_ROWS - 1));
+  const last = raw(String(MAX_ENTRIES - 1));
 
   return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];

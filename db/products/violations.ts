@@ -7,6 +7,7 @@ import {
   unavailable,
   unknownReference,
 } from "../../schema/errors.ts";
+import { MAX_ENTRIES } from "../../schema/objects.ts";
 import { REFERENCES } from "../../schema/references.ts";
 import {
   among,
@@ -26,7 +27,7 @@ function tooLarge(pointer: string): ErrorDetail {
   return {
     pointer,
     code: "too_large",
-    message: "The product would have more than 500 entries here",
+    message: `The product would have more than ${MAX_ENTRIES} entries here`,
   };
 }
 
