@@ -59,12 +59,6 @@ export type RunQueries = <Row extends object>(
   statements: readonly Statement<Row>[],
 ) => Promise<Row[][]>;
 
-/** Runs each statement on its own, outside the failed transaction. */
-export function lookingUp(database: Operations): RunQueries {
-  return (statements) =>
-    Promise.all(statements.map((statement) => database.lookUp(statement)));
-}
-
 /** Whether the body or the operation violated a rule, unlike a failure of the database. */
 export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";
@@ -72,19 +66,29 @@ export function isViolation(error: unknown): boolean {
     constraint === ROWS_FOUND;
 }
 
+/** The error to throw for a failed transaction: the client's error for a violation. */
+export async function explainFailure(
+  database: Operations,
+  error: unknown,
+  change: Change,
+): Promise<unknown> {
+  if (!isViolation(error)) return error;
+  const runQueries: RunQueries = (statements) =>
+    Promise.all(statements.map((statement) => database.lookUp(statement)));
+  return await explain(runQueries, error, change);
+}
+
 /**
- * Translates a failed write into the client's error. The database stops at the
- * first violated constraint, so the stored rows are read to report every error in
- * the body (`VALIDATION_ERROR`). Other errors are `NOT_FOUND`, `CONFLICT` for a
- * product in use and `SERVICE_UNAVAILABLE` for a concurrent change. Errors other
- * than violations are returned unchanged.
+ * Translates a violation into the client's error. The database stops at the first
+ * violated constraint, so the stored rows are read to report every error in the
+ * body (`VALIDATION_ERROR`). Other errors are `NOT_FOUND`, `CONFLICT` for a product
+ * in use and `SERVICE_UNAVAILABLE` for a concurrent change.
  */
 export async function explain(
   runQueries: RunQueries,
   error: unknown,
   change: Change,
-): Promise<unknown> {
-  if (!isViolation(error)) return error;
+): Promise<ApiError> {
   const constraint = brokenConstraint(error);
   if (constraint === IN_PROGRAM) return inProgram(error);
   const [details] = await findErrors(runQueries, [change]);

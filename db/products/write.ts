@@ -28,7 +28,7 @@ import {
   setSeries,
   updateRows,
 } from "./row.ts";
-import { explain, lookingUp } from "./violations.ts";
+import { explainFailure } from "./violations.ts";
 
 /** Throws `PRECONDITION_FAILED` if the product before the write is not the one that `If-Match` names. */
 export type Precondition = (product: string | undefined) => void;
@@ -92,7 +92,7 @@ export async function createProduct(
       return { id: change.id, answer: created!.product };
     });
   } catch (error) {
-    throw await explain(lookingUp(database), error, change);
+    throw await explainFailure(database, error, change);
   }
 }
 
@@ -147,7 +147,7 @@ export async function changeProduct(
     if (!changed) throw notFound(id);
     return changed.product;
   } catch (error) {
-    throw await explain(lookingUp(database), error, change);
+    throw await explainFailure(database, error, change);
   }
 }
 
@@ -172,7 +172,7 @@ export async function deleteProduct(
     return results.at(-1)!.count > 0;
   } catch (error) {
     const change = { id, body: {}, isNew: false };
-    throw await explain(lookingUp(database), error, change);
+    throw await explainFailure(database, error, change);
   }
 }
 

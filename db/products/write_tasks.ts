@@ -1,4 +1,4 @@
-import { ApiError, invalid } from "../../schema/errors.ts";
+import { type ApiError, invalid } from "../../schema/errors.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { answerProducts, minimalAnswer } from "./answers.ts";
@@ -40,9 +40,7 @@ export async function writeTasks(run: Run, tasks: Task[]): Promise<void> {
     const runQueries: RunQueries = (statements) => run.tx.send(...statements);
     if (tasks.length === 1) {
       const [task] = tasks as [Task];
-      const reason = await explain(runQueries, error, task);
-      if (!(reason instanceof ApiError)) throw reason;
-      return run.settle(task.index, reason);
+      return run.settle(task.index, await explain(runQueries, error, task));
     }
     const errors = await findTaskErrors(runQueries, tasks);
     const rest = tasks.filter(({ index, id }) => {
