@@ -2,8 +2,7 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
 import { validDocument } from "./documents.ts";
-import { embeds } from "./list.ts";
-import type { PageRow } from "./page.ts";
+import { includedArrays, type PageRow } from "./page.ts";
 
 /** A page of changes: those after `from` and below version `safe`. */
 interface Range extends Pick<ChangesQuery, "limit" | "include"> {
@@ -88,7 +87,9 @@ export function pageOf(
     rfc3339("coalesce(c.deleted_at, p.updated_at)")
   })::text, 'null')
           || case when c.deleted_at is null
-            then ',"product":{' || ${summary}${embeds({ include })} || '}'
+            then ',"product":{' || ${summary}${
+    includedArrays({ include })
+  } || '}'
             else ''
           end
           || '}' as entry

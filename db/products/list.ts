@@ -2,7 +2,6 @@ import { DEFAULT_SORT, type ListQuery } from "../../schema/list_query.ts";
 import {
   hidden,
   organization,
-  raw,
   sql,
   type Statement,
   unprepared,
@@ -12,21 +11,13 @@ import { keptCount, total } from "./counts.ts";
 import { validDocument } from "./documents.ts";
 import { conditions } from "./filters.ts";
 import {
-  collateral,
-  contributors,
-  customFields,
-  packings,
-  prices,
-} from "./nested_json.ts";
-import {
   currentSummary,
+  includedArrays,
   type PageRow,
   readPage,
   storedSummary,
 } from "./page.ts";
-import { salesRights } from "./sales_rights_json.ts";
 import { SORTING } from "./sort.ts";
-import { shallowTerritories } from "./territories_json.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface Page {
@@ -129,7 +120,7 @@ function entriesOf(
     from (
       select
         p.id,
-        ${summary}${embeds(query)} as entry,
+        ${summary}${includedArrays(query)} as entry,
         o.names_version is not null as is_storable
       from ${products}
       join organizations o on o.id = ${organization}
@@ -137,32 +128,4 @@ function entriesOf(
       order by place
     ) e
   `;
-}
-
-/** The arrays that `include` adds to a product of a list. */
-const EMBEDS = {
-  product_prices: prices,
-  packing_configurations: packings,
-  contributors,
-  custom_fields: customFields,
-  collateral,
-  product_territories: shallowTerritories,
-  product_sales_rights: salesRights,
-};
-
-/**
- * The fragments that append the arrays in `include` to the summary of product `p`.
- * All combinations of several arrays share a text: a prepared statement for each of
- * them would take 50 MB of every session.
- */
-export function embeds({ include }: Pick<ListQuery, "include">): Statement[] {
-  const isIncluded = (name: string) => include.has(name as keyof typeof EMBEDS);
-  return Object.entries(EMBEDS)
-    .filter(([name]) => isIncluded(name) || include.size > 1)
-    .map(([name, array]) =>
-      sql` || case when ${hidden(isIncluded(name), "boolean")}
-        then ',"${raw(name)}":' || ${array}
-        else ''
-      end`
-    );
 }

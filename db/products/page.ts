@@ -1,13 +1,53 @@
-import { sql, type Statement } from "../connections/sql.ts";
+import type { ListQuery } from "../../schema/list_query.ts";
+import { hidden, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { storeProducts } from "./documents.ts";
+import {
+  collateral,
+  contributors,
+  customFields,
+  packings,
+  prices,
+} from "./nested_json.ts";
+import { salesRights } from "./sales_rights_json.ts";
 import { scalarsJson } from "./scalars_json.ts";
+import { shallowTerritories } from "./territories_json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
 
 /** The summary of product `p`, from document `d` or the tables. */
 export const currentSummary = sql`coalesce(d.summary, ${scalarsJson})`;
+
+/** The arrays that `include` adds to the summary of a product. */
+const ARRAYS = {
+  product_prices: prices,
+  packing_configurations: packings,
+  contributors,
+  custom_fields: customFields,
+  collateral,
+  product_territories: shallowTerritories,
+  product_sales_rights: salesRights,
+};
+
+/**
+ * The fragments that append the arrays in `include` to the summary of product `p`.
+ * All combinations of several arrays share a text: a prepared statement for each of
+ * them would take 50 MB of every session.
+ */
+export function includedArrays(
+  { include }: Pick<ListQuery, "include">,
+): Statement[] {
+  const isIncluded = (name: string) => include.has(name as keyof typeof ARRAYS);
+  return Object.entries(ARRAYS)
+    .filter(([name]) => isIncluded(name) || include.size > 1)
+    .map(([name, array]) =>
+      sql` || case when ${hidden(isIncluded(name), "boolean")}
+        then ',"${raw(name)}":' || ${array}
+        else ''
+      end`
+    );
+}
 
 /** A page of products, and what it says about their documents. */
 export interface PageRow {
