@@ -1,9 +1,5 @@
-import {
-  createLog,
-  errorFields,
-  type Log,
-  openOutput,
-} from "./middleware/log.ts";
+import { createLog, errorFields, type Log } from "./middleware/log.ts";
+import { openOutput } from "./middleware/output.ts";
 import { openService, type Service } from "./routes/service.ts";
 import { serve } from "./routes/listener.ts";
 import {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { openOutput } from "../../middleware/log.ts";
+import { openOutput } from "../../middleware/output.ts";
 
 Deno.test("An output", async (t) => {
   await t.step(
