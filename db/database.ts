@@ -41,7 +41,7 @@ export interface Operations {
 }
 
 /** The only access to database connections. */
-export interface Database {
+export interface Database extends AsyncDisposable {
   /**
    * Operations for this caller. They throw `SERVICE_UNAVAILABLE` at `deadline`, in
    * milliseconds of `performance.now()`. A transaction is then not committed,
@@ -104,16 +104,19 @@ export async function openDatabase(
     else pool.closeUnused();
   }, HOUSEKEEPING_MS);
 
+  async function close(seconds = 3): Promise<void> {
+    clearInterval(housekeeping);
+    await pool.close(performance.now() + seconds * 1000);
+    await embedded?.close();
+  }
+
   return {
     until,
     get load() {
       return pool.load;
     },
-    async close(seconds = 3) {
-      clearInterval(housekeeping);
-      await pool.close(performance.now() + seconds * 1000);
-      await embedded?.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -40,8 +40,7 @@ async function perform(args: string[]): Promise<void> {
   }
   const work = COMMANDS[call]!.parse(args.slice(words));
 
-  const database = await openDatabase(readConfig(environment).database);
-  await using _ = { [Symbol.asyncDispose]: () => database.close() };
+  await using database = await openDatabase(readConfig(environment).database);
   const deadline = performance.now() + DAY_MS;
   const result = await work((organizationId) =>
     database.until(

@@ -46,8 +46,7 @@ async function diagnose(environment: Environment) {
     const place = at ? at.host + at.pathname : `embedded in ${dataDir}`;
     findings[subject] = ok(`The database is ${place}`);
     subject = "database";
-    const database = await openDatabase(config.database);
-    await using _ = { [Symbol.asyncDispose]: () => database.close() };
+    await using database = await openDatabase(config.database);
     const primary = database.until(performance.now() + 600_000);
     Object.assign(findings, await examine(primary, config));
     if (!findings[subject]!.ok) return findings;
@@ -66,8 +65,7 @@ async function compare(
   primary: Operations,
   settings: DatabaseSettings,
 ): Promise<Finding> {
-  const database = await openDatabase(settings);
-  await using _ = { [Symbol.asyncDispose]: () => database.close() };
+  await using database = await openDatabase(settings);
   const replica = database.until(performance.now() + 15_000);
   const [end] = await primary.lookUp(sql<{ system: string; position: string }>`
     select system_identifier::text as system, pg_current_wal_flush_lsn()::text as position

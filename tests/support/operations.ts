@@ -11,5 +11,6 @@ export function withOperations(
       return database.load;
     },
     close: (seconds) => database.close(seconds),
+    [Symbol.asyncDispose]: () => database.close(),
   };
 }

@@ -14,11 +14,10 @@ const CONFIG = readConfig(() => undefined);
 
 Deno.test("deno task doctor", async (t) => {
   // A private database in memory.
-  const connection = await openDatabase({
+  await using connection = await openDatabase({
     ...CONFIG.database,
     dataDir: undefined,
   });
-  await using _ = { [Symbol.asyncDispose]: () => connection.close() };
   const database = connection.until(performance.now() + 600_000);
 
   /** The problems, as `subject: finding -> advice`. */
