@@ -4,7 +4,6 @@ import { openService, type Service } from "./routes/service.ts";
 import { serve } from "./routes/listener.ts";
 import {
   type Config,
-  ConfigError,
   findUnknownVariables,
   readConfig,
 } from "./schema/config.ts";
@@ -33,7 +32,7 @@ function listen(service: Service, config: Config, log: Log): void {
     const close = serve({ hostname, port, handler, onListen }, log);
     stopOnSignals(() => service.stop(close));
   } catch (error) {
-    throw new ConfigError(
+    throw new Error(
       `HOST and PORT must be a free address: ${(error as Error).message}`,
     );
   }

@@ -7,16 +7,11 @@ export type TokenConfig =
   & ({ secret: string } | { jwksUrl: URL })
   & { issuer?: string | undefined; audience?: string | undefined };
 
-/** An invalid environment variable. The message contains its name, never its value. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
-
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * Reads the configuration from the environment. An empty variable counts as
- * unset. Throws `ConfigError`.
+ * Reads the configuration from the environment. An empty variable counts as unset.
+ * Throws an error that contains the name of an invalid variable, never its value.
  */
 export function readConfig(environment: (name: string) => string | undefined) {
   const given = Object.keys(VARIABLES.entries)
@@ -24,7 +19,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
   const read = v.safeParse(Environment, Object.fromEntries(given));
   if (!read.success) {
     const [{ path, message }] = read.issues;
-    throw new ConfigError(path ? `${path[0].key} ${message}` : message);
+    throw new Error(path ? `${path[0].key} ${message}` : message);
   }
   const env = read.output;
   const database = {

@@ -7,7 +7,6 @@ import {
   oneOf,
   required,
   time,
-  UsageError,
   uuid,
 } from "./arguments.ts";
 import { format } from "./format_rows.ts";
@@ -52,7 +51,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
         endOfKey(id),
       );
       if (!end) {
-        throw new UsageError(`No key has the public id "${id}": see key list`);
+        throw new Error(`No key has the public id "${id}": see key list`);
       }
       return `The key ${id} is revoked at ${end.revoked_at}; running services notice within 5 seconds`;
     },
@@ -82,7 +81,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
     async run({ organization, user }, connect) {
       const [removed] = await connect(organization).write(removeMember(user));
       if (removed.length === 0) {
-        throw new UsageError(
+        throw new Error(
           `"${user}" is not a member of ${organization}: see member list`,
         );
       }

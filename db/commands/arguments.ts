@@ -4,11 +4,6 @@ import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Operations } from "../database.ts";
 
-/** An error in the arguments of a command. The message contains the usage. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
 /** A command of the service. */
 export interface Command {
   usage: string;
@@ -16,8 +11,8 @@ export interface Command {
   does: string;
   /**
    * Parses the arguments, before a database is opened. Returns the function that runs
-   * the command and returns the text to print, which may be empty. Throws
-   * `UsageError`.
+   * the command and returns the text to print, which may be empty. Throws an error
+   * with the usage.
    */
   parse(args: string[]): (connect: Connect) => Promise<string>;
 }
@@ -51,7 +46,7 @@ export function command<Values extends object>(
   };
 }
 
-/** Parses the arguments. Throws `UsageError`. */
+/** Parses the arguments. Throws an error with the usage. */
 export function parseArguments<Values extends object>(
   usage: string,
   args: string[],
@@ -90,9 +85,9 @@ export function parseArguments<Values extends object>(
 }
 
 /** An error with the problem and the correct usage, in one line. */
-export function usageError(usage: string, problem: string): UsageError {
+export function usageError(usage: string, problem: string): Error {
   const [first] = problem.replace(/\.$/, "").split(/\. |\n/);
-  return new UsageError(`${first}; usage: deno task ${usage}`);
+  return new Error(`${first}; usage: deno task ${usage}`);
 }
 
 /** An option without a value. */

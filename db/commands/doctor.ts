@@ -23,7 +23,7 @@ export const DOCTOR = {
   does:
     "Checks configuration, database, role, migrations, counters, keys and replica, and says how to fix problems",
 
-  /** Returns the report, and whether all checks passed. Throws `UsageError`. */
+  /** Returns the report, and whether all checks passed. */
   async run(environment: Environment, args: string[]) {
     const { json } = parseArguments(this.usage, args, { json: flag });
     const findings = Object.entries(await diagnose(environment))
