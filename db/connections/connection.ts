@@ -7,7 +7,7 @@ import {
 } from "./driver.ts";
 import { executor } from "./executor.ts";
 import { parsed } from "./rows.ts";
-import { endsSession, openSocket } from "./socket.ts";
+import { announcesEnd, openSocket } from "./socket.ts";
 import { parametersOf, type Result, type Statement } from "./sql.ts";
 
 /** The result of a statement, and its command tag. */
@@ -96,7 +96,7 @@ export function openConnection(
       return isLost;
     },
     get isEnded() {
-      return lastBytes !== undefined && endsSession(lastBytes);
+      return lastBytes !== undefined && announcesEnd(lastBytes);
     },
     get canPipeline() {
       return canPipeline;

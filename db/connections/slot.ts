@@ -1,7 +1,7 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
 import { pause, withDeadline } from "./deadline.ts";
-import { endsSession } from "./sqlstate.ts";
+import { requiresNewConnection } from "./sqlstate.ts";
 
 /** The exclusive use of a connection by one operation. */
 export interface Lease {
@@ -56,7 +56,7 @@ export class Slot {
     const end = (error?: unknown) => {
       if (isOver) return;
       isOver = true;
-      if (error !== undefined && endsSession(error)) {
+      if (error !== undefined && requiresNewConnection(error)) {
         this.#connection?.break();
       }
       release();

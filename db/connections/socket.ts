@@ -37,7 +37,7 @@ export function tlsOf(url: string) {
  * ReadyForQuery follows it. The codes exclude those of a pooler that lost its
  * server, which may have committed the transaction.
  */
-export function endsSession(bytes: Buffer): boolean {
+export function announcesEnd(bytes: Buffer): boolean {
   const code = SESSION_END.exec(bytes.toString("latin1"))?.index ?? 0;
   for (let at = 0; at < code; at++) {
     const isError = bytes[at] === ERROR_RESPONSE;

@@ -48,7 +48,7 @@ function isFatal(error: unknown): boolean {
  * Whether the connection must be replaced: it is lost, the server ended it, or its
  * server is a standby. A new connection may reach the new primary.
  */
-export function endsSession(error: unknown): boolean {
+export function requiresNewConnection(error: unknown): boolean {
   return isConnectionLoss(error) || isFatal(error) || isOfStandby(error);
 }
 
