@@ -3,7 +3,11 @@ import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import type { Check } from "./check.ts";
 import { updateRows } from "./row.ts";
-import { changeProduct, matching, type Precondition } from "./write.ts";
+import {
+  changeProduct,
+  type Precondition,
+  preconditionChecks,
+} from "./write.ts";
 
 /** A stored row that the entry at `pointer` names by its `id`. */
 export interface NamedRow {
@@ -31,7 +35,7 @@ export async function replaceRows(
 ): Promise<string> {
   const change = { id, body: {}, isNew: false };
   return await changeProduct(database, change, {
-    checks: [...matching(id, precondition), ...existing(id, named)],
+    checks: [...preconditionChecks(id, precondition), ...existing(id, named)],
     writes: [updateRows([change]), ...writes],
   });
 }

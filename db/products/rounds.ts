@@ -1,6 +1,6 @@
 import type { ApiError } from "../../schema/errors.ts";
 import type { ProductBody } from "../../schema/product.ts";
-import type { Found, Key } from "./matching.ts";
+import type { Found, Key } from "./upsert_keys.ts";
 import type { Precondition } from "./write.ts";
 
 /** An operation of a batch. Ids are in lower case, except `sentId`. */

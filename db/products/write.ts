@@ -107,7 +107,7 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
-  const checks = matching(id, precondition);
+  const checks = preconditionChecks(id, precondition);
   const writes = writing({ changes: [change], deleted: [] });
   // Counting reads the old values before the update locks the product. Checks lock it too.
   const isCounted = FILTERS.some((column) => column in body);
@@ -153,7 +153,7 @@ export async function changeProduct(
 
 /**
  * Deletes the product with its nested records. Returns whether it existed. Throws
- * `CONFLICT` for a product in a publishing programme.
+ * `CONFLICT` for a product in a publishing program.
  */
 export async function deleteProduct(
   database: Operations,
@@ -161,7 +161,7 @@ export async function deleteProduct(
   precondition?: Precondition,
 ): Promise<boolean> {
   const writes = writing({ changes: [], deleted: [id] });
-  const checks = matching(id, precondition);
+  const checks = preconditionChecks(id, precondition);
   try {
     const results = await database.transaction(async (tx) => {
       if (checks.length > 0) {
@@ -177,7 +177,10 @@ export async function deleteProduct(
 }
 
 /** The check of the current product, which may not exist. The product must be locked. */
-export function matching(id: string, precondition?: Precondition): Check[] {
+export function preconditionChecks(
+  id: string,
+  precondition?: Precondition,
+): Check[] {
   if (!precondition) return [];
   return [{
     statement: storedProduct(id),

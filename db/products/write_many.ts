@@ -3,7 +3,7 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { currentProducts } from "./documents.ts";
-import { lockKeys, lockMatches } from "./matching.ts";
+import { lockKeys, lockMatches } from "./upsert_keys.ts";
 import {
   identifiersOf,
   type Item,
