@@ -38,7 +38,7 @@ const BY_LINK = {
 };
 
 /** Filters that match at most a few products, by exact value. */
-const BY_NUMBER = {
+const EXACT = {
   isbn13: described("Products with this ISBN-13.", v.optional(Isbn13)),
   isbn10: described("Products with this ISBN-10.", v.optional(Isbn10)),
   product_code: described(
@@ -47,10 +47,10 @@ const BY_NUMBER = {
   ),
 };
 
-export const FILTERS = names(COUNTED);
+export const COUNTED_FILTERS = names(COUNTED);
 export const REFERENCE_FILTERS = names(BY_REFERENCE);
 export const LINK_FILTERS = names(BY_LINK);
-export const EXACT = names(BY_NUMBER);
+export const EXACT_FILTERS = names(EXACT);
 
 /** The orders of a list. `-` means descending. */
 export const SORTS = [
@@ -110,7 +110,7 @@ export const Parameters = v.object({
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601). Deletions are not listed, and a poll can miss a product whose transaction committed late. `GET /products/changes` misses none.",
     v.optional(Since),
   ),
-  ...BY_NUMBER,
+  ...EXACT,
   ...COUNTED,
   ...BY_REFERENCE,
   ...BY_LINK,

@@ -1,6 +1,6 @@
 import {
+  COUNTED_FILTERS,
   DEFAULT_SORT,
-  FILTERS,
   type ListQuery,
   NARROWING,
 } from "../../schema/list_query.ts";
@@ -33,7 +33,7 @@ export function keptCount(
 ): { filter: string; value: unknown } | undefined {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (!narrowing) return { filter: "organization_id", value: organization };
-  const filter = FILTERS.find((column) => column === narrowing);
+  const filter = COUNTED_FILTERS.find((column) => column === narrowing);
   const [value, ...values] = filter && query[filter] || [];
   if (!filter || !value || others.length > 0 || values.length > 0) return;
   return { filter, value };
@@ -71,7 +71,7 @@ export function total(query: ListQuery): Statement {
 
 /** The counts that product `p` belongs to, as rows of (filter, value). */
 export const counters = names(
-  ...["organization_id", ...FILTERS].map((filter) =>
+  ...["organization_id", ...COUNTED_FILTERS].map((filter) =>
     `('${filter}', p.${filter})`
   ),
 );
@@ -83,7 +83,7 @@ export const counters = names(
  */
 const moves = names(
   `('organization_id', p.organization_id, w.by)`,
-  ...FILTERS.flatMap((filter) => [
+  ...COUNTED_FILTERS.flatMap((filter) => [
     `('${filter}', p.${filter}, coalesce(w.by, case when w.fields ? '${filter}' then -1 end))`,
     `('${filter}', (w.fields ->> '${filter}')::uuid, 1)`,
   ]),
@@ -101,7 +101,7 @@ export function countProducts(
   const rows: { id: string; by?: number; fields?: object }[] = [
     ...changes.flatMap(({ id, body, isNew }) => {
       if (isNew) return { id, by: 1 };
-      const given = FILTERS.filter((column) => column in body);
+      const given = COUNTED_FILTERS.filter((column) => column in body);
       if (given.length === 0) return [];
       const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
       return { id, fields };

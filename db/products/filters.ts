@@ -1,6 +1,6 @@
 import {
-  EXACT,
-  FILTERS,
+  COUNTED_FILTERS,
+  EXACT_FILTERS,
   LINK_FILTERS,
   type ListQuery,
   REFERENCE_FILTERS,
@@ -24,7 +24,7 @@ const LINKS = {
 export function conditions(query: ListQuery): Statement[] {
   const { product_type, search, series_id, updated_since } = query;
   return [
-    ...[...FILTERS, ...REFERENCE_FILTERS].flatMap((column) => {
+    ...[...COUNTED_FILTERS, ...REFERENCE_FILTERS].flatMap((column) => {
       const ids = query[column];
       return ids ? [sql` and p.${raw(column)} ${among(ids)}`] : [];
     }),
@@ -39,7 +39,7 @@ export function conditions(query: ListQuery): Statement[] {
         sql` and p.product_type = any(string_to_array(${product_type.join()}, ','))`,
       ]
       : [],
-    ...EXACT.flatMap((column) =>
+    ...EXACT_FILTERS.flatMap((column) =>
       query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
     ),
     ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],

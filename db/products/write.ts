@@ -1,4 +1,4 @@
-import { FILTERS } from "../../schema/list_query.ts";
+import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
@@ -110,7 +110,7 @@ export async function updateProduct(
   const checks = preconditionChecks(id, precondition);
   const writes = writing({ changes: [change], deleted: [] });
   // Counting reads the old values before the update locks the product. Checks lock it too.
-  const isCounted = FILTERS.some((column) => column in body);
+  const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted && checks.length === 0 ? [lockProducts(id)] : [];
   return await changeProduct(database, change, {
     checks,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { recount } from "../../db/products/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { FILTERS } from "../../schema/list_query.ts";
+import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type Values, valuesOf } from "../support/filters.ts";
 import { openApp } from "../support/harness.ts";
 import { assertTotals } from "../support/totals.ts";
@@ -231,7 +231,7 @@ Deno.test("The totals of lists", async (t) => {
 
 /** Some of the filter columns, each with one of its values or null. */
 function someValues(values: Values, random: () => number) {
-  return Object.fromEntries(FILTERS.flatMap((column) => {
+  return Object.fromEntries(COUNTED_FILTERS.flatMap((column) => {
     if (random() < 0.3) return [];
     return [[column, [...values[column], null][Math.floor(random() * 3)]]];
   }));

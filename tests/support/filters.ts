@@ -1,9 +1,9 @@
 import { uuidv7 } from "../../db/uuid.ts";
-import type { FILTERS } from "../../schema/list_query.ts";
+import type { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type App, idOfCode, type Organization } from "./harness.ts";
 
 /** The filters of lists, with two values each. */
-export type Values = Record<typeof FILTERS[number], string[]>;
+export type Values = Record<typeof COUNTED_FILTERS[number], string[]>;
 
 /** Two values for each filter. The formats belong to the organization. */
 export async function valuesOf(app: App, org: Organization): Promise<Values> {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { FILTERS } from "../../schema/list_query.ts";
+import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { Values } from "./filters.ts";
 import type { App, Organization } from "./harness.ts";
 
@@ -15,7 +15,7 @@ export async function assertTotals(
   const format = "format_id";
   const lists = [
     {},
-    ...FILTERS.flatMap((column) =>
+    ...COUNTED_FILTERS.flatMap((column) =>
       values[column].map((value) => ({ [column]: value }))
     ),
     {
