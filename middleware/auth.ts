@@ -12,7 +12,7 @@ import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/list_query.ts";
 import { NoParameters } from "../schema/parameters.ts";
-import { Cache } from "./credential_cache.ts";
+import { CredentialCache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { KeyUses } from "./key_uses.ts";
 import { errorFields } from "./log.ts";
@@ -28,8 +28,8 @@ interface KnownCaller extends Caller {
 
 /** What the guard remembers of credentials. */
 interface Known {
-  keys: Cache<StoredKey>;
-  roles: Cache<Role>;
+  keys: CredentialCache<StoredKey>;
+  roles: CredentialCache<Role>;
   uses: KeyUses;
 }
 
@@ -46,8 +46,8 @@ const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
  */
 export function createGuard() {
   const known: Known = {
-    keys: new Cache(),
-    roles: new Cache(),
+    keys: new CredentialCache(),
+    roles: new CredentialCache(),
     uses: new KeyUses(),
   };
 

@@ -16,7 +16,7 @@ const MAX_UNCACHED = 250;
  * that a new key works at once. The credentials themselves are the keys of the cache:
  * hashing one took 7 of the 97 µs of a GET.
  */
-export class Cache<T> {
+export class CredentialCache<T> {
   /** In the order of their ends. */
   readonly #entries = new Map<
     string,

@@ -9,14 +9,14 @@ interface Field {
   answer: v.GenericSchema;
 }
 
-export type Table = Record<string, Field>;
+export type Fields = Record<string, Field>;
 
-type Bodies<T extends Table> = {
+type Bodies<T extends Fields> = {
   [F in keyof T as "body" extends keyof T[F] ? F : never]: T[F] extends
     { body: infer B extends v.GenericSchema } ? B : never;
 };
 
-type Answers<T extends Table> = { [F in keyof T]: T[F]["answer"] };
+type Answers<T extends Fields> = { [F in keyof T]: T[F]["answer"] };
 
 export function field<
   const B extends v.GenericSchema,
@@ -39,26 +39,26 @@ export const percent = field(optional(Percent), number);
 export const day = field(optional(Day), v.nullable(Day));
 
 /** The schemas of an object with these fields, in bodies and in responses. */
-export function entry<const T extends Table>(table: T) {
-  const answered = Object.keys(table).filter((name) => !table[name]!.body);
+export function entry<const T extends Fields>(entries: T) {
+  const answered = Object.keys(entries).filter((name) => !entries[name]!.body);
   return {
-    body: fields(bodies(table), answered),
-    answer: v.object(answers(table)),
+    body: fields(bodies(entries), answered),
+    answer: v.object(answers(entries)),
   };
 }
 
 /** The schemas of the fields in bodies. */
-export function bodies<const T extends Table>(table: T) {
+export function bodies<const T extends Fields>(entries: T) {
   return Object.fromEntries(
-    Object.entries(table).flatMap(([name, { body }]) =>
+    Object.entries(entries).flatMap(([name, { body }]) =>
       body ? [[name, body]] : []
     ),
   ) as Bodies<T>;
 }
 
 /** The schemas of the fields in responses. */
-export function answers<const T extends Table>(table: T) {
+export function answers<const T extends Fields>(entries: T) {
   return Object.fromEntries(
-    Object.entries(table).map(([name, { answer }]) => [name, answer]),
+    Object.entries(entries).map(([name, { answer }]) => [name, answer]),
   ) as Answers<T>;
 }

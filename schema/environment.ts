@@ -136,7 +136,7 @@ function matching(form: RegExp, message: string) {
   return v.pipe(v.string(), v.regex(form, message));
 }
 
-function number(standard: string, min: number, max: number) {
+function number(fallback: string, min: number, max: number) {
   const expected = `must be a whole number from ${min} to ${max}`;
   return v.optional(
     v.pipe(
@@ -145,7 +145,7 @@ function number(standard: string, min: number, max: number) {
       v.minValue(min, expected),
       v.maxValue(max, expected),
     ),
-    standard,
+    fallback,
   );
 }
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { field, same, type Table } from "./entry.ts";
+import { field, type Fields, same } from "./entry.ts";
 import { heading, text, Uuid } from "./values.ts";
 
 /*
@@ -36,7 +36,7 @@ const OWN = {
   publishing_programs: own("PublishingProgram", {}),
 };
 
-function own<const T extends string, const C extends Table>(
+function own<const T extends string, const C extends Fields>(
   type: T,
   columns: C,
 ) {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Table } from "./entry.ts";
+import type { Fields } from "./entry.ts";
 import { RECORDS, type RecordTable } from "./records.ts";
 
 /** A field of a body that holds the id of a record. */
@@ -14,8 +14,8 @@ export interface Reference {
   shows?: Record<string, string>;
   /** Whether responses show these fields as null without a record. */
   isAlwaysShown?: true;
-  /** The array that must contain the record. */
-  isOneOf?: "product_collections";
+  /** Whether the record must also be one of the product's collections. */
+  isSeries?: true;
   /** The reference whose record stores this field instead of the product. */
   heldBy?: "format_id";
 }
@@ -30,7 +30,7 @@ export const REFERENCES: readonly Reference[] = [
   named("publisher", "publishers"),
   named("division", "divisions"),
   named("imprint", "imprints"),
-  named("series", "collections", { isOneOf: "product_collections" }),
+  named("series", "collections", { isSeries: true }),
   named("format", "formats"),
   {
     field: "product_form_id",
@@ -104,7 +104,7 @@ export function shownFields(
   return Object.fromEntries(
     referencesOf(array).flatMap(({ table, shows, isAlwaysShown }) =>
       Object.entries(shows ?? {}).map(([field, column]) => {
-        const columns: Table = RECORDS[table].columns;
+        const columns: Fields = RECORDS[table].columns;
         const { answer } = columns[column]!;
         if (array) return [field, { answer }];
         if (!isAlwaysShown) return [field, { answer: v.optional(answer) }];

@@ -37,7 +37,7 @@ export function unknownReferences(
 
 /** The ids in the body or in one of its arrays, except the series: `unattachedSeries` checks it. */
 function idsOf(body: ProductBody, array: Reference["array"]) {
-  const references = referencesOf(array).filter(({ isOneOf }) => !isOneOf);
+  const references = referencesOf(array).filter(({ isSeries }) => !isSeries);
   const entries: Record<string, unknown>[] = array ? body[array] ?? [] : [body];
   return entries.flatMap((entry, i) =>
     references.flatMap(({ field, table }) => {

@@ -34,9 +34,9 @@ function tooLarge(pointer: string): ErrorDetail {
 /** The error detail for each violated constraint. */
 const RULES: Record<string, ErrorDetail> = {
   ...Object.fromEntries(
-    REFERENCES.map(({ constraint, field, array, isOneOf }) => [
+    REFERENCES.map(({ constraint, field, array, isSeries }) => [
       constraint,
-      isOneOf
+      isSeries
         ? seriesNotAttached(`/${field}`)
         : unknownReference(`/${array ?? field}`),
     ]),

@@ -32,7 +32,7 @@ function referencesTo(table: OwnTable) {
     }];
   }
   return REFERENCES
-    .filter((reference) => reference.table === table && !reference.isOneOf)
+    .filter((reference) => reference.table === table && !reference.isSeries)
     .map(({ field: column, array, constraint }) => ({
       from: array ? ARRAY_TABLES[array] : "products",
       product: array ? "product_id" : "id",

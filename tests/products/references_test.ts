@@ -16,8 +16,12 @@ Deno.test("The references of products", async (t) => {
     );
     const tables = new Map(keys.map((key) => [key.constraint, key.table]));
 
-    for (const { constraint, table, isOneOf } of REFERENCES) {
-      assertEquals(tables.get(constraint), isOneOf ?? table, constraint);
+    for (const { constraint, table, isSeries } of REFERENCES) {
+      assertEquals(
+        tables.get(constraint),
+        isSeries ? "product_collections" : table,
+        constraint,
+      );
     }
     for (const [constraint, table] of tables) {
       assert(

@@ -27,7 +27,7 @@ export async function bodyUsing(
   id: string,
 ): Promise<Record<string, unknown>> {
   const reference = REFERENCES.find((reference) =>
-    reference.table === table && !reference.isOneOf
+    reference.table === table && !reference.isSeries
   );
   if (!reference) return {};
   const { field, array } = reference;
