@@ -12,6 +12,7 @@ import {
 } from "../schema/batch.ts";
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
+import type { ProductBody } from "../schema/product.ts";
 import { ok } from "./handlers.ts";
 
 /** `POST /products/batch`. Each operation has its own result. */
@@ -36,25 +37,46 @@ export async function batch(context: Authenticated): Promise<Answer> {
 
 /** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */
 function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
-  const { method } = sent;
-  if (method === "delete") {
-    return { method, ...targetOf(sent), sentId: sent.id };
+  switch (sent.method) {
+    case "create": {
+      const body = readSent(sent, sent.method, ignored);
+      return body instanceof ApiError ? body : { method: sent.method, body };
+    }
+    case "update": {
+      const body = readSent(sent, sent.method, ignored);
+      if (body instanceof ApiError) return body;
+      return { method: sent.method, ...targetOf(sent), body };
+    }
+    case "delete":
+      return { method: sent.method, ...targetOf(sent), sentId: sent.id };
+    case "upsert": {
+      const { method, match } = sent;
+      const created = readSent(sent, "create", ignored);
+      // A body may lack what only a new product needs.
+      const updated = created instanceof ApiError
+        ? readSent(sent, "update", ignored)
+        : created;
+      if (updated instanceof ApiError) return updated;
+      const value = matchedValue(match, sent.body, updated);
+      if (value instanceof ApiError) return value;
+      return { method, match, value, updated, created };
+    }
   }
-  // A body that is valid for create is also valid for update.
-  const created = readBody(method === "update" ? method : "create", sent.body);
-  const updated = method === "upsert" && created instanceof ApiError
-    ? readBody("update", sent.body)
-    : created;
-  if (updated instanceof ApiError) return updated;
-  const match = method === "upsert" ? sent.match : undefined;
-  for (const name of ignoredFields(sent.body, updated)) {
+}
+
+/** Validates the body of an operation. The field that an upsert matches is not ignored. */
+function readSent(
+  sent: Exclude<SentOperation, { method: "delete" }>,
+  method: "create" | "update",
+  ignored: Set<string>,
+): ProductBody | ApiError {
+  const body = readBody(method, sent.body);
+  if (body instanceof ApiError) return body;
+  const match = sent.method === "upsert" ? sent.match : undefined;
+  for (const name of ignoredFields(sent.body, body)) {
     if (name !== match) ignored.add(name);
   }
-  if (method === "create") return { method, body: updated };
-  if (method === "update") return { method, ...targetOf(sent), body: updated };
-  const value = matchedValue(sent.match, sent.body, updated);
-  if (value instanceof ApiError) return value;
-  return { method, match: sent.match, value, updated, created };
+  return body;
 }
 
 function targetOf(
