@@ -23,10 +23,15 @@ export function wrong(finding: string, advice?: string): Finding {
   return { ok: false, finding, advice };
 }
 
-/** The value of `doctor.fact` for each check. A check with `undefined` does not apply. */
+type Fact = string | number | boolean;
+
+/** The value of `doctor.fact` for each check, or the finding of a check that does not apply. */
 const FACTS: Record<
   string,
-  (database: Operations, config: Config) => unknown
+  (
+    database: Operations,
+    config: Config,
+  ) => Finding | Fact | Promise<Finding | Fact>
 > = {
   database: async (database) => {
     const start = performance.now();
@@ -52,7 +57,7 @@ const FACTS: Record<
     const [citus] = await database.lookUp(
       sql<{ shards?: string }>`select to_regclass('pg_dist_shard') as shards`,
     );
-    return citus!.shards ? replica !== undefined : undefined;
+    return citus!.shards ? replica !== undefined : ok("One node");
   },
 };
 
@@ -60,7 +65,7 @@ const FACTS: Record<
 export async function examine(database: Operations, config: Config) {
   async function check(subject: string, statement: string): Promise<Finding> {
     const fact = await (FACTS[subject] ?? (() => ""))(database, config);
-    if (fact === undefined) return ok("One node");
+    if (typeof fact === "object") return fact;
     const [, , [row]] = await database.transaction((tx) =>
       tx.commit(
         sql`set local statement_timeout = 0`,
