@@ -6,7 +6,6 @@ import {
   type DatabaseSettings,
   openDatabase,
   type Operations,
-  readiness,
 } from "./database.ts";
 
 /** A standby of the primary, which serves callers that may only read. */
@@ -30,7 +29,7 @@ export interface Replica {
 /** The time limit of a read from the replica, or half of the time left if that is less. */
 const MAX_WAIT_MS = 2_000;
 
-/** The interval between probes of a replica that is down. */
+/** The interval between probes of the replica. */
 const PROBE_MS = 1_000;
 
 /** Callers with a position of their own. */
@@ -38,8 +37,9 @@ const MAX_CALLERS = 10_000;
 
 /**
  * Opens the replica, which may be down. Requests probe it once a second without
- * waiting. `onChange` reports when it goes down, with the reason, and when it is up
- * again.
+ * waiting. It also counts as down if it is not a standby: after its promotion, it does
+ * not follow the primary. `onChange` reports when it goes down, with the reason, and
+ * when it is up again.
  */
 export async function openReplica(
   settings: DatabaseSettings,
@@ -47,20 +47,25 @@ export async function openReplica(
 ): Promise<Replica> {
   const database = await openDatabase(settings);
   const positions = new Positions();
-  let state: "up" | "suspect" | "down" = "up";
+  let state: "up" | "suspect" | "down" = "suspect";
   let probedAt = -Infinity;
 
   function probe(): void {
     const now = performance.now();
     if (now < probedAt + PROBE_MS) return;
     probedAt = now;
-    database.until(now + PROBE_MS).lookUp(readiness).then(() => {
+    checkStandby(now + PROBE_MS).then(() => {
       if (state === "down") onChange(false);
       state = "up";
     }, (error) => {
       if (state === "suspect") onChange(true, error);
-      state = "down";
+      state = state === "up" ? "suspect" : "down";
     });
+  }
+
+  async function checkStandby(deadline: number): Promise<void> {
+    const [row] = await database.until(deadline).lookUp(recovery);
+    if (!row!.is_standby) throw new Error("It is not a standby");
   }
 
   /** The replica's rows, or undefined if it fails, is late or lags behind the caller. */
@@ -73,10 +78,8 @@ export async function openReplica(
       observe?: Observe | undefined;
     },
   ): Promise<Result<S> | undefined> {
-    if (state !== "up") {
-      probe();
-      return;
-    }
+    probe();
+    if (state !== "up") return;
     const now = performance.now();
     const operations = database.until(
       now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
@@ -100,6 +103,7 @@ export async function openReplica(
     }
   }
 
+  probe();
   return {
     until(deadline, caller, primary, observe) {
       const limits = { caller, deadline, observe };
@@ -163,6 +167,10 @@ function later(one: bigint, other: bigint): bigint {
 function keyOf({ organizationId, name }: Caller): string {
   return `${organizationId} ${name}`;
 }
+
+const recovery = sql<{ is_standby: boolean }>`
+  select pg_is_in_recovery() as is_standby
+`;
 
 /** During a failover, the primary may still be a standby. */
 const endOfLog = sql<{ position: string }>`

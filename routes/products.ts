@@ -62,8 +62,8 @@ function getting(
 
 /**
  * Cuts a value out of a product's text: parsing megabytes would delay other requests.
- * The marks occur once: no nested object has these fields, and quotes in strings are
- * escaped.
+ * The last marks are those of the product: of all that precedes them, only the values
+ * of custom fields could contain the same text.
  */
 function between(product: string, start: string, end: string): string {
   return product.slice(

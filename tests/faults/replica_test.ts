@@ -220,6 +220,25 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     },
   );
 
+  // The last step: the replica no longer follows the primary.
+  await t.step("serves no reader after its promotion", async () => {
+    const { changes } = follower;
+    const org = await follower.organization();
+    const reader = await org.issueKey("read");
+    await follower.caughtUp();
+    assertEquals((await follower.get(reader, LIST)).body.meta.total, 0);
+    changes.length = 0;
+
+    await follower.observer`select pg_promote()`;
+    await eventually([true], async () => {
+      await ask();
+      return changes;
+    });
+    await org.create();
+
+    assertEquals((await follower.get(reader, LIST)).body.meta.total, 1);
+  });
+
   /** Makes the replica silent, and waits until the service has noticed. */
   async function away(): Promise<void> {
     const { proxy, changes } = follower;
