@@ -64,7 +64,8 @@ const SECURITY_SCHEMES = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "A session token. It requires `x-organization-id`.",
+    description:
+      "A session token, whose `exp` is at most 366 days ahead. It requires `x-organization-id`.",
   },
   organization: {
     type: "apiKey",

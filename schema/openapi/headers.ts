@@ -72,10 +72,10 @@ export const RESPONSE_HEADERS = {
     "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`. Absent if there are none.",
   ),
   "WWW-Authenticate": required("How to authenticate (RFC 9110, 11.6.1)."),
-  "Retry-After": required("The number of seconds to wait before a retry.", {
-    type: "integer",
-    minimum: 0,
-  }),
+  "Retry-After": header(
+    "The number of seconds to wait before a retry, if a retry can succeed.",
+    { type: "integer", minimum: 0 },
+  ),
 };
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
