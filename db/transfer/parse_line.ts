@@ -7,6 +7,22 @@ export class LineError extends Error {
   override readonly name = "LineError";
 }
 
+/**
+ * The forms of values that PostgreSQL would round, or that the API could not return.
+ * PostgreSQL checks all else.
+ */
+const FORMS: Readonly<Record<string, { form: RegExp; expected: string }>> = {
+  numeric: {
+    form: /^-?\d+(?:\.\d{1,4}0*)?$/,
+    expected: "a number with at most 4 digits after the point",
+  },
+  date: { form: /^\d{4}-\d\d-\d\d$/, expected: "a day such as 2027-01-31" },
+  "timestamp with time zone": {
+    form: /^\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-][\d:]+)$/,
+    expected: "a time such as 2027-01-31T12:00:00Z",
+  },
+};
+
 /** A record. PostgreSQL parses its text, so numbers stay exact. */
 export interface RecordLine {
   number: number;
@@ -83,7 +99,7 @@ export function parseLine(
 
 function checkFields(
   record: object,
-  { fields, rows }: TableFormat,
+  { columns, fields, rows }: TableFormat,
   at = "",
 ): void {
   for (const [name, content] of Object.entries(record)) {
@@ -91,8 +107,9 @@ function checkFields(
     if (!fields.has(name)) throw new LineError(`There is no field "${path}"`);
     const row = rows.find(({ table }) => table === name);
     if (!row) {
-      if (!isDeeperThan(MAX_DEPTH, content)) continue;
-      throw new LineError(`"${path}" has more than ${MAX_DEPTH} levels`);
+      const { type } = columns.find((column) => column.name === name)!;
+      checkValue(content, type, path);
+      continue;
     }
     if (!Array.isArray(content)) {
       throw new LineError(`"${path}" must be an array`);
@@ -101,6 +118,16 @@ function checkFields(
       if (isObject(entry)) return checkFields(entry, row, `${path}/${i}/`);
       throw new LineError(`"${path}/${i}" must be an object`);
     });
+  }
+}
+
+function checkValue(content: unknown, type: string, path: string): void {
+  const { form, expected } = FORMS[type] ?? {};
+  if (form && content !== null && !form.test(String(content))) {
+    throw new LineError(`"${path}" must be ${expected}`);
+  }
+  if (isDeeperThan(MAX_DEPTH, content)) {
+    throw new LineError(`"${path}" has more than ${MAX_DEPTH} levels`);
   }
 }
 

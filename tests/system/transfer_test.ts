@@ -185,6 +185,15 @@ Deno.test("Export and import", async (t) => {
           '"product_prices/0" must be an object',
         [changed((product) => product.product_prices = [{ price: 1 }])]:
           'There is no field "product_prices/0/price"',
+        [
+          changed((product) =>
+            product.product_prices = [{ retail_price: 1.23456 }]
+          )
+        ]: '"product_prices/0/retail_price" must be a number with at most 4 digits after the point',
+        [changed((product) => product.publication_date = "infinity")]:
+          '"publication_date" must be a day such as 2027-01-31',
+        [changed((product) => product.updated_at = "-infinity")]:
+          '"updated_at" must be a time such as 2027-01-31T12:00:00Z',
         [changed((product) => product.id = unknown)]: /products_code/,
         [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
           '"name" has more than 32 levels',
