@@ -26,12 +26,15 @@ function listen(service: Service, config: Config, log: Log): void {
     stdout.write(`The product catalogue is served at ${url}\n`);
     if (docs) stdout.write(`Its reference page is ${origin}/docs\n`);
     if (!demoKey) return;
+    printKey(demoKey);
     stdout.write(`\nTry:\n  curl -H "x-api-key: ${demoKey}" ${url}/products\n`);
   }
   try {
     const close = serve({ hostname, port, handler, onListen }, log);
     stopOnSignals(() => service.stop(close));
   } catch (error) {
+    // The next start would not show it.
+    if (demoKey) printKey(demoKey);
     throw new Error(
       `HOST and PORT must be a free address: ${(error as Error).message}`,
     );
@@ -98,13 +101,12 @@ async function main() {
   warnOfMisspellings(log);
   const { flush } = stdout;
   const service = await openService(config, { log, flush, exitWith });
-  // The next start would not print the key again, so it comes before all that can fail.
-  if (service.demoKey) printKey(service.demoKey);
   // `deno serve` and Deno Deploy listen themselves and call `fetch`.
   if (command === "start") {
     listen(service, config, log);
     return {};
   }
+  if (service.demoKey) printKey(service.demoKey);
   stopOnSignals(() => service.stop());
   return { fetch: service.fetch };
 }

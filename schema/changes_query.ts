@@ -42,8 +42,8 @@ const After = v.pipe(
   v.string(),
   v.transform((text) => {
     const bytes = Buffer.from(text, "base64url");
-    // Buffer skips characters that are not base64url.
-    if (bytes.toString("base64url") !== text) return null;
+    // Buffer skips characters that are not base64url. Padding is optional.
+    if (bytes.toString("base64url") !== text.replace(/=+$/, "")) return null;
     return CURSOR.exec(bytes.toString("latin1"));
   }),
   v.check(

@@ -10,7 +10,7 @@ Deno.test("A service without free file descriptors", async (t) => {
   const dataDir = await preparedFolder();
   await using service = await start({ DATA_DIR: dataDir }, () => [
     ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
-  ], "ulimit -n 200");
+  ], "ulimit -n 240");
 
   await t.step("serves again after clients have left", async () => {
     const clients = await Promise.allSettled(
