@@ -59,7 +59,7 @@ export function createGuard() {
       const { services, request } = context;
       checkReady(services);
       const caller = await authenticate(context, known);
-      context.facts.organization_id = caller.organizationId;
+      context.facts.caller = caller;
       if (need === "write" && !caller.mayWrite) {
         throw forbidden("These credentials only permit reading");
       }

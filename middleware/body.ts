@@ -95,7 +95,7 @@ async function readBytes(
   }
   if (!request.body) return new Uint8Array();
 
-  using _buffer = bodies.reserve(facts, BUFFER);
+  using _buffer = bodies.reserve(facts.caller, BUFFER);
   const reader = readerOf(request.body);
   const deadline = performance.now() + bodyTimeoutMs;
   let stalledAt = performance.now() + STALL_MS;

@@ -1,3 +1,4 @@
+import type { Caller } from "../db/connections/queue.ts";
 import type { Database, Operations } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
@@ -43,13 +44,14 @@ export interface Context {
   /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
   memory: Memory;
-  /** Fields of the request's log line. */
   facts: Facts;
   timing: Timing;
 }
 
+/** What is known about a request for its log line and its memory. */
 export interface Facts {
-  organization_id?: string;
+  /** Absent without valid credentials. */
+  caller?: Caller;
   api_key?: string;
   /** The ignored fields of the body. The response lists them too. */
   ignored_fields?: string[];

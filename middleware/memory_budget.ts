@@ -1,20 +1,18 @@
+import type { Caller } from "../db/connections/queue.ts";
 import { unavailable } from "../schema/errors.ts";
 
-/** The holder of memory. Requests without credentials share one. */
-interface Holder {
-  organization_id?: string;
-  api_key?: string;
-}
+/** The holder of the memory of requests without credentials. */
+const NOBODY: Caller = { organizationId: "", name: "" };
 
 /** The memory that a request holds until it disposes of the reservation. */
 export interface Reservation extends Disposable {
-  /** Reserves more. Throws `SERVICE_UNAVAILABLE` beyond the holder's share. */
+  /** Reserves more. Throws `SERVICE_UNAVAILABLE` beyond the caller's share. */
   add(bytes: number): void;
 }
 
 /**
  * Memory that organizations share. An organization may hold at most half as much
- * memory as is free, and a key at most as much as it leaves to its organization. So
+ * memory as is free, and a caller at most as much as it leaves to its organization. So
  * some memory is always left for the others. The only reservation of an organization
  * may have any size.
  */
@@ -29,27 +27,27 @@ export class MemoryBudget {
     this.#refusal = refusal;
   }
 
-  /** Reserves memory. Throws `SERVICE_UNAVAILABLE` beyond the holder's share. */
+  /** Reserves memory. Throws `SERVICE_UNAVAILABLE` beyond the caller's share. */
   reserve(
-    { organization_id: organization = "", api_key = "" }: Holder,
+    { organizationId: organization, name }: Caller = NOBODY,
     bytes = 0,
   ): Reservation {
-    const key = `${organization} ${api_key}`;
+    const caller = `${organization} ${name}`;
     let own = 0;
     const add = (bytes: number) => {
       const heldByAll = this.#heldBy(organization);
       const left = (this.#bytes - this.#used) / 2 - heldByAll - bytes;
-      if (heldByAll > own && left < this.#heldBy(key)) {
+      if (heldByAll > own && left < this.#heldBy(caller)) {
         throw unavailable(this.#refusal);
       }
       own += bytes;
-      this.#change([organization, key], bytes);
+      this.#change([organization, caller], bytes);
     };
     add(bytes);
     return {
       add,
       [Symbol.dispose]: () => {
-        this.#change([organization, key], -own);
+        this.#change([organization, caller], -own);
         own = 0;
       },
     };

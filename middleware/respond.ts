@@ -40,7 +40,7 @@ export async function respond(
   try {
     answer = await handle(facts, timing);
     if (!isHead && isLong(answer)) {
-      reserved = memory.answers.reserve(facts, costOf(answer));
+      reserved = memory.answers.reserve(facts.caller, costOf(answer));
     }
   } catch (thrown) {
     error = toApiError(thrown);
@@ -52,6 +52,7 @@ export async function respond(
     };
   }
   const { status, body = null } = answer;
+  const { caller, ...logged } = facts;
   const ms = performance.now() - started;
   log(status >= 500 ? "error" : "info", {
     request_id: requestId,
@@ -60,7 +61,8 @@ export async function respond(
     status,
     ms: Math.round(ms * 10) / 10,
     trace_id: telemetry.traceId(),
-    ...facts,
+    organization_id: caller?.organizationId,
+    ...logged,
     ...error && { code: error.code },
     ...error && status >= 500 && { cause: errorFields(error.cause) },
   });

@@ -19,7 +19,7 @@ import { ok } from "./handlers.ts";
 export async function batch(context: Authenticated): Promise<Answer> {
   const { request, database, facts } = context;
   const key = idempotencyKeyOf(request.headers);
-  using memory = context.memory.bodies.reserve(facts);
+  using memory = context.memory.bodies.reserve(facts.caller);
   const text = await readText(context, memory);
   const body = validBody(context, text, Batch);
   const ignored = new Set<string>();

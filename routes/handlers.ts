@@ -75,7 +75,7 @@ export function creating<S extends BodySchema>(
   const operation = `POST ${path}`;
   return async (context) => {
     const key = idempotencyKeyOf(context.request.headers);
-    using memory = context.memory.bodies.reserve(context.facts);
+    using memory = context.memory.bodies.reserve(context.facts.caller);
     const text = await readText(context, memory);
     const body = validBody(context, text, schema);
     const request = { operation, key, text };
@@ -105,7 +105,7 @@ export function updating<S extends BodySchema>(
 ): Handler<Authenticated> {
   return async (context) => {
     const { request, params, database } = context;
-    using memory = context.memory.bodies.reserve(context.facts);
+    using memory = context.memory.bodies.reserve(context.facts.caller);
     const text = await readText(context, memory);
     const body = validBody(context, text, schema);
     const precondition = preconditionOf(request.headers.get("if-match"));

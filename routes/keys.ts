@@ -29,7 +29,7 @@ async function list({ database }: Authenticated): Promise<Answer> {
 /** The only response that contains the key itself. */
 async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
-  using memory = context.memory.bodies.reserve(context.facts);
+  using memory = context.memory.bodies.reserve(context.facts.caller);
   const text = await readText(context, memory);
   const { expires_at, ...fields } = validBody(context, text, NewApiKey);
   const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });

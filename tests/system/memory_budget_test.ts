@@ -2,9 +2,9 @@ import { assertThrows } from "@std/assert";
 import { MemoryBudget } from "../../middleware/memory_budget.ts";
 import { ApiError } from "../../schema/errors.ts";
 
-const A = { organization_id: "a", api_key: "1" };
-const A2 = { organization_id: "a", api_key: "2" };
-const B = { organization_id: "b", api_key: "1" };
+const A = { organizationId: "a", name: "1" };
+const A2 = { organizationId: "a", name: "2" };
+const B = { organizationId: "b", name: "1" };
 
 Deno.test("A memory budget", async (t) => {
   const refuses = (work: () => unknown) => assertThrows(work, ApiError, "Full");
@@ -17,7 +17,7 @@ Deno.test("A memory budget", async (t) => {
     }
   };
 
-  await t.step("leaves memory to other keys and organizations", () => {
+  await t.step("leaves memory to other callers and organizations", () => {
     const memory = budget();
     fill(memory, A);
     refuses(() => memory.reserve(A, 1));
