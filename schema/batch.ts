@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { ApiError, bodyDetails, type ErrorDetail, invalid } from "./errors.ts";
-import { chosen, fields, isObject } from "./objects.ts";
+import { chosen, fields, isObject, object } from "./objects.ts";
 import { CreateProduct, type ProductBody, UpdateProduct } from "./product.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
 
@@ -41,7 +41,7 @@ function batch<
   type Operation = typeof operations[keyof typeof operations];
   type Schema = v.GenericSchema<unknown, v.InferOutput<Operation>>;
   const options: Record<string, Schema> = operations;
-  const unknown = fields({ method: oneOf(...Object.keys(options)) });
+  const unknown = object({ method: oneOf(...Object.keys(options)) });
   return fields({
     operations: v.pipe(
       v.array(v.unknown(), "invalid_type: Expected an array"),

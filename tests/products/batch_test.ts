@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/bodies.ts";
+import { assertDetails } from "../support/expect.ts";
 import { openApp, type Organization, SETTINGS } from "../support/harness.ts";
 
 const PATH = "/api/products/batch";
@@ -516,6 +517,15 @@ Deno.test("POST /products/batch", async (t) => {
       assertEquals(body.error.details[0].pointer, pointer);
     }
     assertEquals(await total(org), 0);
+  });
+
+  await t.step("returns one error for a misspelled method", async () => {
+    const org = await app.organization();
+    const operation = { ...upsert(ISBN), method: "upsrt" };
+
+    const reply = await org.post(PATH, { operations: [operation] });
+
+    assertDetails(reply, ["/operations/0/method", "invalid_value"]);
   });
 
   await t.step(
