@@ -109,7 +109,6 @@ const OF_OPERATORS = [
   "replica.ts",
 ];
 
-/** The other names of the tag `sql`. */
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 
 /** The first words of each tagged template in the modules of requests. */

@@ -136,8 +136,7 @@ function rankOf(path: string): number {
   const layer = path.includes("/")
     ? path.slice(0, path.lastIndexOf("/"))
     : path;
-  // The examples of OpenAPI are in a separate folder.
-  const rank = LAYERS.indexOf(layer.replace(/\/examples$/, ""));
+  const rank = LAYERS.indexOf(layer);
   assert(rank >= 0, `No layer contains ${path}`);
   return rank;
 }
