@@ -4,7 +4,7 @@ const PART =
 
 const BLANK = /^(?:\s|--|\/\*)/;
 
-/** The statements of an SQL file. Nested comments are not supported. */
+/** The statements of an SQL file. Nested comments and BEGIN ATOMIC bodies are not supported. */
 export function splitStatements(file: string): string[] {
   const statements: string[] = [];
   let statement = "";

@@ -38,8 +38,8 @@ const Bool = v.pipe(
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
 /**
- * The default number of database connections. A third serve look-ups, the rest
- * lists and writes. Fewer leave the disks idle, more overload the database's CPUs.
+ * The default number of database connections. A third is reserved for look-ups.
+ * Fewer leave the disks idle, more overload the database's CPUs.
  */
 export const POOL_SIZE = 16;
 

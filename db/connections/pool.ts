@@ -48,8 +48,9 @@ export class Pool {
 
   /**
    * Runs `work` with exclusive use of a connection until it settles, and again after
-   * a conflict or a connection loss. A transaction that may have been committed
-   * throws neither. Throws `SERVICE_UNAVAILABLE` at the deadline.
+   * a conflict or a connection loss. A transaction whose outcome is unknown throws
+   * `SERVICE_UNAVAILABLE`, so it is not repeated. Throws `SERVICE_UNAVAILABLE` at the
+   * deadline.
    */
   async operate<T>(
     { name, kind, caller, deadline, observe }: Operation,

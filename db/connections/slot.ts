@@ -6,7 +6,10 @@ import { requiresNewConnection } from "./sqlstate.ts";
 /** The exclusive use of a connection by one operation. */
 export interface Lease {
   readonly connection: Connection;
-  /** Call before each use. Throws `SERVICE_UNAVAILABLE` after the operation or its deadline. */
+  /**
+   * A transaction calls it before each round trip. Throws `SERVICE_UNAVAILABLE` after
+   * the operation or its deadline.
+   */
   check(): void;
 }
 
