@@ -9,7 +9,7 @@ interface DatabaseError {
   routine?: string;
 }
 
-/** Codes of the driver, the network and PostgreSQL. Those of files are not among them. */
+/** Codes of the driver, the network and PostgreSQL. File errors are not included. */
 const CONNECTION_LOSS =
   /^(CONN|ECONN|EHOST|ENET|EADDR|EAI|EPIPE|ENOTFOUND|ETIMEDOUT|08|57P0)/;
 
