@@ -18,7 +18,7 @@ import { WRONG_MIGRATIONS, WRONG_STATEMENTS } from "./wrong.ts";
 const OF_COMMANDS =
   /^(insert into|update|delete from) (organizations|api_keys|organization_members)\b/;
 const NO_VOLATILE =
-  "calls no volatile function in a write, by a default neither";
+  "calls no volatile function in a write, nor through a column default";
 const OF_REQUESTS = "writes no table that every node has";
 
 Deno.test("The rules of a distributable database", async (t) => {

@@ -87,7 +87,7 @@ const RULES = {
     file > LAST_BEFORE_CITUS + "_~" && /^create table /.test(text) &&
     /\breferences\b/.test(text),
 
-  "makes triggers only after a look at pg_dist_partition": (
+  "checks pg_dist_partition before it creates triggers": (
     text,
     _schema,
     { statement },

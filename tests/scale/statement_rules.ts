@@ -38,7 +38,7 @@ const RULES = {
         !/^\w+\.organization_id$/.test(items(selected)[at] ?? "");
   },
 
-  "calls no volatile function in a write, by a default neither": (
+  "calls no volatile function in a write, nor through a column default": (
     statement,
     schema,
   ) => {
@@ -54,10 +54,10 @@ const RULES = {
     ) => !given.includes(column) && callsVolatile(schema, definition));
   },
 
-  "adds no interval to a column in an update, but in UTC": (statement) =>
+  "adds intervals to columns only in UTC": (statement) =>
     /^update .*\w\.\w+ [+-] interval\b/.test(statement),
 
-  "asks for the time in a write by itself, and not inside an expression": (
+  "does not nest now() in coalesce or case": (
     statement,
   ) =>
     /^(insert|update|delete) /.test(statement) &&
@@ -89,8 +89,7 @@ const RULES = {
 
   "does not merge": (statement) => /^merge /.test(statement),
 
-  "leaves no rule to the end of the transaction": (statement) =>
-    /^set constraints /.test(statement),
+  "defers no constraint": (statement) => /^set constraints /.test(statement),
 } satisfies Record<string, Breaks>;
 
 /** The names of the rules for statements. */

@@ -6,11 +6,11 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "select p.id from products p join licenses l on l.organization_id = $1 and l.organization_id = p.organization_id where p.organization_id = $1",
   "inserts values, or selects the organization out of one of its tables":
     "insert into seasons (organization_id, id, name) select $1, p.id, p.title from products p where p.organization_id = $1",
-  "calls no volatile function in a write, by a default neither":
+  "calls no volatile function in a write, nor through a column default":
     "update products p set updated_at = clock_timestamp() where p.organization_id = $1",
-  "adds no interval to a column in an update, but in UTC":
+  "adds intervals to columns only in UTC":
     "update products p set updated_at = p.updated_at + interval '1 day' where p.organization_id = $1",
-  "asks for the time in a write by itself, and not inside an expression":
+  "does not nest now() in coalesce or case":
     "update products p set updated_at = coalesce($2, now()) where p.organization_id = $1",
   "returns columns of what it writes, and calls no function on them":
     "delete from products p where p.organization_id = $1 returning to_char(p.created_at, 'YYYY')",
@@ -24,8 +24,7 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "select case p.title when 'Emma' then 1 end from products p where p.organization_id = $1",
   "does not merge":
     "merge into onix_codes using ( values (1) ) v on true when matched then do nothing",
-  "leaves no rule to the end of the transaction":
-    "set constraints products_series deferred",
+  "defers no constraint": "set constraints products_series deferred",
 };
 
 /** For each rule of the schema, a migration that breaks only this rule. */
@@ -50,7 +49,7 @@ export const WRONG_MIGRATIONS: Record<string, string> = {
     "create table editions (organization_id uuid not null, id uuid not null)",
   "adds the keys of a new table after it is distributed":
     "create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id)); do $$ begin perform create_distributed_table('editions', 'organization_id'); end $$",
-  "makes triggers only after a look at pg_dist_partition":
+  "checks pg_dist_partition before it creates triggers":
     "do $$ begin create trigger seasons_touch before update on seasons for each row execute function touch(); end $$",
   "has no identity columns":
     "alter table seasons add column number int generated always as identity",
