@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
 import {
   API_KEY,
   hashOf,
@@ -12,6 +13,7 @@ import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/list_query.ts";
 import { NoParameters } from "../schema/parameters.ts";
+import { SentUuid } from "../schema/values.ts";
 import { CredentialCache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { KeyUses } from "./key_uses.ts";
@@ -32,8 +34,6 @@ interface Known {
   roles: CredentialCache<Role>;
   uses: KeyUses;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The beginning of an API key in `Authorization`. */
 const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
@@ -168,7 +168,7 @@ async function byToken(
     throw unauthorized("A Bearer token requires x-organization-id");
   }
   const caller = { organizationId, name: subject };
-  const role = UUID.test(organizationId)
+  const role = v.is(SentUuid, organizationId)
     ? await roles.get(`${organizationId} ${subject}`, async () => {
       const database = databaseFor(context, caller);
       const [member] = await database.lookUp(roleOf(subject));

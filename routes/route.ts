@@ -2,14 +2,12 @@ import type { Handler } from "../middleware/context.ts";
 import { pathOf } from "../middleware/http.ts";
 import { ApiError } from "../schema/errors.ts";
 import type { Operation } from "../schema/openapi/operation.ts";
-import { bareIsbn } from "../schema/values.ts";
-
-const UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";
 
 /** The parameters of paths. */
 const PARAMETERS: Record<string, string> = {
-  id: UUID,
-  product_id: UUID,
+  id: UUID_PATTERN,
+  product_id: UUID_PATTERN,
   number: "[1-9]\\d{0,2}",
   key_id: "[0-9a-z]{12}",
 };

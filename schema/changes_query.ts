@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { Include } from "./list_query.ts";
 import { limit } from "./parameters.ts";
-import { described } from "./values.ts";
+import { described, UUID_PATTERN } from "./values.ts";
 
 /** The position of a client in the feed of changes. */
 export interface Cursor {
@@ -24,10 +24,8 @@ export interface Cursor {
   timeline: number;
 }
 
-const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-
 const CURSOR = new RegExp(
-  `^(?<origin>${UUID}) (?<version>\\d{1,18}) (?<id>${UUID}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID})(?: (?<timeline>\\d{1,10}))?)?$`,
+  `^(?<origin>${UUID_PATTERN}) (?<version>\\d{1,18}) (?<id>${UUID_PATTERN}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID_PATTERN})(?: (?<timeline>\\d{1,10}))?)?$`,
 );
 
 /** The cursor as text, as clients see it (base64url, RFC 4648). */

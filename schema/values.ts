@@ -38,6 +38,10 @@ export function heading(max = 2000) {
   );
 }
 
+/** A UUID in either case, as part of a larger pattern. */
+export const UUID_PATTERN =
+  "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
 /** A UUID (RFC 9562) in either case. */
 export const SentUuid = v.pipe(
   v.string("invalid_type: Expected a UUID as a string"),

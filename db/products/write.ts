@@ -77,6 +77,7 @@ export async function createProduct(
   request: KeyedRequest,
 ): Promise<Outcome> {
   const change = { id: uuidv7(), body, isNew: true };
+  const writes = writing({ changes: [change], deleted: [] });
   try {
     return await once(database, request, async (tx, remember) => {
       const remembering = remember(sql`
@@ -84,11 +85,11 @@ export async function createProduct(
         from (${writtenDocuments(tx, [change])}) d
       `);
       const results = await tx.commit(
-        ...writing({ changes: [change], deleted: [] }),
+        ...writes,
         answerProducts(tx, [change]),
         ...remembering,
       );
-      const [created] = results.at(-1 - remembering.length) as Answer[];
+      const [created] = results[writes.length] as Answer[];
       return { id: change.id, answer: created!.product };
     });
   } catch (error) {

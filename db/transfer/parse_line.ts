@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
+import * as v from "valibot";
 import { isObject } from "../../schema/objects.ts";
+import { SentUuid } from "../../schema/values.ts";
 import { CATALOGUE, type TableFormat } from "./kinds.ts";
 
 /** An invalid line. The message is the reason. */
@@ -36,8 +38,6 @@ const NEWLINE = 10;
 
 /** More than any record has. Bounds the memory for a file without line breaks. */
 const MAX_BYTES = 256 * 1024 * 1024;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * The limit for the JSON of a column, as for bodies. The embedded PostgreSQL cannot
@@ -90,7 +90,7 @@ export function parseLine(
   const format = formats.get(kind);
   if (!format) throw new LineError(`There is no kind "${kind}"`);
   const { id } = record;
-  if (typeof id !== "string" || !UUID.test(id)) {
+  if (!v.is(SentUuid, id)) {
     throw new LineError("id must be a UUID");
   }
   checkFields(record, format);
