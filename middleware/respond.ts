@@ -64,7 +64,9 @@ export async function respond(
     organization_id: caller?.organizationId,
     ...logged,
     ...error && { code: error.code },
-    ...error && status >= 500 && { cause: errorFields(error.cause) },
+    // The messages of these errors quote no client data.
+    ...error && status >= 500 &&
+      { message: error.message, cause: errorFields(error.cause) },
   });
   const onTimeout = () =>
     log("warn", {

@@ -27,6 +27,22 @@ Deno.test("The response to an unexpected error", async (t) => {
     });
   }
 
+  await t.step("logs its message if it has no cause", async () => {
+    const org = await app.organization();
+    const handler = app.variant({ deadlineMs: 0 });
+
+    const { status, body } = await send(handler, "/api/products", {
+      headers: { "x-api-key": org.key },
+    });
+
+    assertEquals(status, 503);
+    assertEquals(app.logged.at(-1)!.message, body.error.message);
+    assertEquals(
+      body.error.message,
+      "The database was too busy for this request",
+    );
+  });
+
   await t.step("does not affect later requests", async () => {
     const org = await app.organization();
 
