@@ -127,7 +127,7 @@ function pointerTo({ path }: Issue): string {
 }
 
 /** Clients choose keys: they may be long or contain a lone surrogate. */
-function printable(key: unknown): string {
+export function printable(key: unknown): string {
   const text = String(key).toWellFormed();
   return text.length > 100 ? text.slice(0, 100).toWellFormed() + "…" : text;
 }

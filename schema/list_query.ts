@@ -1,5 +1,10 @@
 import * as v from "valibot";
-import { type ErrorDetail, invalid, queryDetails } from "./errors.ts";
+import {
+  type ErrorDetail,
+  invalid,
+  printable,
+  queryDetails,
+} from "./errors.ts";
 import {
   choices,
   embeds,
@@ -139,9 +144,9 @@ export function readQuery<
   for (const [parameter, value] of query) {
     const known = Object.hasOwn(parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
-    else if (details.length <= 100) {
+    else {
       details.push({
-        parameter: parameter.slice(0, 100).toWellFormed(),
+        parameter: printable(parameter),
         ...known
           ? { code: "duplicate", message: "This parameter occurs twice" }
           : { code: "unknown_parameter", message: "Unknown parameter" },

@@ -50,6 +50,27 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
     }
   });
 
+  await t.step("with the number of all errors", async () => {
+    const names = Array.from({ length: 300 }, (_, i) => `unknown_${i}`);
+
+    const { status, body: { error } } = await org.get(
+      `/api/products?${names.join("&")}`,
+    );
+
+    assertEquals(status, 400);
+    assertEquals(
+      error.message,
+      "The query has 300 errors; the first 100 are listed",
+    );
+    assertEquals(error.details.length, 100);
+  });
+
+  await t.step("with the beginning of a long name", async () => {
+    const { body } = await org.get(`/api/products?${"x".repeat(200)}`);
+
+    assertEquals(body.error.details[0].parameter, "x".repeat(100) + "…");
+  });
+
   await t.step("after the credentials, and changes nothing", async () => {
     const { status } = await app.send(`${path}?dry_run=true`, {
       method: "DELETE",
