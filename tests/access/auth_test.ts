@@ -7,6 +7,7 @@ import {
 import { API_KEY, hashOf, newKey } from "../../db/api_keys.ts";
 import { clockAhead } from "../support/clock.ts";
 import { countingReads } from "../support/counting.ts";
+import { eventually } from "../support/eventually.ts";
 import { withoutRequestId } from "../support/expect.ts";
 import { openApp, send } from "../support/harness.ts";
 import { withOperations } from "../support/operations.ts";
@@ -284,7 +285,7 @@ Deno.test("An API key", async (t) => {
 
     await withKey(org.key);
 
-    while ((await uses()).length === 0) await app.sql(async () => {});
+    await eventually(1, async () => (await uses()).length);
     assertMatch((await uses())[0]!.last_used_at, /^20\d\d-.*T\d\d:\d\d:00$/);
   });
 

@@ -3,10 +3,11 @@ import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
 import { openReplica } from "../../db/replica.ts";
 import { Copy } from "../support/copy.ts";
+import { eventually } from "../support/eventually.ts";
 import { send, SETTINGS } from "../support/harness.ts";
 import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
-import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";
+import { FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();

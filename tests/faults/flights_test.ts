@@ -2,13 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { ApiError } from "../../schema/errors.ts";
-import {
-  DEADLINE_MS,
-  eventually,
-  FACTOR,
-  isPossible,
-  openScene,
-} from "./scene.ts";
+import { eventually } from "../support/eventually.ts";
+import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 const STORM_MS = 3_000 * FACTOR;
 

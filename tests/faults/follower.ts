@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { addMember } from "../../db/organizations.ts";
 import { openReplica, type Replica } from "../../db/replica.ts";
 import type { Reply } from "../support/envelope.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   type App,
   createOrganization,
@@ -11,7 +12,7 @@ import {
 } from "../support/harness.ts";
 import { type Cluster, startReplica } from "./cluster.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
-import { DEADLINE_MS, eventually, type Scene } from "./scene.ts";
+import { DEADLINE_MS, type Scene } from "./scene.ts";
 
 /** A scene's service with a replica of its database. */
 export interface Follower extends AsyncDisposable {

@@ -3,15 +3,10 @@ import type postgres from "postgres";
 import { sql } from "../../db/connections/sql.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import { ApiError } from "../../schema/errors.ts";
+import { eventually } from "../support/eventually.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import {
-  DEADLINE_MS,
-  eventually,
-  FACTOR,
-  isPossible,
-  openScene,
-} from "./scene.ts";
+import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 const STORM_MS = 6_000 * FACTOR;
 

@@ -2,7 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_WAITING } from "../../db/connections/queue.ts";
 import { raw } from "../../db/connections/sql.ts";
 import { toApiError } from "../../middleware/error_mapping.ts";
-import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
+import { eventually } from "../support/eventually.ts";
+import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 import { script } from "../support/script.ts";
 
 Deno.test(

@@ -1,17 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Organization, send, SETTINGS } from "../support/harness.ts";
 import { launch } from "../support/process.ts";
 import { install } from "../../db/install.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import {
-  DEADLINE_MS,
-  eventually,
-  FACTOR,
-  isPossible,
-  openScene,
-} from "./scene.ts";
+import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test(
   { name: "A database that stops", ignore: !isPossible },

@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
 import { startLoad } from "./load.ts";
 import { restarts } from "./restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { eventually, FACTOR, isPossible, openScene } from "./scene.ts";
+import { FACTOR, isPossible, openScene } from "./scene.ts";
 
 Deno.test(
   { name: "A process of the service", ignore: !isPossible },

@@ -1,8 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/eventually.ts";
 import { through } from "./proxy.ts";
 import { restarts } from "./restarts.ts";
-import { eventually, isPossible, openScene } from "./scene.ts";
+import { isPossible, openScene } from "./scene.ts";
 
 Deno.test(
   { name: "A service killed between COMMIT and response", ignore: !isPossible },

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
 import { startFollower } from "./follower.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
+import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 
 const LIST = "/api/products";
 

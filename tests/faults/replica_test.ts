@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { organization, sql } from "../../db/connections/sql.ts";
 import type { Operations } from "../../db/database.ts";
+import { eventually } from "../support/eventually.ts";
 import type { Organization } from "../support/harness.ts";
 import { type Follower, startFollower } from "./follower.ts";
-import { DEADLINE_MS, eventually, isPossible, openScene } from "./scene.ts";
+import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 
 const LIST = "/api/products";
 

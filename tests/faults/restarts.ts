@@ -1,6 +1,7 @@
+import { eventually } from "../support/eventually.ts";
 import { type App, createOrganization, send } from "../support/harness.ts";
 import { type Service, startService } from "../processes/service.ts";
-import { eventually, type Scene } from "./scene.ts";
+import type { Scene } from "./scene.ts";
 
 /** A process of the service that a test kills and restarts. */
 export interface Restarts extends AsyncDisposable {

@@ -1,6 +1,6 @@
-import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
+import { eventually } from "../support/eventually.ts";
 import { type App, openApp, SETTINGS } from "../support/harness.ts";
 import { binaries, type Cluster, startCluster } from "./cluster.ts";
 import type { Load } from "./load.ts";
@@ -103,18 +103,4 @@ export async function openScene(
       }
     },
   };
-}
-
-/** Waits for the value, and fails with the current one. */
-export async function eventually<T>(
-  expected: T,
-  look: () => T | Promise<T>,
-): Promise<void> {
-  const end = performance.now() + 10_000;
-  for (;;) {
-    const actual = await look();
-    if (JSON.stringify(actual) === JSON.stringify(expected)) return;
-    if (performance.now() > end) assertEquals(actual, expected);
-    await pause(20);
-  }
 }

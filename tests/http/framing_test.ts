@@ -1,5 +1,5 @@
-import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
 import { openApp } from "../support/harness.ts";
 import { listen } from "../support/wire.ts";
 
@@ -94,7 +94,7 @@ Deno.test("Request framing", async (t) => {
     }
 
     const broken = () => app.logged.slice(lines).map(({ code }) => code);
-    await until(() => broken().length === framings.length);
+    await eventually(framings.length, () => broken().length);
 
     assertEquals(broken(), ["INVALID_JSON", "INVALID_JSON"]);
     assertEquals(await countProducts(), before);
@@ -127,10 +127,6 @@ Deno.test("Request framing", async (t) => {
       );
     },
   );
-
-  async function until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await pause(10);
-  }
 
   async function countProducts(): Promise<number> {
     return (await org.get("/api/products")).body.meta.total;

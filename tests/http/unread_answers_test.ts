@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   fieldBlock,
   frame,
@@ -37,7 +38,7 @@ Deno.test("Unread responses", async (t) => {
       );
 
     using _ = await askWithoutReading(server, BUNDLE, {});
-    while (unread().length < STREAMS) await pause(50);
+    await eventually(STREAMS, () => unread().length, 60_000);
     const whole = await (await fetch(server.origin + BUNDLE)).text();
 
     assert(whole.length > 1_000_000);
@@ -59,7 +60,7 @@ Deno.test("Unread responses", async (t) => {
       "x-api-key": org.key,
     });
     const answered = () => app.logged.slice(lines).map(({ status }) => status);
-    while (answered().length < STREAMS) await pause(50);
+    await eventually(STREAMS, () => answered().length, 60_000);
     const statuses = answered();
     const full = await get(org.key);
     const bySecond = await get(second);

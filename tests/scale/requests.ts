@@ -7,10 +7,10 @@ import {
   removeMember,
   roleOf,
 } from "../../db/organizations.ts";
-import { pause } from "../../db/connections/deadline.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
 import { type App, type Organization, send } from "../support/harness.ts";
 import { TREE, withoutIds } from "../support/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
@@ -115,7 +115,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     sql`update products set title = 'Emma' where id = ${other}`
   );
   await ask("GET", "/api/products");
-  while (database.load.used > 0) await pause(10);
+  await eventually(0, () => database.load.used);
   return statements;
 }
 

@@ -4,6 +4,7 @@ import { organization, raw, sql } from "../../db/connections/sql.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../schema/errors.ts";
+import { eventually } from "../support/eventually.ts";
 import { SETTINGS } from "../support/harness.ts";
 import { script } from "../support/script.ts";
 
@@ -274,7 +275,7 @@ Deno.test("openDatabase", async (t) => {
 
       assertEquals(error.code, "SERVICE_UNAVAILABLE");
       assertEquals(error.headers["retry-after"], "1");
-      while (database.load.used > 0) await pause(10);
+      await eventually(0, () => database.load.used);
       assert(!await isStored("too late"));
     },
   );
@@ -302,8 +303,8 @@ Deno.test("openDatabase", async (t) => {
     operations.afterwards(raise("23514"));
     operations.afterwards(write("after a failure"));
 
-    while (!await isStored("afterwards")) await pause(10);
-    while (!await isStored("after a failure")) await pause(10);
+    await eventually(true, () => isStored("afterwards"));
+    await eventually(true, () => isStored("after a failure"));
   });
 
   await script(soon(database), (sql) => sql`drop table ${table}`);

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/eventually.ts";
 import { launch, ROOT, start } from "../support/process.ts";
 
 /** The number of times that the test kills the service. */
@@ -20,7 +20,7 @@ Deno.test("The embedded database", async (t) => {
     "prints its URL and an example at its first start",
     async () => {
       await using service = await start(env);
-      while (!/curl .*\n/.test(service.stdout)) await pause(20);
+      await eventually(true, () => /curl .*\n/.test(service.stdout));
 
       const [, origin, key, curl] =
         /\nThe product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n/

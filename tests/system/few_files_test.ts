@@ -1,5 +1,5 @@
-import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { type Service, start } from "../support/process.ts";
 
@@ -16,9 +16,7 @@ Deno.test("A service without free file descriptors", async (t) => {
     const clients = await Promise.allSettled(
       Array.from({ length: CLIENTS }, () => connect(service)),
     );
-    while (!service.stdout.includes("listening again")) {
-      await pause(20);
-    }
+    await eventually(true, () => service.stdout.includes("listening again"));
     for (const client of clients) {
       if (client.status === "fulfilled") client.value.close();
     }

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { openOutput } from "../../middleware/output.ts";
+import { eventually } from "../support/eventually.ts";
 
 Deno.test("An output", async (t) => {
   await t.step(
@@ -88,7 +89,7 @@ Deno.test("An output", async (t) => {
       };
       const output = openOutput(stream);
       output.write("first\n");
-      while (calls === 0) await pause(10);
+      await eventually(1, () => calls);
 
       for (let i = 0; i < 3_000; i++) output.write("x".repeat(1_023) + "\n");
 

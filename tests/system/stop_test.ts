@@ -1,5 +1,6 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals, assertRejects } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
 import { openApp, SETTINGS } from "../support/harness.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { prepare, type Service, start } from "../support/process.ts";
@@ -110,7 +111,10 @@ Deno.test("A process that is stopped", async (t) => {
   }
 
   async function untilStopping(service: Service): Promise<void> {
-    while ((await get(service, "/health/ready")).status !== 503);
+    await eventually(
+      503,
+      async () => (await get(service, "/health/ready")).status,
+    );
   }
 
   async function get({ origin }: Service, path: string): Promise<Response> {

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
 import { preparedFolder } from "../support/prepared_folder.ts";
 import { start } from "../support/process.ts";
 import { SECRETS } from "../support/secrets.ts";
@@ -31,13 +32,14 @@ Deno.test("A service survives and logs uncaught errors", async () => {
         const { level, message, cause } = JSON.parse(line) as Line;
         return [level, message, cause?.name, cause?.at.length !== 0];
       });
-  while (uncaught().length < 3) await service.until("/health/ready");
+  await eventually(3, () => uncaught().length);
 
   assertEquals(uncaught().sort(), [
     ["error", "Uncaught error", "TypeError", true],
     ["error", "Uncaught unhandledrejection", undefined, true],
     ["error", "Uncaught unhandledrejection", "Error", true],
   ]);
+  await service.until("/health/ready");
   service.signal("SIGTERM");
   assertEquals((await service.ended).code, 0);
   await Deno.remove(dataDir, { recursive: true });
