@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { openApp } from "../support/harness.ts";
-import { runTool, TOOLS } from "../support/tools.ts";
+import { runTool, TOOLS_CONFIG } from "../support/tools.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 
@@ -55,7 +55,7 @@ Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
 
   await t.step("generate types from the OpenAPI document", async () => {
     const npx = `npx() { "${Deno.execPath()}" run -A -q --frozen ` +
-      `--config "${TOOLS}" "$@"; }\n`;
+      `--config "${TOOLS_CONFIG}" "$@"; }\n`;
 
     await shell(npx + types, { cwd, env });
 

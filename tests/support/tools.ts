@@ -1,5 +1,6 @@
-/** The packages that only tests need. `deno task start` does not install them. */
-export const TOOLS = new URL("../tools/deno.json", import.meta.url).pathname;
+/** The configuration with the packages of child processes: client generator and browser. */
+export const TOOLS_CONFIG =
+  new URL("../tools/deno.json", import.meta.url).pathname;
 
 /** Runs a package of `tests/tools/deno.json`, or a script that imports some. */
 export async function runTool(
@@ -7,7 +8,7 @@ export async function runTool(
   options: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<{ success: boolean; output: string; complaints: string }> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "-q", "--frozen", "--config", TOOLS, ...args],
+    args: ["run", "-A", "-q", "--frozen", "--config", TOOLS_CONFIG, ...args],
     env: { NO_COLOR: "1", ...options.env },
     ...options.cwd && { cwd: options.cwd },
   }).output();
