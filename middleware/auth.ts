@@ -1,5 +1,4 @@
 import { timingSafeEqual } from "node:crypto";
-import * as v from "valibot";
 import {
   API_KEY,
   hashOf,
@@ -13,7 +12,7 @@ import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/list_query.ts";
 import { NoParameters } from "../schema/parameters.ts";
-import { SentUuid } from "../schema/values.ts";
+import { isUuid } from "../schema/values.ts";
 import { CredentialCache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { KeyUses } from "./key_uses.ts";
@@ -168,7 +167,7 @@ async function byToken(
     throw unauthorized("A Bearer token requires x-organization-id");
   }
   const caller = { organizationId, name: subject };
-  const role = v.is(SentUuid, organizationId)
+  const role = isUuid(organizationId)
     ? await roles.get(`${organizationId} ${subject}`, async () => {
       const database = databaseFor(context, caller);
       const [member] = await database.lookUp(roleOf(subject));

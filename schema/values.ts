@@ -50,6 +50,10 @@ export const SentUuid = v.pipe(
   ),
 );
 
+export function isUuid(value: unknown): value is string {
+  return v.is(SentUuid, value);
+}
+
 /** A UUID, converted to lower case. */
 export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 

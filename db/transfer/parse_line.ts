@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
-import * as v from "valibot";
 import { isObject } from "../../schema/objects.ts";
-import { SentUuid } from "../../schema/values.ts";
+import { isUuid } from "../../schema/values.ts";
 import { CATALOGUE, type TableFormat } from "./kinds.ts";
 
 /** An invalid line. The message is the reason. */
@@ -90,7 +89,7 @@ export function parseLine(
   const format = formats.get(kind);
   if (!format) throw new LineError(`There is no kind "${kind}"`);
   const { id } = record;
-  if (!v.is(SentUuid, id)) {
+  if (!isUuid(id)) {
     throw new LineError("id must be a UUID");
   }
   checkFields(record, format);
