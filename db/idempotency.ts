@@ -95,14 +95,14 @@ async function storedResult(database: Operations, request: KeyedRequest) {
   if (!stored) {
     throw new ApiError(
       "IDEMPOTENCY_IN_PROGRESS",
-      "A request with this Idempotency-Key is still running: ask again for its answer",
+      "A request with this Idempotency-Key is still running: retry to get its response",
       { headers: { "retry-after": "1" } },
     );
   }
   if (stored.is_same) return { id: stored.id, answer: stored.answer };
   throw new ApiError(
     "IDEMPOTENCY_MISMATCH",
-    "This Idempotency-Key was used with another body: use a new key for a new request",
+    "This Idempotency-Key was used for another request: use a new key",
   );
 }
 

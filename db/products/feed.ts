@@ -31,7 +31,9 @@ export async function listChanges(
 ): Promise<Changes> {
   const [horizon] = await database.lookUp(HORIZON);
   if (!horizon!.is_origin) {
-    throw unavailable("The database was copied: run deno task migrate");
+    throw unavailable(
+      "The feed is not available until the operator has migrated the copied database",
+    );
   }
   const from = after ?? await firstCursor(database, horizon!);
   checkCursor(from, horizon!);

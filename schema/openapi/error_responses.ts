@@ -20,7 +20,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT:
-    "Other records refer to this one. `details` has the number of products; a product may be in a publishing program.",
+    "A product is in a publishing program, or products refer to the record: `details` then has their number.",
   AMBIGUOUS: "Several products have the value that an upsert matches.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
@@ -30,11 +30,11 @@ const WHEN: Record<ErrorCode, string> = {
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE: "The `Content-Type` is not `application/json`.",
-  IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used with another body.",
+  IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",
   SERVICE_UNAVAILABLE:
-    "The database is overloaded, or the service is stopping.",
+    "The service or its database is starting, stopping, unreachable or overloaded. Retry after `Retry-After`.",
 };
 
 /** The header that accompanies a code. */

@@ -32,7 +32,13 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
   });
 
   await t.step("returns 503 before a migration", async () => {
-    assertEquals((await goesOn()).status, 503);
+    const { status, body } = await goesOn();
+
+    assertEquals(status, 503);
+    assertEquals(
+      body.error.message,
+      "The feed is not available until the operator has migrated the copied database",
+    );
     await assertRejects(() => checkMigrated(operations), Error, "migrate");
   });
 

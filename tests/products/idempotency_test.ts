@@ -63,6 +63,22 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
     assertEquals(body.error.code, "IDEMPOTENCY_MISMATCH");
   });
 
+  await t.step("refuses the key at another path (422)", async () => {
+    const org = await app.organization();
+    const headers = { "idempotency-key": "order-1" };
+    await org.post("/api/seasons", { name: "Spring" }, headers);
+
+    const { status, body } = await org.post("/api/publishers", {
+      name: "Spring",
+    }, headers);
+
+    assertEquals(status, 422);
+    assertEquals(
+      body.error.message,
+      "This Idempotency-Key was used for another request: use a new key",
+    );
+  });
+
   await t.step("keeps the keys of two organizations apart", async () => {
     const [ours, theirs] = [await app.organization(), await app.organization()];
     const headers = { "idempotency-key": "order-1" };
@@ -92,6 +108,10 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
       for (const { status, body } of replies) {
         if (status === 409) {
           assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+          assertEquals(
+            body.error.message,
+            "A request with this Idempotency-Key is still running: retry to get its response",
+          );
         } else assertEquals(status, 201);
       }
       assertEquals((await org.get("/api/products")).body.meta.total, 1);
