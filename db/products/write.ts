@@ -77,9 +77,10 @@ export async function createProduct(
   request: KeyedRequest,
 ): Promise<Outcome> {
   const change = { id: uuidv7(), body, isNew: true };
-  const writes = writing({ changes: [change], deleted: [] });
   try {
     return await once(database, request, async (tx, remember) => {
+      // A retry has another product code.
+      const writes = writing({ changes: [change], deleted: [] });
       const remembering = remember(sql`
         select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
         from (${writtenDocuments(tx, [change])}) d

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
+import { Copy } from "../support/copy.ts";
 import { createFullProduct } from "../support/full_product.ts";
 import type { App } from "../support/harness.ts";
 import { openOwnApp } from "../support/own_app.ts";
@@ -139,19 +140,23 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
         app,
         `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '${time}')`,
       );
-      const changes = "/api/products/changes";
-      const first = await read(app, org, changes);
-      const cursor = JSON.parse(first.text).meta.cursor;
+      const copy = new Copy({
+        async get(path) {
+          const { status, text } = await read(app, org, path);
+          return { status, body: JSON.parse(text) };
+        },
+      }, app);
+      const first = await copy.catchUp();
 
       const { status, body } = await org.put(`/api/products/${id}`, {
         title: "Written",
       });
 
-      const next = await read(app, org, `${changes}?after=${cursor}`);
+      const next = await copy.catchUp();
       assertEquals(status, 200);
       assert(body.data.updated_at);
       assertEquals(
-        [first, next].map(({ data }) => data[0].product.title),
+        [...first, ...next].map(({ product }) => product!.title),
         ["Loaded", "Written"],
       );
       await assertBuilt(app, org);
