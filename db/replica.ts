@@ -65,7 +65,7 @@ export async function openReplica(
 
   async function checkStandby(deadline: number): Promise<void> {
     const [row] = await database.until(deadline).lookUp(recovery);
-    if (!row!.is_standby) throw new Error("It is not a standby");
+    if (!row!.is_standby) throw new Error("The server is not a standby");
   }
 
   /** The replica's rows, or undefined if it fails, is late or lags behind the caller. */

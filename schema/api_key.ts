@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DateTime } from "./date_time.ts";
+import { DateTime, isFuture } from "./date_time.ts";
 import { fields } from "./objects.ts";
 import { described, heading, oneOf, optional, Timestamp } from "./values.ts";
 
@@ -11,10 +11,7 @@ export const NewApiKey = fields({
   scope: Scope,
   expires_at: optional(v.pipe(
     DateTime,
-    v.check(
-      (time) => Date.parse(time) > Date.now(),
-      "in_the_past: Expected a time in the future",
-    ),
+    v.check(isFuture, "in_the_past: Expected a time in the future"),
   )),
 });
 

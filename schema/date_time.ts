@@ -24,3 +24,8 @@ function isDateTime(text: string): boolean {
   // An offset can move the time out of the years 0001 to 9999.
   return /^(?!0000)\d{4}-/.test(date.toISOString());
 }
+
+/** Whether a time that `DateTime` has accepted is in the future. */
+export function isFuture(time: string): boolean {
+  return Date.parse(time) > Date.now();
+}

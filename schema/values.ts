@@ -50,6 +50,7 @@ export const SentUuid = v.pipe(
   ),
 );
 
+/** Whether the value is a UUID in either case. */
 export function isUuid(value: unknown): value is string {
   return v.is(SentUuid, value);
 }

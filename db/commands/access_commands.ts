@@ -1,3 +1,4 @@
+import { isFuture } from "../../schema/date_time.ts";
 import { endOfKey, listKeys, newKey, revokeKey } from "../api_keys.ts";
 import { addMember, listMembers, removeMember } from "../organizations.ts";
 import {
@@ -92,7 +93,7 @@ export const ACCESS_COMMANDS: Record<string, Command> = {
 
 function future(given?: string): string | undefined {
   const at = time(given);
-  if (at === undefined || Date.parse(at) > Date.now()) return at;
+  if (at === undefined || isFuture(at)) return at;
   throw new Error("must be in the future");
 }
 

@@ -15,8 +15,8 @@ export const minimalAnswer = sql`'{"id":"' || d.product_id || '"}'`;
 
 /**
  * The condition that the transaction has updated product `p`. Violates `rows_found` if
- * SQL replaced the row while the update waited for it: the update missed the new row,
- * and the statements after it did not.
+ * SQL replaced the row while the update waited for it: the update misses the new row,
+ * and later statements find it.
  */
 export const isUpdated = sql`(p.change_version = change_version())::rows_found`;
 

@@ -77,7 +77,7 @@ export async function updateRecord(
     }
     return await tx.commit(...isEmpty ? [] : [update], recordById(table, id));
   }).catch(throwWriteError);
-  // SQL that replaces the row makes the update miss it, and not the statement after it.
+  // If SQL replaces the row meanwhile, the update misses the new row.
   if (results.some(({ count }) => count === 0)) throw notFound(table, id);
   const [updated] = results.at(-1) as { record: string }[];
   return updated!.record;

@@ -9,8 +9,8 @@ export class LineError extends Error {
 }
 
 /**
- * The forms of values that PostgreSQL would round, or that the API could not return.
- * PostgreSQL checks all else.
+ * The accepted forms of values, by the type of their column. PostgreSQL would round
+ * other amounts, and the API could not return other days and times.
  */
 const FORMS: Readonly<Record<string, { form: RegExp; expected: string }>> = {
   numeric: {

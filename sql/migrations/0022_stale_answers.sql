@@ -1,6 +1,6 @@
 -- Closes gaps through which stored answers stayed valid although what they show had changed.
 
--- An infinite time is replaced by the present one: no later change could increase it.
+-- The version after `infinity` is the present time: nothing is later than `infinity`.
 create or replace function next_version(version timestamptz) returns timestamptz
 language sql stable
 return greatest(now(), nullif(version, 'infinity') + interval '1 millisecond');
@@ -24,8 +24,8 @@ begin
   return null;
 end $$;
 
--- Invalidates the stored answers of organizations whose rows refer to a new record already. They can, if they were
--- written with foreign keys disabled.
+-- Invalidates the stored answers of organizations with rows that refer to the new record already: they were written
+-- while foreign keys were disabled.
 create function move_missing_names() returns trigger
 language plpgsql security definer as $$
 declare

@@ -50,23 +50,23 @@ Deno.test("The next response shows an SQL change of a name", async (t) => {
 });
 
 /** Records that products can refer to before they exist, if foreign keys are disabled. */
-const LATE: Record<string, string> = {
-  licenses: "organization_id, id, name",
-  seasons: "organization_id, id, name",
-  publishers: "organization_id, id, name",
-  collections: "organization_id, id, name",
-  contributors: "organization_id, id, name",
-  custom_fields: "organization_id, id, name",
-  lifecycle_statuses: "id, code, name",
-  contributor_roles: "id, code, name",
-};
+const LATE = [
+  "licenses",
+  "seasons",
+  "publishers",
+  "collections",
+  "contributors",
+  "custom_fields",
+  "lifecycle_statuses",
+  "contributor_roles",
+];
 
 Deno.test("The next response shows a record that SQL inserts after the products that refer to it", async (t) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
 
-  for (const [table, columns] of Object.entries(LATE)) {
+  for (const table of LATE) {
     await t.step(table, async () => {
       await run(app, `create table late as select * from ${table}`);
       await run(app, `${REPLICA}; delete from ${table}`);
@@ -76,11 +76,7 @@ Deno.test("The next response shows a record that SQL inserts after the products 
         org,
         id,
         { isOwn: false, isShown: true },
-        () =>
-          run(
-            app,
-            `insert into ${table} (${columns}) select ${columns} from late`,
-          ),
+        () => run(app, `insert into ${table} select * from late`),
         table,
       );
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   type App,
   idOfCode,
@@ -146,7 +146,10 @@ Deno.test({
       const running = await app.sql(async (sql) => {
         await sql.unsafe(text);
         const running = request().then((reply) => replies.push(reply));
-        while (replies.length === 0 && !await isWaiting()) await pause(10);
+        await eventually(
+          true,
+          async () => replies.length > 0 || await isWaiting(),
+        );
         return [running];
       });
       await Promise.all(running);
