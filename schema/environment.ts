@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** The values of `sslmode` (PostgreSQL, 34.19). */
+/** The values of `sslmode` (PostgreSQL, libpq). */
 const TLS_MODES = [
   "disable",
   "allow",
