@@ -108,10 +108,6 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
       for (const { status, body } of replies) {
         if (status === 409) {
           assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-          assertEquals(
-            body.error.message,
-            "A request with this Idempotency-Key is still running: retry to get its response",
-          );
         } else assertEquals(status, 201);
       }
       assertEquals((await org.get("/api/products")).body.meta.total, 1);

@@ -166,6 +166,38 @@ Deno.test({
       return count > 0;
     }
 
+    await t.step(
+      "holds its Idempotency-Key: others with the key are refused (409)",
+      async () => {
+        const org = await app.organization();
+        const create = () =>
+          org.post("/api/products", { title: "Emma" }, {
+            "idempotency-key": "order-1",
+          });
+
+        const running = await app.sql(async (sql) => {
+          await sql`select from organizations where id = ${org.id} for update`;
+          const first = create();
+          await eventually(true, isWaiting);
+          const { status, headers, body } = await create();
+          assertEquals(status, 409);
+          assertEquals(headers.get("retry-after"), "1");
+          assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+          assertEquals(
+            body.error.message,
+            "A request with this Idempotency-Key is still running: retry to get its response",
+          );
+          return [first];
+        });
+
+        const first = await running[0]!;
+        const repeated = await create();
+        assertEquals([first.status, repeated.status], [201, 201]);
+        assertEquals(repeated.text, first.text);
+        assertEquals(repeated.headers.get("idempotent-replayed"), "true");
+      },
+    );
+
     /** Deletes a row, and inserts it again with the same id. */
     const replacing = (table: string, id: string, columns: string) => `
       with gone as (delete from ${table} where id = '${id}' returning *)

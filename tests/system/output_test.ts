@@ -17,6 +17,22 @@ Deno.test("An output", async (t) => {
     },
   );
 
+  await t.step("writes lines that arrive during a write", async () => {
+    const write = take(Infinity);
+    const stream = {
+      text: "",
+      write(bytes: Uint8Array) {
+        if (stream.text === "") output.write("second\n");
+        return write.call(stream, bytes);
+      },
+    };
+    const output = openOutput(stream);
+
+    output.write("first\n");
+
+    await eventually("first\nsecond\n", () => stream.text);
+  });
+
   await t.step(
     "drops lines of failed writes, and reports their number",
     async () => {
