@@ -150,6 +150,8 @@ Deno.test("POST /products/batch", async (t) => {
       { method: "delete", id: stranger.id, if_match: '"x"' },
       { method: "upsert", match: "isbn13", body: { title: "Without one" } },
       upsert(ISBN),
+      upsert(ISBN, { title: "", page_count: 0 }),
+      { method: "update", id, body: { title: "" } },
       {
         method: "upsert",
         match: "product_code",
@@ -174,11 +176,13 @@ Deno.test("POST /products/batch", async (t) => {
         [412, "PRECONDITION_FAILED"],
         [400, "VALIDATION_ERROR"],
         [400, "VALIDATION_ERROR"],
+        [400, "VALIDATION_ERROR"],
+        [400, "VALIDATION_ERROR"],
         [404, "NOT_FOUND"],
         [201, undefined],
       ],
     );
-    const pointers = [1, 2, 4, 5, 9, 10].map((i) =>
+    const pointers = [1, 2, 4, 5, 9, 10, 11, 12].map((i) =>
       answers[i].error.details.map(({ pointer }: { pointer: string }) =>
         pointer
       )
@@ -189,6 +193,8 @@ Deno.test("POST /products/batch", async (t) => {
       ["/product_prices/0/id"],
       ["/series_id"],
       ["/isbn13"],
+      ["/title"],
+      ["/title", "/page_count"],
       ["/title"],
     ]);
     assertEquals(await total(org), 4);

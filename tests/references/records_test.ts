@@ -161,13 +161,16 @@ Deno.test("CRUD of records", async (t) => {
           const now = changed.headers.get("etag")!;
           const deleted = await org.delete(record, { "if-match": now });
           const gone = await org.delete(record, { "if-match": now });
+          const unknown = await org.put(record, { name: "D" }, {
+            "if-match": now,
+          });
 
           assertEquals(current.status, 304);
           assertEquals(
-            [changed, late, lateDelete, deleted, gone].map(({ status }) =>
-              status
-            ),
-            [200, 412, 412, 200, 412],
+            [changed, late, lateDelete, deleted, gone, unknown].map((
+              { status },
+            ) => status),
+            [200, 412, 412, 200, 412, 404],
           );
         },
       );
