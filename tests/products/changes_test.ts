@@ -78,8 +78,9 @@ async function beginning(t: Deno.TestContext, app: App) {
 
   await t.step("omits products deleted before", async () => {
     const org = await app.organization();
-    const { path } = await org.create();
-    await org.delete(path);
+    for (const { path } of [await org.create(), await org.create()]) {
+      await org.delete(path);
+    }
 
     assertEquals(await new Copy(org, app).catchUp(), []);
   });
