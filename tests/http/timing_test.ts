@@ -83,10 +83,12 @@ Deno.test("Stopwatch", async (t) => {
 
   await t.step("counts a running part", async () => {
     const stopwatch = new Stopwatch();
+    const started = performance.now();
 
     stopwatch.start();
     await pause(2);
 
     assert(stopwatch.ms > 0);
+    assert(stopwatch.ms <= performance.now() - started);
   });
 });
