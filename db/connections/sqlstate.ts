@@ -69,6 +69,11 @@ export function isTransient(error: unknown): boolean {
     ["53300", "55P03", "57014", "25P03"].includes(sqlState(error));
 }
 
+/** Whether another transaction held a lock for too long (55P03). */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === "55P03";
+}
+
 /**
  * Whether a value of the statement caused the error: cardinality violation (21),
  * data exception (22), integrity constraint violation (23), or program limit

@@ -2,7 +2,7 @@ import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
 import { validDocument } from "./documents.ts";
-import { includedArrays, type PageRow } from "./page.ts";
+import { includedArrays, MAX_BYTES, type PageRow } from "./page.ts";
 
 /** A page of changes: those after `from` and below version `safe`. */
 interface Range extends Pick<ChangesQuery, "limit" | "include"> {
@@ -19,13 +19,11 @@ interface Page extends PageRow {
   more: boolean;
 }
 
-/** The maximum size of a page, in bytes. A larger first product is a page by itself. */
-const MAX_BYTES = 16 * 2 ** 20;
-
 /**
  * A page of changes, with this summary of product `p`. It merges an index range of
  * products with one of deletions. It omits the deletion of a product that exists
- * again: the later transaction may have the lower id.
+ * again: the later transaction may have the lower id. It ends before the product that
+ * would exceed `MAX_BYTES`, unless that is the first.
  */
 export function pageOf(
   { from, safe, limit, include }: Range,

@@ -1,7 +1,9 @@
+import { invalid } from "../../schema/errors.ts";
 import { DEFAULT_SORT, type ListQuery } from "../../schema/list_query.ts";
 import {
   hidden,
   organization,
+  raw,
   sql,
   type Statement,
   unprepared,
@@ -13,6 +15,7 @@ import { conditions } from "./filters.ts";
 import {
   currentSummary,
   includedArrays,
+  MAX_BYTES,
   type PageRow,
   readPage,
   storedSummary,
@@ -25,7 +28,7 @@ export interface Page {
   total: number;
 }
 
-/** Returns a page of products. */
+/** Returns a page of products. Throws `VALIDATION_ERROR` for a page over 16 MiB. */
 export async function listProducts(
   database: Operations,
   query: ListQuery,
@@ -35,7 +38,15 @@ export async function listProducts(
     pageOf(query),
     (page) => samePage(query, page),
   );
-  const { entries, total } = page;
+  const { entries, total, bytes } = page;
+  if (Number(bytes) > MAX_BYTES) {
+    throw invalid("The query", [{
+      parameter: "limit",
+      code: "too_large",
+      message:
+        "The page is larger than 16 MiB: request fewer products or arrays",
+    }]);
+  }
   return {
     entries: entries === null ? "[]" : `[{${entries}}]`,
     total: Number(total),
@@ -43,8 +54,9 @@ export async function listProducts(
 }
 
 interface Row extends PageRow {
-  /** The products without the outer braces, or null for an empty page. */
+  /** The products without the outer braces, or null for an empty page or one over `MAX_BYTES`. */
   entries: string | null;
+  bytes: string | null;
   total: string;
   /** The comma-separated ids of the page's products if a document is missing. */
   ids: string | null;
@@ -113,7 +125,10 @@ function entriesOf(
   return sql<Row>`
     select
       ${total} as total,
-      string_agg(e.entry, '},{') as entries,
+      case when sum(octet_length(e.entry)) <= ${
+    raw(String(MAX_BYTES))
+  } then string_agg(e.entry, '},{') end as entries,
+      sum(octet_length(e.entry)) as bytes,
       case when bool_or(e.entry is null) then array_to_string(array_agg(e.id), ',') end as ids,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable

@@ -1,8 +1,10 @@
-import { ApiError } from "../../schema/errors.ts";
+import { Buffer } from "node:buffer";
+import { ApiError, invalid } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { currentProducts } from "./documents.ts";
+import { MAX_BYTES } from "./page.ts";
 import { lockKeys, lockMatches } from "./upsert_keys.ts";
 import {
   identifiersOf,
@@ -31,7 +33,8 @@ export interface BatchOptions {
  * Executes the operations in one transaction and returns their answers as a JSON
  * array. Operations on the same product run in their order. Without `failWith`, a
  * failed operation does not affect the others. If the database fails, nothing is
- * written. Requests with the same `Idempotency-Key` write once.
+ * written. Requests with the same `Idempotency-Key` write once. Throws
+ * `VALIDATION_ERROR`, and writes nothing, if the answers exceed 16 MiB.
  */
 export async function writeBatch(
   database: Operations,
@@ -40,10 +43,14 @@ export async function writeBatch(
 ): Promise<Outcome> {
   return await once(database, request, async (tx, remember) => {
     const settled: string[] = [];
+    let bytes = 0;
     const settle: Run["settle"] = (index, answer) => {
       const isFailure = answer instanceof ApiError;
       if (isFailure && failWith) throw failWith(index, answer);
-      settled[index] = isFailure ? failureText(answer) : successText(answer);
+      const text = isFailure ? failureText(answer) : successText(answer);
+      bytes += Buffer.byteLength(text);
+      if (bytes > MAX_BYTES) throw tooLarge();
+      settled[index] = text;
     };
     const valid = operations.flatMap((operation, index): Item[] => {
       if (!(operation instanceof ApiError)) return [{ index, operation }];
@@ -93,6 +100,15 @@ async function checkPreconditions(run: Run, tasks: Task[]): Promise<Task[]> {
     if (error) run.settle(index, error);
     return !error;
   });
+}
+
+function tooLarge(): ApiError {
+  return invalid("The body", [{
+    pointer: "/return",
+    code: "too_large",
+    message:
+      'The response would be larger than 16 MiB: send "return": "minimal" or fewer operations',
+  }]);
 }
 
 function successText({ status, data }: Success): string {

@@ -104,6 +104,49 @@ Deno.test("The largest size of a product", async (t) => {
     );
   }
 
+  await t.step("is a page of 16 MiB, and as much of a batch", async () => {
+    const org = await app.organization();
+    const products = await Promise.all(
+      Array.from({ length: 5 }, () => org.create()),
+    );
+    await app.sql((sql) =>
+      sql`
+        insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+        select ${org.id}, p.id, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
+        from products p
+        cross join generate_series(0, 39) i
+        where p.organization_id = ${org.id}
+      `
+    );
+    const list = (query: string) => org.get(`/api/products?${query}`);
+    const update = (count: number, options: object) =>
+      org.post("/api/products/batch", {
+        ...options,
+        operations: products.slice(0, count).map(({ id }) => ({
+          method: "update",
+          id,
+          body: { title: "Changed" },
+        })),
+      });
+
+    const tooMany = await list("include=collateral");
+    const page = await list("include=collateral&limit=4");
+    const tooLong = await update(5, {});
+    const titles = (await list("limit=100")).body.data.map((
+      { title }: { title: string },
+    ) => title);
+    const batch = await update(4, {});
+    const minimal = await update(5, { return: "minimal" });
+
+    assertEquals(tooMany.status, 400);
+    const [{ parameter, code }] = tooMany.body.error.details;
+    assertEquals([parameter, code], ["limit", "too_large"]);
+    assertEquals([page.status, page.body.data.length], [200, 4]);
+    assertDetails(tooLong, ["/return", "too_large"]);
+    assertEquals(titles.includes("Changed"), false);
+    assertEquals([batch.status, minimal.status], [200, 200]);
+  });
+
   await t.step(
     "does not prevent reading what SQL made larger",
     async () => {
