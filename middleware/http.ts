@@ -5,8 +5,8 @@ import type { Services } from "./context.ts";
 
 /* The parts of HTTP that do not depend on the route. */
 
-/** The scheme, the authority and the path of an `http` URL. */
-const URL_PARTS = /^https?:\/\/[^/\\?#]*([^?]*)/;
+/** The authority and the path of an `http` URL. */
+const URL_PARTS = /^https?:\/\/([^/\\?#]*)([^?]*)/;
 
 /** A valid `Host` (RFC 9110, 7.2). Other values could change the path of the URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
@@ -19,7 +19,7 @@ const MAX_LINK = 2_048;
  * turn `\` into `/`, and so bypass a proxy that restricts paths.
  */
 export function pathOf({ url }: Request): string {
-  return URL_PARTS.exec(url)?.[1] || "/";
+  return URL_PARTS.exec(url)?.[2] || "/";
 }
 
 /** Throws `SERVICE_UNAVAILABLE` while the service starts or stops. */
@@ -29,10 +29,14 @@ export function checkReady({ isReady }: Services): void {
   }
 }
 
-/** Throws `VALIDATION_ERROR` for an invalid `Host`. */
+/**
+ * Throws `VALIDATION_ERROR` for an invalid `Host`, or an invalid authority of the URL:
+ * in absolute form and in HTTP/2, they can differ.
+ */
 export function checkHost({ headers, url }: Request): void {
-  const host = headers.get("host");
-  if ((host === null || HOST.test(host)) && URL.canParse(url)) return;
+  const authority = URL_PARTS.exec(url)?.[1] ?? "";
+  const host = headers.get("host") ?? authority;
+  if (HOST.test(host) && HOST.test(authority) && URL.canParse(url)) return;
   throw new ApiError("VALIDATION_ERROR", "The header Host is invalid", {
     details: [{
       header: "Host",

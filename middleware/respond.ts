@@ -12,6 +12,9 @@ import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
 const LONG = 131_072;
 
+/** The logged length of a method. The server accepts methods of 100,000 characters. */
+const MAX_METHOD = 20;
+
 const COMMON = {
   "api-version": VERSIONS[0],
   "vary": "Accept-Version",
@@ -56,7 +59,7 @@ export async function respond(
   const ms = performance.now() - started;
   log(status >= 500 ? "error" : "info", {
     request_id: requestId,
-    method: request.method,
+    method: request.method.slice(0, MAX_METHOD),
     path: loggedPath(pathOf(request)),
     status,
     ms: Math.round(ms * 10) / 10,
@@ -106,10 +109,10 @@ function costOf({ body = "" }: Answer): number {
   return typeof body === "string" ? Buffer.byteLength(body) : CHUNK;
 }
 
-/** The client's id if it is valid, and a new one otherwise. */
+/** The client's id if it is valid and not a misplaced API key, and a new one otherwise. */
 function requestIdOf(headers: Headers): string {
   const given = headers.get("x-request-id");
-  return given && /^[A-Za-z0-9._-]{1,128}$/.test(given)
+  return given && /^(?!cat_)[A-Za-z0-9._-]{1,128}$/i.test(given)
     ? given
     : crypto.randomUUID();
 }

@@ -26,7 +26,7 @@ export function createDescription(prefix: string): Handler {
   async function load(origin: string): Promise<string> {
     const { openapiDocument } = await import("../schema/openapi/document.ts");
     description ??= openapiDocument(ANY_ORIGIN, prefix);
-    return description.replaceAll(ANY_ORIGIN, origin);
+    return description.replaceAll(ANY_ORIGIN, () => origin);
   }
   return (context) => {
     const origin = originOf(context.request);

@@ -38,6 +38,16 @@ Deno.test("HTTP on the wire", async (t) => {
     },
   );
 
+  await t.step("truncates long methods in the log", async () => {
+    const { status } = await ask(
+      "M".repeat(50_000) + " /nowhere",
+      "Host: a\r\n",
+    );
+
+    assertEquals(status, 404);
+    assertEquals(app.logged.at(-1)!.method, "M".repeat(20));
+  });
+
   await t.step("does not reveal its software", async () => {
     const answer = await ask("GET /nowhere", "Host: a\r\n");
 
@@ -55,6 +65,26 @@ Deno.test("HTTP on the wire", async (t) => {
       assertEquals(answer.status, 400, host);
     }
   });
+
+  await t.step(
+    "refuses an invalid authority in absolute form with 400 (RFC 9112, 3.2.2)",
+    async () => {
+      const authorities = ["a$'b", 'a"b', "a$`b", "x@y", "x:99999"]
+        .concat("$'".repeat(900));
+      for (const authority of authorities) {
+        for (const path of ["/health/live", "/api/openapi.json"]) {
+          const answer = await ask(
+            `GET http://${authority}${path}`,
+            "Host: a\r\n",
+          );
+
+          assertEquals(answer.status, 400, authority);
+        }
+      }
+      const { status } = await ask("GET http://b/health/live", "Host: a\r\n");
+      assertEquals(status, 200);
+    },
+  );
 
   await t.step("takes no path from Host", async () => {
     for (const host of ["x/api/products?", "x\\api\\products?", "x/", "x?"]) {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
+import { logLine } from "../../middleware/log.ts";
 import { openOutput } from "../../middleware/output.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -122,6 +123,16 @@ Deno.test("An output", async (t) => {
       assertEquals(parse(warning).lines, 1_976);
     },
   );
+});
+
+Deno.test("A log line escapes characters that terminals interpret", () => {
+  const path = "/\u001b[31m\u007f\u009b31m\u00a0é";
+
+  const line = logLine("info", { path });
+
+  assertEquals(parse(line).path, path);
+  // deno-lint-ignore no-control-regex
+  assertEquals(/[\0-\x1f\x7f-\x9f]/.test(line.trimEnd()), false);
 });
 
 /** Writes at most this number of bytes at a time. */
