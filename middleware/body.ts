@@ -1,11 +1,6 @@
 import * as v from "valibot";
 import { withDeadline } from "../db/connections/deadline.ts";
-import {
-  ApiError,
-  bodyDetails,
-  invalid,
-  unavailable,
-} from "../schema/errors.ts";
+import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
@@ -55,7 +50,7 @@ export function validBody<S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const input = parseJson(text);
   const result = v.safeParse(schema, input);
-  if (!result.success) throw invalid("The body", bodyDetails(result.issues));
+  if (!result.success) throw invalidBody(result.issues);
   const ignored = ignoredFields(input, result.output);
   if (ignored.length > 0) facts.ignored_fields = ignored;
   return result.output;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ApiError, bodyDetails, type ErrorDetail, invalid } from "./errors.ts";
+import { ApiError, type ErrorDetail, invalid, invalidBody } from "./errors.ts";
 import { chosen, fields, isObject, object } from "./objects.ts";
 import { CreateProduct, type ProductBody, UpdateProduct } from "./product.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
@@ -83,9 +83,7 @@ export function readBody(
 ): ProductBody | ApiError {
   const schema = method === "create" ? CreateProduct : UpdateProduct;
   const result = v.safeParse(schema, body);
-  return result.success
-    ? result.output
-    : invalid("The body", bodyDetails(result.issues));
+  return result.success ? result.output : invalidBody(result.issues);
 }
 
 /** The validated value that an upsert matches, or the error if the body has none. */
@@ -98,7 +96,7 @@ export function matchedValue(
   if (typeof value === "string") {
     // The schema of product bodies ignores `product_code`, so it is not validated yet.
     const read = v.safeParse(v.object({ [match]: text() }), { [match]: value });
-    return read.success ? value : invalid("The body", bodyDetails(read.issues));
+    return read.success ? value : invalidBody(read.issues);
   }
   return invalid("The body", [{
     pointer: `/${match}`,

@@ -42,6 +42,9 @@ export type ErrorDetail =
 /** The maximum number of details in a response. The message states the number of all errors. */
 const MAX_DETAILS = 100;
 
+/** Errors beyond this number are not counted. */
+export const MAX_ERRORS = 1_000;
+
 /**
  * An error that becomes a response: the client gets its code, message and
  * details. The cause appears only in the log.
@@ -66,15 +69,28 @@ export class ApiError extends Error {
   }
 }
 
-/** A `VALIDATION_ERROR` with the first hundred details. */
-export function invalid(subject: string, details: ErrorDetail[]): ApiError {
-  const count = details.length === 1 ? "1 error" : `${details.length} errors`;
-  const rest = details.length > MAX_DETAILS
+/** A `VALIDATION_ERROR` with the first hundred details of this number of errors. */
+export function invalid(
+  subject: string,
+  details: ErrorDetail[],
+  errors = details.length,
+): ApiError {
+  const count = errors > MAX_ERRORS
+    ? `more than ${MAX_ERRORS} errors`
+    : errors === 1
+    ? "1 error"
+    : `${errors} errors`;
+  const rest = errors > MAX_DETAILS
     ? `; the first ${MAX_DETAILS} are listed`
     : "";
   return new ApiError("VALIDATION_ERROR", `${subject} has ${count}${rest}`, {
     details: details.slice(0, MAX_DETAILS),
   });
+}
+
+/** The `VALIDATION_ERROR` of a body with these issues. */
+export function invalidBody(issues: readonly Issue[]): ApiError {
+  return invalid("The body", bodyDetails(issues), issues.length);
 }
 
 /** A `SERVICE_UNAVAILABLE` that the client may retry after a second. */
@@ -88,7 +104,7 @@ export function unavailable(message: string, cause?: unknown): ApiError {
 type Issue = v.BaseIssue<unknown>;
 
 /**
- * The details of valibot's issues in a body, or in the part of it at the pointer
+ * The details of valibot's first issues in a body, or in the part of it at the pointer
  * `at`. Messages in `schema/` have the form `code: Sentence`, which keeps a rule
  * and its code together.
  */
@@ -96,7 +112,7 @@ export function bodyDetails(
   issues: readonly Issue[],
   at = "",
 ): ErrorDetail[] {
-  return issues.map((issue) => ({
+  return issues.slice(0, MAX_DETAILS).map((issue) => ({
     pointer: at + pointerTo(issue),
     ...codeAndMessage(issue),
   }));

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { boundedArray } from "./bounded_array.ts";
 import { Day } from "./values.ts";
 
 /** The maximum number of unknown fields reported per object. */
@@ -117,7 +118,7 @@ export function list<const S extends v.GenericSchema>(
   return v.pipe(
     v.array(v.unknown(), "invalid_type: Expected an array"),
     v.maxLength(MAX_ENTRIES, `too_many: At most ${MAX_ENTRIES} entries`),
-    v.array(entry),
+    boundedArray(entry),
     v.rawCheck(({ dataset, addIssue }) => {
       const entries: unknown = dataset.value;
       if (keys.length === 0 || !Array.isArray(entries)) return;

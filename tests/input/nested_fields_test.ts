@@ -237,4 +237,21 @@ Deno.test("The entries of a product's arrays", async (t) => {
       assert(!text.includes(secret));
     }
   });
+
+  await t.step("stops counting after 1,000 errors", async () => {
+    const countries_included = Array(490).fill("XX");
+    const market = { territory: { countries_included } };
+    const { path } = await org.create();
+
+    const { status, body: { error } } = await org.put(`${path}/territories`, [
+      { markets: Array(50).fill(market) },
+    ]);
+
+    assertEquals(status, 400);
+    assertEquals(error.details.length, 100);
+    assertEquals(
+      error.message,
+      "The body has more than 1000 errors; the first 100 are listed",
+    );
+  });
 });
