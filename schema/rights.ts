@@ -7,7 +7,7 @@ import { code, type OnixList } from "./onix_codes.ts";
 import { Day, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
- * The entries of rights and supply (ONIX blocks 3, 4 and 6), in request bodies and
+ * The entries of rights and supply (ONIX blocks 4 and 6), in request bodies and
  * in responses. The OpenAPI document uses the names of these exports.
  */
 

@@ -2,7 +2,7 @@ import { organization, sql } from "../connections/sql.ts";
 import { jsonArray } from "./json_array.ts";
 import { onixLabel, territoryOf } from "./onix_json.ts";
 
-/** The sales rights of product `p` (ONIX block 3). */
+/** The sales rights of product `p` (ONIX block 4). */
 export const salesRights = jsonArray(sql`
   select
     r.id,

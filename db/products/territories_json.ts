@@ -99,7 +99,7 @@ export const shallowTerritories = jsonArray(sql`
   order by t.position, t.id
 `);
 
-/** The territories of product `p` with all their details (ONIX blocks 4 and 6). */
+/** The territories of product `p` with all their details (ONIX block 6). */
 export const territories = jsonArray(sql`
   select
     t.id,

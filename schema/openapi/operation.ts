@@ -16,7 +16,7 @@ import type { SchemaName } from "./schemas.ts";
 export const TAGS = {
   "Products": "The books of the organization.",
   "Rights and supply":
-    "The territories, sales rights, suppliers and prices of a product (ONIX blocks 3, 4 and 6).",
+    "The territories, sales rights, suppliers and prices of a product (ONIX blocks 4 and 6).",
   "References":
     "The organization's records that products refer to. All have the same operations.",
   "Code lists": "The ids and codes shared by all organizations.",

@@ -97,7 +97,7 @@ export const API = {
     operationId: "replaceTerritories",
     summary: "Replace the territories of a product",
     description:
-      "Replaces the whole tree (ONIX blocks 4 and 6); `[]` deletes it. An entry with an `id` keeps that row's id, an entry without one gets a new id. Labels are ignored, so that clients can send a response back. An array has at most 500 entries, all arrays together 20,000.",
+      "Replaces the whole tree (ONIX block 6); `[]` deletes it. An entry with an `id` keeps that row's id, an entry without one gets a new id. Labels are ignored, so that clients can send a response back. An array has at most 500 entries, all arrays together 20,000.",
     tag: "Rights and supply",
     requestHeaders: ["If-Match"],
     body: "ReplaceTerritories",
@@ -117,7 +117,7 @@ export const API = {
     operationId: "replaceSalesRights",
     summary: "Replace the sales rights of a product",
     description:
-      "Replaces all sales rights (ONIX block 3); `[]` deletes them. A right either has a territory or covers the rest of the world. An entry with an `id` keeps that row's id. Labels, `for_sale` and `exclusive` are ignored, so that clients can send a response back. At most 500 entries.",
+      "Replaces all sales rights (ONIX block 4); `[]` deletes them. A right either has a territory or covers the rest of the world. An entry with an `id` keeps that row's id. Labels, `for_sale` and `exclusive` are ignored, so that clients can send a response back. At most 500 entries.",
     tag: "Rights and supply",
     requestHeaders: ["If-Match"],
     body: "ReplaceSalesRights",
