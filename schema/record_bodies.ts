@@ -19,7 +19,7 @@ const ANSWERED = {
   created_at: Timestamp,
   updated_at: Timestamp,
   products: described(
-    "The number of products that refer to the record. Only in responses to `GET` of one record, and not part of the ETag.",
+    "The number of products that refer to the record. Only in responses to `GET` of one record. `If-None-Match` notices a change of it, `If-Match` does not.",
     v.optional(v.pipe(v.number(), v.integer())),
   ),
 };
