@@ -35,17 +35,19 @@ export const PositiveInteger = v.pipe(
 /** An exact amount. The database receives the client's digits. */
 export const Amount = decimal(
   999_999_999_999.9999,
+  "An exact amount, with at most 4 digits after the point.",
   "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
 );
 
 /** A percentage with the precision of an amount. */
 export const Percent = decimal(
   100,
+  "In percent, such as 20 for 20 %, with at most 4 digits after the point.",
   "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
 );
 
 /** A JSON number or a decimal string, from 0 to `maximum`. Negative zero is zero. */
-function decimal(maximum: number, message: string) {
+function decimal(maximum: number, description: string, message: string) {
   const form = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
   return v.pipe(
     v.custom<number | string | RawNumber>(
@@ -61,7 +63,7 @@ function decimal(maximum: number, message: string) {
         { type: "number", minimum: 0, maximum },
         { type: "string", pattern: form.source },
       ],
-      description: "An exact amount, with at most 4 digits after the point.",
+      description,
     }),
   );
 }

@@ -112,12 +112,15 @@ export const ONIX_CODES = {
 
 export type OnixList = keyof typeof ONIX_CODES;
 
-/** A code of the list. */
+/** A code of the list, described by its number for `/code-lists/{number}`. */
 export function code(
   list: OnixList,
   message = `Expected a code of ONIX List ${list}`,
 ) {
-  return v.picklist(ONIX_CODES[list], `invalid_code: ${message}`);
+  return v.pipe(
+    v.picklist(ONIX_CODES[list], `invalid_code: ${message}`),
+    v.description(`A code of ONIX List ${list}.`),
+  );
 }
 
 function codes(text: string): readonly string[] {

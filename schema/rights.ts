@@ -4,12 +4,14 @@ import { amount, day, entry, field, percent, same } from "./entry.ts";
 import { PositiveInteger } from "./numbers.ts";
 import { at, dated, isObject, list } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
-import { Day, oneOf, optional, text, Uuid } from "./values.ts";
+import { Day, described, oneOf, optional, text, Uuid } from "./values.ts";
 
 /*
  * The entries of rights and supply (ONIX blocks 4 and 6), in request bodies and
  * in responses. The OpenAPI document uses the names of these exports.
  */
+
+const DAYS = "The number of days from the receipt of an order to its dispatch.";
 
 const nullableText = v.nullable(v.string());
 
@@ -18,6 +20,10 @@ const words = field(optional(text()), nullableText);
 const count = field(
   optional(PositiveInteger),
   v.nullable(v.pipe(v.number(), v.integer())),
+);
+const days = field(
+  described(DAYS, count.body),
+  described(DAYS, count.answer),
 );
 
 /** The label of a code, from its ONIX list. */
@@ -109,7 +115,7 @@ export const { body: SupplyDetailBody, answer: SupplyDetail } = entry({
     supply_date_role_label: label,
     date: same(Day),
   })),
-  order_time: count,
+  order_time: days,
   pack_quantity: count,
   unpriced_item_type: coded(57),
   prices: many(field(SupplyPriceBody, SupplyPrice)),
