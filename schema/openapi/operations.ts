@@ -33,7 +33,7 @@ export const API = {
     operationId: "listChanges",
     summary: "Follow the changes of products",
     description:
-      "Synchronizes a copy of the products. The first request omits `after` and gets every product. Each next request sends `meta.cursor` as `after`: immediately while `meta.more` is true, else later. Every change arrives at least once, including deletions. A product that changed several times may arrive once, in its last state. Every update of `updated_at` is a change. A change of a referenced record is not, such as another name, or another `product_form_id` of a format. A change appears after all older transactions have ended, so a long transaction delays the feed. A page can have fewer changes than `limit`, even none, while `meta.more` is true.",
+      "Synchronizes a copy of the products. The first request omits `after` and gets every product. Each next request sends `meta.cursor` as `after`: immediately while `meta.more` is true, else later. Every change arrives at least once, including deletions. A product that changed several times may arrive once, in its last state. Every update of `updated_at` is a change. A change of a referenced record is not, such as another name, or another `product_form_id` of a format. A change appears after all older transactions of the database server have ended, so a long transaction delays the feed. A page can have fewer changes than `limit`, even none, while `meta.more` is true.",
     tag: "Products",
     query: ChangesParameters,
     returns: "The changes. `meta` contains the cursor of the next page.",
