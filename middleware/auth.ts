@@ -41,7 +41,8 @@ const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
  * Creates the guard of handlers, which admits callers with sufficient credentials.
  * An API key takes precedence over a Bearer token, which acts for the organization
  * in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED` or `FORBIDDEN`,
- * and `VALIDATION_ERROR` for parameters that the operation does not have.
+ * `VALIDATION_ERROR` for parameters that the operation does not have, and
+ * `SERVICE_UNAVAILABLE` if the credentials cannot be checked now.
  */
 export function createGuard() {
   const known: Known = {

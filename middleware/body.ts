@@ -76,8 +76,8 @@ function checkMediaType(headers: Headers): void {
 /**
  * Reads the bytes of a body into reserved memory. Throws `PAYLOAD_TOO_LARGE` as
  * soon as the body exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's
- * share of memory, `REQUEST_TIMEOUT` for a slow body, or `INVALID_JSON` for an
- * incomplete one.
+ * share of memory or when the service stops, `REQUEST_TIMEOUT` for a slow body, or
+ * `INVALID_JSON` for an incomplete one.
  */
 async function readBytes(
   { request, services, memory: { bodies }, facts }: Context,
