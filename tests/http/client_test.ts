@@ -54,7 +54,8 @@ Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
   const { sh: [types], ts: [client] } = await blocks(README, "Client");
 
   await t.step("generate types from the OpenAPI document", async () => {
-    const npx = `npx() { "${Deno.execPath()}" run -A -q --frozen ` +
+    const npx =
+      `npm() { :; }\nnpx() { "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS_CONFIG}" "$@"; }\n`;
 
     await shell(npx + types, { cwd, env });
