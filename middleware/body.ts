@@ -69,6 +69,7 @@ function checkMediaType(headers: Headers): void {
     throw new ApiError(
       "UNSUPPORTED_MEDIA_TYPE",
       "Content-Encoding is not supported: send the body uncompressed",
+      { headers: { "accept-encoding": "identity" } }, // RFC 9110, 12.5.3
     );
   }
 }

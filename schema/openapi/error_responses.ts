@@ -29,7 +29,8 @@ const WHEN: Record<ErrorCode, string> = {
   PRECONDITION_FAILED:
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
-  UNSUPPORTED_MEDIA_TYPE: "The `Content-Type` is not `application/json`.",
+  UNSUPPORTED_MEDIA_TYPE:
+    "The `Content-Type` is not `application/json` in UTF-8, or the body is compressed.",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",
@@ -41,6 +42,7 @@ const WHEN: Record<ErrorCode, string> = {
 const HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
   UNAUTHORIZED: "WWW-Authenticate",
   IDEMPOTENCY_IN_PROGRESS: "Retry-After",
+  UNSUPPORTED_MEDIA_TYPE: "Accept-Encoding",
   SERVICE_UNAVAILABLE: "Retry-After",
 };
 

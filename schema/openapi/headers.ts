@@ -71,6 +71,10 @@ export const RESPONSE_HEADERS = {
   "Ignored-Fields": header(
     "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`. Absent if there are none.",
   ),
+  "Accept-Encoding": header(
+    "The supported content coding, if that of the body is not (RFC 9110, 12.5.3).",
+    { enum: ["identity"] },
+  ),
   "WWW-Authenticate": required("How to authenticate (RFC 9110, 11.6.1)."),
   "Retry-After": header(
     "The number of seconds to wait before a retry, if a retry can succeed.",

@@ -127,7 +127,10 @@ Deno.test("The body of a request", async (t) => {
       for (const body of [packed, '{"title":"x"}']) {
         const replies = await writes(body, { "content-encoding": encoding });
 
-        for (const { status } of replies) assertEquals(status, 415, encoding);
+        for (const { status, headers } of replies) {
+          assertEquals(status, 415, encoding);
+          assertEquals(headers.get("accept-encoding"), "identity");
+        }
       }
     }
     const [created] = await writes('{"title":"x"}', {
