@@ -34,7 +34,7 @@ export const COMMANDS: Record<string, Command> = {
   "recount": command({
     usage: "recount",
     does:
-      "Recounts all products, invalidates all stored answers and expires all cursors of /products/changes, after SQL that ran without triggers; writers wait for it",
+      "Recounts all products, invalidates all stored JSON, and expires all cursors of /products/changes, after SQL that ran without triggers; writers wait for it",
     args: {},
     async run(_, connect) {
       await recount(connect());
