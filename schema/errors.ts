@@ -157,6 +157,15 @@ export function unknownReference(pointer: string): ErrorDetail {
   };
 }
 
+/** The detail of an entry's `id` that is not one of the product's own entries. */
+export function unknownEntry(pointer: string): ErrorDetail {
+  return {
+    pointer,
+    code: "unknown_reference",
+    message: "The product has no entry with this id",
+  };
+}
+
 /** The detail of a series that is not one of the product's collections (specification, 2.1). */
 export function seriesNotAttached(pointer: string): ErrorDetail {
   return {

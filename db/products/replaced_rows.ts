@@ -1,4 +1,4 @@
-import { invalid, unknownReference } from "../../schema/errors.ts";
+import { invalid, unknownEntry } from "../../schema/errors.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Operations } from "../database.ts";
 import type { Check } from "./check.ts";
@@ -66,7 +66,7 @@ function existing(productId: string, named: readonly NamedRow[]): Check[] {
       if (unknown.length === 0) return;
       throw invalid(
         "The body",
-        unknown.map(({ pointer }) => unknownReference(pointer)),
+        unknown.map(({ pointer }) => unknownEntry(pointer)),
       );
     },
   }];

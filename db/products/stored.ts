@@ -4,7 +4,7 @@ import {
   endsTooEarly,
   type ErrorDetail,
   seriesNotAttached,
-  unknownReference,
+  unknownEntry,
 } from "../../schema/errors.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
@@ -96,7 +96,7 @@ export function wrongRows(body: ProductBody, stored: Stored): ErrorDetail[] {
       if (!entry.id) return;
       const row = rows.find(({ id }) => id === entry.id);
       if (row) compare(`/${key}/${i}`, entry, row);
-      else details.push(unknownReference(`/${key}/${i}/id`));
+      else details.push(unknownEntry(`/${key}/${i}/id`));
     });
 
   match(

@@ -103,6 +103,10 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
 
         for (const reply of alone) {
           assertDetails(reply, [`/${array}/0/id`, "unknown_reference"]);
+          assertEquals(
+            reply.body.error.details[0].message,
+            "The product has no entry with this id",
+          );
         }
         assertDetails(
           unknown,
