@@ -99,7 +99,7 @@ export const Parameters = v.object({
     v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
   ),
   limit: described(
-    "The size of a page. A limit above 100 counts as 100.",
+    "The size of a page. A limit above 100 counts as 100. A page over 16 MiB is refused (`too_large`).",
     v.optional(limit(100), "50"),
   ),
   search: described(
