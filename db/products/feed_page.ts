@@ -19,6 +19,9 @@ interface Page extends PageRow {
   more: boolean;
 }
 
+/** The assumed size of the arrays of a product without a document, in bytes. */
+const UNKNOWN_BYTES = 2 ** 17;
+
 /**
  * A page of changes, with this summary of product `p`. It merges an index range of
  * products with one of deletions. It omits the deletion of a product that exists
@@ -30,6 +33,26 @@ export function pageOf(
   summary: Statement,
 ): Statement<Page> {
   const next = String(limit + 1);
+  // Building the arrays of large products takes seconds. The size of a stored document
+  // is known without reading it.
+  const small = sql`
+    select c.version, c.id, c.deleted_at, c.place
+    from (
+      select c.*, sum(s.bytes) over (order by c.place) - s.bytes as bytes_before
+      from positions c
+      cross join lateral (
+        select case when c.deleted_at is null
+          then coalesce((
+            select octet_length(d.details)
+            from product_documents d
+            where d.organization_id = ${organization} and d.product_id = c.id
+          ), ${UNKNOWN_BYTES}::int)
+          else 0
+        end as bytes
+      ) s
+    ) c
+    where c.bytes_before < ${MAX_BYTES}
+  `;
   return sql<Page>`
     with positions as materialized (
       select
@@ -69,7 +92,9 @@ export function pageOf(
         shown.entry,
         sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
       -- No page is larger: a constant limit keeps the generic plan.
-      from (select * from positions limit 1001) c
+      from (${
+    include.size > 0 ? small : sql`select * from positions`
+  } limit 1001) c
       join organizations o on o.id = ${organization}
       -- The limit forces a look-up by primary key.
       left join lateral (

@@ -33,12 +33,11 @@ export async function listProducts(
   database: Operations,
   query: ListQuery,
 ): Promise<Page> {
-  const page = await readPage(
+  const { entries, total, bytes } = await readPage(
     database,
-    pageOf(query),
-    (page) => samePage(query, page),
+    pageOf(query, documented),
+    () => pageOf(query, current),
   );
-  const { entries, total, bytes } = page;
   if (Number(bytes) > MAX_BYTES) {
     throw invalid("The query", [{
       parameter: "limit",
@@ -58,16 +57,40 @@ interface Row extends PageRow {
   entries: string | null;
   bytes: string | null;
   total: string;
-  /** The comma-separated ids of the page's products if a document is missing. */
-  ids: string | null;
 }
 
+/** Where a page reads the summaries of the products that it has found. */
+interface Source {
+  summary: Statement;
+  /** The FROM clause of product `p` with the columns that `summary` needs. */
+  products(found: Statement): Statement;
+}
+
+/** Documents only, which need no other columns of products. */
+const documented: Source = {
+  summary: storedSummary,
+  products: (found) => sql`${found} p (id, updated_at, place)`,
+};
+
+/** Documents or the tables. */
+const current: Source = {
+  summary: currentSummary,
+  products: (found) =>
+    sql`
+    ${found} page (id, updated_at, place)
+    join products p on p.organization_id = ${organization} and p.id = page.id
+  `,
+};
+
 /**
- * The page, from documents only. One statement keeps page and total consistent.
- * Selecting the products from an index before joining makes late pages of a million
- * products a hundred times faster. Only products after OFFSET become rows.
+ * The page. One statement keeps products, order and total consistent. Selecting the
+ * products from an index before joining makes late pages of a million products a
+ * hundred times faster. Only products after OFFSET become rows.
  */
-function pageOf(query: ListQuery): Statement<Row> {
+function pageOf(
+  query: ListQuery,
+  { summary, products }: Source,
+): Statement<Row> {
   const { limit, page, sort } = query;
   const offset = String(BigInt(page - 1) * BigInt(limit));
   // Filters make many statement texts. Only the most frequent lists are prepared.
@@ -76,9 +99,9 @@ function pageOf(query: ListQuery): Statement<Row> {
     ? sql`limit ${hidden(limit, "bigint")} offset ${hidden(offset, "bigint")}`
     : sql`limit ${limit} offset ${offset}`;
   const { key, order } = SORTING[sort];
-  const statement = entriesOf(query, storedSummary, {
+  const statement = entriesOf(query, summary, {
     total: total(query),
-    products: sql`
+    products: products(sql`
       rows from (
         unnest(array(
           select row(page.id, page.updated_at)
@@ -91,25 +114,10 @@ function pageOf(query: ListQuery): Statement<Row> {
           ) page
           order by ${order}
         )) as (id uuid, updated_at timestamptz)
-      ) with ordinality p (id, updated_at, place)
-    `,
+      ) with ordinality
+    `),
   });
   return isPrepared ? statement : unprepared(statement);
-}
-
-/**
- * The same products, from documents or the tables. Products that were deleted
- * meanwhile are subtracted from the total.
- */
-function samePage(query: ListQuery, { ids, total }: Row): Statement<Row> {
-  const rows = ids!.split(",").length;
-  return entriesOf(query, currentSummary, {
-    total: sql`${total}::bigint - ${rows}::int + count(*)`,
-    products: sql`
-      unnest(string_to_array(${ids}, ',')::uuid[]) with ordinality page (id, place)
-      join products p on p.organization_id = ${organization} and p.id = page.id
-    `,
-  });
 }
 
 /**
@@ -129,7 +137,6 @@ function entriesOf(
     raw(String(MAX_BYTES))
   } then string_agg(e.entry, '},{') end as entries,
       sum(octet_length(e.entry)) as bytes,
-      case when bool_or(e.entry is null) then array_to_string(array_agg(e.id), ',') end as ids,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable
     from (

@@ -67,13 +67,13 @@ export interface PageRow {
 export async function readPage<Row extends PageRow>(
   database: Operations,
   stored: Statement<Row>,
-  current: (page: Row) => Statement<Row>,
+  current: () => Statement<Row>,
 ): Promise<Row> {
   const [page] = await database.scan(stored);
   if (!page!.missing) return page!;
   if (page!.is_storable) {
     database.afterwards(...storeProducts(page!.missing.split(",")));
   }
-  const [complete] = await database.scan(current(page!));
+  const [complete] = await database.scan(current());
   return complete!;
 }

@@ -55,6 +55,22 @@ export function identifiersOf(items: readonly Item[]): {
 }
 
 /**
+ * The keys by which concurrent upserts could find a product that these operations
+ * upsert: those that they match, and the ISBNs that they write.
+ */
+export function lockedKeys(items: readonly Item[]): Key[] {
+  return items.flatMap(({ operation }): Key[] => {
+    if (operation.method !== "upsert") return [];
+    const { match, value, updated: { isbn13, isbn10 } } = operation;
+    return [
+      { match, value },
+      ...isbn13 ? [{ match: "isbn13" as const, value: isbn13 }] : [],
+      ...isbn10 ? [{ match: "isbn10" as const, value: isbn10 }] : [],
+    ];
+  });
+}
+
+/**
  * Splits the operations before the first that depends on an earlier one, by a
  * product or a key. The operations in `now` can be written together.
  */

@@ -9,6 +9,7 @@ import { lockKeys, lockMatches } from "./upsert_keys.ts";
 import {
   identifiersOf,
   type Item,
+  lockedKeys,
   nextRound,
   type Operation,
 } from "./rounds.ts";
@@ -73,7 +74,7 @@ async function runAll(run: Run, items: Item[]): Promise<void> {
   while (rest.length > 0) {
     const { ids, keys } = identifiersOf(rest);
     const [, found] = ids.length + keys.length > 0
-      ? await run.tx.send(lockKeys(keys), lockMatches(ids, keys))
+      ? await run.tx.send(lockKeys(lockedKeys(rest)), lockMatches(ids, keys))
       : [[], []];
     const { now, later } = nextRound(rest, found);
     const tasks = now.flatMap((matched) => {

@@ -373,6 +373,27 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(await total(org), 1);
   });
 
+  await t.step(
+    "creates one product for concurrent upserts by different ISBNs",
+    async () => {
+      const org = await app.organization();
+      const body = { title: "Emma", isbn13: ISBN, isbn10: "0141439580" };
+      const upserts = ["isbn13", "isbn10"].flatMap((match) =>
+        Array(10).fill([{ method: "upsert", match, body }])
+      );
+
+      const answers = await Promise.all(
+        upserts.map((operations) => send(org, operations)),
+      );
+
+      assertEquals(
+        answers.flat().map(({ status }: { status: number }) => status).sort(),
+        [...Array(19).fill(200), 201],
+      );
+      assertEquals(await total(org), 1);
+    },
+  );
+
   await t.step("maintains exact counts during concurrent batches", async () => {
     const org = await app.organization();
     const products = await Promise.all(

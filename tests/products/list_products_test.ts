@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { openApp } from "../support/harness.ts";
+import { openApp, send } from "../support/harness.ts";
 import { fullBody } from "../support/bodies.ts";
 import { idsOf, load } from "../support/loading.ts";
+import { withOperations } from "../support/operations.ts";
 
 /** The number of products inserted while the list is read, and the page size. */
 const [PRODUCTS, LIMIT] = [30, 7];
@@ -263,6 +264,37 @@ Deno.test("GET /products", async (t) => {
       const { body } = await org.get("/api/products?limit=100");
       assertEquals(body.meta.total, PRODUCTS + 1);
       assertEquals(body.data.length, PRODUCTS + 1);
+    },
+  );
+
+  await t.step(
+    "returns only products that match, although they change meanwhile",
+    async () => {
+      const org = await app.organization();
+      const changed = await org.create({ publisher_id: org.publisher });
+      const other = await org.create({ publisher_id: org.publisher });
+      // A new name invalidates the stored JSON, so the list reads twice.
+      await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
+      let scans = 0;
+      const database = withOperations(app.database, (operations) => ({
+        ...operations,
+        async scan(statement) {
+          if (++scans === 2) {
+            await org.put(changed.path, { publisher_id: null });
+          }
+          return await operations.scan(statement);
+        },
+      }));
+
+      const { body } = await send(
+        app.variant({ database }),
+        `/api/products?publisher_id=${org.publisher}`,
+        { headers: { "x-api-key": org.key } },
+      );
+
+      assertEquals(scans, 2);
+      assertEquals(idsOf(body.data), [other.id]);
+      assertEquals(body.meta.total, 1);
     },
   );
 });
