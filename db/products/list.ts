@@ -78,7 +78,13 @@ const current: Source = {
   products: (found) =>
     sql`
     ${found} page (id, updated_at, place)
-    join products p on p.organization_id = ${organization} and p.id = page.id
+    -- The limit forces a look-up by primary key.
+    cross join lateral (
+      select p.*
+      from products p
+      where p.organization_id = ${organization} and p.id = page.id
+      limit 1
+    ) p
   `,
 };
 
