@@ -6,6 +6,7 @@ import { openDatabase } from "../../db/database.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
 import { recount } from "../../db/products/recount.ts";
+import { SETTINGS } from "../support/harness.ts";
 import { script } from "../support/script.ts";
 import { readConfig } from "../../schema/config.ts";
 
@@ -174,4 +175,19 @@ Deno.test("deno task doctor without a database", async (t) => {
       assert(!report.includes("secret"));
     },
   );
+
+  await t.step({
+    name: "says which parameters of the URL only libpq knows",
+    ignore: !SETTINGS.url,
+    async fn() {
+      const url = new URL(SETTINGS.url!);
+      url.searchParams.set("channel_binding", "require");
+
+      const { ok, report } = await run({ DATABASE_URL: String(url) });
+
+      assert(!ok);
+      assertStringIncludes(report, "channel_binding");
+      assertStringIncludes(report, "Remove this parameter from DATABASE_URL");
+    },
+  });
 });
