@@ -10,6 +10,7 @@ import { countingReads } from "../support/counting.ts";
 import { eventually } from "../support/eventually.ts";
 import { withoutRequestId } from "../support/expect.ts";
 import { openApp, send } from "../support/harness.ts";
+import { unavailable } from "../../schema/errors.ts";
 import { withOperations } from "../support/operations.ts";
 
 const PRODUCTS = "/api/products";
@@ -179,6 +180,25 @@ Deno.test("An API key", async (t) => {
     assertEquals(counted.reads, 21);
   });
 
+  await t.step("is looked up again after a failed look-up", async () => {
+    const org = await app.organization();
+    let failures = 1;
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      lookUp(statement) {
+        if (failures-- > 0) throw unavailable("The database is not available");
+        return operations.lookUp(statement);
+      },
+    }));
+    const handler = app.variant({ database });
+    const ask = () =>
+      send(handler, PRODUCTS, { headers: { "x-api-key": org.key } });
+
+    const [failed, later] = [await ask(), await ask()];
+
+    assertEquals([failed.status, later.status], [503, 200]);
+  });
+
   await t.step("permits only reading with the scope read", async () => {
     const org = await app.organization();
     const { path } = await org.create({ title: "Emma" });
@@ -241,6 +261,25 @@ Deno.test("An API key", async (t) => {
     using _ = clockAhead(60_000);
     assertEquals((await withKey(org.key)).status, 401);
   });
+
+  await t.step(
+    "stops working at its expiry before its revocation",
+    async () => {
+      const org = await app.organization();
+      const { key, statement } = newKey({
+        organizationId: org.id,
+        name: "Test",
+        scope: "read",
+        expiresAt: new Date(Date.now() + 60_000).toISOString(),
+      });
+      await app.sql((sql) => sql`${statement}`);
+      await revoke(key, new Date(Date.now() + 3_600_000));
+
+      assertEquals((await withKey(key)).status, 200);
+      using _ = clockAhead(60_000);
+      assertEquals((await withKey(key)).status, 401);
+    },
+  );
 
   await t.step(
     "stops working within five seconds of its deletion",
@@ -314,6 +353,29 @@ Deno.test("An API key", async (t) => {
     using _later = clockAhead(60_000);
     await use();
     assertEquals(writes, 2);
+  });
+
+  await t.step("works although its use cannot be recorded", async () => {
+    const org = await app.organization();
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      write: () => Promise.reject(new Error("No space left")),
+    }));
+    const handler = app.variant({ database });
+
+    const { status } = await send(handler, PRODUCTS, {
+      headers: { "x-api-key": org.key },
+    });
+
+    assertEquals(status, 200);
+    const warnings = () =>
+      app.logged.filter(({ message }) =>
+        message === "Could not record the last use of an API key"
+      ).map(({ level, api_key }) => ({ level, api_key }));
+    await eventually(
+      [{ level: "warn", api_key: org.key.slice(4, 16) }],
+      warnings,
+    );
   });
 
   async function revoke(key: string, at: Date): Promise<void> {

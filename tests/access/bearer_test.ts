@@ -69,6 +69,18 @@ Deno.test("A Bearer token", async (t) => {
   );
 
   await t.step(
+    "belongs to one organization, however x-organization-id is written",
+    async () => {
+      const org = await app.organization();
+      const token = tokenOf(await member("viewer", org));
+
+      await withToken(token, org.id.toUpperCase());
+
+      assertEquals(app.logged.at(-1)!.organization_id, org.id);
+    },
+  );
+
+  await t.step(
     "is accepted with any case of the scheme, and no other form",
     async () => {
       const org = await app.organization();
@@ -185,6 +197,7 @@ Deno.test("A Bearer token", async (t) => {
       }
       assertEquals(bodies.size, 1);
       assertEquals((await withToken(token, org.id)).status, 200);
+      assertEquals((await withToken(token, other.id)).status, 403);
     },
   );
 

@@ -18,6 +18,8 @@ Deno.test("A token, while its key set is unavailable,", async (t) => {
   const jwks = { keys: [ec.jwk] };
   const troubles: Record<string, () => Response | Promise<Response>> = {
     "an error": () => new Response(null, { status: 500 }),
+    "an error with a key set": () =>
+      Response.json({ keys: [] }, { status: 500 }),
     "HTML": () =>
       new Response("<html>", { headers: { "content-type": "text/html" } }),
     "nothing": () => new Response(null, { status: 204 }),

@@ -155,6 +155,21 @@ Deno.test("A token signed by a key of a key set", async (t) => {
     },
   );
 
+  await t.step(
+    "is refused ten minutes after the removal of its key",
+    async () => {
+      let keys = [ec.jwk];
+      await using server = keyServer(() => Response.json({ keys }));
+      const verify = verifierFor(server);
+      assertEquals(await verify(await ec.sign()), "reader-1");
+
+      keys = [(await signer("ES256", "next")).jwk];
+
+      using _ = clockAhead(11 * 60_000);
+      await refuses(verify, await ec.sign());
+    },
+  );
+
   await t.step("is accepted from a newly added key", async () => {
     const keys = [ec.jwk];
     await using server = keyServer(() => Response.json({ keys }));

@@ -117,6 +117,12 @@ Deno.test("The log", async (t) => {
     },
   );
 
+  await t.step("contains at most 200 characters of a path", async () => {
+    await org.get("/x".repeat(5_000));
+
+    assertEquals(app.logged.at(-1)!.path, "/x".repeat(100));
+  });
+
   function assertNothingSecret(): void {
     const log = JSON.stringify(app.logged);
     for (const secret of [WORD, SECRET, token, org.key.slice(17)]) {

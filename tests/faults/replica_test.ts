@@ -172,6 +172,25 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
     ]);
   });
 
+  await t.step("continues a cursor that is ahead of it", async () => {
+    const org = await follower.organization();
+    const reader = await org.issueKey("read");
+    await follower.caughtUp();
+    await follower.pause();
+    await org.create();
+    const { body: { meta } } = await org.get(`${LIST}/changes`);
+    const next = `${LIST}/changes?after=${meta.cursor}`;
+
+    const early = await follower.get(reader, next);
+    await follower.resume();
+    await follower.caughtUp();
+    const later = await follower.get(reader, next);
+
+    for (const { status, body } of [early, later]) {
+      assertEquals([status, body.data], [200, []]);
+    }
+  });
+
   await t.step("keeps organizations apart", async () => {
     const [ours, theirs] = [
       await follower.organization(),

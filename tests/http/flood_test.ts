@@ -29,6 +29,9 @@ const MIB = 1_048_576;
 /** More bodies of 1 MiB than one caller may have in memory. */
 const STALLED = 40;
 
+/** More bodies than one caller may send at once, since each holds a read buffer. */
+const STALLED_SHORT = 450;
+
 Deno.test("A flood", async (t) => {
   await using app = await openApp({
     verifyToken: (token) => Promise.resolve(token.split(".")[1]!),
@@ -36,12 +39,12 @@ Deno.test("A flood", async (t) => {
   const org = await app.organization();
   const { path } = await org.create();
 
-  async function editor(): Promise<HeadersInit> {
+  async function member(role: string): Promise<HeadersInit> {
     const user = crypto.randomUUID();
     await app.sql((sql) =>
       sql`
         insert into organization_members (organization_id, user_id, role)
-        values (${org.id}, ${user}, 'editor')
+        values (${org.id}, ${user}, ${role})
       `
     );
     return {
@@ -77,6 +80,50 @@ Deno.test("A flood", async (t) => {
     },
   );
 
+  await t.step("of bodies that were answered leaves no trace", async () => {
+    const key = { "x-api-key": org.key };
+    const writes: [string, string, HeadersInit, object][] = [
+      ["POST", "/api/products", key, { title: "" }],
+      ["PUT", path, key, { title: "" }],
+      ["POST", "/api/products/batch", key, { operations: [] }],
+      ["POST", "/api/api-keys", await member("admin"), { name: "" }],
+    ];
+    for (const [method, path, credentials, body] of writes) {
+      for (let i = 0; i < STALLED; i++) {
+        const { status } = await send(app.handler, path, {
+          method,
+          headers: { ...credentials, "content-type": "application/json" },
+          body: JSON.stringify(body).padEnd(MIB - 100),
+        });
+
+        assertEquals(status, 400, `${method} ${path}`);
+      }
+    }
+  });
+
+  await t.step("of short bodies that stall is limited too", async () => {
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+
+    const stalled = Array.from(
+      { length: STALLED_SHORT },
+      () =>
+        send(app.handler, "/api/products", {
+          method: "POST",
+          headers: { "x-api-key": org.key, "content-type": "application/json" },
+          body: unfinished(20, end),
+        }),
+    );
+    const refused = await Promise.any([
+      Promise.any(stalled),
+      pause(2_000),
+    ]);
+    resolve();
+    const statuses = (await Promise.all(stalled)).map(({ status }) => status);
+
+    assertEquals(refused?.status, 503);
+    assertEquals(new Set(statuses), new Set([201, 503]));
+  });
+
   for (const kind of ["key", "user"]) {
     await t.step(`of stalled bodies affects only its own ${kind}`, async () => {
       const other = { "x-api-key": (await app.organization()).key };
@@ -84,7 +131,7 @@ Deno.test("A flood", async (t) => {
         ? [{ "x-api-key": org.key }, {
           "x-api-key": await org.issueKey("write"),
         }]
-        : [await editor(), await editor()];
+        : [await member("editor"), await member("editor")];
       const post = (credentials: HeadersInit, body: BodyInit) =>
         send(app.handler, "/api/products", {
           method: "POST",

@@ -4,6 +4,7 @@ import {
   assertMatch,
   assertNotEquals,
 } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { openApp, send, SETTINGS } from "../support/harness.ts";
 
@@ -259,9 +260,15 @@ Deno.test("The protocol", async (t) => {
   await t.step("is ready while lists run", async () => {
     let isOver = false;
     const sleeping = Promise.all(Array.from(
-      { length: 4 },
-      () => app.sql((sql) => sql.unsafe("select pg_sleep(0.2)")),
-    )).then(() => isOver = true);
+      { length: SETTINGS.poolSize },
+      async () => {
+        await app.sql((sql) => sql.unsafe("select pg_sleep(0.2)"));
+        isOver = true;
+      },
+    ));
+
+    // The time for the lists to take their slots.
+    await pause(50);
 
     assertEquals((await app.send("/health/ready")).status, 200);
 

@@ -17,6 +17,48 @@ const STREAMS = 200;
 
 const BUNDLE = "/docs/swagger-ui-bundle.js";
 
+/** Longer than a chunk. Some chunks would end within a surrogate pair. */
+const TEXT = "é😀".repeat(49_999) + "é";
+
+Deno.test("A long response", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const texts = Array(3).fill(TEXT);
+  const { path } = await org.create({
+    collateral: texts.map((text) => ({
+      collateral_type: "text_content",
+      text,
+    })),
+  });
+
+  await t.step("is complete, with its length", async () => {
+    const { body: { data }, headers, text } = await org.get(path);
+
+    const length = new TextEncoder().encode(text).length;
+    assertEquals(Number(headers.get("content-length")), length);
+    assertEquals(
+      data.collateral.map(({ text }: { text: string }) => text),
+      texts,
+    );
+  });
+
+  await t.step("is sent to a client that reads slowly", async () => {
+    const handler = app.variant({ sendTimeoutMs: 300 });
+    const response = await handler(
+      new Request(`http://catalogue.test${path}`, {
+        headers: { "x-api-key": org.key },
+      }),
+    );
+    let size = 0;
+    for await (const chunk of response.body!) {
+      size += chunk.length;
+      await pause(60);
+    }
+
+    assertEquals(size, Number(response.headers.get("content-length")));
+  });
+});
+
 Deno.test("Unread responses", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
@@ -24,7 +66,7 @@ Deno.test("Unread responses", async (t) => {
   const long = await org.create({
     collateral: Array.from({ length: 3 }, () => ({
       collateral_type: "text_content",
-      text: "é😀".repeat(49_999) + "é",
+      text: TEXT,
     })),
   });
 
@@ -42,6 +84,17 @@ Deno.test("Unread responses", async (t) => {
     const whole = await (await fetch(server.origin + BUNDLE)).text();
 
     assert(whole.length > 1_000_000);
+  });
+
+  await t.step("are not those to HEAD", async () => {
+    const read = (method: string) =>
+      app.send(long.path, { method, headers: { "x-api-key": org.key } });
+
+    for (let i = 0; i < STREAMS; i++) {
+      assertEquals((await read("HEAD")).status, 200);
+    }
+
+    assertEquals((await read("GET")).status, 200);
   });
 
   await t.step("use up only their own key's share", async () => {

@@ -141,6 +141,24 @@ Deno.test("The body of a request", async (t) => {
     assertEquals(bare.body.error.code, "INVALID_JSON");
   });
 
+  await t.step("is not read further once it is refused", async () => {
+    let isCancelled = false;
+
+    const { status } = await send(app.handler, "/api/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/json" },
+      body: new ReadableStream({
+        pull: (stream) => stream.enqueue(new Uint8Array(1_000_000)),
+        cancel() {
+          isCancelled = true;
+        },
+      }),
+    });
+
+    assertEquals(status, 413);
+    assert(isCancelled);
+  });
+
   await t.step("is refused with 408 if it is too slow", async () => {
     const started = performance.now();
     let timer: ReturnType<typeof setInterval>;

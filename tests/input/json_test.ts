@@ -107,7 +107,7 @@ Deno.test("The JSON of a body", async (t) => {
       }]}`;
     const members = Array.from({ length: 50_001 }, (_, i) => `"${i}":1`);
     const texts = {
-      "names and values": [array("1", 100_000), `{${members.join(",")}}`],
+      "names and values": [array("1", 99_998), `{${members.join(",")}}`],
       "more than 15 digits": [array("1e400", 10_001)],
     };
     for (const [what, refused] of Object.entries(texts)) {
@@ -121,7 +121,8 @@ Deno.test("The JSON of a body", async (t) => {
         assertStringIncludes(body.error.message, what);
       }
     }
-    for (const text of [array("1", 90_000), array('"1e400,:[{"', 70_000)]) {
+    const accepted = [array("1", 99_997), array("1e400", 10_000)];
+    for (const text of [...accepted, array('"1e400,:[{"', 70_000)]) {
       for (const { status } of await writes(text)) assert(status < 300);
     }
   });

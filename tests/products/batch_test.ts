@@ -26,6 +26,10 @@ async function send(
   return body.data;
 }
 
+interface Answer {
+  data: { updated_at: string };
+}
+
 // deno-lint-ignore no-explicit-any
 function statusesOf(answers: any[]): number[] {
   return answers.map(({ status }) => status);
@@ -282,6 +286,11 @@ Deno.test("POST /products/batch", async (t) => {
     assertEquals(statusesOf(answers), [200, 200, 200, 201, 200, 200, 404]);
     assertEquals(answers[1].data.id, id);
     assertEquals(answers[2].data.title, "Found by its new ISBN");
+    const times = answers.slice(0, 3).map(({ data }: Answer) =>
+      data.updated_at
+    );
+    assertEquals(new Set(times).size, 3);
+    assertEquals(times.toSorted(), times);
     assertEquals(answers[4].data.id, answers[3].data.id);
     assertEquals(answers[4].data.title, "Another");
     assertEquals(await total(org), 1);
@@ -304,6 +313,23 @@ Deno.test("POST /products/batch", async (t) => {
 
     assertEquals(statusesOf(answers), [201, 200, 200, 200]);
     assertEquals(answers[3].data.title, "Sanditon");
+    assertEquals(await total(org), 1);
+  });
+
+  await t.step("finds a product by the ISBN-10 of a creation", async () => {
+    const org = await app.organization();
+    const isbn10 = "0306406152";
+
+    const answers = await send(org, [
+      create("Emma", { isbn10 }),
+      {
+        method: "upsert",
+        match: "isbn10",
+        body: { isbn10, title: "Sanditon" },
+      },
+    ]);
+
+    assertEquals(statusesOf(answers), [201, 200]);
     assertEquals(await total(org), 1);
   });
 
@@ -393,6 +419,39 @@ Deno.test("POST /products/batch", async (t) => {
       assertEquals(await total(org), 1);
     },
   );
+
+  await t.step("lets one of many batches with If-Match succeed", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    const if_match = (await org.get(path)).headers.get("etag")!;
+
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        send(org, [
+          { method: "update", id, if_match, body: { page_count: 1 + i } },
+        ])),
+    );
+
+    assertEquals(statusesOf(replies.flat()).sort(), [
+      200,
+      ...Array(11).fill(412),
+    ]);
+  });
+
+  await t.step("deletes or updates a product that both address", async () => {
+    const org = await app.organization();
+    for (let i = 0; i < 12; i++) {
+      const { id, path } = await org.create();
+
+      const [[updated], deleted] = await Promise.all([
+        send(org, [{ method: "update", id, body: { page_count: 1 } }]),
+        org.delete(path),
+      ]);
+
+      assert([200, 404].includes(updated.status), JSON.stringify(updated));
+      assertEquals(deleted.body.data.deleted, true);
+    }
+  });
 
   await t.step("maintains exact counts during concurrent batches", async () => {
     const org = await app.organization();

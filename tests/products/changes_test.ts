@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
+import { clockAhead } from "../support/clock.ts";
 import { Copy } from "../support/copy.ts";
 import { type App, openApp, type Organization } from "../support/harness.ts";
 
@@ -344,6 +345,28 @@ async function refusals(t: Deno.TestContext, app: App) {
     const { status } = await org.get(`${PATH}?after=${encoded(fields)}`);
 
     assertEquals(status, 200);
+  });
+
+  await t.step("ages a cursor until the client reaches the end", async () => {
+    const org = await app.organization();
+    for (let i = 0; i < 3; i++) await org.create();
+    await new Copy(org, app).catchUp();
+    const slow = new Copy(org, app);
+    const quick = new Copy(org, app);
+    await slow.read("limit=1");
+    await quick.catchUp();
+
+    using _ = clockAhead(29 * 86_400_000);
+    await slow.read("limit=1");
+    await quick.read();
+    using _later = clockAhead(2 * 86_400_000);
+    const [late, current] = [
+      await org.get(`${PATH}?limit=1&after=${slow.cursor}`),
+      await org.get(`${PATH}?after=${quick.cursor}`),
+    ];
+
+    assertEquals([late.status, late.body.error?.code], [410, "CURSOR_EXPIRED"]);
+    assertEquals(current.status, 200);
   });
 
   await t.step("returns 400 for other parameters", async () => {

@@ -194,4 +194,26 @@ Deno.test("Conditional requests", async (t) => {
     const winner = replies.find(({ status }) => status === 200)!;
     assertEquals((await org.get(path)).body.data, winner.body.data);
   });
+
+  await t.step("let one of many writers and deleters succeed", async () => {
+    for (let round = 0; round < 6; round++) {
+      const org = await app.organization();
+      const { path } = await org.create();
+      const etag = (await org.get(path)).headers.get("etag")!;
+      const headers = { "if-match": etag };
+
+      const replies = await Promise.all(
+        Array.from(
+          { length: 8 },
+          (_, i) =>
+            i % 2
+              ? org.put(path, { page_count: 10 + i }, headers)
+              : org.delete(path, headers),
+        ),
+      );
+
+      const statuses = replies.map(({ status }) => status);
+      assertEquals(statuses.filter((status) => status === 200).length, 1);
+    }
+  });
 });

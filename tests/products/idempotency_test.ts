@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { openApp } from "../support/harness.ts";
+import type { Reply } from "../support/envelope.ts";
+import { openApp, send, SETTINGS } from "../support/harness.ts";
+import { withOperations } from "../support/operations.ts";
 import { createRecord } from "../support/records.ts";
 
 Deno.test("POST /products with Idempotency-Key", async (t) => {
@@ -146,6 +148,110 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
     assertEquals(status, 201);
     assertEquals(answered.get("idempotent-replayed"), null);
     assertEquals((await org.get("/api/products")).body.meta.total, 2);
+  });
+
+  await t.step("remembers the new use of a key after a day", async () => {
+    const org = await app.organization();
+    const headers = { "idempotency-key": "order-1" };
+    await org.post("/api/seasons", { name: "Spring" }, headers);
+    await app.sql((sql) =>
+      sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`
+    );
+    const create = () =>
+      org.post("/api/products", { title: "Persuasion" }, headers);
+
+    const [first, second] = [await create(), await create()];
+
+    assertEquals(second.headers.get("idempotent-replayed"), "true");
+    assertEquals(second.text, first.text);
+    assertEquals((await org.get("/api/products")).body.meta.total, 1);
+  });
+
+  await t.step("keeps a key for a day although others are used", async () => {
+    const org = await app.organization();
+    const create = (key: string) =>
+      org.post("/api/products", { title: "Emma" }, { "idempotency-key": key });
+    const first = await create("order-1");
+    await app.sql((sql) =>
+      sql`update idempotency_keys set created_at = now() - interval '23 hours' where organization_id = ${org.id}`
+    );
+
+    await create("order-2");
+    const second = await create("order-1");
+
+    assertEquals(second.text, first.text);
+    assertEquals((await org.get("/api/products")).body.meta.total, 2);
+  });
+
+  await t.step("deletes keys that are older than a day", async () => {
+    const org = await app.organization();
+    const create = (key: string) =>
+      org.post("/api/products", { title: "Emma" }, { "idempotency-key": key });
+    await create("order-1");
+    await create("order-2");
+    await app.sql((sql) =>
+      sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`
+    );
+
+    await create("order-2");
+
+    const keys = await app.sql((sql) =>
+      sql<
+        { key: string }[]
+      >`select key from idempotency_keys where organization_id = ${org.id}`
+    );
+    assertEquals(keys.map(({ key }) => key), ["order-2"]);
+  });
+
+  await t.step({
+    name: "refuses the key with Retry-After while it is in use (409)",
+    // The embedded database runs one transaction at a time.
+    ignore: !SETTINGS.url,
+    async fn() {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const headers = { "idempotency-key": "order-1" };
+      let refused: Reply | undefined;
+      let apart: Reply | undefined;
+      const database = withOperations(app.database, (operations) => ({
+        ...operations,
+        transaction: (work, ...opening) =>
+          operations.transaction(async (tx) => {
+            // Sends the opening statements.
+            await tx.send();
+            refused ??= await org.post(
+              "/api/products",
+              { title: "A" },
+              headers,
+            );
+            apart ??= await other.post(
+              "/api/products",
+              { title: "A" },
+              headers,
+            );
+            return await work(tx);
+          }, ...opening),
+      }));
+
+      const { status } = await send(
+        app.variant({ database }),
+        "/api/products",
+        {
+          method: "POST",
+          headers: {
+            ...headers,
+            "x-api-key": org.key,
+            "content-type": "application/json",
+          },
+          body: '{"title":"A"}',
+        },
+      );
+
+      assertEquals(status, 201);
+      assertEquals(refused!.status, 409);
+      assertEquals(refused!.body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+      assertEquals(refused!.headers.get("retry-after"), "1");
+      assertEquals(apart!.status, 201);
+    },
   });
 
   await t.step("refuses an invalid key (400)", async () => {

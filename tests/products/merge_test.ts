@@ -45,6 +45,21 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       assertHas(data[array].slice(2), [three, one]);
     });
 
+    await t.step(`${array}: appends after gaps that SQL has left`, async () => {
+      const org = await app.organization();
+      const { path, rows, second } = await productWithTwo(org);
+      await app.sql((sql) =>
+        sql`update ${
+          sql(array)
+        } set position = 10 where organization_id = ${org.id} and id = ${second}`
+      );
+
+      const { body: { data } } = await org.put(path, { [array]: [three] });
+
+      assertEquals(data[array].slice(0, 2), rows);
+      assertHas(data[array].slice(2), [three]);
+    });
+
     await t.step(`${array}: accepts ids in any order and case`, async () => {
       const org = await app.organization();
       const { path, rows, first, second } = await productWithTwo(org);

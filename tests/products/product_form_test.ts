@@ -58,6 +58,40 @@ Deno.test("product_form_id", async (t) => {
     assertEquals(await formOf(org, ebook), hardback);
   });
 
+  await t.step("is the last of a batch", async () => {
+    const org = await app.organization();
+    const products = [];
+    for (let i = 0; i < 2; i++) {
+      products.push(await org.create({ format_id: org.format }));
+    }
+    for (const forms of [[paperback, hardback], [hardback, paperback]]) {
+      const operations = products.map(({ id }, i) => ({
+        method: "update",
+        id,
+        body: { product_form_id: forms[i] },
+      }));
+
+      const { status } = await org.post("/api/products/batch", { operations });
+
+      assertEquals(status, 200);
+      assertEquals(await formOf(org, org.format), forms[1]);
+    }
+  });
+
+  await t.step("does not change a format that has it already", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({
+      format_id: org.format,
+      product_form_id: paperback,
+    });
+    const format = await org.get(`/api/formats/${org.format}`);
+
+    await org.put(path, { title: "Persuasion", product_form_id: paperback });
+
+    const later = await org.get(`/api/formats/${org.format}`);
+    assertEquals(later.headers.get("etag"), format.headers.get("etag"));
+  });
+
   await t.step("has no effect without a format", async () => {
     const org = await app.organization();
 

@@ -109,6 +109,15 @@ Deno.test("GET /products?search=", async (t) => {
     }
   });
 
+  await t.step("finds no ISBN by hyphens alone", async () => {
+    const org = await app.organization();
+    await org.create({ title: "Emma", isbn13: "9780306406157" });
+
+    for (const term of ["--", '"- -"']) {
+      assertEquals(await search(org, term), [], term);
+    }
+  });
+
   await t.step("finds by product code", async () => {
     const org = await app.organization();
     const { product } = await org.create({ title: "Emma" });

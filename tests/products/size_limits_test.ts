@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { Copy } from "../support/copy.ts";
 import { assertDetails } from "../support/expect.ts";
 import { openApp, type Organization } from "../support/harness.ts";
 import { assertBuilt, read } from "../support/stored.ts";
@@ -173,6 +174,55 @@ Deno.test("The largest size of a product", async (t) => {
       assertEquals(status, 200);
     },
   );
+});
+
+Deno.test("The largest page of changes", async (t) => {
+  await using app = await openApp();
+
+  /** Creates a product with this many texts of 100,000 characters. */
+  async function createLarge(
+    org: Organization,
+    texts: number,
+  ): Promise<string> {
+    const { id } = await org.create();
+    await app.sql((sql) =>
+      sql`
+        insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+        select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
+        from generate_series(1, ${texts}::int) i
+      `
+    );
+    return id;
+  }
+
+  /** The ids on each page. */
+  async function pagesOf(org: Organization): Promise<string[][]> {
+    const pages: string[][] = [];
+    const copy = new Copy(org, app);
+    await new Copy(org, app).catchUp();
+    for (let isOver = false; !isOver;) {
+      const { changes, more } = await copy.read("include=collateral");
+      pages.push(changes.map(({ id }) => id));
+      assert(pages.length < 10, "The client does not reach the end");
+      isOver = !more;
+    }
+    return pages;
+  }
+
+  await t.step("ends with the product that exceeds 16 MiB", async () => {
+    const org = await app.organization();
+    const ids = [];
+    for (let i = 0; i < 4; i++) ids.push(await createLarge(org, 60));
+
+    assertEquals(await pagesOf(org), [ids.slice(0, 3), ids.slice(3)]);
+  });
+
+  await t.step("contains at least one product of any size", async () => {
+    const org = await app.organization();
+    const ids = [await createLarge(org, 170), await createLarge(org, 1)];
+
+    assertEquals(await pagesOf(org), [ids.slice(0, 1), ids.slice(1)]);
+  });
 });
 
 /** Writes the array, and returns the product's number of entries. */

@@ -43,6 +43,20 @@ Deno.test("The totals of lists", async (t) => {
     }
   });
 
+  await t.step("are exact for several values of a filter", async () => {
+    const org = await app.organization();
+    const { format_id: [one, other] } = await valuesOf(app, org);
+    for (const format_id of [one, one, one, other]) {
+      await org.create({ format_id });
+    }
+
+    const { body } = await org.get(
+      `/api/products?format_id=${one},${other}&limit=1`,
+    );
+
+    assertEquals(body.meta.total, 4);
+  });
+
   await t.step("are exact after many concurrent writers", async () => {
     const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
     const random = randomBy(seed);

@@ -175,6 +175,29 @@ Deno.test("CRUD of records", async (t) => {
         },
       );
 
+      await t.step("If-Match lets one of many writers succeed", async () => {
+        const org = await app.organization();
+        for (let round = 0; round < 3; round++) {
+          const { path: record } = await createRecord(org, table);
+          const headers = {
+            "if-match": (await org.get(record)).headers.get("etag")!,
+          };
+
+          const replies = await Promise.all(
+            Array.from(
+              { length: 8 },
+              (_, i) =>
+                i % 2
+                  ? org.put(record, { name: `${i}` }, headers)
+                  : org.delete(record, headers),
+            ),
+          );
+
+          const statuses = replies.map(({ status }) => status);
+          assertEquals(statuses.filter((status) => status === 200).length, 1);
+        }
+      });
+
       await t.step("POST creates one record per Idempotency-Key", async () => {
         const org = await app.organization();
         const headers = { "idempotency-key": "order-1" };

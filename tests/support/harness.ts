@@ -38,7 +38,7 @@ const URL_OF_TEST_DATABASE = Deno.env.get("TEST_DATABASE_URL");
 
 export const SETTINGS: DatabaseSettings = {
   url: URL_OF_TEST_DATABASE,
-  poolSize: 4,
+  poolSize: 12,
   statementTimeoutMs: 10_000,
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };

@@ -136,6 +136,12 @@ Deno.test("openDatabase", async (t) => {
 
     assert(await isStored("in time"));
     assert(!await isStored("behind"));
+    await assertRejects(() =>
+      soon(database).transaction(async (tx) => {
+        await tx.commit();
+        await tx.send(sql`select`);
+      })
+    );
   });
 
   await t.step("passes the organization to statements", async () => {
@@ -157,13 +163,15 @@ Deno.test("openDatabase", async (t) => {
   await t.step("looks up rows during long operations", async () => {
     let slept = false;
     const sleeping = Promise.all(Array.from(
-      { length: 4 },
-      (_, i) =>
-        database.until(performance.now() + MINUTE_MS, {
+      { length: SETTINGS.poolSize },
+      async (_, i) => {
+        await database.until(performance.now() + MINUTE_MS, {
           organizationId: `${i}`,
           name: "key",
-        }).scan(sql`select pg_sleep(0.2)`),
-    )).then(() => slept = true);
+        }).scan(sql`select pg_sleep(0.2)`);
+        slept = true;
+      },
+    ));
     await soon(database).lookUp(sql`select`);
 
     // The embedded database runs one operation at a time.

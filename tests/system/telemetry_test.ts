@@ -135,11 +135,20 @@ Deno.test("OTEL_DENO=true", async (t) => {
       "x-api-key": "cat_",
     });
 
+    const unlicensed = await service.send("/products", {
+      title: "Xanadu",
+      license_id: crypto.randomUUID(),
+    });
+
     await traceOf(wrong, 2);
     await traceOf(unknown, 2);
+    await traceOf(unlicensed, 3);
     const failed = spans.filter(({ status }) => status.code === 2);
-    assertEquals(failed.map(({ name }) => name), ["authentication"]);
-    assertEquals(failed.map(errorOf), ["UNAUTHORIZED"]);
+    assertEquals(failed.map(({ name }) => name), [
+      "authentication",
+      "database transaction",
+    ]);
+    assertEquals(failed.map(errorOf), ["UNAUTHORIZED", "23503"]);
   });
 
   await t.step("contains no client data", () => {

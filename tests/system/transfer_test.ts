@@ -160,6 +160,7 @@ Deno.test("Export and import", async (t) => {
       const unknown = uuidv7();
       // PostgreSQL rejects this one itself, and PGlite does not return.
       const deep = "[".repeat(200_000) + "]".repeat(200_000);
+      const incompressible = Array.from({ length: 500 }, uuidv7).join();
       const wrong = {
         '{"kind":': "The line is not JSON",
         '["kind"]': "The line is not a JSON object",
@@ -195,6 +196,8 @@ Deno.test("Export and import", async (t) => {
         [changed((product) => product.updated_at = "-infinity")]:
           '"updated_at" must be a time such as 2027-01-31T12:00:00Z',
         [changed((product) => product.id = unknown)]: /products_code/,
+        [changed((product) => product.product_code = incompressible)]:
+          /index row/,
         [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
           '"name" has more than 32 levels',
       };
