@@ -38,9 +38,10 @@ async function lockFolder(dataDir: string): Promise<Deno.FsFile> {
       mode: 0o600,
     });
   } catch (error) {
-    const { name } = error as Error;
     throw new Error(
-      `DATA_DIR must be a readable and writable folder: ${name}`,
+      `DATA_DIR must be a readable and writable folder: ${
+        (error as Error).message
+      }`,
     );
   }
   if (await file.tryLock(true)) return file;
@@ -63,7 +64,7 @@ async function makePrivate(dataDir: string, database: string): Promise<void> {
   } catch (error) {
     throw new Error(
       `DATA_DIR must belong to the user that runs the service: ${
-        (error as Error).name
+        (error as Error).message
       }`,
     );
   }

@@ -54,6 +54,9 @@ const RULES: Record<string, ErrorDetail> = {
 /** The foreign key of a publishing program on its products. */
 const IN_PROGRAM = "publishing_program_products_product";
 
+/** The foreign keys of rows on their products. Without a program, SQL has deleted the product meanwhile. */
+const OF_PRODUCT = /_product$/;
+
 /** Runs statements of the same type and returns the rows of each. */
 export type RunQueries = <Row extends object>(
   statements: readonly Statement<Row>[],
@@ -62,8 +65,8 @@ export type RunQueries = <Row extends object>(
 /** Whether the body or the operation violated a rule, unlike a failure of the database. */
 export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";
-  return constraint in RULES || constraint === IN_PROGRAM ||
-    constraint === ROWS_FOUND;
+  return constraint in RULES || constraint === ROWS_FOUND ||
+    OF_PRODUCT.test(constraint);
 }
 
 /** The error to throw for a failed transaction: the client's error for a violation. */

@@ -247,6 +247,98 @@ Deno.test({
       assertEquals((await org.get("/api/products")).body.meta.total, 0);
     });
 
+    /** Delays the service's insertions into the table until the promise is settled. */
+    async function delaying<T>(table: string, work: () => Promise<T>) {
+      await app.sql((sql) =>
+        sql.unsafe(`
+          create function delay() returns trigger language plpgsql
+            as 'begin perform pg_sleep(0.5); return new; end';
+          create trigger delayed before insert on ${table} for each row
+            when (current_setting('catalogue.writer', true) = 'service')
+            execute function delay()
+        `)
+      );
+      try {
+        return await work();
+      } finally {
+        await app.sql((sql) => sql.unsafe("drop function delay() cascade"));
+      }
+    }
+
+    await t.step("and moves a replaced product counts it once", async () => {
+      const org = await app.organization();
+      const [one, two, three] = await statuses(app);
+      const { id, path } = await org.create({ lifecycle_status_id: one });
+      const columns = "title, product_code, lifecycle_status_id";
+
+      await delaying("product_counts", async () => {
+        const reply = during(
+          replacing("products", id, columns),
+          () => org.put(path, { lifecycle_status_id: two }),
+        );
+        await eventually(true, isDelayed);
+        await app.sql((sql) =>
+          sql`update products set lifecycle_status_id = ${three} where id = ${id}`
+        );
+        assert([200, 503].includes((await reply).status));
+      });
+
+      const { count } = await app.sql((sql) =>
+        sql`
+          select c.value
+          from product_counts c
+          where c.organization_id = ${org.id} and c.filter = 'lifecycle_status_id'
+          group by c.value
+          having sum(c.products) <> (
+            select count(*)
+            from products p
+            where p.organization_id = ${org.id} and p.lifecycle_status_id = c.value
+          )
+        `
+      );
+      assertEquals(count, 0);
+    });
+
+    for (
+      const [table, what, body] of [
+        ["product_prices", "", {
+          product_prices: [{ currency_code: "GBP", list_price: 1 }],
+        }],
+        ["product_sales_rights", "/sales-rights", [{
+          sales_rights_type: "01",
+          territory: { countries_included: ["GB"] },
+        }]],
+      ] as const
+    ) {
+      await t.step(
+        `and writes ${table} of a product that is replaced and deleted fails`,
+        async () => {
+          const org = await app.organization();
+          const { id, path } = await org.create();
+          const sql = replacing("products", id, "title, product_code");
+
+          const { status, text } = await delaying(table, async () => {
+            const reply = during(sql, () => org.put(path + what, body));
+            await eventually(true, isDelayed);
+            await app.sql((sql) => sql`delete from products where id = ${id}`);
+            return reply;
+          });
+
+          assertEquals(status, 404, text);
+        },
+      );
+    }
+
+    async function isDelayed(): Promise<boolean> {
+      const { count } = await app.sql((sql) =>
+        sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event = 'PgSleep'
+        `
+      );
+      return count > 0;
+    }
+
     await t.step("and updates a replaced record fails", async () => {
       const org = await app.organization();
       const path = `/api/publishers/${org.publisher}`;
@@ -283,6 +375,15 @@ Deno.test({
     );
   },
 });
+
+async function statuses(app: App): Promise<string[]> {
+  const rows = await app.sql((sql) =>
+    sql<
+      { id: string }[]
+    >`select id from lifecycle_statuses order by code limit 3`
+  );
+  return rows.map(({ id }) => id);
+}
 
 async function rename(app: App, org: Organization, n: number): Promise<void> {
   await app.sql((sql) =>

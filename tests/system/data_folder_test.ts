@@ -51,9 +51,9 @@ Deno.test("The folder of the embedded database", async (t) => {
 
     const error = await assertRejects(() => takeFolder(`${parent}/file`));
 
-    assertEquals(
+    assertMatch(
       error.message,
-      "DATA_DIR must be a readable and writable folder: AlreadyExists",
+      /^DATA_DIR must be a readable and writable folder: File exists/,
     );
   });
 
