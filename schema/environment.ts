@@ -20,6 +20,10 @@ const PostgresUrl = v.pipe(
     hasOneTcpHost,
     "must name one host: several hosts and Unix sockets are not supported, use 127.0.0.1 for PostgreSQL on this machine",
   ),
+  v.check(
+    isForAnyServer,
+    "must not have target_session_attrs: it chooses one of several hosts",
+  ),
   v.check(isDecodable, "must encode a % in the user or the password as %25"),
   v.check(
     hasTlsMode,
@@ -171,6 +175,10 @@ function hasOneTcpHost(address: string): boolean {
   const url = URL.parse(address);
   return /^[^%/,]+$/.test(url?.hostname ?? "") &&
     !url?.searchParams.has("host");
+}
+
+function isForAnyServer(address: string): boolean {
+  return !URL.parse(address)?.searchParams.has("target_session_attrs");
 }
 
 function isDecodable(address: string): boolean {

@@ -34,6 +34,7 @@ const WRONG: Record<string, string[]> = {
     "file:x",
     "postgres://u:secret0%ZZ@h/d",
     "postgres://u:secret0@h/d?sslmode=disabled",
+    "postgres://u:secret0@h/d?target_session_attrs=read-write",
   ]
     .concat("postgres:/u:secret0@h/d", "postgres://u:secret0@h:99999/d", "://"),
   DATABASE_POOL_SIZE: [
