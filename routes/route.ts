@@ -12,8 +12,10 @@ const PARAMETERS: Record<string, string> = {
   key_id: "[0-9a-z]{12}",
 };
 
-/** The path of a product with an ISBN in place of the id. */
-const ISBN = /^\/products\/((?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx]))$/;
+/** The path of a product with something else in place of the id. */
+const PRODUCT = /^\/products\/([^/]+)$/;
+
+const ISBN = /^(?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx])$/;
 
 export interface Route {
   method: string;
@@ -85,14 +87,17 @@ export function notFound(
   { apiPrefix: prefix, docs }: { apiPrefix: string; docs: boolean },
 ): ApiError {
   const path = pathOf(request);
-  const isbn = path.startsWith(prefix)
-    ? ISBN.exec(path.slice(prefix.length))?.[1]
+  const given = path.startsWith(prefix)
+    ? PRODUCT.exec(path.slice(prefix.length))?.[1]
     : undefined;
-  if (isbn !== undefined) {
-    const bare = bareIsbn(isbn);
+  if (given !== undefined) {
+    const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
+    const search = isbn
+      ? `by ISBN, use ${prefix}/products?isbn${isbn.length}=${isbn}`
+      : `for products, use ${prefix}/products?search=`;
     return new ApiError(
       "NOT_FOUND",
-      `The path of a product requires its id: to search by ISBN, use ${prefix}/products?isbn${bare.length}=${bare}`,
+      `The path of a product requires its id, a UUID: to search ${search}`,
     );
   }
   const description = `${prefix}/openapi.json`;

@@ -90,8 +90,15 @@ Deno.test("The protocol", async (t) => {
         assertEquals(status, 404);
         assert(body.error.message.endsWith(`/api/products${query}`));
       }
-      const { body } = await org.get("/api/products/978014143958");
-      assertMatch(body.error.message, /^Unknown path/);
+      for (const other of ["978014143958", "0", "Emma", "%20"]) {
+        const { status, body } = await org.get(`/api/products/${other}`);
+
+        assertEquals(status, 404);
+        assertEquals(
+          body.error.message,
+          "The path of a product requires its id, a UUID: to search for products, use /api/products?search=",
+        );
+      }
     },
   );
 
