@@ -43,17 +43,19 @@ export async function readText(
  * Parses and validates the text of a body, and records the ignored fields for the
  * response. Throws `INVALID_JSON` or `VALIDATION_ERROR`.
  */
-export function validBody<S extends v.GenericSchema>(
-  { facts }: Context,
+export async function validBody<S extends v.GenericSchema>(
+  context: Context,
   text: string,
   schema: S,
-): v.InferOutput<S> {
-  const input = parseJson(text);
-  const result = v.safeParse(schema, input);
-  if (!result.success) throw invalidBody(result.issues);
-  const ignored = ignoredFields(input, result.output);
-  if (ignored.length > 0) facts.ignored_fields = ignored;
-  return result.output;
+): Promise<v.InferOutput<S>> {
+  return await context.turns.take(context, text, () => {
+    const input = parseJson(text);
+    const result = v.safeParse(schema, input);
+    if (!result.success) throw invalidBody(result.issues);
+    const ignored = ignoredFields(input, result.output);
+    if (ignored.length > 0) context.facts.ignored_fields = ignored;
+    return result.output;
+  });
 }
 
 function checkMediaType(headers: Headers): void {

@@ -6,6 +6,7 @@ import type { MemoryBudget } from "./memory_budget.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
+import type { Turns } from "./turns.ts";
 
 /** The parts of the service. `main.ts` and the tests assemble them. */
 export interface Services {
@@ -44,6 +45,7 @@ export interface Context {
   /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
   memory: Memory;
+  turns: Turns;
   facts: Facts;
   timing: Timing;
 }

@@ -1,4 +1,3 @@
-import { pause } from "../db/connections/deadline.ts";
 import { writeBatch } from "../db/products/write_many.ts";
 import type { Operation } from "../db/products/rounds.ts";
 import { readText, validBody } from "../middleware/body.ts";
@@ -16,25 +15,20 @@ import { ignoredFields } from "../schema/objects.ts";
 import type { ProductBody } from "../schema/product.ts";
 import { ok } from "./handlers.ts";
 
-/** The time after which the validation of a batch lets other requests run. */
-const TURN_MS = 10;
-
 /** `POST /products/batch`. Each operation has its own result. */
 export async function batch(context: Authenticated): Promise<Answer> {
   const { request, database, facts } = context;
   const key = idempotencyKeyOf(request.headers);
   using memory = context.memory.bodies.reserve(facts.caller);
   const text = await readText(context, memory);
-  const body = validBody(context, text, Batch);
+  const body = await validBody(context, text, Batch);
   const ignored = new Set<string>();
-  const operations: (Operation | ApiError)[] = [];
-  let startedAt = performance.now();
-  for (const sent of body.operations) {
-    operations.push(read(sent, ignored));
-    if (performance.now() - startedAt < TURN_MS) continue;
-    await pause(0);
-    startedAt = performance.now();
-  }
+  const operations = await context.turns.map(
+    context,
+    text,
+    body.operations,
+    (sent) => read(sent, ignored),
+  );
   if (ignored.size > 0) facts.ignored_fields = [...ignored];
 
   const { answer, isReplayed } = await writeBatch(database, operations, {

@@ -20,7 +20,7 @@ import { readQuery } from "../schema/list_query.ts";
  */
 
 type BodySchema = Parameters<typeof validBody>[2];
-type Body<S extends BodySchema> = ReturnType<typeof validBody<S>>;
+type Body<S extends BodySchema> = Awaited<ReturnType<typeof validBody<S>>>;
 
 type QuerySchema = Parameters<typeof readQuery>[0];
 type Query<S extends QuerySchema> =
@@ -77,7 +77,7 @@ export function creating<S extends BodySchema>(
     const key = idempotencyKeyOf(context.request.headers);
     using memory = context.memory.bodies.reserve(context.facts.caller);
     const text = await readText(context, memory);
-    const body = validBody(context, text, schema);
+    const body = await validBody(context, text, schema);
     const request = { operation, key, text };
     const { id, answer, isReplayed } = await create(
       context.database,
@@ -107,7 +107,7 @@ export function updating<S extends BodySchema>(
     const { request, params, database } = context;
     using memory = context.memory.bodies.reserve(context.facts.caller);
     const text = await readText(context, memory);
-    const body = validBody(context, text, schema);
+    const body = await validBody(context, text, schema);
     const precondition = preconditionOf(request.headers.get("if-match"));
     const record = await update(database, params.id!, body, precondition);
     return ok(record, { etag: etagOf(record) });

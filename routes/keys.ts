@@ -31,7 +31,7 @@ async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts.caller);
   const text = await readText(context, memory);
-  const { expires_at, ...fields } = validBody(context, text, NewApiKey);
+  const { expires_at, ...fields } = await validBody(context, text, NewApiKey);
   const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });
   const [, [stored]] = await database.write(statement, listedKey(id));
   return {

@@ -8,6 +8,7 @@ import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
 import { checkHost, checkVersion } from "../middleware/http.ts";
+import { Turns } from "../middleware/turns.ts";
 import { API, type ApiOperation } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import { HEALTH_HANDLERS } from "./health.ts";
@@ -63,6 +64,8 @@ export function createHandler(
     ),
   };
 
+  const turns = new Turns();
+
   return async (request) => {
     const shared = { services, memory };
     const response = await respond(shared, request, (facts, timing) => {
@@ -79,6 +82,7 @@ export function createHandler(
       return handler({
         services,
         memory,
+        turns,
         request,
         params,
         takesQuery,

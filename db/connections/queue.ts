@@ -50,6 +50,7 @@ class CallerNode<Slot> {
  * the others, and a caller one more, so that a new caller gets a slot at once.
  */
 export class Queue<Slot extends { readonly isOpen: boolean }> {
+  readonly #name: string;
   readonly #free: Slot[];
   readonly #slots: Record<"all" | "long", number>;
   readonly #root = new CallerNode<Slot>(0);
@@ -57,7 +58,9 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   /** The first kind has priority for the next slot. */
   readonly #kinds: Kind[] = ["short", "long"];
 
-  constructor(slots: readonly Slot[]) {
+  /** `name` is what the slots belong to, for messages. */
+  constructor(slots: readonly Slot[], name = "database") {
+    this.#name = name;
     this.#free = [...slots];
     const third = slots.length > 1 ? Math.ceil(slots.length / 3) : 0;
     this.#slots = { all: slots.length, long: slots.length - third };
@@ -81,7 +84,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
    * at once while too many operations wait.
    */
   async acquire(deadline: number, caller: Caller, kind: Kind): Promise<Slot> {
-    if (performance.now() >= deadline) throw tooLate();
+    if (performance.now() >= deadline) throw this.#tooLate();
     const path = this.#pathOf(caller);
     const hasRoom = path.every((node, depth) =>
       this.#hasRoom(node, depth, kind)
@@ -90,7 +93,9 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     if (
       path.some(({ waiting }, depth) => sum(waiting) >= MAX_WAITING[depth]!)
     ) {
-      throw unavailable("Too many requests are waiting for the database");
+      throw unavailable(
+        `Too many requests are waiting for the ${this.#name}`,
+      );
     }
     const { promise, resolve } = Promise.withResolvers<Slot>();
     const queue = path.at(-1)!.queues[kind];
@@ -99,7 +104,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     return await withDeadline(deadline, promise, () => {
       queue.splice(queue.indexOf(resolve), 1);
       for (const node of path) node.waiting[kind]--;
-      return tooLate();
+      return this.#tooLate();
     });
   }
 
@@ -108,6 +113,10 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
     for (const node of this.#pathOf(caller)) node.running[kind]--;
     this.#free.push(slot);
     while (sum(this.#root.waiting) > 0 && this.#giveNext());
+  }
+
+  #tooLate() {
+    return unavailable(`The ${this.#name} was too busy for this request`);
   }
 
   #giveNext(): boolean {
@@ -177,8 +186,4 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
 
 function sum({ short, long }: Record<Kind, number>): number {
   return short + long;
-}
-
-function tooLate() {
-  return unavailable("The database was too busy for this request");
 }

@@ -29,6 +29,12 @@ const MIB = 1_048_576;
 /** More bodies of 1 MiB than one caller may have in memory. */
 const STALLED = 40;
 
+/** Bodies that together take seconds to validate. */
+const LONG = 16;
+
+/** Unknown country codes, or entries that are no objects. */
+const CODES = Array<string>(490).fill("XX");
+
 /** More bodies than one caller may send at once, since each holds a read buffer. */
 const STALLED_SHORT = 450;
 
@@ -98,6 +104,42 @@ Deno.test("A flood", async (t) => {
 
         assertEquals(status, 400, `${method} ${path}`);
       }
+    }
+  });
+
+  await t.step("of long bodies lets others run in between", async () => {
+    const other = { "x-api-key": (await app.organization()).key };
+    const wrong = JSON.stringify([
+      {
+        markets: Array(100).fill({ territory: { countries_included: CODES } }),
+      },
+    ]);
+    const operations = Array(100).fill({
+      method: "create",
+      body: { title: "Emma", contributors: CODES },
+    });
+    const bodies: [string, string, string][] = [
+      ["PUT", `${path}/territories`, wrong],
+      ["POST", "/api/products/batch", JSON.stringify({ operations })],
+    ];
+    for (const [method, path, body] of bodies) {
+      let answered = 0;
+      const long = Array.from({ length: LONG }, () =>
+        send(app.handler, path, {
+          method,
+          headers: { "x-api-key": org.key, "content-type": "application/json" },
+          body,
+        }).finally(() => answered++));
+
+      for (let i = 0; i < 2; i++) {
+        const { status } = await send(app.handler, "/api/products", {
+          headers: other,
+        });
+        assertEquals(status, 200);
+      }
+
+      assert(answered < LONG / 2, `${path}: ${answered}`);
+      await Promise.all(long);
     }
   });
 
