@@ -33,7 +33,7 @@ const COMMON = {
   "API-Version": required("The version of the API.", { enum: VERSIONS }),
   "Vary": required("The request headers that the response depends on."),
   "Cache-Control": required(
-    "Only the client may cache the response, and it revalidates it each time.",
+    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key.",
   ),
   "X-Content-Type-Options": required(
     "Browsers must not guess the content type.",
