@@ -119,7 +119,6 @@ function storeResult(
         from idempotency_keys old
         where old.organization_id = ${organization}
           and old.created_at < now() - interval '24 hours'
-          and old.key <> ${request.key}
         order by old.created_at
         limit 10
         for update skip locked

@@ -62,7 +62,7 @@ export class Queue<Slot extends { readonly isOpen: boolean }> {
   constructor(slots: readonly Slot[], name = "database") {
     this.#name = name;
     this.#free = [...slots];
-    const third = slots.length > 1 ? Math.ceil(slots.length / 3) : 0;
+    const third = Math.ceil(slots.length / 3);
     this.#slots = { all: slots.length, long: slots.length - third };
   }
 

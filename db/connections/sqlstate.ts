@@ -61,12 +61,12 @@ function isOfStandby(error: unknown): boolean {
 
 /**
  * Whether a later retry may succeed: the connection was lost, there are too many
- * connections (53300), a lock, statement or transaction timed out (55P03, 57014,
- * 25P03), the server is a standby, or retries did not resolve a conflict.
+ * connections (53300), a lock or statement timed out (55P03, 57014), the server is a
+ * standby, or retries did not resolve a conflict.
  */
 export function isTransient(error: unknown): boolean {
   return isConnectionLoss(error) || isConflict(error) || isOfStandby(error) ||
-    ["53300", "55P03", "57014", "25P03"].includes(sqlState(error));
+    ["53300", "55P03", "57014"].includes(sqlState(error));
 }
 
 /** Whether another transaction held a lock for too long (55P03). */
@@ -91,10 +91,9 @@ export function dataErrorMessage(error: unknown): string {
   return isKey && detail ? `${message}: ${detail}` : String(message);
 }
 
-/** Whether the error came from the database or the connection to it. */
+/** Whether PostgreSQL reported the error. */
 export function isDatabaseError(error: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test(sqlState(error)) || isConnectionLoss(error) ||
-    (error as Error | undefined)?.name === "PostgresError";
+  return (error as Error | undefined)?.name === "PostgresError";
 }
 
 function sqlState(error: unknown): string {

@@ -109,25 +109,15 @@ export function countProducts(
     ...deleted.map((id) => ({ id, by: -1 })),
   ];
   if (rows.length === 0) return [];
-  // SQL may have replaced a row since the write locked it. New rows need no lock.
-  const lock = names(
-    rows.every(({ by }) => by === 1) ? "" : "for no key update",
-  );
   return [sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)
     select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
-    from (
-      select *
-      from products p
-      where p.organization_id = ${organization}
-        and p.id ${among(rows.map(({ id }) => id))}
-      order by p.id
-      ${lock}
-    ) p
+    from products p
     join jsonb_to_recordset(${json(rows)}) w (id uuid, by int, fields jsonb)
       on w.id = p.id
     cross join lateral (values ${moves}) f (filter, value, by)
-    where f.value is not null
+    where p.organization_id = ${organization}
+      and p.id ${among(rows.map(({ id }) => id))} and f.value is not null
     group by p.organization_id, f.filter, f.value
     having sum(f.by) <> 0
     order by f.filter, f.value

@@ -59,7 +59,7 @@ export async function listChanges(
 
 /** The state of the database that cursors are checked against. */
 interface Horizon {
-  /** The id of the database's version sequence. It changes when versions start over. */
+  /** The id of the origin of the versions. A restored copy of the database starts another. */
   origin: string;
   /** The organization. */
   owner: string;

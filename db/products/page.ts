@@ -52,7 +52,7 @@ export function includedArrays(
 /** The maximum size of the products of a page, in bytes. */
 export const MAX_BYTES = 16 * 2 ** 20;
 
-/** A page of products, and what it says about their documents. */
+/** A page of products, with the state of their documents. */
 export interface PageRow {
   /** The comma-separated ids of products without a valid document. */
   missing: string | null;

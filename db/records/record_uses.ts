@@ -18,42 +18,42 @@ const ARRAY_TABLES: Record<NonNullable<Reference["array"]>, string> = {
 };
 
 /**
- * The foreign keys from products to a table, each with the column of the product's
- * id. The key of a series is omitted, since a series is also one of the product's
- * collections.
+ * The foreign key from products to the table, with the column of the product's id. The
+ * key of a series is omitted, since a series is also one of the product's collections.
  */
-function referencesTo(table: OwnTable) {
+function referenceTo(table: OwnTable) {
   if (table === "publishing_programs") {
-    return [{
+    return {
       from: "publishing_program_products",
       product: "product_id",
       column: "program_id",
       constraint: "publishing_program_products_program",
-    }];
+    };
   }
-  return REFERENCES
-    .filter((reference) => reference.table === table && !reference.isSeries)
-    .map(({ field: column, array, constraint }) => ({
-      from: array ? ARRAY_TABLES[array] : "products",
-      product: array ? "product_id" : "id",
-      column,
-      constraint,
-    }));
+  const { field, array, constraint } = REFERENCES.find((reference) =>
+    reference.table === table && !reference.isSeries
+  )!;
+  return {
+    from: array ? ARRAY_TABLES[array] : "products",
+    product: array ? "product_id" : "id",
+    column: field,
+    constraint,
+  };
 }
 
 /** An SQL expression that counts the products that reference the record. */
 export function countReferencing(table: OwnTable, id: string): Statement {
+  const { from, product, column } = referenceTo(table);
   // A product may list a contributor in several roles.
   const select = table === "contributors" ? "select distinct" : "select";
-  const referencing = referencesTo(table).map(({ from, product, column }, i) =>
-    sql`${raw(i > 0 ? "union" : "")}
+  return sql`(
+    select count(*)
+    from (
       ${raw(select)} x.${raw(product)}
       from ${raw(from)} x
       where x.organization_id = ${organization} and x.${raw(column)} = ${id}
-    `
-  );
-  if (referencing.length === 0) return sql`0`;
-  return sql`(select count(*) from (${referencing}) referencing)::int`;
+    ) referencing
+  )::int`;
 }
 
 /** Translates the error of a failed write: an unknown reference is `VALIDATION_ERROR`. */
@@ -76,11 +76,7 @@ export async function throwDeleteError(
   id: string,
   error: unknown,
 ): Promise<never> {
-  const broken = brokenConstraint(error);
-  const isUsed = referencesTo(table).some(({ constraint }) =>
-    constraint === broken
-  );
-  if (!isUsed) throw error;
+  if (brokenConstraint(error) !== referenceTo(table).constraint) throw error;
   const [row] = await database.scan(
     sql<{ count: number }>`select ${countReferencing(table, id)} as count`,
   );

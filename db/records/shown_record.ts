@@ -2,7 +2,6 @@ import { ApiError } from "../../schema/errors.ts";
 import {
   isShared,
   nounOf,
-  type OwnTable,
   RECORDS,
   type RecordTable,
 } from "../../schema/records.ts";
@@ -58,7 +57,7 @@ export async function getRecord(
     : await database.scan(sql<{ record: string; products: number }>`
       select
         ${recordJson(table)} as record,
-        ${countReferencing(table as OwnTable, id)} as products
+        ${countReferencing(table, id)} as products
       ${recordWithId(table, id)}
     `);
   if (!found) throw notFound(table, id);
