@@ -1,5 +1,6 @@
 import type { Operations } from "./database.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
+import { noTimeLimits } from "./connections/time_limits.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import { startOriginIfCopied } from "./origin.ts";
 import {
@@ -110,8 +111,7 @@ function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
  * setting lets Citus create a table and its keys in one transaction.
  */
 export const schemaLock: readonly Statement[] = [
-  sql`set local statement_timeout = 0`,
-  sql`set local lock_timeout = 0`,
+  ...noTimeLimits,
   sql`set local citus.multi_shard_modify_mode = 'sequential'`,
   raw(`select pg_advisory_xact_lock(${LOCK})`),
 ];

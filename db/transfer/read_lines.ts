@@ -5,6 +5,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { noTimeLimits } from "../connections/time_limits.ts";
 import type { TableFormat } from "./kinds.ts";
 
 /** A record and its line, without the line break. */
@@ -19,8 +20,7 @@ export interface Line {
  */
 export const transferSettings: readonly Statement[] = [
   sql`set local timezone = 'UTC'`,
-  sql`set local statement_timeout = 0`,
-  sql`set local lock_timeout = 0`,
+  ...noTimeLimits,
   // For an organization without statistics, a custom plan could use any index. Citus
   // has no generic plans.
   sql`

@@ -107,6 +107,7 @@ const OF_OPERATORS = [
   "origin.ts",
   "recount.ts",
   "replica.ts",
+  "time_limits.ts",
 ];
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
