@@ -18,6 +18,7 @@ import {
   anyOf,
   checkUndistributed,
   clearRecords,
+  lockImport,
   lockRecords,
   writeRecords,
 } from "./write_lines.ts";
@@ -156,6 +157,7 @@ async function writeAll(
     checkUndistributed(tx);
     const results = await tx.send(
       ...transferSettings,
+      lockImport,
       lockRecords(format, ids),
       selectLines(kind, format, sql`and id ${anyOf(ids)}`),
     );

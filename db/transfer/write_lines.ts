@@ -17,6 +17,14 @@ export function checkUndistributed({ isDistributed }: Transaction): void {
   );
 }
 
+/**
+ * Serializes the imports of an organization until COMMIT. Otherwise, concurrent imports
+ * of the same new product would each count it.
+ */
+export const lockImport: Statement = sql`
+  select pg_advisory_xact_lock(hashtextextended(${organization}::uuid || ' import', 2))
+`;
+
 /** Locks the existing records. */
 export function lockRecords(
   { table }: TableFormat,
@@ -33,19 +41,22 @@ export function lockRecords(
 
 /**
  * Deletes the child rows of existing records, so that `writeRecords` can replace them.
- * `lines` is a JSON array.
+ * SQL may have replaced a record since it was locked, so it is locked again. `lines` is
+ * a JSON array.
  */
 export function clearRecords(
-  { table, rows }: TableFormat,
+  format: TableFormat,
   ids: readonly string[],
   lines: string,
 ): Statement[] {
+  const { table, rows } = format;
   const remove = (table: string, link: string) =>
     sql`
       delete from ${raw(table)} x
       where x.organization_id = ${organization} and x.${raw(link)} ${anyOf(ids)}
     `;
   return [
+    lockRecords(format, ids),
     ...table === "products"
       ? [
         invalidateAnswers(lines),

@@ -297,6 +297,31 @@ Deno.test("Export and import", async (t) => {
   });
 
   await t.step({
+    name: "count each new product once in concurrent imports",
+    // The embedded database has one connection.
+    ignore: !SETTINGS.url,
+    async fn() {
+      const header = lines[0]!.replace(/,"records":\d+/, "");
+      const products = Array.from({ length: 2_000 }, (_, i) =>
+        JSON.stringify({
+          kind: "product",
+          id: uuidv7(),
+          title: "Emma",
+          product_code: `P-${i}`,
+        }));
+      const text = [header, ...products].join("\n");
+      const id = uuidv7();
+
+      const refused = await Promise.all(
+        [text, text].map((text) => imported(target(id), text)),
+      );
+
+      assertEquals(refused, [[], []]);
+      assertEquals([...await target().scan(miscounted)], []);
+    },
+  });
+
+  await t.step({
     name: "show a single snapshot during concurrent writes",
     // The embedded database has one connection.
     ignore: !SETTINGS.url,
