@@ -44,25 +44,34 @@ export function insertRow({ id, body }: Change): Statement {
 /**
  * Locks the rows until the transaction ends, as an update of them does. Changes of one
  * product take turns: each takes this lock before it reads or writes nested rows.
+ * Violates `rows_found` if a product does not exist.
  */
 export function lockProducts(...ids: string[]): Statement {
-  return sql`
-    select
-    from products p
-    where p.organization_id = ${organization} and p.id ${among(ids)}
-    order by p.id
-    for no key update
-  `;
+  return locking(ids, sql`for no key update`);
 }
 
-/** Locks the rows for deletion, before their counts are locked. Returns a row for each product. */
+/**
+ * Locks the rows for deletion, before their counts are locked. Violates `rows_found` if
+ * a product does not exist.
+ */
 export function lockForDelete(...ids: string[]): Statement {
+  return locking(ids, sql`for update`);
+}
+
+/**
+ * Without the assertion, later statements of the transaction could find a product that
+ * SQL or an import has inserted meanwhile, and count it while others change it.
+ */
+function locking(ids: readonly string[], strength: Statement): Statement {
   return sql`
-    select
-    from products p
-    where p.organization_id = ${organization} and p.id ${among(ids)}
-    order by p.id
-    for update
+    select (count(*) = ${ids.length})::rows_found
+    from (
+      select
+      from products p
+      where p.organization_id = ${organization} and p.id ${among(ids)}
+      order by p.id
+      ${strength}
+    ) locked
   `;
 }
 
@@ -111,12 +120,14 @@ export function setSeries(changes: readonly Change[]): Statement[] {
 }
 
 /**
- * Violates `rows_found` if a form without a format does not exist. With a format, a
- * foreign key checks that.
+ * Violates `rows_found` if a product form does not exist. The foreign key of a format
+ * checks only the form that is stored: the last one of several changes.
  */
 export function knownForms(changes: readonly Change[]): Statement[] {
-  const forms = changes.flatMap(({ body: { format_id, product_form_id } }) =>
-    product_form_id && !format_id ? [product_form_id] : []
+  const isStored = (body: ProductBody) =>
+    body.format_id && changes.length === 1;
+  const forms = changes.flatMap(({ body }) =>
+    body.product_form_id && !isStored(body) ? [body.product_form_id] : []
   );
   if (forms.length === 0) return [];
   const known = sql`from product_forms x where x.id ${among(forms)}`;

@@ -1,11 +1,12 @@
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { sql, type Statement } from "../connections/sql.ts";
+import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
 import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
-import { type Check, runChecks } from "./check.ts";
+import { type Check, ROWS_FOUND, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
 import { rememberDeletions } from "./deletions.ts";
 import {
@@ -41,9 +42,9 @@ export interface Plan {
 }
 
 /**
- * The statements that write one or many products. All writes lock in the same order, so
- * that no two wait for each other: products, counts, nested records, and last the
- * shared formats.
+ * The statements that write one or many products. They lock rows in a fixed order, which
+ * prevents most deadlocks: products, counts, nested records, and last the formats, whose
+ * trigger locks the organization. The pool retries a transaction that deadlocks.
  */
 export function writing({ changes, deleted }: Plan): Statement[] {
   const created = changes.filter(({ isNew }) => isNew);
@@ -131,15 +132,10 @@ export async function changeProduct(
   { checks, writes }: { checks: Check[]; writes: Statement[] },
 ): Promise<string> {
   const { id } = change;
-  const locked: Check = {
-    statement: lockProducts(id),
-    verify({ count }) {
-      if (count === 0) throw notFound(id);
-    },
-  };
+  const lock = { statement: lockProducts(id) };
   try {
     const results = await database.transaction(async (tx) => {
-      if (checks.length > 0) await runChecks(tx, [locked, ...checks]);
+      if (checks.length > 0) await runChecks(tx, [lock, ...checks]);
       const answer = writes.length > 0
         ? answerProducts(tx, [change], { condition: isUpdated })
         : currentProducts(id);
@@ -173,6 +169,12 @@ export async function deleteProduct(
     });
     return results.at(-1)!.count > 0;
   } catch (error) {
+    if (brokenConstraint(error) === ROWS_FOUND) {
+      const [replaced] = await database.lookUp(storedProduct(id));
+      if (replaced) return await deleteProduct(database, id, precondition);
+      precondition?.(undefined);
+      return false;
+    }
     const change = { id, body: {}, isNew: false };
     throw await explainFailure(database, error, change);
   }

@@ -78,6 +78,33 @@ Deno.test("product_form_id", async (t) => {
     }
   });
 
+  await t.step(
+    "is refused if unknown, although the batch then sets another",
+    async () => {
+      const org = await app.organization();
+      const operations = [crypto.randomUUID(), hardback].map((form) => ({
+        method: "create",
+        body: {
+          title: "Emma",
+          format_id: org.format,
+          product_form_id: form,
+        },
+      }));
+
+      const { body } = await org.post("/api/products/batch", { operations });
+
+      const [refused, created] = body.data;
+      assertEquals([refused.status, created.status], [400, 201]);
+      assertEquals(
+        refused.error.details.map((
+          { pointer, code }: Record<string, string>,
+        ) => [pointer, code]),
+        [["/product_form_id", "unknown_reference"]],
+      );
+      assertEquals(await formOf(org, org.format), hardback);
+    },
+  );
+
   await t.step("does not change a format that has it already", async () => {
     const org = await app.organization();
     const { path } = await org.create({

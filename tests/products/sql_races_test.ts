@@ -1,4 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
+import { miscounted } from "../../db/products/recount.ts";
+import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type App,
@@ -8,6 +10,7 @@ import {
 } from "../support/harness.ts";
 import { openOwnApp } from "../support/own_app.ts";
 import { assertBuilt, read, store } from "../support/stored.ts";
+import { commandsOn, imported } from "../support/transfer.ts";
 
 const SECONDS = 4;
 
@@ -276,7 +279,9 @@ Deno.test({
           replacing("products", id, columns),
           () => org.put(path, { lifecycle_status_id: two }),
         );
-        await eventually(true, isDelayed);
+        let hasEnded = false;
+        reply.then(() => hasEnded = true);
+        await eventually(true, async () => hasEnded || await isDelayed());
         await app.sql((sql) =>
           sql`update products set lifecycle_status_id = ${three} where id = ${id}`
         );
@@ -373,6 +378,55 @@ Deno.test({
         await assertBuilt(app, org);
       },
     );
+  },
+});
+
+Deno.test({
+  name: "Products that are imported, changed and deleted at once stay counted",
+  ignore: !SETTINGS.url,
+  async fn() {
+    await using app = await openOwnApp({ poolSize: 12 });
+    const org = await app.organization();
+    const statuses = await Promise.all(
+      ["01", "02"].map((code) => idOfCode(app, "publishing_statuses", code)),
+    );
+    const ids = Array.from({ length: 12 }, () => uuidv7());
+    const operations = commandsOn(app)(org.id);
+    const end = performance.now() + SECONDS * 1_000;
+
+    await Promise.all([
+      repeat(async (n) => {
+        const lines = ids.map((id) =>
+          JSON.stringify({
+            kind: "product",
+            id,
+            title: `${n}`,
+            product_code: id,
+            publishing_status_id: statuses[n % 2],
+          })
+        );
+        await imported(operations, lines.join("\n"));
+      }),
+      ...[1, 2, 3].map(() =>
+        repeat(async (n) => {
+          const { status } = await org.delete(pathOf(n));
+          assertEquals(status, 200);
+        })
+      ),
+      repeat(async (n) => {
+        await org.put(pathOf(n), { publishing_status_id: statuses[n % 2] });
+      }),
+    ]);
+
+    assertEquals([...await operations.scan(miscounted)], []);
+
+    function pathOf(n: number): string {
+      return `/api/products/${ids[n % ids.length]}`;
+    }
+
+    async function repeat(write: (n: number) => Promise<void>): Promise<void> {
+      for (let n = 0; performance.now() < end; n++) await write(n);
+    }
   },
 });
 
