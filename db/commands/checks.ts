@@ -1,6 +1,7 @@
 import type { Config } from "../../schema/config.ts";
 import { connectionAdvice } from "../connections/advice.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
+import { noTimeLimits } from "../connections/time_limits.ts";
 import { type Operations, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
@@ -44,9 +45,10 @@ const FACTS: Record<
     return length > 0 ? `${length} are pending, the first is ${first}` : "";
   },
   counters: async (database) => {
-    const [, rows] = await database.transaction((tx) =>
-      tx.commit(sql`set local statement_timeout = 0`, miscounted)
-    );
+    const [rows] = await database.transaction(async (tx) => {
+      await tx.send(...noTimeLimits);
+      return await tx.commit(miscounted);
+    });
     const ids = rows.map(({ organization_id }) => organization_id);
     const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
     return ids.slice(0, 3).join(", ") + more;
@@ -66,15 +68,15 @@ export async function examine(database: Operations, config: Config) {
   async function check(subject: string, statement: string): Promise<Finding> {
     const fact = await (FACTS[subject] ?? (() => ""))(database, config);
     if (typeof fact === "object") return fact;
-    const [, , [row]] = await database.transaction((tx) =>
-      tx.commit(
-        sql`set local statement_timeout = 0`,
+    const [, [row]] = await database.transaction(async (tx) => {
+      await tx.send(...noTimeLimits);
+      return await tx.commit(
         sql`select set_config('doctor.fact', ${String(fact)}, true)`,
         raw(statement) as Statement<
           { wrong: string | null; advice: string; fine: string }
         >,
-      )
-    );
+      );
+    });
     return row!.wrong ? wrong(row!.wrong, row!.advice) : ok(row!.fine);
   }
 
