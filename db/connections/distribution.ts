@@ -1,8 +1,9 @@
 import type { Operation, Pool } from "./pool.ts";
 import { sql } from "./sql.ts";
 
+/** The extension alone distributes nothing. `sql/citus.sql` creates this domain. */
 const distribution = sql<{ is_distributed: boolean }>`
-  select to_regclass('pg_dist_partition') is not null as is_distributed
+  select to_regtype('product_json') is not null as is_distributed
 `;
 
 /** Finds out once whether Citus distributes the database. */

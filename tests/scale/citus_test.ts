@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { openDatabase } from "../../db/database.ts";
 import { fullBody } from "../support/bodies.ts";
-import { createOrganization, send } from "../support/harness.ts";
+import { openFreshDatabase } from "../support/fresh_database.ts";
+import { createOrganization, send, SETTINGS } from "../support/harness.ts";
 import { openOwnApp } from "../support/own_app.ts";
+import { script } from "../support/script.ts";
 import { exported, imported } from "../support/transfer.ts";
 import { recorded } from "./recording.ts";
 
@@ -20,11 +23,11 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
   await using app = await openOwnApp();
   const before = await app.organization();
   const { path: earlier } = await before.create();
-  const script = await Deno.readTextFile(
+  const distribution = await Deno.readTextFile(
     new URL("../../sql/citus.sql", import.meta.url),
   );
   await app.sql((sql) => sql.unsafe(STUBS));
-  await app.sql((sql) => sql.unsafe(script));
+  await app.sql((sql) => sql.unsafe(distribution));
   // A service would be started again now.
   const database = recorded(app.database, { isDistributed: true });
   const handler = app.variant({ database });
@@ -115,4 +118,33 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
       "A distributed database takes no imports",
     );
   });
+});
+
+Deno.test({
+  name: "The script distributes a database, not the extension",
+  // The embedded database cannot be opened twice.
+  ignore: !SETTINGS.url,
+  async fn() {
+    await using fresh = await openFreshDatabase();
+    const { operations, settings } = fresh;
+
+    await script(operations, (sql) => sql.unsafe(STUBS));
+    const before = await isDistributed();
+    await script(
+      operations,
+      (sql) => sql.unsafe("create domain product_json as text"),
+    );
+    const after = await isDistributed();
+
+    assertEquals([before, after], [false, true]);
+
+    async function isDistributed(): Promise<boolean> {
+      await using database = await openDatabase(settings);
+      const { transaction } = database.until(performance.now() + 10_000);
+      return await transaction(async (tx) => {
+        await tx.commit();
+        return tx.isDistributed;
+      });
+    }
+  },
 });
