@@ -118,8 +118,9 @@ export function openConnection(
       }
     },
     async begin(writer) {
+      // A statement after a lock must see what the lock's last holder has committed.
       const begun = await run(
-        `begin read write; set local catalogue.writer = '${writer}'`,
+        `begin read write, isolation level read committed; set local catalogue.writer = '${writer}'`,
       );
       // postgres.js may reorder statements while it connects, and PgBouncer refuses
       // READ_ONLY: in both cases BEGIN is awaited.

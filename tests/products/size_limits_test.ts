@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Copy } from "../support/copy.ts";
 import { assertDetails } from "../support/expect.ts";
-import { openApp, type Organization } from "../support/harness.ts";
+import { eventually } from "../support/eventually.ts";
+import { type App, openApp, type Organization } from "../support/harness.ts";
 import { assertBuilt, read } from "../support/stored.ts";
 
 /** The arrays that keep rows without an entry, with an entry each. */
@@ -136,6 +137,8 @@ Deno.test("The largest size of a product", async (t) => {
     const titles = (await list("limit=100")).body.data.map((
       { title }: { title: string },
     ) => title);
+    // A write would wait for the list's documents, which are stored in the background.
+    await eventually(products.length, () => documents(app, org));
     const batch = await update(4, {});
     const minimal = await update(5, { return: "minimal" });
 
@@ -235,4 +238,16 @@ async function count(
   const { status, body } = await org.put(path, { [array]: entries });
   assertEquals(status, 200, JSON.stringify(body.error));
   return body.data[array].length;
+}
+
+async function documents(app: App, org: Organization): Promise<number> {
+  const { count } = await app.sql((sql) =>
+    sql`
+      select
+      from product_documents d
+      join products p using (organization_id, updated_at)
+      where p.organization_id = ${org.id} and p.id = d.product_id
+    `
+  );
+  return count;
 }

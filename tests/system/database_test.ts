@@ -50,6 +50,30 @@ Deno.test("openDatabase", async (t) => {
     assert(await isStored("first flight") && await isStored("second flight"));
   });
 
+  await t.step({
+    name: "reads what is committed, whatever the default of the database",
+    // The embedded database has no parameters, and PgBouncer refuses this one.
+    ignore: !SETTINGS.url || !SETTINGS.prepare,
+    async fn() {
+      const url = new URL(SETTINGS.url!);
+      url.searchParams.set("default_transaction_isolation", "repeatable read");
+      await using database = await openDatabase({ ...SETTINGS, url: url.href });
+
+      const show = sql<{ level: string }>`
+        select current_setting('transaction_isolation') as level
+      `;
+      const [read] = await soon(database).lookUp(show);
+      const [[written]] = await soon(database).transaction((tx) =>
+        tx.commit(show)
+      );
+
+      assertEquals([read!.level, written!.level], [
+        "repeatable read",
+        "read committed",
+      ]);
+    },
+  });
+
   await t.step(
     "runs the opening statements of a transaction first",
     async () => {
