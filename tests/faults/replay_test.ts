@@ -35,7 +35,7 @@ Deno.test(
         `,
         ];
 
-        proxy.holdAnswersTo = "commit";
+        proxy.holdAnswersTo = "commit\0";
         const unanswered = create().then(() => "answered", () => "cut off");
         await eventually([{ title: "Emma", remembered: true }], stored);
         await service.kill();
@@ -74,7 +74,7 @@ Deno.test(
       ];
       const both = Array(2).fill({ title: "Sanditon", remembered: true });
 
-      proxy.holdAnswersTo = "commit";
+      proxy.holdAnswersTo = "commit\0";
       const unanswered = write().then(() => "answered", () => "cut off");
       await eventually(both, stored);
       await service.kill();
