@@ -132,6 +132,22 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     }
   });
 
+  await t.step("that is inserted at -infinity", async () => {
+    const org = await app.organization();
+    const id = uuidv7();
+    await run(
+      app,
+      `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '-infinity')`,
+    );
+    await store(app, org, id);
+
+    await run(app, `update products set title = 'Written' where id = '${id}'`);
+
+    const { data } = await read(app, org, `/api/products/${id}`);
+    assertEquals(data.title, "Written");
+    assert(data.updated_at);
+  });
+
   for (const time of ["infinity", "-infinity"]) {
     await t.step(`that is inserted at ${time}`, async () => {
       const org = await app.organization();
