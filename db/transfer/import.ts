@@ -1,6 +1,11 @@
 import { names, organization, sql } from "../connections/sql.ts";
-import { dataErrorMessage, isDataError } from "../connections/sqlstate.ts";
+import {
+  brokenConstraint,
+  dataErrorMessage,
+  isDataError,
+} from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
+import { ROWS_FOUND } from "../products/check.ts";
 import {
   formatsByKind,
   listColumns,
@@ -18,7 +23,6 @@ import {
   anyOf,
   checkUndistributed,
   clearRecords,
-  lockImport,
   lockRecords,
   writeRecords,
 } from "./write_lines.ts";
@@ -153,27 +157,33 @@ async function writeAll(
 ): Promise<void> {
   const ids = batch.map(({ id }) => id);
   const [{ kind }] = batch as [RecordLine];
-  await database.transaction(async (tx) => {
-    checkUndistributed(tx);
-    const results = await tx.send(
-      ...transferSettings,
-      lockImport,
-      lockRecords(format, ids),
-      selectLines(kind, format, sql`and id ${anyOf(ids)}`),
-    );
-    const stored = new Map(
-      (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
-    );
-    // A repeated import writes only new and changed records.
-    const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
-    const changedIds = changed.map(({ id }) => id);
-    const existingIds = changedIds.filter((id) => stored.has(id));
-    const lines = `[${changed.map(({ text }) => text).join()}]`;
-    await tx.commit(
-      ...existingIds.length > 0 ? clearRecords(format, existingIds, lines) : [],
-      ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
-    );
-  });
+  try {
+    await database.transaction(async (tx) => {
+      checkUndistributed(tx);
+      const results = await tx.send(
+        ...transferSettings,
+        lockRecords(format, ids),
+        selectLines(kind, format, sql`and id ${anyOf(ids)}`),
+      );
+      const stored = new Map(
+        (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
+      );
+      // A repeated import writes only new and changed records.
+      const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
+      const changedIds = changed.map(({ id }) => id);
+      const existingIds = changedIds.filter((id) => stored.has(id));
+      const lines = `[${changed.map(({ text }) => text).join()}]`;
+      await tx.commit(
+        ...existingIds.length > 0
+          ? clearRecords(format, existingIds, lines)
+          : [],
+        ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
+      );
+    });
+  } catch (error) {
+    if (brokenConstraint(error) !== ROWS_FOUND) throw error;
+    await writeAll(database, format, batch);
+  }
 }
 
 /** Creates the organization, or renames it. */

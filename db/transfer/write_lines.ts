@@ -17,14 +17,6 @@ export function checkUndistributed({ isDistributed }: Transaction): void {
   );
 }
 
-/**
- * Serializes the imports of an organization until COMMIT. Otherwise, concurrent imports
- * of the same new product would each count it.
- */
-export const lockImport: Statement = sql`
-  select pg_advisory_xact_lock(hashtextextended(${organization}::uuid || ' import', 2))
-`;
-
 /** Locks the existing records. */
 export function lockRecords(
   { table }: TableFormat,
@@ -69,7 +61,11 @@ export function clearRecords(
   ];
 }
 
-/** Upserts the records and inserts their child rows. `lines` is a JSON array. */
+/**
+ * Upserts the records and inserts their child rows. `lines` is a JSON array. Violates
+ * `rows_found` if SQL or another import has inserted one of the products since they
+ * were locked: its counts and rows are unknown.
+ */
 export function writeRecords(
   format: TableFormat,
   ids: readonly string[],
@@ -77,19 +73,29 @@ export function writeRecords(
 ): Statement[] {
   const { table, columns } = format;
   const from = sql`from lines ${raw(table)}`;
+  const isProduct = table === "products";
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
   return [
     // Foreign keys are checked at the end of a statement, so its parts need no order.
+    // The records are sorted, so that concurrent imports do not deadlock.
     sql`
       with lines as materialized (
-        select l.line from ${elementsOf(lines)} l (line)
+        select l.line from ${
+      elementsOf(lines)
+    } l (line) order by l.line ->> 'id'
       )
-      ${childInserts(format, from)}
-      ${insert(format, from)}
-      on conflict (organization_id, id) do update set ${names(...updates)}
+      ${childInserts(format, from)},
+      written as (
+        ${insert(format, from)}
+        on conflict (organization_id, id) do update set ${names(...updates)}
+        ${isProduct ? isReleased : sql``}
+        returning id
+      )
+      select (count(*) = ${ids.length})::rows_found
+      from written
     `,
-    ...table === "products"
+    ...isProduct
       ? countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), [])
       : [],
   ];
@@ -152,6 +158,9 @@ function invalidateAnswers(lines: string): Statement {
     )
   `;
 }
+
+/** The condition that `releaseSeries` has updated the product in this transaction. */
+const isReleased = sql`where products.xmin = pg_current_xact_id()::xid`;
 
 /**
  * Clears the series of products, before their collections are deleted. `updated_at`
