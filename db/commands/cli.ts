@@ -1,6 +1,6 @@
 import { readConfig } from "../../schema/config.ts";
 import { connectionAdvice } from "../connections/advice.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
+import { isOfUnknownOrganization } from "../connections/sqlstate.ts";
 import { openDatabase } from "../database.ts";
 import { usageError } from "./arguments.ts";
 import { calls, COMMANDS, help } from "./commands.ts";
@@ -54,7 +54,7 @@ async function perform(args: string[]): Promise<void> {
 
 /** The error message of a failed command, in one line. */
 export function explain(error: Error & { code?: string }): string {
-  if (brokenConstraint(error)?.endsWith("_organization")) {
+  if (isOfUnknownOrganization(error)) {
     return "No organization has this id";
   }
   const advice = ADVICE[error.code ?? ""] ?? connectionAdvice(error);

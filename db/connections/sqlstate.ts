@@ -24,14 +24,20 @@ export function brokenConstraint(error: unknown): string | undefined {
   return name?.replace(/_\d{6,}$/, "");
 }
 
+/** Whether the organization does not exist: SQL deleted it, or is replacing its row. */
+export function isOfUnknownOrganization(error: unknown): boolean {
+  return brokenConstraint(error)?.endsWith("_organization") ?? false;
+}
+
 /**
  * Whether a retry of the transaction can succeed: serialization failure, deadlock,
- * or a random product code that exists already.
+ * a random product code that exists already, or an organization that SQL replaces.
  */
 export function isConflict(error: unknown): boolean {
   const code = sqlState(error);
   return code === "40001" || code === "40P01" ||
-    brokenConstraint(error) === "products_code";
+    brokenConstraint(error) === "products_code" ||
+    isOfUnknownOrganization(error);
 }
 
 /** Whether the connection was lost or impossible, or the server was stopping or starting. */
@@ -81,7 +87,7 @@ export function isLockTimeout(error: unknown): boolean {
  */
 export function isDataError(error: unknown): boolean {
   return /^(21|22|23|54)...$/.test(sqlState(error)) &&
-    !brokenConstraint(error)?.endsWith("_organization");
+    !isOfUnknownOrganization(error);
 }
 
 /** The message of a data error, with the key but without rows, in one line. */

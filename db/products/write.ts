@@ -65,6 +65,8 @@ export function writing({ changes, deleted }: Plan): Statement[] {
       ? [...rememberDeletions(deleted), deleteRows(...deleted)]
       : [],
     ...setProductForms(changes),
+    // If SQL replaces a format while the first statement waits, the second finds it.
+    ...setProductForms(changes),
   ];
 }
 

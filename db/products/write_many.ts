@@ -73,9 +73,11 @@ async function runAll(run: Run, items: Item[]): Promise<void> {
   let rest = items;
   while (rest.length > 0) {
     const { ids, keys } = identifiersOf(rest);
-    const [, found] = ids.length + keys.length > 0
-      ? await run.tx.send(lockKeys(lockedKeys(rest)), lockMatches(ids, keys))
-      : [[], []];
+    // If SQL replaces a product while the first statement waits, the second finds it.
+    const matches = lockMatches(ids, keys);
+    const [, , found] = ids.length + keys.length > 0
+      ? await run.tx.send(lockKeys(lockedKeys(rest)), matches, matches)
+      : [[], [], []];
     const { now, later } = nextRound(rest, found);
     const tasks = now.flatMap((matched) => {
       const task = taskOf(matched);

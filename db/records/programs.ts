@@ -34,9 +34,11 @@ export async function removeFromProgram(
   programId: string,
   productId: string,
 ): Promise<void> {
-  await database.write(sql`
+  const remove = sql`
     delete from publishing_program_products x
     where x.organization_id = ${organization}
       and x.program_id = ${programId} and x.product_id = ${productId}
-  `);
+  `;
+  // If SQL replaces the row while the first statement waits, the second finds it.
+  await database.write(remove, remove);
 }

@@ -101,7 +101,11 @@ export async function deleteRecord(
       returning r.id
     `);
   }).catch((error) => throwDeleteError(database, table, id, error));
-  return deleted.length > 0;
+  if (deleted.length > 0) return true;
+  // SQL may have replaced the row while the deletion waited for it.
+  const [replaced] = await database.lookUp(recordById(table, id));
+  return replaced !== undefined &&
+    await deleteRecord(database, table, id, precondition);
 }
 
 /**

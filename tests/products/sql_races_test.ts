@@ -201,6 +201,8 @@ Deno.test({
       },
     );
 
+    const body = { title: "Emma", isbn13: "9780141439587", page_count: 7 };
+
     /** Deletes a row, and inserts it again with the same id. */
     const replacing = (table: string, id: string, columns: string) => `
       with gone as (delete from ${table} where id = '${id}' returning *)
@@ -248,6 +250,107 @@ Deno.test({
       assertEquals(body.data, { id, deleted: true });
       assertEquals((await org.get(path)).status, 404);
       assertEquals((await org.get("/api/products")).body.meta.total, 0);
+    });
+
+    await t.step("and batches writes of a replaced product", async (t) => {
+      for (
+        const [what, operationOn, shown] of [
+          ["update", (id: string) => ({ method: "update", id, body }), [200]],
+          ["delete", (id: string) => ({ method: "delete", id }), []],
+          ["upsert", () => ({ method: "upsert", match: "isbn13", body }), [
+            200,
+          ]],
+        ] as const
+      ) {
+        await t.step(what, async () => {
+          const org = await app.organization();
+          const { id } = await org.create(body);
+          const sql = replacing("products", id, "title, product_code, isbn13");
+
+          const operations = [operationOn(id)];
+          const { body: { data: [result] } } = await during(
+            sql,
+            () => org.post("/api/products/batch", { operations }),
+          );
+
+          const { data, meta } = (await org.get("/api/products")).body;
+          assertEquals(result.status, 200);
+          assertEquals(meta.total, shown.length);
+          if (what === "delete") assert(result.data.deleted);
+          else assertEquals([data[0].id, data[0].page_count], [id, 7]);
+        });
+      }
+    });
+
+    await t.step(
+      "and creates a product of a replaced organization",
+      async () => {
+        const org = await app.organization();
+
+        const { status } = await during(
+          `with gone as (delete from organizations where id = '${org.id}' returning *)
+        insert into organizations (id, name) select id, name from gone`,
+          () => org.post("/api/products", { title: "Emma" }),
+        );
+
+        assertEquals(status, 201);
+        assertEquals((await org.get("/api/products")).body.meta.total, 1);
+      },
+    );
+
+    await t.step("and deletes a replaced record says so", async () => {
+      const org = await app.organization();
+      const path = `/api/publishers/${org.publisher}`;
+      const sql = replacing("publishers", org.publisher, "name");
+
+      const { body } = await during(sql, () => org.delete(path));
+
+      assertEquals(body.data.deleted, true);
+      assertEquals((await org.get(path)).status, 404);
+    });
+
+    await t.step("and removes a replaced row of a program", async () => {
+      const org = await app.organization();
+      const { id } = await org.create();
+      const path = `/api/publishing-programs/${org.program}/products`;
+      await org.put(`${path}/${id}`, undefined);
+
+      await during(
+        `with gone as (delete from publishing_program_products returning *)
+        insert into publishing_program_products select * from gone`,
+        () => org.delete(`${path}/${id}`),
+      );
+
+      assertEquals((await org.get(path)).body.data, []);
+    });
+
+    await t.step("and stores a form on a replaced format", async () => {
+      const org = await app.organization();
+      const { path } = await org.create({ format_id: org.format });
+      const product_form_id = await idOfCode(app, "product_forms", "BB");
+
+      const { body: { data } } = await during(
+        replacing("formats", org.format, "name"),
+        () => org.put(path, { product_form_id }),
+      );
+
+      assertEquals(data.product_form_id, product_form_id);
+    });
+
+    await t.step("and imports a product counts it once", async () => {
+      const org = await app.organization();
+      const operations = commandsOn(app)(org.id);
+      const id = uuidv7();
+      const line = { kind: "product", id, title: "Emma", product_code: "P-1" };
+
+      const refused = await during(
+        `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
+        () => imported(operations, JSON.stringify(line)),
+      );
+
+      const { body } = await org.get(`/api/products/${id}`);
+      assertEquals([refused, body.data.title], [[], "Emma"]);
+      assertEquals([...await operations.scan(miscounted)], []);
     });
 
     /** Delays the service's insertions into the table until the promise is settled. */
@@ -378,6 +481,136 @@ Deno.test({
         await assertBuilt(app, org);
       },
     );
+  },
+});
+
+Deno.test({
+  name: "The next response shows SQL that waits for SQL that replaces a row",
+  ignore: !SETTINGS.url,
+  async fn(t) {
+    await using app = await openOwnApp({ poolSize: 12 });
+    for (
+      const [what, replacing, change] of [
+        [
+          "of an organization",
+          `with gone as (delete from organizations returning *)
+          insert into organizations (id, name) select id, name from gone`,
+          "update publishers set name = 'Renamed'",
+        ],
+        [
+          "of a product, as a replica",
+          `set local session_replication_role = replica;
+          create temp table saved on commit drop as select * from products;
+          delete from products;
+          insert into products (organization_id, id, title, publisher_id, product_code, updated_at)
+          select organization_id, id, title, publisher_id, product_code, updated_at from saved`,
+          "update product_prices set list_price = 2",
+        ],
+      ] as const
+    ) {
+      await t.step(what, async () => {
+        await app.sql((sql) => sql`truncate products cascade`);
+        const org = await app.organization();
+        const { id, path } = await org.create({
+          publisher_id: org.publisher,
+          product_prices: [{ currency_code: "GBP", list_price: 1 }],
+        });
+
+        const [changing] = await app.sql(async (sql) => {
+          await sql.unsafe(replacing);
+          const changing = app.sql(async (sql) => {
+            await sql.unsafe(change);
+            // The row is replaced, and the change is not committed.
+            await store(app, org, id);
+          });
+          await eventually(true, async () => {
+            const { count } = await app.sql((sql) =>
+              sql`
+                select from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'
+              `
+            );
+            return count > 0;
+          });
+          return [changing];
+        });
+        await changing;
+
+        const { data } = await read(app, org, path);
+        assertEquals(
+          [data.publisher_name, data.product_prices[0].list_price],
+          what === "of an organization" ? ["Renamed", 1] : ["Harbour Press", 2],
+        );
+        await assertBuilt(app, org);
+      });
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "A new organization shows a name that a transaction in REPEATABLE READ changes",
+  ignore: !SETTINGS.url,
+  async fn() {
+    await using app = await openOwnApp({ poolSize: 12 });
+    const publishing_status_id = await idOfCode(
+      app,
+      "publishing_statuses",
+      "04",
+    );
+    let org: Organization | undefined;
+    let path = "";
+
+    // The transaction fails (40001), and is repeated.
+    await app.sql(async (sql) => {
+      await sql`set transaction isolation level repeatable read`;
+      await sql`select from organizations`;
+      if (!org) {
+        org = await app.organization();
+        const created = await org.create({ publishing_status_id });
+        path = created.path;
+        await store(app, org, created.id);
+      }
+      await sql`update publishing_statuses set name = 'Renamed'`;
+    });
+
+    const { data } = await read(app, org!, path);
+    assertEquals(data.publishing_status_name, "Renamed");
+  },
+});
+
+Deno.test({
+  name: "Upserts create one product, whatever the default isolation level is",
+  ignore: !SETTINGS.url,
+  async fn() {
+    await using app = await openOwnApp({ poolSize: 12 });
+    const org = await app.organization();
+    await app.sql(async (sql) => {
+      const [{ name }] = await sql<
+        [{ name: string }]
+      >`select current_database() as name`;
+      await sql.unsafe(
+        `alter database ${name} set default_transaction_isolation = 'repeatable read'`,
+      );
+    });
+    await app.sql((sql) =>
+      sql`
+        select pg_terminate_backend(pid)
+        from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()
+      `
+    );
+    const body = { title: "Emma", isbn13: "9780141439587" };
+    const operations = [{ method: "upsert", match: "isbn13", body }];
+
+    await Promise.all(
+      Array.from(
+        { length: 8 },
+        () => org.post("/api/products/batch", { operations }),
+      ),
+    );
+
+    assertEquals((await org.get("/api/products")).body.meta.total, 1);
   },
 });
 
