@@ -1,4 +1,5 @@
 import { type Result, sql, type Statement } from "../connections/sql.ts";
+import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Transaction } from "../connections/transaction.ts";
 
 /** A statement that runs before the writes, and the check of its result, if any. */
@@ -21,6 +22,11 @@ export async function runChecks(
 
 /** The constraint that a write violates if it does not find every row that it names. */
 export const ROWS_FOUND = "rows_found";
+
+/** Whether a write did not find every row that it names. */
+export function missesRows(error: unknown): boolean {
+  return brokenConstraint(error) === ROWS_FOUND;
+}
 
 /** The condition that the rows of `from` are this many. Otherwise, the statement fails. */
 export function finds(rows: number, from: Statement): Statement {

@@ -1,12 +1,11 @@
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { sql, type Statement } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
 import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
-import { type Check, ROWS_FOUND, runChecks } from "./check.ts";
+import { type Check, missesRows, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
 import { rememberDeletions } from "./deletions.ts";
 import {
@@ -171,7 +170,7 @@ export async function deleteProduct(
     });
     return results.at(-1)!.count > 0;
   } catch (error) {
-    if (brokenConstraint(error) === ROWS_FOUND) {
+    if (missesRows(error)) {
       const [replaced] = await database.lookUp(storedProduct(id));
       if (replaced) return await deleteProduct(database, id, precondition);
       precondition?.(undefined);

@@ -1,11 +1,7 @@
 import { names, organization, sql } from "../connections/sql.ts";
-import {
-  brokenConstraint,
-  dataErrorMessage,
-  isDataError,
-} from "../connections/sqlstate.ts";
+import { dataErrorMessage, isDataError } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { ROWS_FOUND } from "../products/check.ts";
+import { missesRows } from "../products/check.ts";
 import {
   formatsByKind,
   listColumns,
@@ -75,6 +71,8 @@ export async function importCatalogue(
     try {
       await writeAll(database, formats.get(batch[0]!.kind)!, batch);
     } catch (error) {
+      // SQL or another import has inserted one of the products meanwhile.
+      if (missesRows(error)) return await write(batch);
       const reason = reasonOf(error);
       if (batch.length === 1) return refused(batch[0]!.number, reason);
       const middle = batch.length >> 1;
@@ -157,33 +155,26 @@ async function writeAll(
 ): Promise<void> {
   const ids = batch.map(({ id }) => id);
   const [{ kind }] = batch as [RecordLine];
-  try {
-    await database.transaction(async (tx) => {
-      checkUndistributed(tx);
-      const results = await tx.send(
-        ...transferSettings,
-        lockRecords(format, ids),
-        selectLines(kind, format, sql`and id ${anyOf(ids)}`),
-      );
-      const stored = new Map(
-        (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
-      );
-      // A repeated import writes only new and changed records.
-      const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
-      const changedIds = changed.map(({ id }) => id);
-      const existingIds = changedIds.filter((id) => stored.has(id));
-      const lines = `[${changed.map(({ text }) => text).join()}]`;
-      await tx.commit(
-        ...existingIds.length > 0
-          ? clearRecords(format, existingIds, lines)
-          : [],
-        ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
-      );
-    });
-  } catch (error) {
-    if (brokenConstraint(error) !== ROWS_FOUND) throw error;
-    await writeAll(database, format, batch);
-  }
+  await database.transaction(async (tx) => {
+    checkUndistributed(tx);
+    const results = await tx.send(
+      ...transferSettings,
+      lockRecords(format, ids),
+      selectLines(kind, format, sql`and id ${anyOf(ids)}`),
+    );
+    const stored = new Map(
+      (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
+    );
+    // A repeated import writes only new and changed records.
+    const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
+    const changedIds = changed.map(({ id }) => id);
+    const existingIds = changedIds.filter((id) => stored.has(id));
+    const lines = `[${changed.map(({ text }) => text).join()}]`;
+    await tx.commit(
+      ...existingIds.length > 0 ? clearRecords(format, existingIds, lines) : [],
+      ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
+    );
+  });
 }
 
 /** Creates the organization, or renames it. */
