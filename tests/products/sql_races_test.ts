@@ -159,15 +159,8 @@ Deno.test({
       return replies[0]!;
     }
 
-    async function isWaiting(): Promise<boolean> {
-      const { count } = await app.sql((sql) =>
-        sql`
-          select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'
-        `
-      );
-      return count > 0;
-    }
+    const isWaiting = () => waitsFor(app, "Lock");
+    const isDelayed = () => waitsFor(app, "PgSleep");
 
     await t.step(
       "holds its Idempotency-Key: others with the key are refused (409)",
@@ -437,16 +430,6 @@ Deno.test({
       );
     }
 
-    async function isDelayed(): Promise<boolean> {
-      const { count } = await app.sql((sql) =>
-        sql`
-          select from pg_stat_activity
-          where datname = current_database() and wait_event = 'PgSleep'
-        `
-      );
-      return count > 0;
-    }
-
     await t.step("and updates a replaced record fails", async () => {
       const org = await app.organization();
       const path = `/api/publishers/${org.publisher}`;
@@ -523,15 +506,7 @@ Deno.test({
             // The row is replaced, and the change is not committed.
             await store(app, org, id);
           });
-          await eventually(true, async () => {
-            const { count } = await app.sql((sql) =>
-              sql`
-                select from pg_stat_activity
-                where datname = current_database() and wait_event_type = 'Lock'
-              `
-            );
-            return count > 0;
-          });
+          await eventually(true, () => waitsFor(app, "Lock"));
           return [changing];
         });
         await changing;
@@ -662,6 +637,17 @@ Deno.test({
     }
   },
 });
+
+/** Whether a session of the database waits for the event, or for one of this type. */
+async function waitsFor(app: App, event: string): Promise<boolean> {
+  const { count } = await app.sql((sql) =>
+    sql`
+      select from pg_stat_activity
+      where datname = current_database() and ${event} in (wait_event_type, wait_event)
+    `
+  );
+  return count > 0;
+}
 
 async function statuses(app: App): Promise<string[]> {
   const rows = await app.sql((sql) =>
