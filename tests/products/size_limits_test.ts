@@ -1,9 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Copy } from "../support/copy.ts";
 import { assertDetails } from "../support/expect.ts";
-import { eventually } from "../support/eventually.ts";
 import { type App, openApp, type Organization } from "../support/harness.ts";
-import { assertBuilt, read } from "../support/stored.ts";
+import { assertBuilt, read, store } from "../support/stored.ts";
 
 /** The arrays that keep rows without an entry, with an entry each. */
 const MERGED = {
@@ -137,8 +136,6 @@ Deno.test("The largest size of a product", async (t) => {
     const titles = (await list("limit=100")).body.data.map((
       { title }: { title: string },
     ) => title);
-    // A write would wait for the list's documents, which are stored in the background.
-    await eventually(products.length, () => documents(app, org));
     const batch = await update(4, {});
     const minimal = await update(5, { return: "minimal" });
 
@@ -149,6 +146,28 @@ Deno.test("The largest size of a product", async (t) => {
     assertDetails(tooLong, ["/return", "too_large"]);
     assertEquals(titles.includes("Changed"), false);
     assertEquals([batch.status, minimal.status], [200, 200]);
+  });
+
+  await t.step({
+    name: "limits the documents that a transaction stores",
+    ignore: app.isDistributed,
+    async fn() {
+      const org = await app.organization();
+      const collateral = [TEXT, TEXT, TEXT];
+      const products = await Promise.all(
+        Array.from({ length: 5 }, () => org.create({ collateral })),
+      );
+      const ids = products.map(({ id }) => id).toSorted();
+      await app.sql((sql) =>
+        sql`delete from product_documents where organization_id = ${org.id}`
+      );
+
+      await store(app, org, ...ids);
+      assertEquals(await documents(app, org), 4);
+
+      await store(app, org, ...ids.slice(4));
+      assertEquals(await documents(app, org), 5);
+    },
   });
 
   await t.step(
