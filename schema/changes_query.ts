@@ -41,8 +41,9 @@ const After = v.pipe(
   v.transform((text) => {
     const bytes = Buffer.from(text, "base64url");
     // Buffer skips characters that are not base64url. Padding is optional.
-    if (bytes.toString("base64url") !== text.replace(/=+$/, "")) return null;
-    return CURSOR.exec(bytes.toString("latin1"));
+    return bytes.toString("base64url") === text.replace(/={1,2}$/, "")
+      ? CURSOR.exec(bytes.toString("latin1"))
+      : null;
   }),
   v.check(
     (match) => match !== null,
