@@ -19,36 +19,18 @@ const STALL_MS = 3_000;
 const MIN_BYTES_PER_MS = 1;
 
 /**
- * Reads the text of a JSON body into reserved memory. Throws
- * `UNSUPPORTED_MEDIA_TYPE`, `INVALID_JSON` for bytes that are not UTF-8, and the
- * errors of `readBytes`.
+ * Reads a JSON body into reserved memory, validates it, and records the ignored fields
+ * for the response. Throws `UNSUPPORTED_MEDIA_TYPE`, `INVALID_JSON`, `VALIDATION_ERROR`
+ * and the errors of `readBytes`.
  */
-export async function readText(
+export async function readBody<S extends v.GenericSchema>(
   context: Context,
-  memory: Reservation,
-): Promise<string> {
-  checkMediaType(context.request.headers);
-  const bytes = await readBytes(context, memory);
-  try {
-    // The parser must see a byte order mark, which is not JSON (RFC 8259, 8.1).
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      bytes,
-    );
-  } catch (cause) {
-    throw invalidJson("The body is not valid UTF-8", cause);
-  }
-}
-
-/**
- * Parses and validates the text of a body, and records the ignored fields for the
- * response. Throws `INVALID_JSON` or `VALIDATION_ERROR`.
- */
-export async function validBody<S extends v.GenericSchema>(
-  context: Context,
-  text: string,
   schema: S,
-): Promise<v.InferOutput<S>> {
-  return await context.turns.take(context, text, () => {
+  memory: Reservation,
+): Promise<{ text: string; body: v.InferOutput<S> }> {
+  checkMediaType(context.request.headers);
+  const text = decode(await readBytes(context, memory));
+  const body = await context.turns.take(context, text, () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
     if (!result.success) throw invalidBody(result.issues);
@@ -56,6 +38,17 @@ export async function validBody<S extends v.GenericSchema>(
     if (ignored.length > 0) context.facts.ignored_fields = ignored;
     return result.output;
   });
+  return { text, body };
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    // The parser must see a byte order mark, which is not JSON (RFC 8259, 8.1).
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+      .decode(bytes);
+  } catch (cause) {
+    throw invalidJson("The body is not valid UTF-8", cause);
+  }
 }
 
 function checkMediaType(headers: Headers): void {

@@ -1,14 +1,14 @@
 import { writeBatch } from "../db/products/write_many.ts";
 import type { Operation } from "../db/products/rounds.ts";
-import { readText, validBody } from "../middleware/body.ts";
+import { readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { idempotencyKeyOf, preconditionOf } from "../middleware/http.ts";
 import {
   Batch,
   failedAt,
   matchedValue,
-  readBody,
   type SentOperation,
+  validBody,
 } from "../schema/batch.ts";
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
@@ -20,8 +20,7 @@ export async function batch(context: Authenticated): Promise<Answer> {
   const { request, database, facts } = context;
   const key = idempotencyKeyOf(request.headers);
   using memory = context.memory.bodies.reserve(facts.caller);
-  const text = await readText(context, memory);
-  const body = await validBody(context, text, Batch);
+  const { text, body } = await readBody(context, Batch, memory);
   const ignored = new Set<string>();
   const operations = await context.turns.map(
     context,
@@ -75,7 +74,7 @@ function readSent(
   method: "create" | "update",
   ignored: Set<string>,
 ): ProductBody | ApiError {
-  const body = readBody(method, sent.body);
+  const body = validBody(method, sent.body);
   if (body instanceof ApiError) return body;
   const match = sent.method === "upsert" ? sent.match : undefined;
   for (const name of ignoredFields(sent.body, body)) {

@@ -2,7 +2,7 @@ import type { Operations } from "../db/database.ts";
 import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
 import type { Precondition } from "../db/products/write.ts";
 import type { Page } from "../db/products/list.ts";
-import { readText, validBody } from "../middleware/body.ts";
+import { readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import {
   etagOf,
@@ -19,8 +19,10 @@ import { readQuery } from "../schema/list_query.ts";
  * the records that they reference.
  */
 
-type BodySchema = Parameters<typeof validBody>[2];
-type Body<S extends BodySchema> = Awaited<ReturnType<typeof validBody<S>>>;
+type BodySchema = Parameters<typeof readBody>[1];
+type Body<S extends BodySchema> = Awaited<
+  ReturnType<typeof readBody<S>>
+>["body"];
 
 type QuerySchema = Parameters<typeof readQuery>[0];
 type Query<S extends QuerySchema> =
@@ -76,8 +78,7 @@ export function creating<S extends BodySchema>(
   return async (context) => {
     const key = idempotencyKeyOf(context.request.headers);
     using memory = context.memory.bodies.reserve(context.facts.caller);
-    const text = await readText(context, memory);
-    const body = await validBody(context, text, schema);
+    const { text, body } = await readBody(context, schema, memory);
     const request = { operation, key, text };
     const { id, answer, isReplayed } = await create(
       context.database,
@@ -106,8 +107,7 @@ export function updating<S extends BodySchema>(
   return async (context) => {
     const { request, params, database } = context;
     using memory = context.memory.bodies.reserve(context.facts.caller);
-    const text = await readText(context, memory);
-    const body = await validBody(context, text, schema);
+    const { body } = await readBody(context, schema, memory);
     const precondition = preconditionOf(request.headers.get("if-match"));
     const record = await update(database, params.id!, body, precondition);
     return ok(record, { etag: etagOf(record) });

@@ -5,7 +5,7 @@ import {
   newKey,
   revokeOwnKey,
 } from "../db/api_keys.ts";
-import { readText, validBody } from "../middleware/body.ts";
+import { readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { success } from "../middleware/respond.ts";
 import { NewApiKey, Revocation } from "../schema/api_key.ts";
@@ -30,9 +30,9 @@ async function list({ database }: Authenticated): Promise<Answer> {
 async function create(context: Authenticated): Promise<Answer> {
   const { database, services } = context;
   using memory = context.memory.bodies.reserve(context.facts.caller);
-  const text = await readText(context, memory);
-  const { expires_at, ...fields } = await validBody(context, text, NewApiKey);
-  const { id, key, statement } = newKey({ ...fields, expiresAt: expires_at });
+  const { body } = await readBody(context, NewApiKey, memory);
+  const expiresAt = body.expires_at;
+  const { id, key, statement } = newKey({ ...body, expiresAt });
   const [, [stored]] = await database.write(statement, listedKey(id));
   return {
     status: 201,

@@ -67,7 +67,7 @@ const Body = v.custom<Record<string, unknown>>(
   "invalid_type: Expected an object",
 );
 
-/** The body of `POST /products/batch`. `readBody` validates each operation's body. */
+/** The body of `POST /products/batch`. `validBody` validates each operation's body. */
 export const Batch = batch(Body, Body);
 
 /** `Batch` with the schemas of the operations' bodies, for the OpenAPI document. */
@@ -77,7 +77,7 @@ export const DescribedBatch = batch(CreateProduct, UpdateProduct);
 export type SentOperation = v.InferOutput<typeof Batch>["operations"][number];
 
 /** Validates a body as that of `POST /products` or `PUT /products/{id}`. */
-export function readBody(
+export function validBody(
   method: "create" | "update",
   body: Record<string, unknown>,
 ): ProductBody | ApiError {
