@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { withDeadline } from "../db/connections/deadline.ts";
 import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
@@ -99,7 +100,7 @@ async function readBytes(
         reader.read(),
         tooSlow,
       );
-      if (done) return joined(chunks, size);
+      if (done) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
       size += value.length;
       if (size > limit) throw tooLarge(limit);
       memory.add(value.length);
@@ -149,17 +150,6 @@ function readerOf(body: ReadableStream<Uint8Array>) {
     },
     cancel: () => reader.cancel(),
   };
-}
-
-function joined(chunks: Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
 }
 
 function tooLarge(limit: number): ApiError {
