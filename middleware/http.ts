@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Meta, VERSIONS } from "../schema/envelope.ts";
+import { VERSIONS } from "../schema/versions.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 import type { Services } from "./context.ts";
 
@@ -134,7 +134,7 @@ function tagsOf(condition: string): string[] {
  */
 export function linkHeader(
   { pathname, searchParams }: URL,
-  { page, total_pages }: Meta,
+  { page, total_pages }: { page: number; total_pages: number },
 ): { link?: string } {
   const last = Math.max(total_pages, 1);
   const pages = {

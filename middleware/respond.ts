@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ApiError } from "../schema/errors.ts";
-import { JSON_TYPE, VERSIONS } from "../schema/envelope.ts";
+import { VERSIONS } from "../schema/versions.ts";
 import { CHUNK, streamBody } from "./answer_stream.ts";
 import type { Answer, Facts, Memory, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
@@ -89,7 +89,7 @@ export async function respond(
       "x-request-id": requestId,
       "server-timing": serverTiming(timing, ms),
       ...COMMON,
-      ...body !== null && { "content-type": JSON_TYPE },
+      ...body !== null && { "content-type": "application/json; charset=utf-8" },
       // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
       ...body !== null && (isHead || reserved) &&
         { "content-length": String(Buffer.byteLength(body)) },

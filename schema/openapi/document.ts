@@ -1,4 +1,4 @@
-import { VERSIONS } from "../envelope.ts";
+import { VERSIONS } from "../versions.ts";
 import {
   failureResponses,
   failureSchemas,

@@ -1,4 +1,4 @@
-import { VERSIONS } from "../envelope.ts";
+import { VERSIONS } from "../versions.ts";
 import { type JsonSchema, ref } from "./json_schema.ts";
 
 /** Headers of requests, by name. */
