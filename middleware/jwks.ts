@@ -71,9 +71,8 @@ export function keysAt(url: URL): jose.JWTVerifyGetKey {
         cause,
       );
     }
-    const used = keys;
     try {
-      return await used(header, token);
+      return await keys(header, token);
     } catch (error) {
       const kid = header.kid ?? "";
       if (
