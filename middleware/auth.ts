@@ -21,6 +21,9 @@ import { checkReady } from "./http.ts";
 import { begin } from "./timing.ts";
 import { unauthorized } from "./token.ts";
 
+/** The permission that an operation requires. */
+export type Need = "read" | "write" | "administer";
+
 /** A caller with its permissions. */
 interface KnownCaller extends Caller {
   mayWrite: boolean;
@@ -52,7 +55,7 @@ export function createGuard() {
   };
 
   return function guarded(
-    need: "read" | "write" | "administer",
+    need: Need,
     handler: Handler<Authenticated>,
   ): Handler {
     return async (context): Promise<Answer> => {

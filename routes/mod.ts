@@ -1,9 +1,5 @@
-import { createGuard } from "../middleware/auth.ts";
-import type {
-  Authenticated,
-  Handler,
-  Services,
-} from "../middleware/context.ts";
+import { createGuard, type Need } from "../middleware/auth.ts";
+import type { Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
@@ -19,25 +15,22 @@ import { match, notFound, type Route, routesBelow } from "./route.ts";
 
 const MIB = 1_048_576;
 
+/** The handlers that need credentials. */
+const GUARDED = { ...PRODUCT_HANDLERS, ...RECORD_HANDLERS, ...KEY_HANDLERS };
+
+function needOf(operation: string): Need {
+  if (Object.hasOwn(KEY_HANDLERS, operation)) return "administer";
+  return operation.startsWith("GET ") ? "read" : "write";
+}
+
 /** The routes of the API, the service and the reference page. */
 function routesOf({ apiPrefix: prefix, docs }: Services): Route[] {
   const guard = createGuard();
-  function guarded<O extends string>(
-    handlers: Record<O, Handler<Authenticated>>,
-    needOf: (operation: O) => Parameters<typeof guard>[0],
-  ) {
-    const operations = Object.keys(handlers) as O[];
-    return Object.fromEntries(operations.map((operation) => [
-      operation,
-      guard(needOf(operation), handlers[operation]),
-    ])) as Record<O, Handler>;
-  }
+  const guarded = Object.entries(GUARDED).map(([key, handler]) => {
+    return [key, guard(needOf(key), handler)];
+  });
   const api: Record<ApiOperation, Handler> = {
-    ...guarded(
-      { ...PRODUCT_HANDLERS, ...RECORD_HANDLERS },
-      (operation) => operation.startsWith("GET ") ? "read" : "write",
-    ),
-    ...guarded(KEY_HANDLERS, () => "administer"),
+    ...Object.fromEntries(guarded) as Record<keyof typeof GUARDED, Handler>,
     "GET /openapi.json": createDescription(prefix),
   };
   return [
@@ -63,11 +56,9 @@ export function createHandler(
       "Too many long responses are unread: this request may have taken effect",
     ),
   };
-
-  const turns = new Turns();
+  const shared = { services, memory, turns: new Turns() };
 
   return async (request) => {
-    const shared = { services, memory };
     const response = await respond(shared, request, (facts, timing) => {
       checkHost(request);
       checkVersion(request.headers);
@@ -80,9 +71,7 @@ export function createHandler(
       const deadline = performance.now() + services.deadlineMs;
       const { handler, params, takesQuery } = found;
       return handler({
-        services,
-        memory,
-        turns,
+        ...shared,
         request,
         params,
         takesQuery,
