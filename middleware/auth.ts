@@ -74,7 +74,7 @@ export function createGuard() {
       if (!context.takesQuery && request.url.includes("?")) {
         readQuery(NoParameters, new URL(request.url).searchParams);
       }
-      const database = databaseFor(context, caller, caller.mayWrite);
+      const database = databaseFor(context, caller);
       return await handler({ ...context, database });
     };
   };
@@ -83,13 +83,12 @@ export function createGuard() {
 /** The replica for callers that may only read, if there is one. Otherwise the primary. */
 function databaseFor(
   { services: { database, replica, telemetry }, deadline, timing }: Context,
-  caller?: Caller,
-  mayWrite = true,
+  caller?: Caller & { mayWrite?: boolean },
 ): Operations {
   const observe = (operation: string) =>
     begin(`database ${operation}`, timing.db, telemetry);
   const primary = database.until(deadline, caller, observe);
-  return caller && !mayWrite && replica
+  return replica && caller?.mayWrite === false
     ? replica.until(deadline, caller, primary, observe)
     : primary;
 }
