@@ -34,8 +34,8 @@ export function openProgressBar(label: string) {
       console.error(line);
       draw(drawn);
     },
-    /** Draws the final state and ends the line. */
-    end(): void {
+    /** Draws the last state and ends the line. */
+    [Symbol.dispose](): void {
       if (current) draw(`\r\x1b[K${current}\n`);
     },
   };

@@ -11,7 +11,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       "Writes an organization without its keys and members, as one JSON object per line",
     args: { organization: uuid },
     async run({ organization }, connect) {
-      const bar = openProgressBar("Exporting");
+      using bar = openProgressBar("Exporting");
       // A bar would mix with lines on the same terminal.
       const isShown = Deno.stderr.isTerminal() && !Deno.stdout.isTerminal();
       await exportCatalogue(connect(organization), {
@@ -20,7 +20,6 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
           ? (written, total) => bar.show(written, written / total)
           : undefined,
       });
-      bar.end();
       return "";
     },
   }),
@@ -32,7 +31,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     async run({ organization, "FILE.ndjson": path }, connect) {
       using file = path === "-" ? undefined : await Deno.open(path);
       const size = file && (await file.stat()).size;
-      const bar = openProgressBar("Importing");
+      using bar = openProgressBar("Importing");
       let refused = 0;
       let lines = 0;
       await importCatalogue(
@@ -48,7 +47,6 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
           },
         },
       );
-      bar.end();
       if (refused > 0) {
         throw new Error(`${refused} of ${lines} lines were refused`);
       }
