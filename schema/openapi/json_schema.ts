@@ -12,7 +12,6 @@ export type { JsonSchema };
 /** Actions without an equivalent in JSON Schema. Adjacent `v.metadata` approximates them. */
 const CODE_ONLY_ACTIONS = [
   "check",
-  "finite",
   "raw_check",
   "transform",
   "to_lower_case",
