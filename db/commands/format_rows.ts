@@ -9,7 +9,7 @@ export function format(
   const columns = Object.keys(first);
   const lines = [
     columns,
-    ...rows.map((row) => columns.map((column) => String(row[column] ?? "-"))),
+    ...rows.map((row) => columns.map((column) => cell(row[column] ?? "-"))),
   ];
   const widths = columns.map((_, i) =>
     Math.max(...lines.map((line) => line[i]!.length))
@@ -17,4 +17,12 @@ export function format(
   return lines.map((line) =>
     line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()
   ).join("\n");
+}
+
+/** The value as text. Clients choose names, and terminals interpret control characters. */
+function cell(value: unknown): string {
+  return String(value).replace(
+    /\p{Cc}/gu,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -159,6 +159,17 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(later), 401);
   });
 
+  await t.step("key list escapes control characters in names", async () => {
+    const organization = await run("organization create Harbour-Press");
+    const name = "\x1b[2J\n\x9b";
+    await run(`key create --organization ${organization} --name ${name}`);
+
+    const table = await run(`key list --organization ${organization}`);
+
+    assertStringIncludes(table, "\\u001b[2J\\u000a\\u009b");
+    assertEquals(table.split("\n").length, 2);
+  });
+
   await t.step("member add, list and remove manage the members", async () => {
     const organization = await run("organization create Harbour");
     const list = `member list --organization ${organization}`;
