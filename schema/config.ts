@@ -15,7 +15,7 @@ export type Config = ReturnType<typeof readConfig>;
  */
 export function readConfig(environment: (name: string) => string | undefined) {
   const given = Object.keys(VARIABLES.entries)
-    .flatMap((name) => environment(name) ? [[name, environment(name)]] : []);
+    .map((name) => [name, environment(name) || undefined]);
   const read = v.safeParse(Environment, Object.fromEntries(given));
   if (!read.success) {
     const [{ path, message }] = read.issues;
