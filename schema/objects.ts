@@ -34,14 +34,11 @@ export function fields<const E extends v.ObjectEntries>(
     v.pipe(
       v.unknown(),
       v.rawCheck(({ dataset, addIssue }) => {
-        if (!dataset.typed || !isObject(dataset.value)) return;
         const input = dataset.value;
+        if (!isObject(input)) return;
         const unknown = Object.keys(input).filter((key) => !known.has(key));
         for (const key of unknown.slice(0, MAX_UNKNOWN)) {
-          addIssue({
-            message: "unknown_field: Unknown field",
-            path: at(key),
-          });
+          addIssue({ message: "unknown_field: Unknown field", path: at(key) });
         }
       }),
       v.transform(() => ({})),
