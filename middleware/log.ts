@@ -31,21 +31,12 @@ export function logLine(level: Level, fields: Record<string, unknown>): string {
  * which may quote client data.
  */
 export function errorFields(thrown: unknown): unknown {
-  const cause = thrown as
-    | {
-      name?: string;
-      code?: string;
-      constraint_name?: string;
-      routine?: string;
-      stack?: string;
-    }
-    | null
-    | undefined;
-  if (!cause) return undefined;
-  const { name, code, constraint_name, routine } = cause;
+  if (!thrown) return undefined;
+  const error = thrown as { [field: string]: string | undefined };
+  const { name, code, constraint_name, routine } = error;
   const at = code
     ? undefined
-    : cause.stack?.split("\n").map((line) => line.trim())
+    : error.stack?.split("\n").map((line) => line.trim())
       .filter((line) => line.startsWith("at ")).slice(0, 4);
   return { name, code, constraint_name, routine, at };
 }
