@@ -10,8 +10,7 @@ import type { Caller } from "../db/connections/queue.ts";
 import type { Operations } from "../db/database.ts";
 import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
-import { readQuery } from "../schema/list_query.ts";
-import { NoParameters } from "../schema/parameters.ts";
+import { NoParameters, readQuery } from "../schema/parameters.ts";
 import { isUuid } from "../schema/values.ts";
 import { CredentialCache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
@@ -72,7 +71,7 @@ export function createGuard() {
         );
       }
       if (!context.takesQuery && request.url.includes("?")) {
-        readQuery(NoParameters, new URL(request.url).searchParams);
+        readQuery(NoParameters, new URL(request.url));
       }
       const database = databaseFor(context, caller);
       return await handler({ ...context, database });

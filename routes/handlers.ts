@@ -12,7 +12,7 @@ import {
   preconditionOf,
 } from "../middleware/http.ts";
 import { success } from "../middleware/respond.ts";
-import { readQuery } from "../schema/list_query.ts";
+import { readQuery } from "../schema/parameters.ts";
 
 /*
  * The handlers that resources share: products, their sales rights and territories, and
@@ -55,7 +55,7 @@ export function listing<S extends QuerySchema>(
 ): Handler<Authenticated> {
   return async (context) => {
     const url = new URL(context.request.url);
-    const query = readQuery(parameters, url.searchParams) as Query<S>;
+    const query = readQuery(parameters, url) as Query<S>;
     const { entries, total } = await list(context, query);
     const { page, limit } = query;
     const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };

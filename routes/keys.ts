@@ -10,7 +10,7 @@ import type { Answer, Authenticated } from "../middleware/context.ts";
 import { success } from "../middleware/respond.ts";
 import { NewApiKey, Revocation } from "../schema/api_key.ts";
 import { ApiError } from "../schema/errors.ts";
-import { readQuery } from "../schema/list_query.ts";
+import { readQuery } from "../schema/parameters.ts";
 import { ok } from "./handlers.ts";
 
 /** The handlers of API keys. */
@@ -53,7 +53,7 @@ async function get({ params, database }: Authenticated): Promise<Answer> {
 async function revoke(
   { request, params, database }: Authenticated,
 ): Promise<Answer> {
-  const { at } = readQuery(Revocation, new URL(request.url).searchParams);
+  const { at } = readQuery(Revocation, new URL(request.url));
   const id = params.key_id!;
   const [, [key]] = await database.write(revokeOwnKey(id, at), listedKey(id));
   return oneKey(id, key);

@@ -11,7 +11,8 @@ import {
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import { success } from "../middleware/respond.ts";
 import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
-import { Parameters, readQuery } from "../schema/list_query.ts";
+import { ProductParameters } from "../schema/list_query.ts";
+import { readQuery } from "../schema/parameters.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
 import { batch } from "./batches.ts";
@@ -24,7 +25,7 @@ const SALES_RIGHTS = ',"product_sales_rights":';
 /** The handlers of products (specification, 4), their sales rights and territories. */
 export const PRODUCT_HANDLERS = {
   "GET /products": listing(
-    Parameters,
+    ProductParameters,
     ({ database }, query) => listProducts(database, query),
   ),
   "POST /products": creating("/products", CreateProduct, createProduct),
@@ -75,8 +76,7 @@ function between(product: string, start: string, end: string): string {
 async function changes(
   { request, database }: Authenticated,
 ): Promise<Answer> {
-  const { searchParams } = new URL(request.url);
-  const query = readQuery(ChangesParameters, searchParams);
+  const query = readQuery(ChangesParameters, new URL(request.url));
   const { changes, cursor, more } = await listChanges(database, query);
   const meta = { cursor: cursorText(cursor), more };
   return { status: 200, body: success(changes, meta) };

@@ -16,8 +16,8 @@ import {
 } from "../db/records/write_record.ts";
 import type { Authenticated, Handler } from "../middleware/context.ts";
 import { etagOf, withCount } from "../middleware/http.ts";
-import { readQuery } from "../schema/list_query.ts";
 import type { RECORD_OPERATIONS } from "../schema/openapi/record_operations.ts";
+import { readQuery } from "../schema/parameters.ts";
 import { createBody, updateBody } from "../schema/record_bodies.ts";
 import {
   CodeParameters,
@@ -70,8 +70,7 @@ function sharedHandlers(table: SharedTable): Handlers {
   const path = pathOfTable(table);
   return {
     [`GET ${path}`]: async ({ request, database }) => {
-      const { searchParams } = new URL(request.url);
-      const { code } = readQuery(CodeParameters, searchParams);
+      const { code } = readQuery(CodeParameters, new URL(request.url));
       return ok(await listSharedRecords(database, table, code));
     },
     [`GET ${path}/{id}`]: getting(table),

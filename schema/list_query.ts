@@ -1,11 +1,5 @@
 import * as v from "valibot";
 import {
-  type ErrorDetail,
-  invalid,
-  printable,
-  queryDetails,
-} from "./errors.ts";
-import {
   choices,
   embeds,
   limit,
@@ -93,7 +87,7 @@ export const Include = described(
 );
 
 /** The parameters of `GET /products`. */
-export const Parameters = v.object({
+export const ProductParameters = v.object({
   page: described(
     "The page, counted from 1.",
     v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
@@ -125,39 +119,12 @@ export const Parameters = v.object({
   ),
 });
 
-export type ListQuery = v.InferOutput<typeof Parameters>;
+export type ListQuery = v.InferOutput<typeof ProductParameters>;
 
 /** The parameters that narrow a list. */
-export const NARROWING = names(Parameters.entries).filter((name) =>
+export const NARROWING = names(ProductParameters.entries).filter((name) =>
   !["page", "limit", "include", "sort"].includes(name)
 );
-
-/**
- * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
- * repeated or invalid parameter.
- */
-export function readQuery<
-  const S extends v.GenericSchema & { entries: v.ObjectEntries },
->(parameters: S, query: URLSearchParams): v.InferOutput<S> {
-  const details: ErrorDetail[] = [];
-  const given = new Map<string, string>();
-  for (const [parameter, value] of query) {
-    const known = Object.hasOwn(parameters.entries, parameter);
-    if (known && !given.has(parameter)) given.set(parameter, value);
-    else {
-      details.push({
-        parameter: printable(parameter),
-        ...known
-          ? { code: "duplicate", message: "This parameter occurs twice" }
-          : { code: "unknown_parameter", message: "Unknown parameter" },
-      });
-    }
-  }
-  const read = v.safeParse(parameters, Object.fromEntries(given));
-  if (read.success && details.length === 0) return read.output;
-  details.push(...queryDetails(read.issues ?? []));
-  throw invalid("The query", details);
-}
 
 function ids(description: string) {
   return described(description, v.optional(Uuids));

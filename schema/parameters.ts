@@ -1,10 +1,43 @@
 import * as v from "valibot";
 import { DateTime } from "./date_time.ts";
+import {
+  type ErrorDetail,
+  invalid,
+  printable,
+  queryDetails,
+} from "./errors.ts";
 import { codePoints, oneOf, Uuid } from "./values.ts";
 
 /*
- * The schemas of query parameters. They parse text into values.
+ * Queries, and the schemas of their parameters, which parse text into values.
  */
+
+/**
+ * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
+ * repeated or invalid parameter.
+ */
+export function readQuery<
+  const S extends v.GenericSchema & { entries: v.ObjectEntries },
+>(parameters: S, { searchParams }: URL): v.InferOutput<S> {
+  const details: ErrorDetail[] = [];
+  const given = new Map<string, string>();
+  for (const [parameter, value] of searchParams) {
+    const known = Object.hasOwn(parameters.entries, parameter);
+    if (known && !given.has(parameter)) given.set(parameter, value);
+    else {
+      details.push({
+        parameter: printable(parameter),
+        ...known
+          ? { code: "duplicate", message: "This parameter occurs twice" }
+          : { code: "unknown_parameter", message: "Unknown parameter" },
+      });
+    }
+  }
+  const read = v.safeParse(parameters, Object.fromEntries(given));
+  if (read.success && details.length === 0) return read.output;
+  details.push(...queryDetails(read.issues ?? []));
+  throw invalid("The query", details);
+}
 
 const MAX_IDS = 100;
 

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { Parameters } from "./list_query.ts";
+import { ProductParameters } from "./list_query.ts";
 import { Term } from "./parameters.ts";
 import { described, heading, oneOf } from "./values.ts";
 
-const { page, limit } = Parameters.entries;
+const { page, limit } = ProductParameters.entries;
 
 /** The orders of a list of records. `-` means descending. */
 export const RECORD_SORTS = [

@@ -1,6 +1,5 @@
-import type { ChangesParameters } from "../changes_query.ts";
+import type * as v from "valibot";
 import type { ErrorCode } from "../errors.ts";
-import type { Parameters } from "../list_query.ts";
 import { exampleAnswers, exampleBodies } from "./examples.ts";
 import { failureAnswers } from "./error_responses.ts";
 import {
@@ -44,7 +43,7 @@ export interface Operation {
   description?: string;
   tag: Tag;
   /** The names of shared parameters, or a schema of all parameters. */
-  query?: SharedParameter[] | typeof Parameters | typeof ChangesParameters;
+  query?: SharedParameter[] | { entries: v.ObjectEntries };
   requestHeaders?: RequestHeader[];
   body?: SchemaName;
   /** 200 by default. */

@@ -1,5 +1,5 @@
 import { ChangesParameters } from "../changes_query.ts";
-import { Parameters } from "../list_query.ts";
+import { ProductParameters } from "../list_query.ts";
 import type { Operation } from "./operation.ts";
 import { RECORD_OPERATIONS } from "./record_operations.ts";
 
@@ -11,7 +11,7 @@ export const API = {
     description:
       "A page of the organization's products, newest first by default. Filters combine with AND. A page past the end is empty. Reading page after page can skip or repeat products that are written meanwhile. `GET /products/changes` skips none.",
     tag: "Products",
-    query: Parameters,
+    query: ProductParameters,
     returns: "The page. `meta` contains its number and the totals.",
     answer: "ProductsAnswer",
     headers: ["Link"],
