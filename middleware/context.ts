@@ -12,9 +12,9 @@ import type { Turns } from "./turns.ts";
 export interface Services {
   database: Database;
   /** Absent if none is configured. */
-  replica?: Replica | undefined;
+  replica?: Replica;
   /** Absent if no tokens are configured. Every Bearer token is then refused. */
-  verifyToken?: TokenVerifier | undefined;
+  verifyToken?: TokenVerifier;
   log: Log;
   telemetry: Telemetry;
   /** The path before `/products`, such as `/api`. It may be empty. */
@@ -75,8 +75,8 @@ export interface Authenticated extends Context {
 /** The contents of a `Response`. The body is JSON text, or bytes shared by responses. */
 export interface Answer {
   status: number;
-  body?: string | Uint8Array<ArrayBuffer> | undefined;
-  headers?: Record<string, string> | undefined;
+  body?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
 }
 
 export type Handler<C extends Context = Context> = (

@@ -84,7 +84,7 @@ function readSent(
 }
 
 function targetOf(
-  { id, if_match }: { id: string; if_match?: string | undefined },
+  { id, if_match }: { id: string; if_match?: string },
 ) {
   return { id: id.toLowerCase(), precondition: preconditionOf(if_match) };
 }

@@ -40,7 +40,7 @@ export function found(
   record: string,
   { show = (record) => record, etag = etagOf(record) }: {
     show?: (record: string) => string;
-    etag?: string | undefined;
+    etag?: string;
   } = {},
 ): Answer {
   return isNotModified(request.headers, etag)

@@ -5,7 +5,7 @@ import { isMisspelling } from "./misspelling.ts";
 /** The verification of Bearer tokens: by a shared secret, or by the JWK Set at a URL (RFC 7517). */
 export type TokenConfig =
   & ({ secret: string } | { jwksUrl: URL })
-  & { issuer?: string | undefined; audience?: string | undefined };
+  & { issuer?: string; audience?: string };
 
 export type Config = ReturnType<typeof readConfig>;
 

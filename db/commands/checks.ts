@@ -13,7 +13,7 @@ import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
 export interface Finding {
   ok: boolean;
   finding: string;
-  advice?: string | undefined;
+  advice?: string;
 }
 
 export function ok(finding: string): Finding {
