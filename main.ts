@@ -8,9 +8,6 @@ import {
   readConfig,
 } from "./schema/config.ts";
 
-/** The time limit for writing the last lines. */
-const FLUSH_MS = 500;
-
 const stdout = openOutput(Deno.stdout);
 const stderr = openOutput(Deno.stderr);
 
@@ -76,7 +73,7 @@ function logUncaughtErrors(log: Log): void {
 /** Prints the reason why the service cannot run, and ends the process. */
 async function exitWith(error: Error): Promise<never> {
   stderr.write(`${error.message}\n`);
-  await Promise.all([stdout.flush(FLUSH_MS), stderr.flush(FLUSH_MS)]);
+  await Promise.all([stdout.flush(), stderr.flush()]);
   Deno.exit(1);
 }
 

@@ -7,12 +7,15 @@ const MAX_WAITING = 1_048_576;
 /** The interval between writes: writing lines together is cheaper. */
 const WRITE_INTERVAL_MS = 50;
 
+/** The time limit of a flush. */
+const FLUSH_MS = 500;
+
 /** An output that never blocks, never throws and uses bounded memory. */
 export interface Output {
   /** Queues whole lines. They are dropped if too many wait or the stream fails. */
   write(lines: string): void;
-  /** Waits until every line is written or dropped. Returns false after `ms`. */
-  flush(ms: number): Promise<boolean>;
+  /** Waits until every line is written or dropped. Returns false after half a second. */
+  flush(): Promise<boolean>;
 }
 
 /**
@@ -62,12 +65,12 @@ export function openOutput(
       else dropped += countLines(lines);
       writing ??= writeAll();
     },
-    async flush(ms) {
+    async flush() {
       if (waiting || dropped > 0) writing ??= writeAll();
       if (!writing) return true;
       const written = writing.then(() => true);
       const late = () => new Error("The stream is blocked");
-      return await withDeadline(performance.now() + ms, written, late)
+      return await withDeadline(performance.now() + FLUSH_MS, written, late)
         .catch(() => false);
     },
   };

@@ -12,9 +12,6 @@ import { createHandler } from "./mod.ts";
 /** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
 
-/** The time limit for writing the last log lines. */
-const FLUSH_MS = 500;
-
 /** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
 const DUPLICATE_SIGNAL_MS = 500;
 
@@ -44,8 +41,8 @@ export interface Service {
 /** The parts of the process that the service uses. */
 export interface Process {
   log: Log;
-  /** Waits until the log is written. Returns false after `ms`. */
-  flush(ms: number): Promise<boolean>;
+  /** Waits until the log is written. Returns false after half a second. */
+  flush(): Promise<boolean>;
   /** Ends the process because of an error that a retry cannot fix. */
   exitWith(error: Error): Promise<never>;
 }
@@ -139,7 +136,7 @@ export async function openService(
         log("warn", {
           message: "The service is stopping with unfinished requests",
         });
-        await flush(FLUSH_MS);
+        await flush();
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
@@ -149,7 +146,7 @@ export async function openService(
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
       log("info", { message: "The service has stopped" });
       // `deno serve` may still be sending the last responses: it exits by itself.
-      if (!await flush(FLUSH_MS)) Deno.exit(0);
+      if (!await flush()) Deno.exit(0);
     },
   };
 }

@@ -13,7 +13,7 @@ Deno.test("An output", async (t) => {
 
       for (const line of ["one\n", "two\n", "three\n"]) output.write(line);
 
-      assertEquals(await output.flush(1_000), true);
+      assertEquals(await output.flush(), true);
       assertEquals(stream.text, "one\ntwo\nthree\n");
     },
   );
@@ -50,12 +50,12 @@ Deno.test("An output", async (t) => {
       const output = openOutput(stream);
 
       output.write("lost\nlost\n");
-      assertEquals(await output.flush(1_000), true);
+      assertEquals(await output.flush(), true);
       output.write("lost\n");
-      assertEquals(await output.flush(1_000), true);
+      assertEquals(await output.flush(), true);
       isFull = false;
       output.write("kept\n");
-      await output.flush(1_000);
+      await output.flush();
 
       const [warning, kept] = stream.text.split("\n");
       const { level, message, lines } = parse(warning);
@@ -81,9 +81,9 @@ Deno.test("An output", async (t) => {
     const output = openOutput(stream);
 
     output.write("torn\n");
-    await output.flush(1_000);
+    await output.flush();
     output.write("kept\n");
-    await output.flush(1_000);
+    await output.flush();
 
     const [torn, warning, kept] = stream.text.split("\n");
     assertEquals([torn, parse(warning).lines, kept], ["to", 1, "kept"]);
@@ -110,14 +110,14 @@ Deno.test("An output", async (t) => {
 
       for (let i = 0; i < 3_000; i++) output.write("x".repeat(1_023) + "\n");
 
-      assertEquals(await output.flush(100), false);
+      assertEquals(await output.flush(), false);
       assertEquals(calls, 1);
       while (calls === 1) {
         resume();
         await pause(10);
       }
       resume();
-      assertEquals(await output.flush(1_000), true);
+      assertEquals(await output.flush(), true);
       assert(stream.text.length < 1_100_000);
       const [, warning] = stream.text.split("\n");
       assertEquals(parse(warning).lines, 1_976);
