@@ -68,8 +68,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const [, where = ""] = /(\(line \d+ column \d+\))/.exec(String(cause)) ??
-      [];
+    const [where = ""] = /\(line \d+ column \d+\)/.exec(String(cause)) ?? [];
     throw invalidJson(
       text.trim()
         ? `The body is not valid JSON ${where}`.trimEnd()
