@@ -38,7 +38,7 @@ export interface Services {
 export interface Context {
   services: Services;
   request: Request;
-  /** The groups of the path, such as the `id` of `/products/:id`. */
+  /** The parameters of the path, such as the `id` of `/products/{id}`. */
   params: Record<string, string | undefined>;
   /** Whether the handler reads the query. Otherwise the query must be empty. */
   takesQuery: boolean;

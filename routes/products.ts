@@ -63,8 +63,7 @@ function getting(
 
 /**
  * Cuts a value out of a product's text: parsing megabytes would delay other requests.
- * The last marks are those of the product: of all that precedes them, only the values
- * of custom fields could contain the same text.
+ * Searches from the end, because the value of a custom field may contain the same text.
  */
 function between(product: string, start: string, end: string): string {
   return product.slice(

@@ -19,7 +19,7 @@ export interface Cursor {
   organization: string | undefined;
   /**
    * The timeline of the server's WAL at the time of issue, since a failover may lose
-   * the listed changes. 0 if it cannot, and in cursors of earlier releases.
+   * the listed changes. 0 if none can, and in cursors of earlier releases.
    */
   timeline: number;
 }
