@@ -64,7 +64,6 @@ export async function openService(
   const untilPrepared = () => database.until(performance.now() + HOUR_MS);
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
-  const isReady = () => state === "ready";
   let inFlight = 0;
   const drained = Promise.withResolvers<void>();
 
@@ -81,7 +80,7 @@ export async function openService(
     bodyTimeoutMs: BODY_TIMEOUT_MS,
     sendTimeoutMs: SEND_TIMEOUT_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
-    isReady,
+    isReady: () => state === "ready",
   });
 
   function logReplica(isDown: boolean, reason?: unknown): void {
