@@ -1,9 +1,8 @@
 import type { Buffer } from "node:buffer";
 import { createHash, randomBytes, randomInt } from "node:crypto";
+import type { Scope } from "../schema/api_key.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
 import { rfc3339 } from "./times.ts";
-
-export type Scope = "read" | "write";
 
 /** A stored key. It contains the hash of the key instead of the key. */
 export interface StoredKey {

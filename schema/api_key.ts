@@ -3,7 +3,9 @@ import { DateTime, isFuture } from "./date_time.ts";
 import { fields } from "./objects.ts";
 import { described, heading, oneOf, optional, Timestamp } from "./values.ts";
 
-const Scope = oneOf("read", "write");
+export const Scope = oneOf("read", "write");
+
+export type Scope = v.InferOutput<typeof Scope>;
 
 /** The body of `POST /api-keys`. */
 export const NewApiKey = fields({

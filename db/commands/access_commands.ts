@@ -1,3 +1,4 @@
+import { Scope } from "../../schema/api_key.ts";
 import { isFuture } from "../../schema/date_time.ts";
 import { endOfKey, listKeys, newKey, revokeKey } from "../api_keys.ts";
 import { addMember, listMembers, removeMember } from "../organizations.ts";
@@ -12,7 +13,7 @@ import {
 } from "./arguments.ts";
 import { format } from "./format_rows.ts";
 
-const scope = oneOf(["read", "write"], "write");
+const scope = oneOf(Scope.options, "write");
 
 const role = oneOf(["viewer", "editor", "admin", "owner"]);
 

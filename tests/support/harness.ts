@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newKey, type Scope } from "../../db/api_keys.ts";
+import { newKey } from "../../db/api_keys.ts";
 import {
   type Database,
   type DatabaseSettings,
@@ -9,6 +9,7 @@ import { install } from "../../db/install.ts";
 import type { Services } from "../../middleware/context.ts";
 import { SILENT } from "../../middleware/telemetry.ts";
 import { createHandler } from "../../routes/mod.ts";
+import type { Scope } from "../../schema/api_key.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { assertOpenApi } from "./assert_openapi.ts";
 import { assertEnvelope, type Reply } from "./envelope.ts";
