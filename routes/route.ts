@@ -69,12 +69,9 @@ export function match(routes: Route[], request: Request): Match | undefined {
     if (hit) return { ...route, params: hit.groups ?? {} };
   }
   const methods = routes.filter(({ pattern }) => pattern.test(path))
-    .map(({ method }) => method);
+    .flatMap(({ method }) => method === "GET" ? ["GET", "HEAD"] : [method]);
   if (methods.length === 0) return undefined;
-  const allow = methods.flatMap((method) =>
-    method === "GET" ? ["GET", "HEAD"] : [method]
-  )
-    .concat("OPTIONS").join(", ");
+  const allow = [...methods, "OPTIONS"].join(", ");
   if (method === "OPTIONS") return { allow };
   throw new ApiError("METHOD_NOT_ALLOWED", `This path supports ${allow}`, {
     headers: { allow },

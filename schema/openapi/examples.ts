@@ -41,14 +41,10 @@ function examples(
   isWanted: (exchange: Exchange) => boolean,
   valueOf: (exchange: Exchange) => unknown,
 ) {
-  const wanted = Object.entries(EXCHANGES).filter(([, exchange]) =>
-    isWanted(exchange)
-  );
-  if (wanted.length === 0) return undefined;
-  return Object.fromEntries(
-    wanted.map(([name, exchange]) => [
-      name,
-      { summary: exchange.summary, value: valueOf(exchange) },
-    ]),
-  );
+  const wanted = Object.entries(EXCHANGES)
+    .filter(([, exchange]) => isWanted(exchange))
+    .map(([name, exchange]) => {
+      return [name, { summary: exchange.summary, value: valueOf(exchange) }];
+    });
+  return wanted.length > 0 ? Object.fromEntries(wanted) : undefined;
 }

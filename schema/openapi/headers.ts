@@ -86,11 +86,8 @@ export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** References to the common response headers and to these. */
 export function responseHeaders(own: readonly ResponseHeader[]) {
-  return Object.fromEntries(
-    [...Object.keys(COMMON), ...own].map((
-      name,
-    ) => [name, ref("headers", name)]),
-  );
+  const names = [...Object.keys(COMMON), ...own];
+  return Object.fromEntries(names.map((name) => [name, ref("headers", name)]));
 }
 
 function header(description: string, schema: JsonSchema = {}) {

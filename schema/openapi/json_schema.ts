@@ -89,9 +89,8 @@ function overrideSchema(
 
 /** `additionalProperties: false` covers `never` fields. */
 function withoutNever(schema: JsonSchema): JsonSchema {
-  const properties = Object.entries(schema.properties!).filter((
-    [, property],
-  ) => typeof property !== "object" || !property.not);
+  const properties = Object.entries(schema.properties!)
+    .filter(([, property]) => !(property as JsonSchema).not);
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
