@@ -19,16 +19,20 @@ const STALL_MS = 3_000;
 
 const MIN_BYTES_PER_MS = 1;
 
+export type BodySchema = v.GenericSchema;
+
+export type Body<S extends BodySchema> = v.InferOutput<S>;
+
 /**
  * Reads a JSON body into reserved memory, validates it, and records the ignored fields
  * for the response. Throws `UNSUPPORTED_MEDIA_TYPE`, `INVALID_JSON`, `VALIDATION_ERROR`
  * and the errors of `readBytes`.
  */
-export async function readBody<S extends v.GenericSchema>(
+export async function readBody<S extends BodySchema>(
   context: Context,
   schema: S,
   memory: Reservation,
-): Promise<{ text: string; body: v.InferOutput<S> }> {
+): Promise<{ text: string; body: Body<S> }> {
   checkMediaType(context.request.headers);
   const text = decode(await readBytes(context, memory));
   const body = await context.turns.take(context, text, () => {

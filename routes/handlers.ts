@@ -2,7 +2,7 @@ import type { Operations } from "../db/database.ts";
 import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
 import type { Precondition } from "../db/products/write.ts";
 import type { Page } from "../db/products/list.ts";
-import { readBody } from "../middleware/body.ts";
+import { type Body, type BodySchema, readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import {
   etagOf,
@@ -18,11 +18,6 @@ import { readQuery } from "../schema/parameters.ts";
  * The handlers that resources share: products, their sales rights and territories, and
  * the records that they reference.
  */
-
-type BodySchema = Parameters<typeof readBody>[1];
-type Body<S extends BodySchema> = Awaited<
-  ReturnType<typeof readBody<S>>
->["body"];
 
 type QuerySchema = Parameters<typeof readQuery>[0];
 type Query<S extends QuerySchema> =
