@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { DateTime, isFuture } from "./date_time.ts";
 import { fields } from "./objects.ts";
+import { Time } from "./parameters.ts";
 import { described, heading, oneOf, optional, Timestamp } from "./values.ts";
 
 export const Scope = oneOf("read", "write");
@@ -21,7 +22,7 @@ export const NewApiKey = fields({
 export const Revocation = v.object({
   at: described(
     "The time at which the key stops working: a day, or a time with an offset (ISO 8601). The default is now.",
-    v.optional(DateTime),
+    v.optional(Time),
   ),
 });
 

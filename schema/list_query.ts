@@ -3,8 +3,8 @@ import {
   choices,
   embeds,
   limit,
-  Since,
   Term,
+  Time,
   Uuids,
   wholeNumber,
 } from "./parameters.ts";
@@ -107,7 +107,7 @@ export const ProductParameters = v.object({
   ),
   updated_since: described(
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601). Deletions are not listed, and a poll can miss a product whose transaction committed late. `GET /products/changes` misses none.",
-    v.optional(Since),
+    v.optional(Time),
   ),
   ...EXACT,
   ...COUNTED,

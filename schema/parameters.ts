@@ -101,7 +101,7 @@ export function choices<const T extends readonly string[]>(values: T) {
 }
 
 /** A time. A client's unescaped `+` before the offset arrives as a space. */
-export const Since = v.pipe(
+export const Time = v.pipe(
   v.string(),
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
   DateTime,

@@ -153,13 +153,16 @@ Deno.test("/api-keys", async (t) => {
     const { id, key } = await issue(ask);
     const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
 
-    const { body: { data } } = await ask(
-      "DELETE",
-      `${KEYS}/${id}?at=2199-01-31T12:00:00%2B02:00`,
-    );
+    // An unescaped `+` is accepted too.
+    for (const plus of ["%2B", "+"]) {
+      const { body: { data } } = await ask(
+        "DELETE",
+        `${KEYS}/${id}?at=2199-01-31T12:00:00${plus}02:00`,
+      );
+      assertEquals(data.revoked_at, "2199-01-31T10:00:00.000Z");
+    }
     const sooner = await ask("DELETE", `${KEYS}/${id}?at=${tomorrow}`);
 
-    assertEquals(data.revoked_at, "2199-01-31T10:00:00.000Z");
     assertEquals(sooner.body.data.revoked_at, tomorrow);
     assertEquals(await statusWith(key), 200);
     using _ = clockAhead(DAY_MS + TOLERATED);
