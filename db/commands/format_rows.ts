@@ -3,13 +3,19 @@ export function format(
   rows: readonly Record<string, unknown>[],
   json: boolean,
 ): string {
-  if (json) return JSON.stringify(rows, null, 2);
+  if (json) {
+    return JSON.stringify(rows, null, 2).replace(/[\x7f-\x9f]/g, escaped);
+  }
   const [first] = rows;
   if (!first) return "None";
   const columns = Object.keys(first);
   const lines = [
     columns,
-    ...rows.map((row) => columns.map((column) => cell(row[column] ?? "-"))),
+    ...rows.map((row) =>
+      columns.map((column) =>
+        String(row[column] ?? "-").replace(/\p{Cc}/gu, escaped)
+      )
+    ),
   ];
   const widths = columns.map((_, i) =>
     Math.max(...lines.map((line) => line[i]!.length))
@@ -19,10 +25,7 @@ export function format(
   ).join("\n");
 }
 
-/** The value as text. Clients choose names, and terminals interpret control characters. */
-function cell(value: unknown): string {
-  return String(value).replace(
-    /\p{Cc}/gu,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+/** The escape of a control character. Clients choose names, and terminals interpret such characters. */
+function escaped(control: string): string {
+  return `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -164,10 +164,13 @@ Deno.test("deno task", async (t) => {
     const name = "\x1b[2J\n\x9b";
     await run(`key create --organization ${organization} --name ${name}`);
 
-    const table = await run(`key list --organization ${organization}`);
+    const list = `key list --organization ${organization}`;
+    const table = await run(list);
+    const json = await run(`${list} --json`);
 
     assertStringIncludes(table, "\\u001b[2J\\u000a\\u009b");
     assertEquals(table.split("\n").length, 2);
+    assertStringIncludes(json, "\\u001b[2J\\n\\u009b");
   });
 
   await t.step("member add, list and remove manage the members", async () => {
