@@ -8,7 +8,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { finds } from "./check.ts";
+import { finds } from "./row.ts";
 
 /*
  * Each function makes the statements that write nested rows of one table. The rows of

@@ -4,11 +4,12 @@ import {
   json,
   names,
   organization,
+  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { brokenConstraint } from "../connections/sqlstate.ts";
 import { nextUpdate } from "../times.ts";
-import { finds } from "./check.ts";
 
 /** A change of one product. */
 export interface Change {
@@ -16,6 +17,19 @@ export interface Change {
   body: ProductBody;
   /** Whether the change creates the product. */
   isNew: boolean;
+}
+
+/** The constraint that a write violates if it does not find every row that it names. */
+export const ROWS_FOUND = "rows_found";
+
+/** Whether a write did not find every row that it names. */
+export function missesRows(error: unknown): boolean {
+  return brokenConstraint(error) === ROWS_FOUND;
+}
+
+/** The condition that the rows of `from` are this many. Otherwise, the statement fails. */
+export function finds(rows: number, from: Statement): Statement {
+  return sql`((select count(*) ${from}) = ${rows})::rows_found`;
 }
 
 const columns = names(...COLUMNS);
@@ -42,27 +56,18 @@ export function insertRow({ id, body }: Change): Statement {
 }
 
 /**
- * Locks the rows until the transaction ends, as an update of them does. Changes of one
- * product take turns: each takes this lock before it reads or writes nested rows.
- * Violates `rows_found` if a product does not exist.
+ * Locks the products until the transaction ends, as an update or a deletion of them does.
+ * Changes of one product take turns: each takes this lock before it reads or writes
+ * nested rows.
+ *
+ * Violates `rows_found` if a product does not exist. Otherwise, later statements could
+ * find a product that SQL or an import has inserted meanwhile, and count it while others
+ * change it.
  */
-export function lockProducts(...ids: string[]): Statement {
-  return locking(ids, sql`for no key update`);
-}
-
-/**
- * Locks the rows for deletion, before their counts are locked. Violates `rows_found` if
- * a product does not exist.
- */
-export function lockForDelete(...ids: string[]): Statement {
-  return locking(ids, sql`for update`);
-}
-
-/**
- * Without the assertion, later statements of the transaction could find a product that
- * SQL or an import has inserted meanwhile, and count it while others change it.
- */
-function locking(ids: readonly string[], strength: Statement): Statement {
+export function lockProducts(
+  ids: readonly string[],
+  strength: "update" | "no key update",
+): Statement {
   return sql`
     select (count(*) = ${ids.length})::rows_found
     from (
@@ -70,7 +75,7 @@ function locking(ids: readonly string[], strength: Statement): Statement {
       from products p
       where p.organization_id = ${organization} and p.id ${among(ids)}
       order by p.id
-      ${strength}
+      for ${raw(strength)}
     ) locked
   `;
 }

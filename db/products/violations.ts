@@ -17,9 +17,8 @@ import {
 } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { ROWS_FOUND } from "./check.ts";
 import { notFound } from "./read.ts";
-import type { Change } from "./row.ts";
+import { type Change, ROWS_FOUND } from "./row.ts";
 import { NOTHING, storedRows, unattachedSeries, wrongRows } from "./stored.ts";
 import { unknownReferences } from "./unknown_references.ts";
 

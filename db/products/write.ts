@@ -5,7 +5,7 @@ import type { Operations } from "../database.ts";
 import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
 import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
-import { type Check, missesRows, runChecks } from "./check.ts";
+import { type Check, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
 import { rememberDeletions } from "./deletions.ts";
 import {
@@ -22,8 +22,8 @@ import {
   deleteRows,
   insertRow,
   knownForms,
-  lockForDelete,
   lockProducts,
+  missesRows,
   setProductForms,
   setSeries,
   updateRows,
@@ -52,7 +52,7 @@ export function writing({ changes, deleted }: Plan): Statement[] {
   );
   const nested = nestedWrites(changes);
   return [
-    ...deleted.length > 0 ? [lockForDelete(...deleted)] : [],
+    ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.map(insertRow),
     ...countProducts(changes, deleted),
     ...updated.length > 0 ? [updateRows(updated)] : [],
@@ -115,7 +115,9 @@ export async function updateProduct(
   const writes = writing({ changes: [change], deleted: [] });
   // Counting reads the old values before the update locks the product. Checks lock it too.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
-  const locks = isCounted && checks.length === 0 ? [lockProducts(id)] : [];
+  const locks = isCounted && checks.length === 0
+    ? [lockProducts([id], "no key update")]
+    : [];
   return await changeProduct(database, change, {
     checks,
     writes: [...locks, ...writes],
@@ -133,10 +135,9 @@ export async function changeProduct(
   { checks, writes }: { checks: Check[]; writes: Statement[] },
 ): Promise<string> {
   const { id } = change;
-  const lock = { statement: lockProducts(id) };
   try {
     const results = await database.transaction(async (tx) => {
-      if (checks.length > 0) await runChecks(tx, [lock, ...checks]);
+      await runChecks(tx, id, checks);
       const answer = writes.length > 0
         ? answerProducts(tx, [change], { condition: isUpdated })
         : currentProducts(id);
@@ -163,9 +164,7 @@ export async function deleteProduct(
   const checks = preconditionChecks(id, precondition);
   try {
     const results = await database.transaction(async (tx) => {
-      if (checks.length > 0) {
-        await runChecks(tx, [{ statement: lockProducts(id) }, ...checks]);
-      }
+      await runChecks(tx, id, checks);
       return await tx.commit(...writes);
     });
     return results.at(-1)!.count > 0;

@@ -1,7 +1,7 @@
 import { names, organization, sql } from "../connections/sql.ts";
 import { dataErrorMessage, isDataError } from "../connections/sqlstate.ts";
 import type { Operations } from "../database.ts";
-import { missesRows } from "../products/check.ts";
+import { missesRows } from "../products/row.ts";
 import {
   formatsByKind,
   listColumns,
