@@ -5,8 +5,11 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 
-/** Records the deletions of these products, and purges up to ten expired records. */
-export function rememberDeletions(ids: readonly string[]): Statement[] {
+/**
+ * Records the deletions of these products, purges up to ten expired records, and last
+ * deletes the products. Foreign keys delete their nested records.
+ */
+export function deleteProducts(ids: readonly string[]): Statement[] {
   return [
     sql`
       insert into product_deletions (organization_id, product_id)
@@ -29,6 +32,10 @@ export function rememberDeletions(ids: readonly string[]): Statement[] {
         limit 10
         for update skip locked
       )
+    `,
+    sql`
+      delete from products p
+      where p.organization_id = ${organization} and p.id ${among(ids)}
     `,
   ];
 }

@@ -172,14 +172,6 @@ export function setProductForms(changes: readonly Change[]): Statement[] {
   `];
 }
 
-/** Deletes the rows. Foreign keys delete the nested records. */
-export function deleteRows(...ids: string[]): Statement {
-  return sql`
-    delete from products p
-    where p.organization_id = ${organization} and p.id ${among(ids)}
-  `;
-}
-
 /** The condition that a column is the id of one of these products. */
 export function idsOf(changes: readonly Change[]): Statement {
   return among(changes.map(({ id }) => id));

@@ -7,7 +7,7 @@ import { uuidv7 } from "../uuid.ts";
 import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
 import { type Check, runChecks } from "./check.ts";
 import { countProducts } from "./counts.ts";
-import { rememberDeletions } from "./deletions.ts";
+import { deleteProducts } from "./deletions.ts";
 import {
   type Answer,
   builtProduct,
@@ -19,7 +19,6 @@ import { nestedWrites } from "./nested.ts";
 import { notFound } from "./read.ts";
 import {
   type Change,
-  deleteRows,
   insertRow,
   knownForms,
   lockProducts,
@@ -33,19 +32,16 @@ import { explainFailure } from "./violations.ts";
 /** Throws `PRECONDITION_FAILED` if the product before the write is not the one that `If-Match` names. */
 export type Precondition = (product: string | undefined) => void;
 
-/** The changes and deletions of one write. Each product occurs once. */
-export interface Plan {
-  changes: readonly Change[];
-  /** The ids of products to delete. */
-  deleted: readonly string[];
-}
-
 /**
- * The statements that write one or many products. They lock rows in a fixed order, which
- * prevents most deadlocks: products, counts, nested records, and last the formats, whose
- * trigger locks the organization. The pool retries a transaction that deadlocks.
+ * The statements that change one or many products and delete others. Each product occurs
+ * once. They lock rows in a fixed order, which prevents most deadlocks: products, counts,
+ * nested records, and last the formats, whose trigger locks the organization. The pool
+ * retries a transaction that deadlocks.
  */
-export function writing({ changes, deleted }: Plan): Statement[] {
+export function writing(
+  changes: readonly Change[],
+  deleted: readonly string[] = [],
+): Statement[] {
   const created = changes.filter(({ isNew }) => isNew);
   const updated = changes.filter(({ body, isNew }) =>
     !isNew && Object.keys(body).length > 0
@@ -60,9 +56,7 @@ export function writing({ changes, deleted }: Plan): Statement[] {
     ...nested.writes,
     ...setSeries(changes),
     ...nested.prunes,
-    ...deleted.length > 0
-      ? [...rememberDeletions(deleted), deleteRows(...deleted)]
-      : [],
+    ...deleted.length > 0 ? deleteProducts(deleted) : [],
     ...setProductForms(changes),
     // If SQL replaces a format while the first statement waits, the second finds it.
     ...setProductForms(changes),
@@ -82,7 +76,7 @@ export async function createProduct(
   try {
     return await once(database, request, async (tx, remember) => {
       // A retry has another product code.
-      const writes = writing({ changes: [change], deleted: [] });
+      const writes = writing([change]);
       const remembering = remember(sql`
         select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
         from (${writtenDocuments(tx, [change])}) d
@@ -112,7 +106,7 @@ export async function updateProduct(
 ): Promise<string> {
   const change = { id, body, isNew: false };
   const checks = preconditionChecks(id, precondition);
-  const writes = writing({ changes: [change], deleted: [] });
+  const writes = writing([change]);
   // Counting reads the old values before the update locks the product. Checks lock it too.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted && checks.length === 0
@@ -160,7 +154,7 @@ export async function deleteProduct(
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  const writes = writing({ changes: [], deleted: [id] });
+  const writes = writing([], [id]);
   const checks = preconditionChecks(id, precondition);
   try {
     const results = await database.transaction(async (tx) => {

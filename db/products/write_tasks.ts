@@ -88,10 +88,7 @@ async function writeTogether(
   tasks: readonly Task[],
 ): Promise<void> {
   const { changes, deletions } = splitTasks(tasks);
-  const writes = writing({
-    changes,
-    deleted: deletions.map(({ id }) => id),
-  });
+  const writes = writing(changes, deletions.map(({ id }) => id));
   const answers = answerProducts(
     tx,
     changes,
@@ -100,8 +97,7 @@ async function writeTogether(
   const results = await tx.send(SAVEPOINT, ...writes, answers, RELEASE);
   const [rows] = results.slice(-2);
   const products = new Map(
-    (rows as Answer[])
-      .map(({ id, product }) => [id, product]),
+    (rows as Answer[]).map(({ id, product }) => [id, product]),
   );
   for (const { index, id, isNew } of changes) {
     settle(index, { status: isNew ? 201 : 200, data: products.get(id)! });
