@@ -1,15 +1,16 @@
-import type { Observe } from "./connections/pool.ts";
-import type { Caller, Load } from "./connections/queue.ts";
+import type { Observe, Operation } from "./connections/pool.ts";
+import type { Caller } from "./connections/queue.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
 import { isConflict } from "./connections/sqlstate.ts";
 import {
+  type Database,
   type DatabaseSettings,
   openDatabase,
   type Operations,
 } from "./database.ts";
 
 /** A standby of the primary, which serves callers that may only read. */
-export interface Replica {
+export interface Replica extends Pick<Database, "load" | "close"> {
   /**
    * Operations of a caller that may only read. `primary` serves them while the
    * replica is down. A caller never reads older data than before: after a read from
@@ -21,9 +22,6 @@ export interface Replica {
     primary: Operations,
     observe?: Observe,
   ): Operations;
-  readonly load: Load;
-  /** Waits up to `seconds` for running operations, then closes every connection. */
-  close(seconds?: number): Promise<void>;
 }
 
 /** The time limit of a read from the replica, or half of the time left if that is less. */
@@ -72,11 +70,7 @@ export async function openReplica(
   async function readReplica<S extends Statement>(
     kind: "lookUp" | "scan",
     statement: S,
-    { caller, deadline, observe }: {
-      caller: Caller;
-      deadline: number;
-      observe?: Observe | undefined;
-    },
+    { caller, deadline, observe }: Omit<Operation, "name" | "kind">,
   ): Promise<Result<S> | undefined> {
     probe();
     if (state !== "up") return;
@@ -128,7 +122,7 @@ export async function openReplica(
     get load() {
       return database.load;
     },
-    close: (seconds) => database.close(seconds),
+    close: database.close,
   };
 }
 
@@ -184,7 +178,7 @@ const endOfLog = sql<{ position: string }>`
 
 /** `pg_last_wal_replay_lsn` is null on a server that never was a standby. */
 function hasReplayed(position: bigint): Statement<{ has_replayed: boolean }> {
-  return sql<{ has_replayed: boolean }>`
+  return sql`
     select coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn >= ${`${position}`}::numeric, false) as has_replayed
   `;
 }

@@ -37,7 +37,7 @@ export function answerProducts(
     const documents = writtenDocuments(tx, changes);
     return sql`select ${shownColumns} from (${documents}) d`;
   }
-  return sql<Answer>`
+  return sql`
     insert into product_documents as d (${documentColumns})
     select
       b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details

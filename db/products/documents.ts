@@ -78,7 +78,7 @@ type StoredProduct =
  * document. No row if the product does not exist.
  */
 export function storedProduct(id: string): Statement<StoredProduct> {
-  return sql<StoredProduct>`
+  return sql`
     select ${fullAnswer} as product, d.etag
     from products p
     join organizations o on o.id = ${organization}
@@ -89,7 +89,7 @@ export function storedProduct(id: string): Statement<StoredProduct> {
 
 /** The products, from their documents or the tables. Products that do not exist have no row. */
 export function currentProducts(...ids: string[]): Statement<Answer> {
-  return sql<Answer>`
+  return sql`
     select
       p.id,
       coalesce(

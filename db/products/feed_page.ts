@@ -53,7 +53,7 @@ export function pageOf(
     ) c
     where c.bytes_before < ${MAX_BYTES}
   `;
-  return sql<Page>`
+  return sql`
     with positions as materialized (
       select
         changed.version, changed.id, changed.deleted_at,

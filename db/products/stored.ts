@@ -1,4 +1,4 @@
-import { issuesAs } from "../../schema/collateral.ts";
+import { type CollateralType, issuesAs } from "../../schema/collateral.ts";
 import {
   bodyDetails,
   endsTooEarly,
@@ -19,10 +19,7 @@ export interface Stored {
     valid_to: string | null;
   }[];
   packing_configurations: { id: string }[];
-  collateral: {
-    id: string;
-    collateral_type: "text_content" | "cited_content" | "award";
-  }[];
+  collateral: { id: string; collateral_type: CollateralType }[];
 }
 
 /** The stored rows of a new product. */
@@ -36,7 +33,7 @@ export const NOTHING: Stored = {
 
 /** The stored rows of the product, or no row if it does not exist. */
 export function storedRows(id: string): Statement<Stored> {
-  return sql<Stored>`
+  return sql`
     select
       p.series_id,
       coalesce((

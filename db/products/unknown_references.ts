@@ -26,7 +26,7 @@ export function unknownReferences(
 ): Statement<{ pointer: string }> {
   const ids = Array.from(ARRAYS, (array) => idsOf(body, array)).flat();
   const rows = ids.map((id, position) => ({ position, ...id }));
-  return sql<{ pointer: string }>`
+  return sql`
     select b.pointer
     from jsonb_to_recordset(${json(rows)})
       b (position int, pointer text, table_name text, id uuid)

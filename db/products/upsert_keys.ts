@@ -46,7 +46,7 @@ export function lockMatches(
     json(keys.filter((key) => key.match === match).map(({ value }) => value));
   const oneOfValues = (match: Match) =>
     sql`any(array(select jsonb_array_elements_text(${values(match)})))`;
-  return unprepared(sql<Found>`
+  return unprepared(sql`
     select p.id, p.isbn13, p.isbn10, p.product_code
     from products p
     where p.organization_id = ${organization} and (

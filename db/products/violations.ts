@@ -115,7 +115,7 @@ export function inProgram(cause?: unknown): ApiError {
 export function idsInPrograms(
   ids: readonly string[],
 ): Statement<{ product_id: string }> {
-  return sql<{ product_id: string }>`
+  return sql`
     select distinct x.product_id
     from publishing_program_products x
     where x.organization_id = ${organization}

@@ -39,7 +39,7 @@ export function selectLines(
   format: TableFormat,
   rest: Statement,
 ): Statement<Line> {
-  return sql<Line>`
+  return sql`
     select line.id, row_to_json(line)::text as line
     from (
       select '${raw(kind)}' as kind, ${fieldsOf(format)}
