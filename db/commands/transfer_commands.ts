@@ -12,13 +12,12 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     args: { organization: uuid },
     async run({ organization }, connect) {
       using bar = openProgressBar("Exporting");
-      // A bar would mix with lines on the same terminal.
-      const isShown = Deno.stderr.isTerminal() && !Deno.stdout.isTerminal();
       await exportCatalogue(connect(organization), {
         write: writeOut,
-        progress: isShown
-          ? (written, total) => bar.show(written, written / total)
-          : undefined,
+        // A bar would mix with lines on the same terminal.
+        progress: Deno.stdout.isTerminal()
+          ? undefined
+          : (written, total) => bar.show(written, written / total),
       });
       return "";
     },

@@ -94,7 +94,7 @@ function nestedWith(territories: Statement, salesRights: Statement): Statement {
 function shownColumns(array: Reference["array"]): Statement[] {
   return referencesOf(array).flatMap(({ field, table, shows }) =>
     Object.entries(shows ?? {}).map(([name, column]) =>
-      sql`, (select r.${raw(column)} ${record(table, `x.${field}`)}) as ${
+      sql`, (select r.${raw(column)} ${record(table, raw(`x.${field}`))}) as ${
         raw(name)
       }`
     )

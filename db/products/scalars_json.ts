@@ -48,7 +48,7 @@ function scalar(field: string): Statement {
   const holder = holderOf(field);
   if (!holder) return raw(`, p.${field}`);
   const column = raw(field);
-  const held = record(holder.table, `p.${holder.field}`);
+  const held = record(holder.table, raw(`p.${holder.field}`));
   return sql`, (select r.${column} ${held}) as ${column}`;
 }
 
@@ -62,7 +62,7 @@ function shownJson(
   );
   const shown = sql`(
     select concat(${names(...values)})
-    ${record(table, `p.${field}`)}
+    ${record(table, raw(`p.${field}`))}
   )`;
   if (!isAlwaysShown) return sql`${shown},`;
   const nulls = fields.map(([name]) => `,"${name}":null`);

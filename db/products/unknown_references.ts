@@ -15,7 +15,7 @@ const isKnown = Array.from(
   TABLES,
   (table) =>
     sql`when b.table_name = ${raw(`'${table}'`)} then exists (select ${
-      record(table, "b.id")
+      record(table, sql`b.id`)
     })
   `,
 );
