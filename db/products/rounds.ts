@@ -43,14 +43,12 @@ export function identifiersOf(items: readonly Item[]): {
   ids: string[];
   keys: Key[];
 } {
-  const named = items.map(({ operation }) => operation);
+  const operations = items.map(({ operation }) => operation);
   return {
-    ids: named.flatMap((operation) => "id" in operation ? operation.id : []),
-    keys: named.flatMap((operation) =>
-      operation.method === "upsert"
-        ? { match: operation.match, value: operation.value }
-        : []
+    ids: operations.flatMap((operation) =>
+      "id" in operation ? operation.id : []
     ),
+    keys: operations.filter((operation) => operation.method === "upsert"),
   };
 }
 
@@ -59,14 +57,10 @@ export function identifiersOf(items: readonly Item[]): {
  * upsert: those that they match, and the ISBNs that they write.
  */
 export function lockedKeys(items: readonly Item[]): Key[] {
-  return items.flatMap(({ operation }): Key[] => {
+  return items.flatMap(({ operation }) => {
     if (operation.method !== "upsert") return [];
-    const { match, value, updated: { isbn13, isbn10 } } = operation;
-    return [
-      { match, value },
-      ...isbn13 ? [{ match: "isbn13" as const, value: isbn13 }] : [],
-      ...isbn10 ? [{ match: "isbn10" as const, value: isbn10 }] : [],
-    ];
+    const { match, value } = operation;
+    return [{ match, value }, ...writtenKeys(operation)];
   });
 }
 
@@ -84,14 +78,13 @@ export function nextRound(
     const products = found.filter((product) => addresses(item, product));
     const touched = [
       ...products.map(({ id }) => id),
-      ...identifiersOf([item]).keys.map(({ match, value }) =>
-        `${match} ${value}`
-      ),
+      ...identifiersOf([item]).keys.map(nameOf),
     ];
     if (touched.some((name) => written.has(name))) {
       return { now, later: items.slice(at) };
     }
-    for (const name of [...touched, ...isbnsOf(item)]) written.add(name);
+    const names = writtenKeys(item.operation).map(nameOf);
+    for (const name of [...touched, ...names]) written.add(name);
     now.push({ ...item, products });
   }
   return { now, later: [] };
@@ -108,11 +101,18 @@ function addresses({ operation }: Item, product: Found): boolean {
   }
 }
 
-/** The keys by which a later upsert would find the written product. */
-function isbnsOf({ operation }: Item): string[] {
+/** The keys by which an upsert would find the written product. */
+function writtenKeys(operation: Operation): Key[] {
   if (operation.method === "delete") return [];
   const { isbn13, isbn10 } = operation.method === "upsert"
     ? operation.updated
     : operation.body;
-  return [`isbn13 ${isbn13}`, `isbn10 ${isbn10}`];
+  return [
+    ...isbn13 ? [{ match: "isbn13" as const, value: isbn13 }] : [],
+    ...isbn10 ? [{ match: "isbn10" as const, value: isbn10 }] : [],
+  ];
+}
+
+function nameOf({ match, value }: Key): string {
+  return `${match} ${value}`;
 }
