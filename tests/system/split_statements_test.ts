@@ -9,6 +9,10 @@ const CASES: Record<string, string[]> = {
   "select 1; /* the end; */": ["select 1"],
   "select ';', 'it''s; two';": ["select ';', 'it''s; two'"],
   "select E'\\';'; select 2": ["select E'\\';'", "select 2"],
+  "select 1 like '1' escape'\\'; select '2'": [
+    "select 1 like '1' escape'\\'",
+    "select '2'",
+  ],
   'select 1 as ";""; quoted";': ['select 1 as ";""; quoted"'],
   "select 1 -- one; half\n, 2;": ["select 1 -- one; half\n, 2"],
   "select /* ; ' */ 1; select 2": ["select /* ; ' */ 1", "select 2"],
