@@ -1,4 +1,4 @@
-import { sql } from "./connections/sql.ts";
+import { sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Operations } from "./database.ts";
 
@@ -25,7 +25,7 @@ const originState = sql<{ is_origin: boolean }>`
  * Starts a new origin: new versions are higher than all existing ones, and the cursors of
  * `/products/changes` expire. Blocks writers, but no readers.
  */
-export const newOrigin = [
+export const newOrigin: readonly Statement[] = [
   // Waits for every writer: each first locks rows of `products`, or the table.
   sql`lock table products in exclusive mode`,
   sql`
@@ -35,7 +35,7 @@ export const newOrigin = [
       0
     ))
   `,
-] as const;
+];
 
 /** Whether the database assigned its change versions. The schema must exist. */
 export async function isAtOrigin(database: Operations): Promise<boolean> {

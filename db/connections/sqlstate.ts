@@ -45,17 +45,13 @@ export function isConnectionLoss(error: unknown): boolean {
   return CONNECTION_LOSS.test(sqlState(error));
 }
 
-/** Whether the error ended the session. */
-function isFatal(error: unknown): boolean {
-  return (error as DatabaseError | undefined)?.severity === "FATAL";
-}
-
 /**
  * Whether the connection must be replaced: it is lost, the server ended it, or its
  * server is a standby. A new connection may reach the new primary.
  */
 export function requiresNewConnection(error: unknown): boolean {
-  return isConnectionLoss(error) || isFatal(error) || isOfStandby(error);
+  const { severity } = (error ?? {}) as DatabaseError;
+  return severity === "FATAL" || isConnectionLoss(error) || isOfStandby(error);
 }
 
 /** Whether a standby refused a write (25006) or BEGIN READ WRITE (0A000). */

@@ -123,9 +123,7 @@ export function builtProduct(id: string) {
  * document of the old row would be valid for the new one. NOWAIT prevents
  * deadlocks with deletions.
  */
-export function storeProducts(
-  ids: readonly string[],
-): readonly [Statement, Statement] {
+export function storeProducts(ids: readonly string[]): Statement[] {
   const selected = sql`
     p.organization_id = ${organization} and p.id ${among(ids)}
   `;

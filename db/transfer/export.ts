@@ -38,9 +38,9 @@ export async function exportCatalogue(
       ...transferSettings,
     );
     const [[found]] = await tx.send(
-      sql<
-        { name: string }
-      >`select name from organizations where id = ${organization}`,
+      sql<{ name: string }>`
+        select name from organizations where id = ${organization}
+      `,
     );
     if (!found) throw new Error("There is no organization with this id");
     hasStarted = true;
