@@ -13,8 +13,7 @@ import {
 } from "../connections/sql.ts";
 import { jsonArray } from "./json_array.ts";
 import { record } from "./record.ts";
-import { salesRights } from "./sales_rights_json.ts";
-import { territories } from "./territories_json.ts";
+import { salesRights, territories } from "./rights_json.ts";
 
 export const prices = jsonArray(sql`
   select

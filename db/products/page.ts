@@ -9,9 +9,8 @@ import {
   packings,
   prices,
 } from "./nested_json.ts";
-import { salesRights } from "./sales_rights_json.ts";
+import { salesRights, shallowTerritories } from "./rights_json.ts";
 import { scalarsJson } from "./scalars_json.ts";
-import { shallowTerritories } from "./territories_json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;

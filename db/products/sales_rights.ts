@@ -2,8 +2,8 @@ import type { SalesRightsBody } from "../../schema/rights_bodies.ts";
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { pruning, upserting } from "./nested_rows.ts";
-import { TERRITORY_COLUMNS } from "./onix_json.ts";
 import { replaceRows } from "./replaced_rows.ts";
+import { TERRITORY_COLUMNS } from "./rights_json.ts";
 import type { Precondition } from "./write.ts";
 
 const TABLE = "product_sales_rights";

@@ -6,8 +6,8 @@ import {
 import type { Operations } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";
-import { TERRITORY_COLUMNS } from "./onix_json.ts";
 import { replaceRows } from "./replaced_rows.ts";
+import { TERRITORY_COLUMNS } from "./rights_json.ts";
 import type { Precondition } from "./write.ts";
 
 /** The tables of the tree, parents first. */
