@@ -113,7 +113,7 @@ export const listColumns = sql<Column>`
       then pg_get_expr(d.adbin, d.adrelid)
     end as fallback
   from unnest(string_to_array(${TABLES.join()}, ',')) t (name)
-  join pg_attribute a on a.attrelid = to_regclass(t.name)
+  join pg_attribute a on a.attrelid = t.name::regclass
   left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
   order by t.name, a.attnum

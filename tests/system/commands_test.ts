@@ -10,6 +10,7 @@ import { explain } from "../../db/commands/cli.ts";
 import { COMMANDS, help } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
+import { listColumns } from "../../db/transfer/kinds.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { clockAhead } from "../support/clock.ts";
 import { openFreshDatabase } from "../support/fresh_database.ts";
@@ -270,14 +271,14 @@ Deno.test("deno task", async (t) => {
     "names the missing step for a database without tables",
     async () => {
       await using fresh = await openFreshDatabase();
-      const error = await assertRejects(() =>
-        fresh.operations.lookUp(sql`select from organizations`)
-      );
+      for (const first of [sql`select from organizations`, listColumns]) {
+        const error = await assertRejects(() => fresh.operations.scan(first));
 
-      assertStringIncludes(
-        explain(error as Error & { code?: string }),
-        "run deno task migrate and deno task seed first",
-      );
+        assertStringIncludes(
+          explain(error as Error & { code?: string }),
+          "run deno task migrate and deno task seed first",
+        );
+      }
     },
   );
 
