@@ -82,12 +82,11 @@ function claimKey({ key }: KeyedRequest): Statement[] {
 /** The stored result of the request that used the key. */
 async function storedResult(database: Operations, request: KeyedRequest) {
   const { key, operation } = request;
+  const hash = hashOf(request);
   const [stored] = await database.lookUp(
     sql<{ id: string | null; answer: string; is_same: boolean }>`
       select k.record_id as id, k.answer,
-        k.operation = ${operation} and k.request_hash = ${
-      hashOf(request)
-    } as is_same
+        k.operation = ${operation} and k.request_hash = ${hash} as is_same
       from idempotency_keys k
       where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
     `,

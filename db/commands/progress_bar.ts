@@ -20,10 +20,10 @@ export function openProgressBar(label: string) {
     /** Shows the number of processed lines, and their share of the total (0 to 1) if known. */
     show(lines: number, share?: number): void {
       const now = performance.now();
-      const rate = Math.round(lines / Math.max(0.001, (now - start) / 1000));
-      current = `${label} ${bar(share)}${lines.toLocaleString("en")} lines, ${
-        rate.toLocaleString("en")
-      } a second`;
+      const seconds = Math.max(0.001, (now - start) / 1000);
+      const rate = Math.round(lines / seconds).toLocaleString("en");
+      const done = lines.toLocaleString("en");
+      current = `${label} ${bar(share)}${done} lines, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;
       drawnAt = now;
       draw(`\r\x1b[K${drawn = current}`);

@@ -38,10 +38,9 @@ async function lockFolder(dataDir: string): Promise<Deno.FsFile> {
       mode: 0o600,
     });
   } catch (error) {
+    const { message } = error as Error;
     throw new Error(
-      `DATA_DIR must be a readable and writable folder: ${
-        (error as Error).message
-      }`,
+      `DATA_DIR must be a readable and writable folder: ${message}`,
     );
   }
   if (await file.tryLock(true)) return file;
@@ -62,10 +61,9 @@ async function makePrivate(dataDir: string, database: string): Promise<void> {
     if (await exists(database)) await makeFilesPrivate(database);
     await Deno.chmod(dataDir, 0o700);
   } catch (error) {
+    const { message } = error as Error;
     throw new Error(
-      `DATA_DIR must belong to the user that runs the service: ${
-        (error as Error).message
-      }`,
+      `DATA_DIR must belong to the user that runs the service: ${message}`,
     );
   }
 }

@@ -45,9 +45,10 @@ export function keptCount(
  */
 export function total(query: ListQuery): Statement {
   const kept = keptCount(query);
-  const found = sql`from products p where p.organization_id = ${organization} ${
-    conditions(query)
-  }`;
+  const found = sql`
+    from products p
+    where p.organization_id = ${organization} ${conditions(query)}
+  `;
   if (!kept) return sql`(select count(*) ${found})`;
   const end = BigInt(query.page) * BigInt(query.limit);
   const { key, order } = SORTING[DEFAULT_SORT];

@@ -35,7 +35,7 @@ export function pageOf(
   const next = String(limit + 1);
   // Building the arrays of large products takes seconds. The size of a stored document
   // is known without reading it.
-  const small = sql`
+  const found = include.size === 0 ? sql`select * from positions` : sql`
     select c.version, c.id, c.deleted_at, c.place
     from (
       select c.*, sum(s.bytes) over (order by c.place) - s.bytes as bytes_before
@@ -92,9 +92,7 @@ export function pageOf(
         shown.entry,
         sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
       -- No page is larger: a constant limit keeps the generic plan.
-      from (${
-    include.size > 0 ? small : sql`select * from positions`
-  } limit 1001) c
+      from (${found} limit 1001) c
       join organizations o on o.id = ${organization}
       -- The limit forces a look-up by primary key.
       left join lateral (
@@ -106,13 +104,12 @@ export function pageOf(
       ${validDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
-          || coalesce(to_json(${
-    rfc3339("coalesce(c.deleted_at, p.updated_at)")
-  })::text, 'null')
+          || coalesce(
+            to_json(${rfc3339("coalesce(c.deleted_at, p.updated_at)")})::text,
+            'null'
+          )
           || case when c.deleted_at is null
-            then ',"product":{' || ${summary}${
-    includedArrays({ include })
-  } || '}'
+            then ',"product":{' || ${summary}${includedArrays(include)} || '}'
             else ''
           end
           || '}' as entry

@@ -124,16 +124,16 @@ function pageOf(
   const statement = sql<Row>`
     select
       ${total(query)} as total,
-      case when sum(octet_length(e.entry)) <= ${
-    raw(String(MAX_BYTES))
-  } then string_agg(e.entry, '},{') end as entries,
+      case when sum(octet_length(e.entry)) <= ${raw(String(MAX_BYTES))}
+        then string_agg(e.entry, '},{')
+      end as entries,
       sum(octet_length(e.entry)) as bytes,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable
     from (
       select
         p.id,
-        ${summary}${includedArrays(query)} as entry,
+        ${summary}${includedArrays(query.include)} as entry,
         o.names_version is not null as is_storable
       from ${products(found)}
       join organizations o on o.id = ${organization}

@@ -91,13 +91,12 @@ function nestedWith(territories: Statement, salesRights: Statement): Statement {
 
 /** The columns shown of the records that entry `x` references. */
 function shownColumns(array: Reference["array"]): Statement[] {
-  return referencesOf(array).flatMap(({ field, table, shows }) =>
-    Object.entries(shows ?? {}).map(([name, column]) =>
-      sql`, (select r.${raw(column)} ${record(table, raw(`x.${field}`))}) as ${
-        raw(name)
-      }`
-    )
-  );
+  return referencesOf(array).flatMap(({ field, table, shows }) => {
+    const shown = record(table, raw(`x.${field}`));
+    return Object.entries(shows ?? {}).map(([name, column]) =>
+      sql`, (select r.${raw(column)} ${shown}) as ${raw(name)}`
+    );
+  });
 }
 
 function whenCollateral(type: CollateralType): Statement {

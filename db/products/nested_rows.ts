@@ -69,9 +69,8 @@ export function appending(table: string, columns: string[]) {
   return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
-      insert into ${
-      raw(table)
-    } (organization_id, product_id, position, ${columnNames})
+      insert into ${raw(table)}
+        (organization_id, product_id, position, ${columnNames})
       select
         p.organization_id,
         p.id,
@@ -102,9 +101,8 @@ export function upserting(table: string, keys: string[], values: string[]) {
   return (productIds: string[], rows: Entry[]): Statement[] => {
     if (rows.length === 0) return [];
     return [sql`
-      insert into ${
-      raw(table)
-    } (organization_id, product_id, position, ${columnNames})
+      insert into ${raw(table)}
+        (organization_id, product_id, position, ${columnNames})
       select p.organization_id, p.id, r.position, ${given}
       from products p
       join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r

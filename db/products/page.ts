@@ -34,9 +34,7 @@ const ARRAYS = {
  * All combinations of several arrays share a text: a prepared statement for each of
  * them would take 50 MB of every session.
  */
-export function includedArrays(
-  { include }: Pick<ListQuery, "include">,
-): Statement[] {
+export function includedArrays(include: ListQuery["include"]): Statement[] {
   const isIncluded = (name: string) => include.has(name as keyof typeof ARRAYS);
   return Object.entries(ARRAYS)
     .filter(([name]) => isIncluded(name) || include.size > 1)

@@ -154,9 +154,8 @@ export const territories = jsonArray(sql`
       from (
         select
           t.market_publishing_status,
-          ${
-  onixLabel(68, "t.market_publishing_status")
-} as market_publishing_status_label,
+          ${onixLabel(68, "t.market_publishing_status")}
+            as market_publishing_status_label,
           ${marketDates} as market_dates
       ) detail
     ) as market_publishing_detail,

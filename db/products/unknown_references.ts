@@ -14,10 +14,10 @@ const TABLES = new Set(REFERENCES.map(({ table }) => table));
 const isKnown = Array.from(
   TABLES,
   (table) =>
-    sql`when b.table_name = ${raw(`'${table}'`)} then exists (select ${
-      record(table, sql`b.id`)
-    })
-  `,
+    sql`
+      when b.table_name = ${raw(`'${table}'`)}
+        then exists (select ${record(table, sql`b.id`)})
+    `,
 );
 
 /** The pointers of ids without a record of the organization, in the order of the body. */

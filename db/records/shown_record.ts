@@ -25,9 +25,9 @@ export function shownColumns(table: RecordTable): Statement {
 
 /** Record `r` as JSON text. */
 export function recordJson(table: RecordTable): Statement {
-  return sql`(select row_to_json(x) from (select ${
-    shownColumns(table)
-  }) x)::text`;
+  return sql`(
+    select row_to_json(x) from (select ${shownColumns(table)}) x
+  )::text`;
 }
 
 /** The `from` and `where` clauses that select record `r` by its id. */

@@ -37,9 +37,8 @@ export async function createRecord(
       insert,
       recordById(table, id),
       ...remember(sql`
-        select r.organization_id, r.id as record_id, ${
-        recordJson(table)
-      } as answer
+        select r.organization_id, r.id as record_id,
+          ${recordJson(table)} as answer
         ${recordWithId(table, id)}
       `),
     );
@@ -63,9 +62,9 @@ export async function updateRecord(
     update ${raw(table)} r
     set
       updated_at = ${nextUpdate("r.updated_at")},
-      (${columns}) = (select ${columns} from jsonb_populate_record(r, ${
-    json(body)
-  }))
+      (${columns}) = (
+        select ${columns} from jsonb_populate_record(r, ${json(body)})
+      )
     where r.organization_id = ${organization} and r.id = ${id}
   `;
   const isEmpty = Object.keys(body).length === 0;

@@ -158,10 +158,9 @@ function objectIn(text: string): Record<string, unknown> {
 
 function nameIn({ version, organization }: Record<string, unknown>): string {
   if (version !== CATALOGUE.version) {
+    const found = JSON.stringify(version);
     throw new Error(
-      `This release reads version ${CATALOGUE.version} of the format, and the file has ${
-        JSON.stringify(version)
-      }`,
+      `This release reads version ${CATALOGUE.version} of the format, and the file has ${found}`,
     );
   }
   const name = isObject(organization) ? organization.name : undefined;

@@ -107,12 +107,11 @@ function childInserts(
   parents: Statement,
 ): Statement[] {
   return rows.flatMap((row) => {
+    const parent = raw(table);
     const child = raw(row.table);
     const from = sql`
       ${parents}
-      cross join jsonb_array_elements(${
-      raw(table)
-    }.line -> '${child}') ${child} (line)
+      cross join jsonb_array_elements(${parent}.line -> '${child}') ${child} (line)
     `;
     return [
       sql`, inserted_${child} as (${insert(row, from)})`,
