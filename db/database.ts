@@ -92,13 +92,9 @@ export async function openDatabase(
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
   const backlog = new Backlog();
-  const distribution = new Distribution(pool);
+  const parts = { pool, backlog, distribution: new Distribution(pool) };
   const until: Database["until"] = (deadline, caller, observe) =>
-    operationsOf({ pool, backlog, distribution }, {
-      deadline,
-      caller,
-      observe,
-    });
+    operationsOf(parts, { deadline, caller, observe });
   const housekeeping = setInterval(() => {
     if (embedded) backlog.add(() => maintain(until(Infinity).scan));
     else pool.closeUnused();
