@@ -61,19 +61,16 @@ async function findTaskErrors(
   tasks: readonly Task[],
 ): Promise<Map<string, ApiError>> {
   const { changes, deletions } = splitTasks(tasks);
-  const errors = await findErrors(runQueries, changes);
+  const details = await findErrors(runQueries, changes);
   const [used] = await runQueries([
     idsInPrograms(deletions.map(({ id }) => id)),
   ]);
-  return new Map([
-    ...changes.flatMap(({ id }, i): [string, ApiError][] =>
-      errors[i]?.length ? [[id, invalid("The body", errors[i])]] : []
-    ),
-    ...used!.map(({ product_id }): [string, ApiError] => [
-      product_id,
-      inProgram(),
-    ]),
-  ]);
+  const errors = new Map<string, ApiError>();
+  changes.forEach(({ id }, i) => {
+    if (details[i]?.length) errors.set(id, invalid("The body", details[i]));
+  });
+  for (const { product_id } of used!) errors.set(product_id, inProgram());
+  return errors;
 }
 
 function splitTasks(tasks: readonly Task[]) {
