@@ -109,11 +109,19 @@ function reconciled(table: string, columns: string[]): Sync {
   const upsert = upserting(table, ["id"], ["collateral_type", ...columns]);
   const prune = pruning(table, ["id"]);
   return (arrays) => {
-    const { ids, changed, created } = rowsOf(arrays);
+    const { ids, changed, created } = rowsOf(arrays.map(withTypes));
     return {
       writes: [...change(ids, changed), ...upsert(ids, created)],
       prunes: prune(existingIds(arrays), [...changed, ...created]),
     };
+  };
+}
+
+/** Adds the types of row that each entry can update. */
+function withTypes({ entries, ...array }: ArrayBody): ArrayBody {
+  return {
+    ...array,
+    entries: entries.map((entry) => ({ ...entry, types: typesOf(entry) })),
   };
 }
 
@@ -157,7 +165,7 @@ function rowsOf(arrays: readonly ArrayBody[]) {
     ids.push(product_id);
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
-      if (entry.id) changed.push({ ...row, types: typesOf(entry) });
+      if (entry.id) changed.push(row);
       else created.push({ ...row, id: uuidv7() });
     }
   }

@@ -44,6 +44,9 @@ const MAX_BYTES = 256 * 1024 * 1024;
  */
 const MAX_DEPTH = 32;
 
+/** Numbers of up to 15 digits are exact in JavaScript. */
+const LONG_NUMBER = /[\d.]{16}/;
+
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Splits a stream into lines with their line breaks. Throws if a line is too long. */
@@ -83,7 +86,7 @@ export function parseLine(
   if (text === "") return;
   const { kind, ...record } = objectIn(text);
   if (kind === CATALOGUE.kind) {
-    return { name: nameIn(record), records: Number(record.records ?? 0) };
+    return { name: nameIn(record), records: recordsIn(record) };
   }
   if (typeof kind !== "string") throw new LineError("kind must be a string");
   const format = formats.get(kind);
@@ -148,12 +151,27 @@ function textOf(bytes: Uint8Array): string {
 function objectIn(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, LONG_NUMBER.test(text) ? exact : undefined);
   } catch {
     throw new LineError("The line is not JSON");
   }
   if (!isObject(value)) throw new LineError("The line is not a JSON object");
   return value;
+}
+
+/** Keeps the text of a number that JavaScript may round. */
+function exact(
+  _name: string,
+  value: unknown,
+  context?: { source?: string },
+): unknown {
+  const source = context?.source ?? "";
+  return typeof value === "number" && source.length > 15 ? source : value;
+}
+
+function recordsIn({ records = 0 }: Record<string, unknown>): number {
+  if (Number.isInteger(records)) return records as number;
+  throw new LineError("records must be a whole number");
 }
 
 function nameIn({ version, organization }: Record<string, unknown>): string {

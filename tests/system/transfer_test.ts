@@ -191,6 +191,13 @@ Deno.test("Export and import", async (t) => {
             product.product_prices = [{ retail_price: 1.23456 }]
           )
         ]: '"product_prices/0/retail_price" must be a number with at most 4 digits after the point',
+        [
+          changed((product) =>
+            product.product_prices = [{ retail_price: 5e11 }]
+          ).replace("500000000000", "999999999999.12345")
+        ]: '"product_prices/0/retail_price" must be a number with at most 4 digits after the point',
+        [lines[0]!.replace(/"records":\d+/, '"records":"abc"')]:
+          "records must be a whole number",
         [changed((product) => product.publication_date = "infinity")]:
           '"publication_date" must be a day such as 2027-01-31',
         [changed((product) => product.updated_at = "-infinity")]:
