@@ -15,13 +15,14 @@ const CONNECTION_LOSS =
 
 /**
  * The violated constraint of an error. Citus names it only in the message, followed
- * by a shard number, and reports some violations as XX000.
+ * by a shard number, and reports some violations as XX000. The messages of other
+ * errors may quote a client's value.
  */
 export function brokenConstraint(error: unknown): string | undefined {
-  const { constraint_name, message } = (error ?? {}) as DatabaseError;
-  const name = constraint_name ??
-    /constraint "([^"]+)"/.exec(message ?? "")?.[1];
-  return name?.replace(/_\d{6,}$/, "");
+  const { constraint_name, message = "" } = (error ?? {}) as DatabaseError;
+  const isViolation = /^(23|XX)...$/.test(sqlState(error));
+  const named = isViolation ? /constraint "([^"]+)"/.exec(message) : null;
+  return (constraint_name ?? named?.[1])?.replace(/_\d{6,}$/, "");
 }
 
 /** Whether the organization does not exist: SQL deleted it, or is replacing its row. */

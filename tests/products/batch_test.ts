@@ -385,6 +385,25 @@ Deno.test("POST /products/batch", async (t) => {
     },
   );
 
+  await t.step(
+    "does not take a product code for the name of a violated constraint",
+    async () => {
+      const org = await app.organization();
+
+      const { status, body } = await org.post(PATH, {
+        operations: [{
+          method: "upsert",
+          match: "product_code",
+          body: { product_code: 'constraint "key_unused"', title: "Emma" },
+        }],
+        atomic: true,
+      });
+
+      assertEquals(status, 404);
+      assertEquals(body.error.details[0].pointer, "/operations/0");
+    },
+  );
+
   await t.step("creates one product for concurrent upserts", async () => {
     const org = await app.organization();
     const body = { operations: [upsert(ISBN, { title: "Emma" })] };
