@@ -117,8 +117,9 @@ export function builtProduct(id: string) {
 }
 
 /**
- * Builds and stores the documents of these products, except documents over 4 MiB, and no
- * more than 4 MiB in all: writes of the products wait for the transaction.
+ * Builds the documents of these products, and stores the smallest, at most 4 MiB in all:
+ * writes of the products wait for the transaction.
+ *
  * The lock keeps a product from being deleted and inserted again meanwhile: the
  * document of the old row would be valid for the new one. NOWAIT prevents
  * deadlocks with deletions.
@@ -136,16 +137,14 @@ export function storeProducts(ids: readonly string[]): Statement[] {
         from products p
         join organizations o on o.id = ${organization}
         where ${selected} and o.names_version is not null
-      ),
-      sized as (
-        select b.*, octet_length(b.summary) + octet_length(b.details) as size
-        from built b
       )
       select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
       from (
-        select b.*, sum(b.size) over (order by b.id) as total_size
-        from sized b
-        where b.size <= 4194304
+        select b.*, sum(b.size) over (order by b.size, b.id) as total_size
+        from (
+          select b.*, octet_length(b.summary) + octet_length(b.details) as size
+          from built b
+        ) b
       ) b
       where b.total_size <= 4194304
       order by b.id

@@ -47,6 +47,7 @@ export function writing(
     !isNew && Object.keys(body).length > 0
   );
   const nested = nestedWrites(changes);
+  const forms = setProductForms(changes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.map(insertRow),
@@ -57,9 +58,9 @@ export function writing(
     ...setSeries(changes),
     ...nested.prunes,
     ...deleted.length > 0 ? deleteProducts(deleted) : [],
-    ...setProductForms(changes),
+    ...forms,
     // If SQL replaces a format while the first statement waits, the second finds it.
-    ...setProductForms(changes),
+    ...forms,
   ];
 }
 
