@@ -7,6 +7,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
+import { finds } from "../products/row.ts";
 import type { TableFormat } from "./kinds.ts";
 
 /** Throws in a distributed database: Citus checks the keys of `writeRecords` too early. */
@@ -74,6 +75,11 @@ export function writeRecords(
   const { table, columns } = format;
   const from = sql`from lines ${raw(table)}`;
   const isProduct = table === "products";
+  const unwritten = sql`
+    from products
+    where products.organization_id = ${organization}
+      and products.id ${anyOf(ids)} and not ${isWritten}
+  `;
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
   return [
@@ -81,22 +87,20 @@ export function writeRecords(
     // The records are sorted, so that concurrent imports do not deadlock.
     sql`
       with lines as materialized (
-        select l.line from ${
-      elementsOf(lines)
-    } l (line) order by l.line ->> 'id'
+        select l.line
+        from ${elementsOf(lines)} l (line)
+        order by l.line ->> 'id'
       )
-      ${childInserts(format, from)},
-      written as (
-        ${insert(format, from)}
-        on conflict (organization_id, id) do update set ${names(...updates)}
-        ${isProduct ? isReleased : sql``}
-        returning id
-      )
-      select (count(*) = ${ids.length})::rows_found
-      from written
+      ${childInserts(format, from)}
+      ${insert(format, from)}
+      on conflict (organization_id, id) do update set ${names(...updates)}
+      ${isProduct ? sql`where ${isWritten}` : []}
     `,
     ...isProduct
-      ? countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), [])
+      ? [
+        sql`select where ${finds(0, unwritten)}`,
+        ...countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), []),
+      ]
       : [],
   ];
 }
@@ -158,8 +162,8 @@ function invalidateAnswers(lines: string): Statement {
   `;
 }
 
-/** The condition that `releaseSeries` has updated the product in this transaction. */
-const isReleased = sql`where products.xmin = pg_current_xact_id()::xid`;
+/** The condition that this transaction has inserted the product, or released its series. */
+const isWritten = sql`(products.xmin = pg_current_xact_id()::xid)`;
 
 /**
  * Clears the series of products, before their collections are deleted. `updated_at`
