@@ -1,3 +1,4 @@
+import { escapeControls } from "../schema/control_characters.ts";
 import { LOG_LEVELS } from "../schema/environment.ts";
 
 type Level = typeof LOG_LEVELS[number];
@@ -17,13 +18,7 @@ export function createLog(level: Level, write: (line: string) => void): Log {
 /** A log entry as a line of JSON. */
 export function logLine(level: Level, fields: Record<string, unknown>): string {
   const time = new Date().toISOString();
-  const line = JSON.stringify({ time, level, ...fields });
-  // Terminals interpret C1 control characters, which JSON does not escape.
-  const escaped = line.replace(
-    /[\x7f-\x9f]/g,
-    (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
-  );
-  return escaped + "\n";
+  return escapeControls(JSON.stringify({ time, level, ...fields })) + "\n";
 }
 
 /**

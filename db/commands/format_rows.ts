@@ -1,10 +1,13 @@
+import { escapeControls } from "../../schema/control_characters.ts";
+
 /** Formats rows as aligned columns, or as JSON for scripts. */
 export function format(
   rows: readonly Record<string, unknown>[],
   json: boolean,
 ): string {
   if (json) {
-    return JSON.stringify(rows, null, 2).replace(/[\x7f-\x9f]/g, escaped);
+    const lines = JSON.stringify(rows, null, 2).split("\n");
+    return lines.map(escapeControls).join("\n");
   }
   const [first] = rows;
   if (!first) return "None";
@@ -12,9 +15,7 @@ export function format(
   const lines = [
     columns,
     ...rows.map((row) =>
-      columns.map((column) =>
-        String(row[column] ?? "-").replace(/\p{Cc}/gu, escaped)
-      )
+      columns.map((column) => escapeControls(String(row[column] ?? "-")))
     ),
   ];
   const widths = columns.map((_, i) =>
@@ -23,9 +24,4 @@ export function format(
   return lines.map((line) =>
     line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()
   ).join("\n");
-}
-
-/** The escape of a control character. Clients choose names, and terminals interpret such characters. */
-function escaped(control: string): string {
-  return `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

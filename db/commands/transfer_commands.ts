@@ -1,3 +1,4 @@
+import { escapeControls } from "../../schema/control_characters.ts";
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
 import { type Command, command, required, uuid } from "./arguments.ts";
@@ -39,7 +40,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         {
           refused(number, reason) {
             refused++;
-            bar.print(`Line ${number}: ${reason}`);
+            bar.print(escapeControls(`Line ${number}: ${reason}`));
           },
           progress(done, bytes) {
             bar.show(lines = done, size && bytes / size);

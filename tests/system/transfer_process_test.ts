@@ -97,13 +97,14 @@ Deno.test("deno task export and import", async (t) => {
     async () => {
       const input =
         `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
+      const hostile = String.raw`{"kind":"\u001b[2J\n"}`;
 
-      const { code, stdout, stderr } = await run(importing, input);
+      const { code, stdout, stderr } = await run(importing, input + hostile);
 
       assertEquals([code, stdout], [1, ""]);
       assertMatch(
         stderr,
-        /^Line 3: kind must be a string\n1 of 3 lines were refused\n$/,
+        /^Line 3: kind must be a string\nLine 4: There is no kind "\\u001b\[2J\\u000a"\n2 of 4 lines were refused\n$/,
       );
     },
   );
