@@ -132,7 +132,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     }
   });
 
-  await t.step("that is inserted at -infinity", async () => {
+  await t.step("that is inserted at -infinity and updated", async () => {
     const org = await app.organization();
     const id = uuidv7();
     await run(
