@@ -4,7 +4,7 @@ import { Distribution } from "./connections/distribution.ts";
 import type { ConnectionSettings } from "./connections/driver.ts";
 import { openEmbedded } from "./connections/embedded.ts";
 import { maintain } from "./connections/maintenance.ts";
-import { type Observe, type Operation, Pool } from "./connections/pool.ts";
+import { type Observe, Pool } from "./connections/pool.ts";
 import type { Caller, Kind, Load } from "./connections/queue.ts";
 import {
   type Result,
@@ -14,8 +14,17 @@ import {
 } from "./connections/sql.ts";
 import { inTransaction, type Transaction } from "./connections/transaction.ts";
 
-/** Database operations. Each is a statement or a transaction. */
-export interface Operations {
+/** What may bound and watch the queries of a request. */
+export interface Limits {
+  /** In milliseconds of `performance.now()`. */
+  deadline: number;
+  /** Without it, the queries are the service's own. */
+  caller?: Caller | undefined;
+  observe?: Observe | undefined;
+}
+
+/** Queries of the database. Each is a statement or a transaction. */
+export interface Queries {
   /** Runs a statement that reads a few rows by their keys. */
   lookUp<S extends Statement>(statement: S): Promise<Result<S>>;
   /** Runs a statement that may read many rows, without delaying look-ups. */
@@ -37,17 +46,16 @@ export interface Operations {
   /** Runs a transaction for SQL scripts: triggers maintain counts and stored answers. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Writes in the background. Drops the statements under load, and ignores errors. */
-  afterwards(...statements: Statement[]): void;
+  inBackground(...statements: Statement[]): void;
 }
 
 /** The only access to database connections. */
 export interface Database extends AsyncDisposable {
   /**
-   * Operations for this caller. They throw `SERVICE_UNAVAILABLE` at `deadline`, in
-   * milliseconds of `performance.now()`. A transaction is then not committed,
-   * unless its COMMIT was already sent.
+   * The queries of a caller. They throw `SERVICE_UNAVAILABLE` at the deadline. A
+   * transaction is then not committed, unless its COMMIT was already sent.
    */
-  until(deadline: number, caller?: Caller, observe?: Observe): Operations;
+  for(limits: Limits): Queries;
   readonly load: Load;
   /** Waits up to `seconds` for running operations, then closes every connection. */
   close(seconds?: number): Promise<void>;
@@ -93,11 +101,11 @@ export async function openDatabase(
   });
   const backlog = new Backlog();
   const parts = { pool, backlog, distribution: new Distribution(pool) };
-  const until: Database["until"] = (deadline, caller, observe) =>
-    operationsOf(parts, { deadline, caller, observe });
+  const queries = (limits: Limits) => queriesOf(parts, limits);
   const housekeeping = setInterval(() => {
-    if (embedded) backlog.add(() => maintain(until(Infinity).scan));
-    else pool.closeUnused();
+    if (embedded) {
+      backlog.add(() => maintain(queries({ deadline: Infinity }).scan));
+    } else pool.closeUnused();
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -107,7 +115,7 @@ export async function openDatabase(
   }
 
   return {
-    until,
+    for: queries,
     get load() {
       return pool.load;
     },
@@ -116,19 +124,17 @@ export async function openDatabase(
   };
 }
 
-function operationsOf(
+function queriesOf(
   { pool, backlog, distribution }: {
     pool: Pool;
     backlog: Backlog;
     distribution: Distribution;
   },
-  { caller, ...limits }: Pick<Operation, "deadline" | "observe"> & {
-    caller?: Caller | undefined;
-  },
-): Operations {
+  { caller, ...limits }: Limits,
+): Queries {
   const organizationId = caller?.organizationId;
   const common = { ...limits, caller: caller ?? SERVICE };
-  function reads(name: string, kind: Kind): Operations["lookUp"] {
+  function reads(name: string, kind: Kind): Queries["lookUp"] {
     const operation = { ...common, name, kind };
     return (statement) =>
       pool.operate(
@@ -151,7 +157,7 @@ function operationsOf(
     };
   }
   const transaction = transactions("transaction", "service");
-  const write: Operations["write"] = (...statements) =>
+  const write: Queries["write"] = (...statements) =>
     transaction((tx) => tx.commit(...statements));
   return {
     lookUp: reads("look-up", "short"),
@@ -159,6 +165,6 @@ function operationsOf(
     transaction,
     write,
     script: transactions("script", "script"),
-    afterwards: (...statements) => backlog.add(() => write(...statements)),
+    inBackground: (...statements) => backlog.add(() => write(...statements)),
   };
 }

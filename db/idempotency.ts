@@ -4,7 +4,7 @@ import { ApiError } from "../schema/errors.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
 import { brokenConstraint } from "./connections/sqlstate.ts";
 import type { Transaction } from "./connections/transaction.ts";
-import type { Operations } from "./database.ts";
+import type { Queries } from "./database.ts";
 
 /** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -38,8 +38,8 @@ const KEY_UNUSED = "key_unused";
  * `IDEMPOTENCY_IN_PROGRESS` while another request with the key runs, and
  * `IDEMPOTENCY_MISMATCH` if the key was used for another operation or body.
  */
-export async function once(
-  database: Operations,
+export async function withIdempotencyKey(
+  database: Queries,
   request: KeyedRequest,
   work: (
     tx: Transaction,
@@ -80,7 +80,7 @@ function claimKey({ key }: KeyedRequest): Statement[] {
 }
 
 /** The stored result of the request that used the key. */
-async function storedResult(database: Operations, request: KeyedRequest) {
+async function storedResult(database: Queries, request: KeyedRequest) {
   const { key, operation } = request;
   const hash = hashOf(request);
   const [stored] = await database.lookUp(

@@ -1,7 +1,7 @@
 import { unavailable } from "../schema/errors.ts";
 import { newKey } from "./api_keys.ts";
 import { sql } from "./connections/sql.ts";
-import type { Operations } from "./database.ts";
+import type { Queries } from "./database.ts";
 import { appliedFiles, migrate, run, seed } from "./migrate.ts";
 import { isAtOrigin } from "./origin.ts";
 import {
@@ -16,7 +16,7 @@ import {
  * Brings the schema and the code lists up to date; if they are, it takes no lock and
  * writes nothing. Several processes may run it at once.
  */
-export async function install(database: Operations): Promise<void> {
+export async function install(database: Queries): Promise<void> {
   const textOf = (files: Omit<SqlFile, "text">[]) =>
     files.map(({ name, sha256 }) => `${name} ${sha256}`).join();
   const files = [...await readMigrations(), await readSqlFile(SEED)];
@@ -31,7 +31,7 @@ export async function install(database: Operations): Promise<void> {
  * Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending. Migrations
  * of a later release are permitted.
  */
-export async function checkMigrated(database: Operations): Promise<void> {
+export async function checkMigrated(database: Queries): Promise<void> {
   const known = await appliedFiles(database);
   const names = new Set(known.map(({ name }) => name));
   const files = await readMigrations();
@@ -47,7 +47,7 @@ export async function checkMigrated(database: Operations): Promise<void> {
  * API key for it. Returns undefined otherwise.
  */
 export async function installDemo(
-  database: Operations,
+  database: Queries,
 ): Promise<string | undefined> {
   const demo = await readSqlFile(DEMO);
   return await database.script(async (tx) => {

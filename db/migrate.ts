@@ -1,4 +1,4 @@
-import type { Operations } from "./database.ts";
+import type { Queries } from "./database.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
 import { noTimeLimits } from "./connections/time_limits.ts";
 import type { Transaction } from "./connections/transaction.ts";
@@ -20,7 +20,7 @@ const LOCK = 7_305_219;
  * number is missing, or if an applied file was removed or edited.
  */
 export async function migrate(
-  database: Operations,
+  database: Queries,
   folder?: URL,
 ): Promise<string[]> {
   const files = await readMigrations(folder);
@@ -47,7 +47,7 @@ export async function migrate(
 
 /** The names of the files that `migrate` would apply. Throws as `migrate` does. */
 export async function pendingMigrations(
-  database: Operations,
+  database: Queries,
 ): Promise<string[]> {
   const known = await appliedFiles(database);
   return pendingOf(known, await readMigrations()).map(({ name }) => name);
@@ -55,7 +55,7 @@ export async function pendingMigrations(
 
 /** Fills the code lists from `sql/seed.sql` and runs `files`, in one transaction. */
 export async function seed(
-  database: Operations,
+  database: Queries,
   files: string[] = [],
 ): Promise<void> {
   const lists = await readSqlFile(SEED);
@@ -77,7 +77,7 @@ const listApplied = sql<AppliedFile>`
 
 /** The applied files, none in an empty database. */
 export async function appliedFiles(
-  database: Operations,
+  database: Queries,
 ): Promise<AppliedFile[]> {
   const [table] = await database.lookUp(
     sql<{ is_there: boolean }>`

@@ -1,6 +1,6 @@
 import { sql, type Statement } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
-import type { Operations } from "./database.ts";
+import type { Queries } from "./database.ts";
 
 /*
  * Change versions contain transaction ids, so they are only valid in the database that
@@ -38,7 +38,7 @@ export const newOrigin: readonly Statement[] = [
 ];
 
 /** Whether the database assigned its change versions. The schema must exist. */
-export async function isAtOrigin(database: Operations): Promise<boolean> {
+export async function isAtOrigin(database: Queries): Promise<boolean> {
   const [row] = await database.lookUp(originState);
   return row!.is_origin;
 }

@@ -1,27 +1,22 @@
-import type { Observe, Operation } from "./connections/pool.ts";
 import type { Caller } from "./connections/queue.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
 import { isConflict } from "./connections/sqlstate.ts";
 import {
   type Database,
   type DatabaseSettings,
+  type Limits,
   openDatabase,
-  type Operations,
+  type Queries,
 } from "./database.ts";
 
 /** A standby of the primary, which serves callers that may only read. */
 export interface Replica extends Pick<Database, "load" | "close"> {
   /**
-   * Operations of a caller that may only read. `primary` serves them while the
+   * The queries of a caller that may only read. `primary` serves them while the
    * replica is down. A caller never reads older data than before: after a read from
    * the primary it stays there until the replica has caught up.
    */
-  until(
-    deadline: number,
-    caller: Caller,
-    primary: Operations,
-    observe?: Observe,
-  ): Operations;
+  for(limits: Limits & { caller: Caller; primary: Queries }): Queries;
 }
 
 /** The time limit of a read from the replica, or half of the time left if that is less. */
@@ -62,7 +57,7 @@ export async function openReplica(
   }
 
   async function checkStandby(deadline: number): Promise<void> {
-    const [row] = await database.until(deadline).lookUp(recovery);
+    const [row] = await database.for({ deadline }).lookUp(recovery);
     if (!row!.is_standby) throw new Error("The server is not a standby");
   }
 
@@ -70,16 +65,16 @@ export async function openReplica(
   async function readReplica<S extends Statement>(
     kind: "lookUp" | "scan",
     statement: S,
-    { caller, deadline, observe }: Omit<Operation, "name" | "kind">,
+    { caller, deadline, observe }: Limits & { caller: Caller },
   ): Promise<Result<S> | undefined> {
     probe();
     if (state !== "up") return;
     const now = performance.now();
-    const operations = database.until(
-      now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
+    const operations = database.for({
+      deadline: now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
       caller,
       observe,
-    );
+    });
     try {
       const position = positions.of(caller);
       if (position) {
@@ -99,9 +94,9 @@ export async function openReplica(
 
   probe();
   return {
-    until(deadline, caller, primary, observe) {
-      const limits = { caller, deadline, observe };
-      function reading(kind: "lookUp" | "scan"): Operations["lookUp"] {
+    for({ primary, ...limits }) {
+      const { caller } = limits;
+      function reading(kind: "lookUp" | "scan"): Queries["lookUp"] {
         return async (statement) => {
           const found = await readReplica(kind, statement, limits);
           if (found) return found;
@@ -116,7 +111,7 @@ export async function openReplica(
         lookUp: reading("lookUp"),
         scan: reading("scan"),
         // A read-only caller's reads store nothing.
-        afterwards() {},
+        inBackground() {},
       };
     },
     get load() {

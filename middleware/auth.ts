@@ -7,7 +7,7 @@ import {
   touchKey,
 } from "../db/api_keys.ts";
 import type { Caller } from "../db/connections/queue.ts";
-import type { Operations } from "../db/database.ts";
+import type { Queries } from "../db/database.ts";
 import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { NoParameters, readQuery } from "../schema/parameters.ts";
@@ -83,12 +83,12 @@ export function createGuard() {
 function databaseFor(
   { services: { database, replica, telemetry }, deadline, timing }: Context,
   caller?: Caller & { mayWrite?: boolean },
-): Operations {
+): Queries {
   const observe = (operation: string) =>
     begin(`database ${operation}`, timing.db, telemetry);
-  const primary = database.until(deadline, caller, observe);
+  const primary = database.for({ deadline, caller, observe });
   return replica && caller?.mayWrite === false
-    ? replica.until(deadline, caller, primary, observe)
+    ? replica.for({ deadline, caller, primary, observe })
     : primary;
 }
 
@@ -133,7 +133,7 @@ async function byKey(
 
 /** Records the use in the background, so that it neither delays nor fails the request. */
 function recordUse({ services, deadline }: Context, caller: Caller): void {
-  services.database.until(deadline, caller)
+  services.database.for({ deadline, caller })
     .write(touchKey(caller.name)).catch((error) =>
       services.log("warn", {
         message: "Could not record the last use of an API key",

@@ -1,5 +1,5 @@
 import type { Caller } from "../db/connections/queue.ts";
-import type { Database, Operations } from "../db/database.ts";
+import type { Database, Queries } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
 import type { MemoryBudget } from "./memory_budget.ts";
@@ -69,7 +69,7 @@ export interface Memory {
 /** A request with an authenticated caller. */
 export interface Authenticated extends Context {
   /** Database operations for the caller's organization, until the deadline. */
-  database: Operations;
+  database: Queries;
 }
 
 /** The contents of a `Response`. The body is JSON text, or bytes shared by responses. */

@@ -1,4 +1,4 @@
-import type { Operations } from "../db/database.ts";
+import type { Queries } from "../db/database.ts";
 import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
 import type { Precondition } from "../db/products/write.ts";
 import type { Page } from "../db/products/list.ts";
@@ -64,7 +64,7 @@ export function creating<S extends BodySchema>(
   path: string,
   schema: S,
   create: (
-    database: Operations,
+    database: Queries,
     body: Body<S>,
     request: KeyedRequest,
   ) => Promise<Outcome>,
@@ -93,7 +93,7 @@ export function creating<S extends BodySchema>(
 export function updating<S extends BodySchema>(
   schema: S,
   update: (
-    database: Operations,
+    database: Queries,
     id: string,
     body: Body<S>,
     precondition?: Precondition,
@@ -112,7 +112,7 @@ export function updating<S extends BodySchema>(
 /** Deletes the record with the id in the path, if it exists. Honours `If-Match`. */
 export function deleting(
   remove: (
-    database: Operations,
+    database: Queries,
     id: string,
     precondition?: Precondition,
   ) => Promise<boolean>,

@@ -9,7 +9,7 @@ export const HEALTH_HANDLERS: Record<ServiceOperation, Handler> = {
   "GET /health/live": () => ok('{"status":"live"}'),
   "GET /health/ready": async ({ services, deadline }) => {
     checkReady(services);
-    await services.database.until(deadline).lookUp(readiness);
+    await services.database.for({ deadline }).lookUp(readiness);
     return ok('{"status":"ready"}');
   },
 };

@@ -61,7 +61,8 @@ export async function openService(
   const replica = config.replica &&
     await openReplica(config.replica, logReplica);
   if (replica) telemetry.measure("replica", replica);
-  const untilPrepared = () => database.until(performance.now() + HOUR_MS);
+  const untilPrepared = () =>
+    database.for({ deadline: performance.now() + HOUR_MS });
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
   let inFlight = 0;

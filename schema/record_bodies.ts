@@ -44,7 +44,7 @@ export function updateBody(table: OwnTable) {
 }
 
 /** A record in responses. Records of a code list have no times. */
-export function recordAnswer(table: RecordTable) {
+export function recordResponse(table: RecordTable) {
   const { id, ...others } = ANSWERED;
   return v.object<v.ObjectEntries>({
     id,

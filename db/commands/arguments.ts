@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import * as v from "valibot";
 import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 
 /** A command of the service. */
 export interface Command {
@@ -18,7 +18,7 @@ export interface Command {
 }
 
 /** Returns operations for an organization, or for the whole database. */
-type Connect = (organizationId?: string) => Operations;
+type Connect = (organizationId?: string) => Queries;
 
 /**
  * Parsers of the arguments, by name in the usage: options, and one operand in capitals,

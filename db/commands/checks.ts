@@ -2,7 +2,7 @@ import type { Config } from "../../schema/config.ts";
 import { connectionAdvice } from "../connections/advice.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import { noTimeLimits } from "../connections/time_limits.ts";
-import { type Operations, readiness } from "../database.ts";
+import { type Queries, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
 import { miscounted } from "../products/recount.ts";
@@ -30,7 +30,7 @@ type Fact = string | number | boolean;
 const FACTS: Record<
   string,
   (
-    database: Operations,
+    database: Queries,
     config: Config,
   ) => Finding | Fact | Promise<Finding | Fact>
 > = {
@@ -64,7 +64,7 @@ const FACTS: Record<
 };
 
 /** Runs the checks of sql/doctor.sql in order, and returns their findings by name. */
-export async function examine(database: Operations, config: Config) {
+export async function examine(database: Queries, config: Config) {
   async function check(subject: string, statement: string): Promise<Finding> {
     const fact = await (FACTS[subject] ?? (() => ""))(database, config);
     if (typeof fact === "object") return fact;

@@ -44,10 +44,10 @@ async function perform(args: string[]): Promise<void> {
   await using database = await openDatabase(readConfig(environment).database);
   const deadline = performance.now() + DAY_MS;
   const result = await work((organizationId) =>
-    database.until(
+    database.for({
       deadline,
-      organizationId ? { organizationId, name: "command" } : undefined,
-    )
+      caller: organizationId ? { organizationId, name: "command" } : undefined,
+    })
   );
   if (result) console.log(result);
 }

@@ -4,7 +4,7 @@ import { sql } from "../connections/sql.ts";
 import {
   type DatabaseSettings,
   openDatabase,
-  type Operations,
+  type Queries,
 } from "../database.ts";
 import { flag, parseArguments } from "./arguments.ts";
 import { examine, type Finding, ok, wrong } from "./checks.ts";
@@ -47,7 +47,7 @@ async function diagnose(environment: Environment) {
     findings[subject] = ok(`The database is ${place}`);
     subject = "database";
     await using database = await openDatabase(config.database);
-    const primary = database.until(performance.now() + 600_000);
+    const primary = database.for({ deadline: performance.now() + 600_000 });
     Object.assign(findings, await examine(primary, config));
     if (!findings[subject]!.ok) return findings;
     findings.replica = config.replica
@@ -62,11 +62,11 @@ async function diagnose(environment: Environment) {
 
 /** Whether the replica follows the primary, and how far behind it is. */
 async function compare(
-  primary: Operations,
+  primary: Queries,
   settings: DatabaseSettings,
 ): Promise<Finding> {
   await using database = await openDatabase(settings);
-  const replica = database.until(performance.now() + 15_000);
+  const replica = database.for({ deadline: performance.now() + 15_000 });
   const [end] = await primary.lookUp(sql<{ system: string; position: string }>`
     select system_identifier::text as system, pg_current_wal_flush_lsn()::text as position
     from pg_control_system()

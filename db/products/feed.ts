@@ -1,7 +1,7 @@
 import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { isOrigin } from "../origin.ts";
 import { pageOf } from "./feed_page.ts";
 import { currentSummary, readPage, storedSummary } from "./page.ts";
@@ -26,7 +26,7 @@ export interface Changes {
 
 /** Returns the next changes of the organization. Throws `CURSOR_EXPIRED` if the client must start over. */
 export async function listChanges(
-  database: Operations,
+  database: Queries,
   { after, limit, include }: ChangesQuery,
 ): Promise<Changes> {
   const [horizon] = await database.lookUp(HORIZON);
@@ -97,7 +97,7 @@ const HORIZON = sql<Horizon>`
  * get the ids of transactions that were rolled back.
  */
 async function firstCursor(
-  database: Operations,
+  database: Queries,
   { origin, owner, safe }: Horizon,
 ): Promise<Cursor> {
   const [newest] = await database.lookUp(sql<{ version: string }>`

@@ -8,7 +8,7 @@ import {
   type Statement,
   unprepared,
 } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { keptCount, total } from "./counts.ts";
 import { validDocument } from "./documents.ts";
 import { conditions } from "./filters.ts";
@@ -30,7 +30,7 @@ export interface Page {
 
 /** Returns a page of products. Throws `VALIDATION_ERROR` for a page over 16 MiB. */
 export async function listProducts(
-  database: Operations,
+  database: Queries,
   query: ListQuery,
 ): Promise<Page> {
   const { entries, total, bytes } = await readPage(

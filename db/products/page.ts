@@ -1,6 +1,6 @@
 import type { ListQuery } from "../../schema/list_query.ts";
 import { hidden, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { storeProducts } from "./documents.ts";
 import {
   collateral,
@@ -62,14 +62,14 @@ export interface PageRow {
  * `current`, and stores them in the background.
  */
 export async function readPage<Row extends PageRow>(
-  database: Operations,
+  database: Queries,
   stored: Statement<Row>,
   current: () => Statement<Row>,
 ): Promise<Row> {
   const [page] = await database.scan(stored);
   if (!page!.missing) return page!;
   if (page!.is_storable) {
-    database.afterwards(...storeProducts(page!.missing.split(",")));
+    database.inBackground(...storeProducts(page!.missing.split(",")));
   }
   const [complete] = await database.scan(current());
   return complete!;

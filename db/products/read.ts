@@ -1,5 +1,5 @@
 import { ApiError } from "../../schema/errors.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
 
 /**
@@ -7,7 +7,7 @@ import { builtProduct, storedProduct, storeProducts } from "./documents.ts";
  * `NOT_FOUND`.
  */
 export async function getProduct(
-  database: Operations,
+  database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
   const [stored] = await database.lookUp(storedProduct(id));
@@ -15,7 +15,7 @@ export async function getProduct(
   if (stored.product !== null) return stored;
   const [built] = await database.lookUp(builtProduct(id));
   if (!built) throw notFound(id);
-  if (built.is_storable) database.afterwards(...storeProducts([id]));
+  if (built.is_storable) database.inBackground(...storeProducts([id]));
   return { product: built.product };
 }
 

@@ -1,5 +1,5 @@
 import { sql, type Statement } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { counters } from "./counts.ts";
@@ -31,7 +31,7 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
  * invalidates all documents, and expires all cursors of `/products/changes`. Blocks
  * writers, not readers.
  */
-export async function recount(database: Operations): Promise<void> {
+export async function recount(database: Queries): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.send(...schemaLock);
     await tx.commit(

@@ -1,6 +1,6 @@
 import { invalid, unknownEntry } from "../../schema/errors.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import type { Check } from "./check.ts";
 import { updateRows } from "./row.ts";
 import {
@@ -28,7 +28,7 @@ export interface Replacement {
  * row of this product.
  */
 export async function replaceRows(
-  database: Operations,
+  database: Queries,
   id: string,
   { named, writes }: Replacement,
   precondition?: Precondition,

@@ -1,5 +1,5 @@
 import type { SalesRightsBody } from "../../schema/rights_bodies.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { pruning, upserting } from "./nested_rows.ts";
 import { replaceRows } from "./replaced_rows.ts";
@@ -19,7 +19,7 @@ const prune = pruning(TABLE, ["id"]);
 
 /** Replaces the sales rights of the product. Throws as `replaceRows` does. */
 export async function replaceSalesRights(
-  database: Operations,
+  database: Queries,
   id: string,
   body: SalesRightsBody,
   precondition?: Precondition,

@@ -3,7 +3,7 @@ import {
   rowIds,
   type TerritoriesBody,
 } from "../../schema/rights_bodies.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Entry, pruning, upserting } from "./nested_rows.ts";
 import { replaceRows } from "./replaced_rows.ts";
@@ -75,7 +75,7 @@ const prune = pruning("product_territories", ["id"]);
 
 /** Replaces the territories of the product. Throws as `replaceRows` does. */
 export async function replaceTerritories(
-  database: Operations,
+  database: Queries,
   id: string,
   body: TerritoriesBody,
   precondition?: Precondition,

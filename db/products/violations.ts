@@ -16,7 +16,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { notFound } from "./read.ts";
 import { type Change, ROWS_FOUND } from "./row.ts";
 import { NOTHING, storedRows, unattachedSeries, wrongRows } from "./stored.ts";
@@ -70,7 +70,7 @@ export function isViolation(error: unknown): boolean {
 
 /** The error to throw for a failed transaction: the client's error for a violation. */
 export async function explainFailure(
-  database: Operations,
+  database: Queries,
   error: unknown,
   change: Change,
 ): Promise<unknown> {

@@ -1,8 +1,12 @@
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ProductBody } from "../../schema/product.ts";
 import { sql, type Statement } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
-import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
+import type { Queries } from "../database.ts";
+import {
+  type KeyedRequest,
+  type Outcome,
+  withIdempotencyKey,
+} from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
 import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
 import { type Check, runChecks } from "./check.ts";
@@ -69,13 +73,13 @@ export function writing(
  * `Idempotency-Key` create it once. Throws `VALIDATION_ERROR` with every error.
  */
 export async function createProduct(
-  database: Operations,
+  database: Queries,
   body: ProductBody,
   request: KeyedRequest,
 ): Promise<Outcome> {
   const change = { id: uuidv7(), body, isNew: true };
   try {
-    return await once(database, request, async (tx, remember) => {
+    return await withIdempotencyKey(database, request, async (tx, remember) => {
       // A retry has another product code.
       const writes = writing([change]);
       const remembering = remember(sql`
@@ -100,7 +104,7 @@ export async function createProduct(
  * or `VALIDATION_ERROR` with every error.
  */
 export async function updateProduct(
-  database: Operations,
+  database: Queries,
   id: string,
   body: ProductBody,
   precondition?: Precondition,
@@ -125,7 +129,7 @@ export async function updateProduct(
  * `VALIDATION_ERROR` with every error.
  */
 export async function changeProduct(
-  database: Operations,
+  database: Queries,
   change: Change,
   { checks, writes }: { checks: Check[]; writes: Statement[] },
 ): Promise<string> {
@@ -151,7 +155,7 @@ export async function changeProduct(
  * `CONFLICT` for a product in a publishing program.
  */
 export async function deleteProduct(
-  database: Operations,
+  database: Queries,
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {

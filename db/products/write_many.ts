@@ -1,8 +1,12 @@
 import { Buffer } from "node:buffer";
 import { ApiError, invalid } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
-import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
+import type { Queries } from "../database.ts";
+import {
+  type KeyedRequest,
+  type Outcome,
+  withIdempotencyKey,
+} from "../idempotency.ts";
 import { currentProducts } from "./documents.ts";
 import { MAX_BYTES } from "./page.ts";
 import { lockKeys, lockMatches } from "./upsert_keys.ts";
@@ -38,11 +42,11 @@ export interface BatchOptions {
  * `VALIDATION_ERROR`, and writes nothing, if the answers exceed 16 MiB.
  */
 export async function writeBatch(
-  database: Operations,
+  database: Queries,
   operations: readonly (Operation | ApiError)[],
   { isMinimal, failWith, request }: BatchOptions,
 ): Promise<Outcome> {
-  return await once(database, request, async (tx, remember) => {
+  return await withIdempotencyKey(database, request, async (tx, remember) => {
     const settled: string[] = [];
     let bytes = 0;
     const settle: Run["settle"] = (index, answer) => {

@@ -1,13 +1,13 @@
 import { ApiError } from "../../schema/errors.ts";
 import type { SharedTable } from "../../schema/records.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
 import { shownColumns } from "./shown_record.ts";
 
 /** Lists the records of a shared table, or the one with this code, as a JSON array. */
 export async function listSharedRecords(
-  database: Operations,
+  database: Queries,
   table: SharedTable,
   code?: string,
 ): Promise<string> {
@@ -22,7 +22,7 @@ export async function listSharedRecords(
 }
 
 /** Lists the ONIX code lists that validate fields, as a JSON array. */
-export async function listCodeLists(database: Operations): Promise<string> {
+export async function listCodeLists(database: Queries): Promise<string> {
   const [found] = await database.scan(codeLists);
   return found!.json;
 }
@@ -36,7 +36,7 @@ const codeLists = asJson(sql`
 
 /** Gets the codes and labels of an ONIX code list as a JSON array. Throws `NOT_FOUND`. */
 export async function getCodeList(
-  database: Operations,
+  database: Queries,
   number: string,
 ): Promise<string> {
   const codes = asJson(sql`

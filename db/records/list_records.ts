@@ -11,7 +11,7 @@ import {
   type Statement,
   unprepared,
 } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { jsonArray } from "../products/json_array.ts";
 import type { Page } from "../products/list.ts";
 import { namesContaining } from "../products/search.ts";
@@ -32,7 +32,7 @@ const SORTING: Record<RecordSort, Statement> = {
 
 /** Lists a page of records. A single statement keeps page and total consistent. */
 export async function listRecords(
-  database: Operations,
+  database: Queries,
   table: OwnTable,
   query: RecordQuery,
 ): Promise<Page> {
@@ -63,7 +63,7 @@ export async function listRecords(
 
 /** Lists a page of a publishing program's products, by title. Throws `NOT_FOUND`. */
 export async function listProgramProducts(
-  database: Operations,
+  database: Queries,
   programId: string,
   query: PageQuery,
 ): Promise<Page> {

@@ -1,6 +1,6 @@
 import { organization, sql } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { notFound as productNotFound } from "../products/read.ts";
 import { notFound } from "./shown_record.ts";
 
@@ -9,7 +9,7 @@ import { notFound } from "./shown_record.ts";
  * it. Throws `NOT_FOUND` for an unknown program or product.
  */
 export async function addToProgram(
-  database: Operations,
+  database: Queries,
   programId: string,
   productId: string,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function addToProgram(
 
 /** Removes a product from a publishing program, if the program contains it. */
 export async function removeFromProgram(
-  database: Operations,
+  database: Queries,
   programId: string,
   productId: string,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { nounOf, type OwnTable } from "../../schema/records.ts";
 import { type Reference, REFERENCES } from "../../schema/references.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { brokenConstraint } from "../connections/sqlstate.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 
 /** The tables that store a product's arrays. */
 const ARRAY_TABLES: Record<NonNullable<Reference["array"]>, string> = {
@@ -71,7 +71,7 @@ export function throwWriteError(error: unknown): never {
  * number of products that reference it.
  */
 export async function throwDeleteError(
-  database: Operations,
+  database: Queries,
   table: OwnTable,
   id: string,
   error: unknown,

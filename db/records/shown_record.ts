@@ -6,7 +6,7 @@ import {
   type RecordTable,
 } from "../../schema/records.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { rfc3339 } from "../times.ts";
 import { record } from "../products/record.ts";
 import { countReferencing } from "./record_uses.ts";
@@ -48,7 +48,7 @@ export function recordById(
  * products that reference it. Throws `NOT_FOUND`.
  */
 export async function getRecord(
-  database: Operations,
+  database: Queries,
   table: RecordTable,
   id: string,
 ): Promise<{ record: string; products?: number }> {

@@ -2,8 +2,12 @@ import type { RecordBody } from "../../schema/record_bodies.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
 import { json, names, organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import type { Operations } from "../database.ts";
-import { type KeyedRequest, once, type Outcome } from "../idempotency.ts";
+import type { Queries } from "../database.ts";
+import {
+  type KeyedRequest,
+  type Outcome,
+  withIdempotencyKey,
+} from "../idempotency.ts";
 import type { Precondition } from "../products/write.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -20,7 +24,7 @@ import {
  * unknown reference, and the errors of `once`.
  */
 export async function createRecord(
-  database: Operations,
+  database: Queries,
   table: OwnTable,
   body: RecordBody,
   request: KeyedRequest,
@@ -32,7 +36,7 @@ export async function createRecord(
     insert into ${raw(table)} (organization_id, id, ${names(...columns)})
     values (${organization}, ${id}${values})
   `;
-  return await once(database, request, async (tx, remember) => {
+  return await withIdempotencyKey(database, request, async (tx, remember) => {
     const [, [created]] = await tx.commit(
       insert,
       recordById(table, id),
@@ -51,7 +55,7 @@ export async function createRecord(
  * Throws `NOT_FOUND`, `VALIDATION_ERROR` or the error of the precondition.
  */
 export async function updateRecord(
-  database: Operations,
+  database: Queries,
   table: OwnTable,
   id: string,
   body: RecordBody,
@@ -87,7 +91,7 @@ export async function updateRecord(
  * reference it, or the error of the precondition.
  */
 export async function deleteRecord(
-  database: Operations,
+  database: Queries,
   table: OwnTable,
   id: string,
   precondition?: Precondition,

@@ -1,6 +1,6 @@
 import { organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { CATALOGUE, formatsByKind, KINDS, listColumns } from "./kinds.ts";
 import { selectLines, transferSettings } from "./read_lines.ts";
 
@@ -23,7 +23,7 @@ const MAX_LINES = 500;
  * organization.
  */
 export async function exportCatalogue(
-  database: Operations,
+  database: Queries,
   output: ExportOutput,
 ): Promise<void> {
   let hasStarted = false;

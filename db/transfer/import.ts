@@ -1,6 +1,6 @@
 import { names, organization, sql } from "../connections/sql.ts";
 import { dataErrorMessage, isDataError } from "../connections/sqlstate.ts";
-import type { Operations } from "../database.ts";
+import type { Queries } from "../database.ts";
 import { missesRows } from "../products/row.ts";
 import {
   formatsByKind,
@@ -50,7 +50,7 @@ const FIRST_ANALYZE = 400;
  * distributed database.
  */
 export async function importCatalogue(
-  database: Operations,
+  database: Queries,
   file: AsyncIterable<Uint8Array>,
   { refused, progress }: ImportReporter,
 ): Promise<void> {
@@ -133,7 +133,7 @@ export async function importCatalogue(
 
 /** Runs ANALYZE on the tables of a kind if the planner knows fewer rows than these. */
 async function analyze(
-  database: Operations,
+  database: Queries,
   format: TableFormat,
   rows: number,
 ): Promise<void> {
@@ -149,7 +149,7 @@ async function analyze(
 
 /** Writes records of one kind in one transaction. */
 async function writeAll(
-  database: Operations,
+  database: Queries,
   format: TableFormat,
   batch: readonly RecordLine[],
 ): Promise<void> {
@@ -179,7 +179,7 @@ async function writeAll(
 
 /** Creates the organization, or renames it. */
 async function nameOrganization(
-  database: Operations,
+  database: Queries,
   name: string,
 ): Promise<void> {
   await database.write(sql`

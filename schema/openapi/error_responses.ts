@@ -97,14 +97,14 @@ function failuresOf(key: string, operation: Operation) {
 }
 
 /** References to the responses to the errors of an operation, by status. */
-export function failureAnswers(key: string) {
+export function failureReferences(key: string) {
   const own = FAILURES.filter(({ operation }) => operation === key);
   return Object.fromEntries(
     own.map(({ status, name }) => [status, ref("responses", name)]),
   );
 }
 
-/** The Response Objects that `failureAnswers` refers to, by name. */
+/** The Response Objects that `failureReferences` refers to, by name. */
 export function failureResponses() {
   return Object.fromEntries(FAILURES.map(({ name, codes }) => [name, {
     description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join("\n\n"),
@@ -112,8 +112,8 @@ export function failureResponses() {
     content: {
       "application/json": {
         schema: ref("schemas", name),
-        examples: exampleFailures(({ operation, answer }) =>
-          codes.includes(answer.error.code) &&
+        examples: exampleFailures(({ operation, response }) =>
+          codes.includes(response.error.code) &&
           FAILURES.some((failure) =>
             failure.name === name && failure.operation === operation
           )

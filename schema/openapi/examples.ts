@@ -7,7 +7,7 @@ export interface Exchange {
   request: { path: string; body?: unknown };
   status: number;
   // deno-lint-ignore no-explicit-any
-  answer: any;
+  response: any;
 }
 
 /** Exchanges by name. `deno task examples` records them. */
@@ -22,10 +22,10 @@ export function exampleBodies(operation: string) {
 }
 
 /** Response bodies of the operation's successful exchanges. */
-export function exampleAnswers(operation: string) {
+export function exampleResponses(operation: string) {
   return examples(
     (exchange) => exchange.operation === operation && exchange.status < 400,
-    ({ answer }) => answer,
+    ({ response }) => response,
   );
 }
 
@@ -33,7 +33,7 @@ export function exampleAnswers(operation: string) {
 export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
   return examples(
     (exchange) => exchange.status >= 400 && isWanted(exchange),
-    ({ answer }) => answer,
+    ({ response }) => response,
   );
 }
 

@@ -1,7 +1,7 @@
 import type * as v from "valibot";
 import type { ErrorCode } from "../errors.ts";
-import { exampleAnswers, exampleBodies } from "./examples.ts";
-import { failureAnswers } from "./error_responses.ts";
+import { exampleBodies, exampleResponses } from "./examples.ts";
+import { failureReferences } from "./error_responses.ts";
 import {
   type RequestHeader,
   type ResponseHeader,
@@ -51,7 +51,7 @@ export interface Operation {
   /** The description of the successful response. */
   returns: string;
   /** The schema of the response body. Default: any JSON object, or none with 204. */
-  answer?: SchemaName;
+  response?: SchemaName;
   headers?: ResponseHeader[];
   /** Errors besides those that the other fields imply. */
   errors?: ErrorCode[];
@@ -59,7 +59,7 @@ export interface Operation {
 
 /** The Operation Object of an operation, by its method and path. */
 export function operationObject(key: string, operation: Operation) {
-  const { operationId, summary, description, tag, body, answer } = operation;
+  const { operationId, summary, description, tag, body, response } = operation;
   const { query = [], requestHeaders = [], headers = [] } = operation;
   const { status = 200 } = operation;
   const isConditional = requestHeaders.includes("If-None-Match");
@@ -81,7 +81,7 @@ export function operationObject(key: string, operation: Operation) {
       [status]: {
         description: operation.returns,
         headers: responseHeaders(isConditional ? ["ETag"] : headers),
-        ...status !== 204 && { content: json(answer, exampleAnswers(key)) },
+        ...status !== 204 && { content: json(response, exampleResponses(key)) },
       },
       ...isConditional && {
         304: {
@@ -89,7 +89,7 @@ export function operationObject(key: string, operation: Operation) {
           headers: responseHeaders(["ETag"]),
         },
       },
-      ...failureAnswers(key),
+      ...failureReferences(key),
     },
   };
 }

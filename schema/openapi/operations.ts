@@ -13,7 +13,7 @@ export const API = {
     tag: "Products",
     query: ProductParameters,
     returns: "The page. `meta` contains its number and the totals.",
-    answer: "ProductsAnswer",
+    response: "ProductsResponse",
     headers: ["Link"],
   },
   "POST /products": {
@@ -26,7 +26,7 @@ export const API = {
     body: "CreateProduct",
     status: 201,
     returns: "The stored product.",
-    answer: "ProductAnswer",
+    response: "ProductResponse",
     headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
   },
   "GET /products/changes": {
@@ -37,7 +37,7 @@ export const API = {
     tag: "Products",
     query: ChangesParameters,
     returns: "The changes. `meta` contains the cursor of the next page.",
-    answer: "ChangesAnswer",
+    response: "ChangesResponse",
     errors: ["CURSOR_EXPIRED"],
   },
   "POST /products/batch": {
@@ -49,7 +49,7 @@ export const API = {
     requestHeaders: ["Idempotency-Key"],
     body: "Batch",
     returns: "The result of each operation, in their order.",
-    answer: "BatchAnswer",
+    response: "BatchResponse",
     headers: ["Idempotent-Replayed", "Ignored-Fields"],
     errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"],
   },
@@ -59,7 +59,7 @@ export const API = {
     tag: "Products",
     requestHeaders: ["If-None-Match"],
     returns: "The product with its nested records.",
-    answer: "ProductAnswer",
+    response: "ProductResponse",
   },
   "PUT /products/{id}": {
     operationId: "updateProduct",
@@ -70,7 +70,7 @@ export const API = {
     requestHeaders: ["If-Match"],
     body: "UpdateProduct",
     returns: "The stored product.",
-    answer: "ProductAnswer",
+    response: "ProductResponse",
     headers: ["ETag", "Ignored-Fields"],
   },
   "DELETE /products/{id}": {
@@ -81,7 +81,7 @@ export const API = {
     tag: "Products",
     requestHeaders: ["If-Match"],
     returns: "The requested id, and whether a product was deleted.",
-    answer: "DeletedAnswer",
+    response: "DeletedResponse",
     errors: ["CONFLICT"],
   },
   "GET /products/{id}/territories": {
@@ -91,7 +91,7 @@ export const API = {
     requestHeaders: ["If-None-Match"],
     returns:
       "The territories with their markets and supply. The ETag is the product's.",
-    answer: "TerritoriesAnswer",
+    response: "TerritoriesResponse",
   },
   "PUT /products/{id}/territories": {
     operationId: "replaceTerritories",
@@ -102,7 +102,7 @@ export const API = {
     requestHeaders: ["If-Match"],
     body: "ReplaceTerritories",
     returns: "The full stored product.",
-    answer: "ProductAnswer",
+    response: "ProductResponse",
     headers: ["ETag", "Ignored-Fields"],
   },
   "GET /products/{id}/sales-rights": {
@@ -111,7 +111,7 @@ export const API = {
     tag: "Rights and supply",
     requestHeaders: ["If-None-Match"],
     returns: "The sales rights. The ETag is the product's.",
-    answer: "SalesRightsAnswer",
+    response: "SalesRightsResponse",
   },
   "PUT /products/{id}/sales-rights": {
     operationId: "replaceSalesRights",
@@ -122,7 +122,7 @@ export const API = {
     requestHeaders: ["If-Match"],
     body: "ReplaceSalesRights",
     returns: "The full stored product.",
-    answer: "ProductAnswer",
+    response: "ProductResponse",
     headers: ["ETag", "Ignored-Fields"],
   },
   ...RECORD_OPERATIONS as object,
@@ -133,7 +133,7 @@ export const API = {
       "All keys of the organization, newest first, without their secrets.",
     tag: "API keys",
     returns: "The keys, including revoked and expired ones.",
-    answer: "ApiKeysAnswer",
+    response: "ApiKeysResponse",
   },
   "POST /api-keys": {
     operationId: "createApiKey",
@@ -144,7 +144,7 @@ export const API = {
     body: "NewApiKey",
     status: 201,
     returns: "The key.",
-    answer: "IssuedApiKeyAnswer",
+    response: "IssuedApiKeyResponse",
     headers: ["Location"],
   },
   "GET /api-keys/{key_id}": {
@@ -152,7 +152,7 @@ export const API = {
     summary: "Get an API key",
     tag: "API keys",
     returns: "The key without its secret.",
-    answer: "ApiKeyAnswer",
+    response: "ApiKeyResponse",
   },
   "DELETE /api-keys/{key_id}": {
     operationId: "revokeApiKey",
@@ -162,7 +162,7 @@ export const API = {
     tag: "API keys",
     query: ["at"],
     returns: "The key. It stops working at `revoked_at`.",
-    answer: "ApiKeyAnswer",
+    response: "ApiKeyResponse",
   },
   "GET /openapi.json": {
     operationId: "getDescription",
@@ -181,14 +181,14 @@ export const SERVICE = {
     summary: "Check liveness",
     tag: "Service",
     returns: "The service is running.",
-    answer: "HealthAnswer",
+    response: "HealthResponse",
   },
   "GET /health/ready": {
     operationId: "getReadiness",
     summary: "Check readiness",
     tag: "Service",
     returns: "The service accepts requests and the database responds.",
-    answer: "HealthAnswer",
+    response: "HealthResponse",
     errors: ["DATABASE_ERROR", "SERVICE_UNAVAILABLE"],
   },
 } satisfies Record<string, Operation>;

@@ -18,7 +18,7 @@ const PROGRAMS: Record<string, Operation> = {
     tag: "References",
     query: ["page", "limit"],
     returns: "The page. `meta` contains its number and the totals.",
-    answer: "ProgramProductsAnswer",
+    response: "ProgramProductsResponse",
     headers: ["Link"],
   },
   "PUT /publishing-programs/{id}/products/{product_id}": {
@@ -47,14 +47,14 @@ const CODE_LISTS: Record<string, Operation> = {
     description: "The lists that codes in fields are validated against.",
     tag: "Code lists",
     returns: "The number of each list, and the number of its codes.",
-    answer: "CodeListsAnswer",
+    response: "CodeListsResponse",
   },
   "GET /code-lists/{number}": {
     operationId: "getCodeList",
     summary: "Get an ONIX code list",
     tag: "Code lists",
     returns: "All codes of the list, with their labels.",
-    answer: "OnixCodesAnswer",
+    response: "OnixCodesResponse",
   },
 };
 
@@ -80,7 +80,7 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
     tag,
     query: ["code"],
     returns: "All records, or the record with the given code.",
-    answer: `${type}RecordsAnswer`,
+    response: `${type}RecordsResponse`,
   };
   const get: Operation = {
     operationId: `get${type}`,
@@ -88,7 +88,7 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
     tag,
     requestHeaders: ["If-None-Match"],
     returns: `The ${noun}.`,
-    answer: `${type}RecordAnswer`,
+    response: `${type}RecordResponse`,
   };
   if (isShared(table)) {
     return { [`GET ${path}`]: list, [`GET ${path}/{id}`]: get };
@@ -112,7 +112,7 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
       body: `Create${own}`,
       status: 201,
       returns: `The stored ${noun}.`,
-      answer: `${own}RecordAnswer`,
+      response: `${own}RecordResponse`,
       headers: ["Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"],
     },
     [`GET ${path}/{id}`]: {
@@ -128,7 +128,7 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
       requestHeaders: ["If-Match"],
       body: `Update${own}`,
       returns: `The stored ${noun}.`,
-      answer: `${own}RecordAnswer`,
+      response: `${own}RecordResponse`,
       headers: ["ETag", "Ignored-Fields"],
     },
     [`DELETE ${path}/{id}`]: {
@@ -139,7 +139,7 @@ function recordOperations(table: RecordTable): Record<string, Operation> {
       tag,
       requestHeaders: ["If-Match"],
       returns: "The requested id, and whether a record was deleted.",
-      answer: "DeletedAnswer",
+      response: "DeletedResponse",
       errors: ["CONFLICT"],
     },
   };

@@ -4,14 +4,14 @@ import { DescribedBatch } from "../batch.ts";
 import { CHANGED, CREATED } from "../collateral.ts";
 import * as entries from "../entries.ts";
 import { CreateProduct, UpdateProduct } from "../product.ts";
-import { createBody, recordAnswer, updateBody } from "../record_bodies.ts";
+import { createBody, recordResponse, updateBody } from "../record_bodies.ts";
 import {
   isShared,
   type OwnTable,
   RECORDS,
   type RecordTable,
 } from "../records.ts";
-import * as answers from "../response.ts";
+import * as responses from "../response.ts";
 import * as rights from "../rights.ts";
 import { SalesRightsBody, TerritoriesBody } from "../rights_bodies.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
@@ -24,7 +24,7 @@ const Change = v.object({
     "The time of the last update or of the deletion.",
     Timestamp,
   ),
-  product: v.optional(answers.ListedProduct),
+  product: v.optional(responses.ListedProduct),
 });
 
 const Deletion = v.object({ id: Uuid, deleted: v.boolean() });
@@ -32,7 +32,7 @@ const Deletion = v.object({ id: Uuid, deleted: v.boolean() });
 /** The results of the operations of a batch. */
 const Written = v.object({
   status: v.picklist([200, 201]),
-  data: v.union([answers.Product, v.object({ id: Uuid })]),
+  data: v.union([responses.Product, v.object({ id: Uuid })]),
 });
 
 const Deleted = v.object({ status: v.literal(200), data: Deletion });
@@ -63,14 +63,17 @@ const OnixCode = v.object({ code: v.string(), label: v.string() });
 
 type RecordSchema =
   | `${"Create" | "Update"}${typeof RECORDS[OwnTable]["type"]}`
-  | `${typeof RECORDS[RecordTable]["type"]}Record${"" | "Answer" | "sAnswer"}`;
+  | `${typeof RECORDS[RecordTable]["type"]}Record${
+    | ""
+    | "Response"
+    | "sResponse"}`;
 
 /** The schemas of records and of the bodies that write them. */
 const RECORD_SCHEMAS = Object.assign(
   {},
   ...(Object.keys(RECORDS) as RecordTable[]).map((table) => {
     const { type } = RECORDS[table];
-    const record = recordAnswer(table);
+    const record = recordResponse(table);
     const records = isShared(table) ? success(v.array(record)) : page(record);
     return {
       ...!isShared(table) && {
@@ -78,8 +81,8 @@ const RECORD_SCHEMAS = Object.assign(
         [`Update${type}`]: updateBody(table),
       },
       [`${type}Record`]: record,
-      [`${type}RecordAnswer`]: success(record),
-      [`${type}RecordsAnswer`]: records,
+      [`${type}RecordResponse`]: success(record),
+      [`${type}RecordsResponse`]: records,
     };
   }),
 ) as Record<RecordSchema, v.GenericSchema>;
@@ -100,19 +103,19 @@ export const SCHEMAS = {
   ReplaceSalesRights: SalesRightsBody,
   NewApiKey,
 
-  ...answers,
+  ...responses,
   ...rights,
-  ProductAnswer: success(answers.Product),
-  ProductsAnswer: page(answers.ListedProduct),
-  TerritoriesAnswer: success(v.array(rights.ProductTerritory)),
-  SalesRightsAnswer: success(v.array(rights.SalesRights)),
+  ProductResponse: success(responses.Product),
+  ProductsResponse: page(responses.ListedProduct),
+  TerritoriesResponse: success(v.array(rights.ProductTerritory)),
+  SalesRightsResponse: success(v.array(rights.SalesRights)),
   ApiKey,
-  ApiKeyAnswer: success(ApiKey),
-  ApiKeysAnswer: success(v.array(ApiKey)),
+  ApiKeyResponse: success(ApiKey),
+  ApiKeysResponse: success(v.array(ApiKey)),
   IssuedApiKey,
-  IssuedApiKeyAnswer: success(IssuedApiKey),
+  IssuedApiKeyResponse: success(IssuedApiKey),
   Change,
-  ChangesAnswer: v.object({
+  ChangesResponse: v.object({
     ...success(v.array(Change)).entries,
     meta: v.object({
       cursor: described(
@@ -122,19 +125,19 @@ export const SCHEMAS = {
       more: v.boolean(),
     }),
   }),
-  DeletedAnswer: success(Deletion),
-  BatchAnswer: success(v.array(v.union([Written, Deleted, Unwritten]))),
-  HealthAnswer: success(v.object({ status: v.picklist(["live", "ready"]) })),
+  DeletedResponse: success(Deletion),
+  BatchResponse: success(v.array(v.union([Written, Deleted, Unwritten]))),
+  HealthResponse: success(v.object({ status: v.picklist(["live", "ready"]) })),
   Meta,
   ErrorDetail,
 
   ...RECORD_SCHEMAS,
   ProgramProduct,
-  ProgramProductsAnswer: page(ProgramProduct),
+  ProgramProductsResponse: page(ProgramProduct),
   CodeList,
-  CodeListsAnswer: success(v.array(CodeList)),
+  CodeListsResponse: success(v.array(CodeList)),
   OnixCode,
-  OnixCodesAnswer: success(v.array(OnixCode)),
+  OnixCodesResponse: success(v.array(OnixCode)),
 };
 
 export type SchemaName = keyof typeof SCHEMAS;

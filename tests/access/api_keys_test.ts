@@ -2,12 +2,12 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { API_KEY } from "../../db/api_keys.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
-import { clockAhead } from "../support/clock.ts";
-import { eventually } from "../support/eventually.ts";
-import { assertDetails } from "../support/expect.ts";
-import { openApp, type Organization } from "../support/harness.ts";
-import { claims, hmacToken } from "../support/jwt.ts";
-import { SECRETS } from "../support/secrets.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import { openApp, type Organization } from "../support/app/harness.ts";
+import { claims, hmacToken } from "../support/app/jwt.ts";
+import { SECRETS } from "../support/app/secrets.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 const KEYS = "/api/api-keys";

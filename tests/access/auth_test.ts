@@ -5,13 +5,13 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { API_KEY, hashOf, newKey } from "../../db/api_keys.ts";
-import { clockAhead } from "../support/clock.ts";
-import { countingReads } from "../support/counting.ts";
-import { eventually } from "../support/eventually.ts";
-import { withoutRequestId } from "../support/expect.ts";
-import { openApp, send } from "../support/harness.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { countingReads } from "../support/app/counting.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { withoutRequestId } from "../support/client/expect.ts";
+import { openApp, send } from "../support/app/harness.ts";
 import { unavailable } from "../../schema/errors.ts";
-import { withOperations } from "../support/operations.ts";
+import { withOperations } from "../support/app/operations.ts";
 
 const PRODUCTS = "/api/products";
 

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
-import { clockAhead } from "../support/clock.ts";
-import { countingReads } from "../support/counting.ts";
-import { withoutRequestId } from "../support/expect.ts";
-import { openApp, type Organization, send } from "../support/harness.ts";
-import { claims, hmacToken } from "../support/jwt.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { countingReads } from "../support/app/counting.ts";
+import { withoutRequestId } from "../support/client/expect.ts";
+import { openApp, type Organization, send } from "../support/app/harness.ts";
+import { claims, hmacToken } from "../support/app/jwt.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { clockAhead } from "../support/clock.ts";
+import { clockAhead } from "../support/app/clock.ts";
 import {
   keyServer,
   refuses,
   signer,
   verifierFor,
-} from "../support/key_server.ts";
+} from "../support/app/key_server.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as jose from "jose";
 import { ApiError } from "../../schema/errors.ts";
-import { clockAhead } from "../support/clock.ts";
-import { claims, encoded, hmacToken } from "../support/jwt.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { claims, encoded, hmacToken } from "../support/app/jwt.ts";
 import {
   keyServer,
   OURS,
@@ -10,7 +10,7 @@ import {
   type Signer,
   signer,
   verifierFor,
-} from "../support/key_server.ts";
+} from "../support/app/key_server.ts";
 
 const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];
 

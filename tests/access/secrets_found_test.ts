@@ -1,7 +1,7 @@
 import { assertEquals, AssertionError, assertRejects } from "@std/assert";
-import { openApp } from "../support/harness.ts";
-import { claims, hmacToken } from "../support/jwt.ts";
-import { Secrets } from "../support/secrets.ts";
+import { openApp } from "../support/app/harness.ts";
+import { claims, hmacToken } from "../support/app/jwt.ts";
+import { Secrets } from "../support/app/secrets.ts";
 
 const KEY = `cat_6osdzg21yn5a_${"Qx7-".repeat(10)}abc`;
 const TOKEN = hmacToken("secret", claims({ sub: "reader-1" }));

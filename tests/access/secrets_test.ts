@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { createTokenVerifier } from "../../middleware/token.ts";
-import { assertHas } from "../support/expect.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { openApp, send, SETTINGS } from "../support/harness.ts";
-import { claims, hmacToken } from "../support/jwt.ts";
+import { assertHas } from "../support/client/expect.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { openApp, send, SETTINGS } from "../support/app/harness.ts";
+import { claims, hmacToken } from "../support/app/jwt.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";

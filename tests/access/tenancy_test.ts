@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { fullBody } from "../support/bodies.ts";
-import type { Reply } from "../support/envelope.ts";
-import { type App, openApp, type Organization } from "../support/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import type { Reply } from "../support/client/envelope.ts";
+import {
+  type App,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
 
 /** Each reference field, with a record of another organization. */
 const REFERENCES = {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/sqlstate.ts";
-import { idOfCode, openApp } from "../support/harness.ts";
+import { idOfCode, openApp } from "../support/app/harness.ts";
 
 Deno.test("The keys of the schema", async (t) => {
   await using app = await openApp();

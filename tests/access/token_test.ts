@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createTokenVerifier } from "../../middleware/token.ts";
 import { ApiError } from "../../schema/errors.ts";
-import { claims, encoded, hmacToken, inSeconds } from "../support/jwt.ts";
+import { claims, encoded, hmacToken, inSeconds } from "../support/app/jwt.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 const DAY = 86_400;

@@ -1,6 +1,6 @@
 import { pause } from "../../db/connections/deadline.ts";
 import type { Checkout } from "./checkout.ts";
-import { answers, freePort } from "../support/port.ts";
+import { answers, freePort } from "../support/app/port.ts";
 
 /** A program that serves the catalogue. */
 export interface Service extends AsyncDisposable {

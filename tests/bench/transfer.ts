@@ -41,9 +41,12 @@ export async function measureTransfer(
 }
 
 function operationsOf(database: Database, organizationId: string) {
-  return database.until(performance.now() + 3_600_000, {
-    organizationId,
-    name: "benchmark",
+  return database.for({
+    deadline: performance.now() + 3_600_000,
+    caller: {
+      organizationId,
+      name: "benchmark",
+    },
   });
 }
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
 import { DOCTOR } from "../../db/commands/doctor.ts";
-import { launch } from "../support/process.ts";
+import { launch } from "../support/app/process.ts";
 import { ownerOf, startCluster } from "./cluster.ts";
 import { isPossible } from "./scene.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { ApiError } from "../../schema/errors.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 
 const STORM_MS = 3_000 * FACTOR;
@@ -17,8 +17,8 @@ Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
 
   const note = (flight: number) => sql`insert into notes values (${flight})`;
   const fly = (flight: number) =>
-    app.database.until(performance.now() + DEADLINE_MS).transaction((tx) =>
-      tx.commit(...Array.from({ length: NOTES }, () => note(flight)))
+    app.database.for({ deadline: performance.now() + DEADLINE_MS }).transaction(
+      (tx) => tx.commit(...Array.from({ length: NOTES }, () => note(flight))),
     );
   const stored = async () => {
     const rows = await observer`
@@ -137,7 +137,9 @@ Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
     await observer`truncate notes`;
     // Simulates the statements that follow a cancelled BEGIN.
     await fly(1);
-    const reading = app.database.until(performance.now() + DEADLINE_MS);
+    const reading = app.database.for({
+      deadline: performance.now() + DEADLINE_MS,
+    });
 
     const error = await assertRejects(() => reading.scan(note(2)));
 

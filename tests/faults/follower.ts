@@ -1,15 +1,15 @@
 import postgres from "postgres";
 import { addMember } from "../../db/organizations.ts";
 import { openReplica, type Replica } from "../../db/replica.ts";
-import type { Reply } from "../support/envelope.ts";
-import { eventually } from "../support/eventually.ts";
+import type { Reply } from "../support/client/envelope.ts";
+import { eventually } from "../support/app/eventually.ts";
 import {
   type App,
   createOrganization,
   type Organization,
   send,
   SETTINGS,
-} from "../support/harness.ts";
+} from "../support/app/harness.ts";
 import { type Cluster, startReplica } from "./cluster.ts";
 import { type Proxy, startProxy, through } from "./proxy.ts";
 import { DEADLINE_MS, type Scene } from "./scene.ts";
@@ -75,9 +75,12 @@ export async function startFollower(
       send(elsewhere, path, { headers: { "x-api-key": key } }),
     async asEditor(organizationId) {
       const user = crypto.randomUUID();
-      await app.database.until(performance.now() + DEADLINE_MS, {
-        organizationId,
-        name: "command",
+      await app.database.for({
+        deadline: performance.now() + DEADLINE_MS,
+        caller: {
+          organizationId,
+          name: "command",
+        },
       }).transaction((tx) => tx.commit(addMember(user, "editor")));
       return (path, init) =>
         sendHere(path, {

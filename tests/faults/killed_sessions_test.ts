@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { sql } from "../../db/connections/sql.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import { ApiError } from "../../schema/errors.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
@@ -13,7 +13,8 @@ const STORM_MS = 6_000 * FACTOR;
 Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
   await using scene = await openScene();
   const { app, observer } = scene;
-  const database = () => app.database.until(performance.now() + DEADLINE_MS);
+  const database = () =>
+    app.database.for({ deadline: performance.now() + DEADLINE_MS });
   await observer`create table notes (note text not null)`;
   const notes = async () =>
     (await observer`select note from notes order by note`).map((row) =>

@@ -1,7 +1,7 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals, AssertionError } from "@std/assert";
-import type { Reply } from "../support/envelope.ts";
-import type { App, Organization } from "../support/harness.ts";
+import type { Reply } from "../support/client/envelope.ts";
+import type { App, Organization } from "../support/app/harness.ts";
 import {
   bodyOf,
   GONE,

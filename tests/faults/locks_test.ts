@@ -2,9 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_WAITING } from "../../db/connections/queue.ts";
 import { raw } from "../../db/connections/sql.ts";
 import { toApiError } from "../../middleware/error_mapping.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
-import { script } from "../support/script.ts";
+import { script } from "../support/sql/script.ts";
 
 Deno.test(
   { name: "Locks and slow statements", ignore: !isPossible },
@@ -81,9 +81,9 @@ Deno.test(
       ] as const
     ) {
       await t.step(`time out ${name}, and keep the connection`, async () => {
-        const database = app.database.until(
-          performance.now() + 2 * DEADLINE_MS,
-        );
+        const database = app.database.for({
+          deadline: performance.now() + 2 * DEADLINE_MS,
+        });
         const sessions = () =>
           observer`
         select pid from pg_stat_activity where application_name = 'catalogue' order by pid

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { App, Organization } from "../support/harness.ts";
+import type { App, Organization } from "../support/app/harness.ts";
 
 /** The number of a write. Every part of the product contains it. */
 export type Mark = string;

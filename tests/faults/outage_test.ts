@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Organization, send, SETTINGS } from "../support/harness.ts";
-import { launch } from "../support/process.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { type Organization, send, SETTINGS } from "../support/app/harness.ts";
+import { launch } from "../support/app/process.ts";
 import { install } from "../../db/install.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
@@ -149,7 +149,7 @@ Deno.test(
       );
 
       const database = await openDatabase({ ...SETTINGS, url: url.href });
-      await install(database.until(performance.now() + 60_000));
+      await install(database.for({ deadline: performance.now() + 60_000 }));
       await database.close();
       await service.until("/health/ready");
     });

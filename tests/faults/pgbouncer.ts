@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "../support/port.ts";
+import { freePort } from "../support/app/port.ts";
 import { type Cluster, ownerOf } from "./cluster.ts";
 
 /** A private PgBouncer of the test, in transaction mode. */

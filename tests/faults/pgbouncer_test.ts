@@ -3,14 +3,14 @@ import { sql } from "../../db/connections/sql.ts";
 import { install } from "../../db/install.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { openDatabase } from "../../db/database.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { start } from "../support/process.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { start } from "../support/app/process.ts";
 import { startLoad } from "./load.ts";
 import { hasPgBouncer } from "./pgbouncer.ts";
 import { through } from "./proxy.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
-import { script } from "../support/script.ts";
+import { script } from "../support/sql/script.ts";
 
 Deno.test({
   name: "PgBouncer in transaction mode",
@@ -32,7 +32,7 @@ Deno.test({
         ),
       );
       const operations = databases.map((database) =>
-        database.until(performance.now() + 60_000)
+        database.for({ deadline: performance.now() + 60_000 })
       );
 
       await Promise.all(operations.map(install));
@@ -88,7 +88,7 @@ Deno.test({
     await pgbouncer.restart();
 
     const error = await assertRejects(() =>
-      app.database.until(performance.now() + DEADLINE_MS)
+      app.database.for({ deadline: performance.now() + DEADLINE_MS })
         .scan(sql`select pg_sleep(60)`)
     );
 

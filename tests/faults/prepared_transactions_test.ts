@@ -2,8 +2,8 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { Copy } from "../support/copy.ts";
-import { openApp, SETTINGS } from "../support/harness.ts";
+import { Copy } from "../support/client/copy.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { startCluster } from "./cluster.ts";
 import { isPossible } from "./scene.ts";
 

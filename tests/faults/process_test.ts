@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { startLoad } from "./load.ts";
 import { restarts } from "./restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { through } from "./proxy.ts";
 import { restarts } from "./restarts.ts";
 import { isPossible, openScene } from "./scene.ts";

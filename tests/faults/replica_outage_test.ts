@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { startFollower } from "./follower.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { organization, sql } from "../../db/connections/sql.ts";
-import type { Operations } from "../../db/database.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Organization } from "../support/harness.ts";
+import type { Queries } from "../../db/database.ts";
+import { eventually } from "../support/app/eventually.ts";
+import type { Organization } from "../support/app/harness.ts";
 import { type Follower, startFollower } from "./follower.ts";
 import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 
@@ -65,11 +65,11 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
 
     const found = await Promise.all(["a", "b"].map((organizationId) => {
       const caller = { organizationId, name: "reader" };
-      return replica.until(
+      return replica.for({
         deadline,
         caller,
-        scene.app.database.until(deadline, caller),
-      ).scan(sql`select pg_sleep(2.5)`);
+        primary: scene.app.database.for({ deadline, caller }),
+      }).scan(sql`select pg_sleep(2.5)`);
     }));
 
     assertEquals(found.map(({ length }) => length), [1, 1]);
@@ -110,10 +110,11 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
       const { id } = await org.create();
       const deadline = () => performance.now() + DEADLINE_MS;
       const caller = { organizationId: org.id, name: "reader" };
-      const primary = () => scene.app.database.until(deadline(), caller);
-      const titleFrom = async (operations: Operations) => {
+      const primary = () =>
+        scene.app.database.for({ deadline: deadline(), caller });
+      const titleFrom = async (operations: Queries) => {
         const [row] = await follower.replica
-          .until(deadline(), caller, operations)
+          .for({ deadline: deadline(), caller, primary: operations })
           .lookUp(sql<{ title: string }>`
           select p.title from products p
           where p.organization_id = ${organization} and p.id = ${id}
@@ -123,7 +124,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
       const read = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
       // The look-up of the primary's WAL position, which follows the read, returns late.
-      const late: Operations = {
+      const late: Queries = {
         ...primary(),
         async lookUp(statement) {
           const rows = await primary().lookUp(statement);
@@ -214,9 +215,9 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
       await follower.caughtUp();
       const deadline = performance.now() + DEADLINE_MS;
       const caller = { organizationId: org.id, name: "reader" };
-      const primary = scene.app.database.until(deadline, caller);
+      const primary = scene.app.database.for({ deadline, caller });
 
-      const reading = follower.replica.until(deadline, caller, primary).scan(
+      const reading = follower.replica.for({ deadline, caller, primary }).scan(
         sql<{ title: string }>`
         select p.title, pg_sleep(1)::text from products p
         where p.organization_id = ${organization} and p.id = ${id}
@@ -286,11 +287,11 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
   async function ask(): Promise<void> {
     const deadline = performance.now() + DEADLINE_MS;
     const caller = { organizationId: "nobody", name: crypto.randomUUID() };
-    await follower.replica.until(
+    await follower.replica.for({
       deadline,
       caller,
-      scene.app.database.until(deadline, caller),
-    ).lookUp(sql`select`);
+      primary: scene.app.database.for({ deadline, caller }),
+    }).lookUp(sql`select`);
   }
 
   /** Whether the replica serves a reader: while paused, it does not have the change. */

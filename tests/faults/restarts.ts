@@ -1,5 +1,5 @@
-import { eventually } from "../support/eventually.ts";
-import { type App, createOrganization, send } from "../support/harness.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { type App, createOrganization, send } from "../support/app/harness.ts";
 import { type Service, startService } from "../processes/service.ts";
 import type { Scene } from "./scene.ts";
 

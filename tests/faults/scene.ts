@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { eventually } from "../support/eventually.ts";
-import { type App, openApp, SETTINGS } from "../support/harness.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { type App, openApp, SETTINGS } from "../support/app/harness.ts";
 import { binaries, type Cluster, startCluster } from "./cluster.ts";
 import type { Load } from "./load.ts";
 import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";

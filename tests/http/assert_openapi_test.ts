@@ -1,7 +1,7 @@
 import { assertThrows } from "@std/assert";
-import { assertOpenApi } from "../support/assert_openapi.ts";
-import type { Reply } from "../support/envelope.ts";
-import { openApp } from "../support/harness.ts";
+import { assertOpenApi } from "../support/client/assert_openapi.ts";
+import type { Reply } from "../support/client/envelope.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("assertOpenApi", async (t) => {
   await using app = await openApp();

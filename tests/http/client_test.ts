@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { openApp } from "../support/harness.ts";
-import { runTool, TOOLS_CONFIG } from "../support/tools.ts";
+import { openApp } from "../support/app/harness.ts";
+import { runTool, TOOLS_CONFIG } from "../support/app/tools.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 
-const CLIENT = new URL("../../routes/CLIENT.md", import.meta.url);
+const CLIENT = new URL("../../CLIENT.md", import.meta.url);
 
 /** A cursor of another database. */
 const FOREIGN = btoa(
@@ -36,7 +36,7 @@ copy.cursor = "${FOREIGN}";
 await step();
 `;
 
-Deno.test("The examples of README.md and routes/CLIENT.md", async (t) => {
+Deno.test("The examples of README.md and CLIENT.md", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   await using server = Deno.serve({

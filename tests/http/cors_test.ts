@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readConfig } from "../../schema/config.ts";
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 
 const ORIGIN = "https://app.example";
 

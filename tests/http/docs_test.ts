@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Context } from "../../middleware/context.ts";
 import { createDescription } from "../../routes/docs.ts";
-import { type App, openApp } from "../support/harness.ts";
-import { runTool } from "../support/tools.ts";
+import { type App, openApp } from "../support/app/harness.ts";
+import { runTool } from "../support/app/tools.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 

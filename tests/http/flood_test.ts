@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { randomBytes } from "node:crypto";
 import { pause } from "../../db/connections/deadline.ts";
-import { clockAhead } from "../support/clock.ts";
-import { countingReads } from "../support/counting.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { countingReads } from "../support/app/counting.ts";
 import {
   fieldBlock,
   frame,
@@ -11,9 +11,9 @@ import {
   RST_STREAM,
   SETTINGS,
   WHOLE,
-} from "../support/h2.ts";
-import { openApp, send } from "../support/harness.ts";
-import { listen } from "../support/wire.ts";
+} from "../support/client/h2.ts";
+import { openApp, send } from "../support/app/harness.ts";
+import { listen } from "../support/client/wire.ts";
 
 /** More requests than may wait for the database. */
 const STRANGERS = 2_000;

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { eventually } from "../support/eventually.ts";
-import { openApp } from "../support/harness.ts";
-import { listen } from "../support/wire.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { openApp } from "../support/app/harness.ts";
+import { listen } from "../support/client/wire.ts";
 
 const JSON_HEADER = "Content-Type: application/json\r\n";
 

@@ -4,8 +4,12 @@ import {
   pathOfTable,
   SHARED_TABLES,
 } from "../../schema/records.ts";
-import { EXAMPLES, makeExamples, openDemo } from "../support/examples.ts";
-import { runTool } from "../support/tools.ts";
+import {
+  EXAMPLES,
+  makeExamples,
+  openDemo,
+} from "../support/examples/record.ts";
+import { runTool } from "../support/app/tools.ts";
 
 Deno.test("GET /openapi.json", async (t) => {
   await using app = await openDemo();

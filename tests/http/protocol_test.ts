@@ -6,7 +6,7 @@ import {
 } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { openApp, send, SETTINGS } from "../support/harness.ts";
+import { openApp, send, SETTINGS } from "../support/app/harness.ts";
 
 Deno.test("The protocol", async (t) => {
   await using app = await openApp();

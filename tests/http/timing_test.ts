@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { Stopwatch } from "../../middleware/timing.ts";
-import { openApp, send } from "../support/harness.ts";
-import { withOperations } from "../support/operations.ts";
+import { openApp, send } from "../support/app/harness.ts";
+import { withOperations } from "../support/app/operations.ts";
 
 Deno.test("Server-Timing", async (t) => {
   await using app = await openApp();

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import {
   fieldBlock,
   frame,
@@ -9,9 +9,9 @@ import {
   SETTINGS,
   WHOLE,
   WINDOW_UPDATE,
-} from "../support/h2.ts";
-import { openApp } from "../support/harness.ts";
-import { listen } from "../support/wire.ts";
+} from "../support/client/h2.ts";
+import { openApp } from "../support/app/harness.ts";
+import { listen } from "../support/client/wire.ts";
 
 const STREAMS = 200;
 

@@ -4,8 +4,8 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { openApp } from "../support/harness.ts";
-import { listen } from "../support/wire.ts";
+import { openApp } from "../support/app/harness.ts";
+import { listen } from "../support/client/wire.ts";
 
 Deno.test("HTTP on the wire", async (t) => {
   await using app = await openApp();

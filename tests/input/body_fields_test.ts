@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { fullBody } from "../support/bodies.ts";
-import { openApp } from "../support/harness.ts";
-import { placesIn, replaced } from "../support/pointers.ts";
-import { errorsOf, writesOf } from "../support/writing.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { openApp } from "../support/app/harness.ts";
+import { placesIn, replaced } from "../support/client/pointers.ts";
+import { errorsOf, writesOf } from "../support/client/writing.ts";
 
 Deno.test("The fields of a body", async (t) => {
   await using app = await openApp();

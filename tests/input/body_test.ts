@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openApp, send } from "../support/harness.ts";
-import { writesOf } from "../support/writing.ts";
+import { openApp, send } from "../support/app/harness.ts";
+import { writesOf } from "../support/client/writing.ts";
 
 const MIB = 1_048_576;
 

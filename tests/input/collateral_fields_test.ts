@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp, type Organization } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp, type Organization } from "../support/app/harness.ts";
 import {
   DAY,
   each,
@@ -11,7 +11,7 @@ import {
   same,
   text,
   type Values,
-} from "../support/values.ts";
+} from "../support/data/values.ts";
 
 const TYPES: Record<string, { entry: object; fields: Record<string, Values> }> =
   {

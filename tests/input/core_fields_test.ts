@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
 import {
   DAY,
   each,
@@ -13,7 +13,7 @@ import {
   text,
   UUID,
   type Values,
-} from "../support/values.ts";
+} from "../support/data/values.ts";
 
 const ISBN13: Values = {
   takes: [

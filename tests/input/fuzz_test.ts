@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { createTokenVerifier } from "../../middleware/token.ts";
-import { fullBody } from "../support/bodies.ts";
-import { openApp } from "../support/harness.ts";
-import { HOSTILE } from "../support/hostile_strings.ts";
-import { claims, hmacToken } from "../support/jwt.ts";
-import { placesIn, replaced } from "../support/pointers.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { openApp } from "../support/app/harness.ts";
+import { HOSTILE } from "../support/data/hostile_strings.ts";
+import { claims, hmacToken } from "../support/app/jwt.ts";
+import { placesIn, replaced } from "../support/client/pointers.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { openApp } from "../support/harness.ts";
-import { errorsOf, writesOf } from "../support/writing.ts";
+import { openApp } from "../support/app/harness.ts";
+import { errorsOf, writesOf } from "../support/client/writing.ts";
 
 Deno.test("The JSON of a body", async (t) => {
   await using app = await openApp();

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
 import {
   AMOUNT,
   DAY,
@@ -14,7 +14,7 @@ import {
   text,
   UUID,
   type Values,
-} from "../support/values.ts";
+} from "../support/data/values.ts";
 
 const CURRENCY: Values = {
   takes: same("GBP", "EUR", "JPY"),

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 
 /** JSON numbers, with their expected digits in responses. */
 const KEPT = {

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { API } from "../../schema/openapi/operations.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
-import { openApp } from "../support/harness.ts";
-import { claims, hmacToken } from "../support/jwt.ts";
+import { openApp } from "../support/app/harness.ts";
+import { claims, hmacToken } from "../support/app/jwt.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 

@@ -5,7 +5,7 @@ import { assertIs, Catalogue } from "./catalogue.ts";
 import { recordsOf } from "./csv.ts";
 import { type Mismatches, phase } from "./phase.ts";
 import { fillReferences } from "./references.ts";
-import { prepare, start } from "../support/process.ts";
+import { prepare, start } from "../support/app/process.ts";
 
 /*
  * `deno task load books.csv`: real books, through the service as it runs.

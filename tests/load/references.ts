@@ -1,4 +1,4 @@
-import type { Sql } from "../support/script.ts";
+import type { Sql } from "../support/sql/script.ts";
 import type { Book } from "./book.ts";
 
 /** The ids of the records that products refer to, by name. */

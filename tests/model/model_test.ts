@@ -1,9 +1,9 @@
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 import { compareLists, compareProducts, play } from "./play.ts";
 import { openScene } from "./scene.ts";
 import { STEPS } from "./steps.ts";
 import { codes } from "./world.ts";
-import { fc } from "../support/packages.ts";
+import { fc } from "../support/app/packages.ts";
 
 const RUNS = 30;
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertDetails } from "../support/expect.ts";
-import type { Reply } from "../support/envelope.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import {
   ARRAYS,
   emptyProduct,

@@ -1,4 +1,4 @@
-import type { App, Organization } from "../support/harness.ts";
+import type { App, Organization } from "../support/app/harness.ts";
 import type { Catalogue, Entry, Product, World } from "./catalogue.ts";
 import type { Refused } from "./arbitraries.ts";
 import { type Names, recordsOf } from "./world.ts";

@@ -1,4 +1,4 @@
-import { fc } from "../support/packages.ts";
+import { fc } from "../support/app/packages.ts";
 
 const POSITIONED = [
   "product_prices",

@@ -1,4 +1,4 @@
-import { fc } from "../support/packages.ts";
+import { fc } from "../support/app/packages.ts";
 import { some } from "./arbitraries.ts";
 import type { Entry } from "./catalogue.ts";
 import { bodies } from "./bodies.ts";

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { builtProduct, storedProduct } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/products/recount.ts";
-import { createFullProduct } from "../support/full_product.ts";
-import { openOwnApp, operationsOf } from "../support/own_app.ts";
-import { fc } from "../support/packages.ts";
-import { assertBuilt, store } from "../support/stored.ts";
+import { createFullProduct } from "../support/data/full_product.ts";
+import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
+import { fc } from "../support/app/packages.ts";
+import { assertBuilt, store } from "../support/client/stored.ts";
 import { bodies } from "./bodies.ts";
 import type { Entry, Product } from "./catalogue.ts";
 import { openScene, resolved, type Scene } from "./scene.ts";

@@ -1,5 +1,5 @@
 import { uuidv7 } from "../../db/uuid.ts";
-import type { App, Organization } from "../support/harness.ts";
+import type { App, Organization } from "../support/app/harness.ts";
 import type { Entry, Reference, World } from "./catalogue.ts";
 
 /** The code lists, with the fields that responses show of each code. */

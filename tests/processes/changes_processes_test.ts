@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
-import { Copy } from "../support/copy.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { openApp } from "../support/harness.ts";
+import { Copy } from "../support/client/copy.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { openApp } from "../support/app/harness.ts";
 import { startService } from "./service.ts";
 
 /** The number of products that each client creates. */

@@ -2,8 +2,8 @@ import { newKey, revokeKey } from "../../db/api_keys.ts";
 import { createOrganization } from "../../db/organizations.ts";
 import postgres from "postgres";
 import { openDatabase } from "../../db/database.ts";
-import { script, type Sql } from "../support/script.ts";
-import { SETTINGS } from "../support/harness.ts";
+import { script, type Sql } from "../support/sql/script.ts";
+import { SETTINGS } from "../support/app/harness.ts";
 import { type Service, startService } from "./service.ts";
 
 /** Several processes of the service on one database, which was empty before they started. */
@@ -30,7 +30,8 @@ export async function startCluster(size: number): Promise<Cluster> {
   const database = await openDatabase({ ...SETTINGS, url: url.href });
   const cluster: Cluster = {
     services,
-    sql: (work) => script(database.until(performance.now() + 60_000), work),
+    sql: (work) =>
+      script(database.for({ deadline: performance.now() + 60_000 }), work),
     async organization() {
       const [organization] = await cluster.sql((sql) =>
         sql<{ id: string }[]>`${createOrganization("Test")}`

@@ -1,4 +1,4 @@
-import { start } from "../support/process.ts";
+import { start } from "../support/app/process.ts";
 
 /** The service in a separate process. */
 export interface Service extends AsyncDisposable {

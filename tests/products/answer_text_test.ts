@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { SCALARS } from "../../schema/product.ts";
-import { fullBody } from "../support/bodies.ts";
-import { openApp } from "../support/harness.ts";
-import { insertTree } from "../support/rights_tree.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { openApp } from "../support/app/harness.ts";
+import { insertTree } from "../support/data/rights_tree.ts";
 
 /*
  * Fields have the order of the specification (2.1), followed by arrays and trees.

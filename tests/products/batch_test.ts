@@ -1,7 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { fullBody } from "../support/bodies.ts";
-import { assertDetails } from "../support/expect.ts";
-import { openApp, type Organization, SETTINGS } from "../support/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import {
+  openApp,
+  type Organization,
+  SETTINGS,
+} from "../support/app/harness.ts";
 
 const PATH = "/api/products/batch";
 

@@ -1,15 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
-import { Copy } from "../support/copy.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
+import { Copy } from "../support/client/copy.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import {
   type App,
   openApp,
   type Organization,
   SETTINGS,
-} from "../support/harness.ts";
-import { fc } from "../support/packages.ts";
+} from "../support/app/harness.ts";
+import { fc } from "../support/app/packages.ts";
 
 /*
  * A copy finally equals the catalogue, however API writes, SQL transactions and

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { checkMigrated, install } from "../../db/install.ts";
 import { recount } from "../../db/products/recount.ts";
-import { Copy } from "../support/copy.ts";
-import type { App } from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
+import { Copy } from "../support/client/copy.ts";
+import type { App } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 
 /*
  * These tests change the whole database, so each has a private one.
@@ -21,7 +21,7 @@ async function followed(app: App) {
 
 Deno.test("GET /products/changes of a copied database", async (t) => {
   await using app = await openOwnApp();
-  const operations = app.database.until(performance.now() + 60_000);
+  const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, copy, goesOn } = await followed(app);
   // Simulates a dump of another server with many more transactions.
   await app.sql(async (sql) => {
@@ -77,7 +77,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
 
 Deno.test("GET /products/changes of a dump restored into migrated tables", async (t) => {
   await using app = await openOwnApp();
-  const operations = app.database.until(performance.now() + 60_000);
+  const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, goesOn } = await followed(app);
   // Simulates `pg_restore --data-only --disable-triggers`.
   const restore = () =>
@@ -111,7 +111,7 @@ Deno.test("GET /products/changes of a dump restored into migrated tables", async
 
 Deno.test("GET /products/changes after SQL without triggers", async (t) => {
   await using app = await openOwnApp();
-  const operations = app.database.until(performance.now() + 60_000);
+  const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, goesOn } = await followed(app);
   await app.sql(async (sql) => {
     await sql`alter table products disable trigger user`;

@@ -1,8 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { clockAhead } from "../support/clock.ts";
-import { Copy } from "../support/copy.ts";
-import { type App, openApp, type Organization } from "../support/harness.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { Copy } from "../support/client/copy.ts";
+import {
+  type App,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
 
 const PATH = "/api/products/changes";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp, type Organization } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp, type Organization } from "../support/app/harness.ts";
 
 const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
 const CITED = { collateral_type: "cited_content", source_title: "The Times" };

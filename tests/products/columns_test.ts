@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { COLUMNS, IDENTITY, SCALARS } from "../../schema/product.ts";
-import { fullBody } from "../support/bodies.ts";
-import { openApp } from "../support/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("The columns of products", async (t) => {
   await using app = await openApp();

@@ -1,10 +1,14 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/sqlstate.ts";
-import { assertHas } from "../support/expect.ts";
-import { type App, openApp, type Organization } from "../support/harness.ts";
-import { script } from "../support/script.ts";
-import { addToProgram } from "../support/program.ts";
+import { assertHas } from "../support/client/expect.ts";
+import {
+  type App,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
+import { script } from "../support/sql/script.ts";
+import { addToProgram } from "../support/sql/program.ts";
 
 const ROUNDS = 12;
 
@@ -84,7 +88,9 @@ Deno.test("Concurrent requests", async (t) => {
       format_id: i % 2 ? org.format : null,
     }));
 
-    const operations = app.database.until(performance.now() + 10_000);
+    const operations = app.database.for({
+      deadline: performance.now() + 10_000,
+    });
     const replies = await script(operations, async (sql) => {
       await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
       const replies = bodies.map((body) => org.put(path, body));

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Sql } from "../support/script.ts";
-import { openApp } from "../support/harness.ts";
+import type { Sql } from "../support/sql/script.ts";
+import { openApp } from "../support/app/harness.ts";
 
 /** Values that an operator may write by SQL, but the service never writes. */
 const CORRUPTIONS: Record<

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SCALARS } from "../../schema/product.ts";
-import { fullBody } from "../support/bodies.ts";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("POST /products", async (t) => {
   await using app = await openApp();

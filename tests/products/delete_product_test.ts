@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { fullBody } from "../support/bodies.ts";
-import { type App, openApp } from "../support/harness.ts";
-import { addToProgram } from "../support/program.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { type App, openApp } from "../support/app/harness.ts";
+import { addToProgram } from "../support/sql/program.ts";
 
 Deno.test("DELETE /products/{id}", async (t) => {
   await using app = await openApp();

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { idOfCode, openApp } from "../support/harness.ts";
+import { idOfCode, openApp } from "../support/app/harness.ts";
 
 Deno.test("The display fields of a product", async (t) => {
   await using app = await openApp();

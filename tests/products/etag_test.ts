@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("Conditional requests", async (t) => {
   await using app = await openApp();

@@ -4,7 +4,7 @@ import {
   idOfCode,
   openApp,
   type Organization,
-} from "../support/harness.ts";
+} from "../support/app/harness.ts";
 
 Deno.test("GET /products", async (t) => {
   await using app = await openApp();

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { fullBody } from "../support/bodies.ts";
-import { openApp } from "../support/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("GET /products/{id}", async (t) => {
   await using app = await openApp();

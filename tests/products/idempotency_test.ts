@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { Reply } from "../support/envelope.ts";
-import { openApp, send, SETTINGS } from "../support/harness.ts";
-import { withOperations } from "../support/operations.ts";
-import { createRecord } from "../support/records.ts";
+import type { Reply } from "../support/client/envelope.ts";
+import { openApp, send, SETTINGS } from "../support/app/harness.ts";
+import { withOperations } from "../support/app/operations.ts";
+import { createRecord } from "../support/data/records.ts";
 
 Deno.test("POST /products with Idempotency-Key", async (t) => {
   await using app = await openApp();

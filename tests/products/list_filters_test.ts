@@ -5,9 +5,9 @@ import {
   LINK_FILTERS,
   REFERENCE_FILTERS,
 } from "../../schema/list_query.ts";
-import { valuesOf } from "../support/filters.ts";
-import { openApp } from "../support/harness.ts";
-import { idsOf, load } from "../support/loading.ts";
+import { valuesOf } from "../support/data/filters.ts";
+import { openApp } from "../support/app/harness.ts";
+import { idsOf, load } from "../support/sql/loading.ts";
 
 const ALL = [...COUNTED_FILTERS, ...REFERENCE_FILTERS, ...LINK_FILTERS];
 

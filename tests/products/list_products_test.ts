@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { openApp, send } from "../support/harness.ts";
-import { fullBody } from "../support/bodies.ts";
-import { idsOf, load } from "../support/loading.ts";
-import { withOperations } from "../support/operations.ts";
+import { openApp, send } from "../support/app/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { idsOf, load } from "../support/sql/loading.ts";
+import { withOperations } from "../support/app/operations.ts";
 
 /** The number of products inserted while the list is read, and the page size. */
 const [PRODUCTS, LIMIT] = [30, 7];

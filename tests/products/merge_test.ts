@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp, type Organization } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp, type Organization } from "../support/app/harness.ts";
 
 /** The arrays that are merged by id, with fields that identify an entry. */
 const MERGED = {

@@ -1,6 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertDetails } from "../support/expect.ts";
-import { idOfCode, openApp, type Organization } from "../support/harness.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import {
+  idOfCode,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 
 Deno.test("product_form_id", async (t) => {

@@ -6,8 +6,8 @@ import {
   idOfCode,
   openApp,
   type Organization,
-} from "../support/harness.ts";
-import { idsOf } from "../support/loading.ts";
+} from "../support/app/harness.ts";
+import { idsOf } from "../support/sql/loading.ts";
 
 const COLUMNS = [...REFERENCE_FILTERS, ...LINK_FILTERS];
 

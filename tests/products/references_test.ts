@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { RECORDS } from "../../schema/records.ts";
 import { REFERENCES } from "../../schema/references.ts";
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("The references of products", async (t) => {
   await using app = await openApp();

@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { type App, openApp, type Organization } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import {
+  type App,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 
 Deno.test("PUT /products/{id}: arrays replaced whole", async (t) => {

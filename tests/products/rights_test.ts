@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { type App, openApp, type Organization } from "../support/harness.ts";
-import { insertTree, TREE } from "../support/rights_tree.ts";
+import {
+  type App,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
+import { insertTree, TREE } from "../support/data/rights_tree.ts";
 
 Deno.test("Rights and supply", async (t) => {
   await using app = await openApp();

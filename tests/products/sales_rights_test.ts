@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
 
 const EVERYWHERE_ELSE = {
   countries_included: [],

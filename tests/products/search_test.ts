@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { openApp } from "../support/harness.ts";
-import { search, shelf, titlesOf } from "../support/searching.ts";
+import { openApp } from "../support/app/harness.ts";
+import { search, shelf, titlesOf } from "../support/client/searching.ts";
 
 Deno.test("GET /products?search=", async (t) => {
   await using app = await openApp();

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { migrate } from "../../db/migrate.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { ROOT } from "../support/process.ts";
-import { script } from "../support/script.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { ROOT } from "../support/app/process.ts";
+import { script } from "../support/sql/script.ts";
 
 Deno.test("The migration of the search key", async () => {
   await using fresh = await openFreshDatabase();

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { openApp } from "../support/harness.ts";
-import { search, shelf } from "../support/searching.ts";
+import { openApp } from "../support/app/harness.ts";
+import { search, shelf } from "../support/client/searching.ts";
 
 Deno.test("GET /products?search= by words", async (t) => {
   await using app = await openApp();

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("The series of a product", async (t) => {
   await using app = await openApp();

@@ -1,8 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { Copy } from "../support/copy.ts";
-import { assertDetails } from "../support/expect.ts";
-import { type App, openApp, type Organization } from "../support/harness.ts";
-import { assertBuilt, read, store } from "../support/stored.ts";
+import { Copy } from "../support/client/copy.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import {
+  type App,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
+import { assertBuilt, read, store } from "../support/client/stored.ts";
 
 /** The arrays that keep rows without an entry, with an entry each. */
 const MERGED = {

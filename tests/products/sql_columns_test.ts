@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { createFullProduct } from "../support/full_product.ts";
-import type { App } from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
+import { createFullProduct } from "../support/data/full_product.ts";
+import type { App } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 import {
   BY_TYPE,
   type Change,
   FIXED,
   TABLES,
   UNSHOWN,
-} from "../support/shown_columns.ts";
-import { assertShows } from "../support/stored.ts";
+} from "../support/sql/shown_columns.ts";
+import { assertShows } from "../support/client/stored.ts";
 
 interface Column {
   table: string;

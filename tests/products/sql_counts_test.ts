@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted, recount } from "../../db/products/recount.ts";
-import { createFullProduct } from "../support/full_product.ts";
-import { valuesOf } from "../support/filters.ts";
-import type { App, Organization } from "../support/harness.ts";
-import { idsOf, load } from "../support/loading.ts";
-import { openOwnApp, operationsOf } from "../support/own_app.ts";
-import { read, store } from "../support/stored.ts";
-import { assertTotals } from "../support/totals.ts";
+import { createFullProduct } from "../support/data/full_product.ts";
+import { valuesOf } from "../support/data/filters.ts";
+import type { App, Organization } from "../support/app/harness.ts";
+import { idsOf, load } from "../support/sql/loading.ts";
+import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
+import { read, store } from "../support/client/stored.ts";
+import { assertTotals } from "../support/client/totals.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { createFullProduct } from "../support/full_product.ts";
-import type { App } from "../support/harness.ts";
-import { idsOf, load } from "../support/loading.ts";
-import { openOwnApp } from "../support/own_app.ts";
-import { assertBuilt, assertShows, store } from "../support/stored.ts";
+import { createFullProduct } from "../support/data/full_product.ts";
+import type { App } from "../support/app/harness.ts";
+import { idsOf, load } from "../support/sql/loading.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { assertBuilt, assertShows, store } from "../support/client/stored.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 

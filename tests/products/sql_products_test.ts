@@ -1,10 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { Copy } from "../support/copy.ts";
-import { createFullProduct } from "../support/full_product.ts";
-import type { App } from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
-import { assertBuilt, assertShows, read, store } from "../support/stored.ts";
+import { Copy } from "../support/client/copy.ts";
+import { createFullProduct } from "../support/data/full_product.ts";
+import type { App } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import {
+  assertBuilt,
+  assertShows,
+  read,
+  store,
+} from "../support/client/stored.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 

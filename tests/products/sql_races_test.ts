@@ -1,16 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../db/products/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 import {
   type App,
   idOfCode,
   type Organization,
   SETTINGS,
-} from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
-import { assertBuilt, read, store } from "../support/stored.ts";
-import { commandsOn, imported } from "../support/transfer.ts";
+} from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { assertBuilt, read, store } from "../support/client/stored.ts";
+import { commandsOn, imported } from "../support/client/transfer.ts";
 
 const SECONDS = 4;
 

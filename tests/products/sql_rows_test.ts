@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { createFullProduct } from "../support/full_product.ts";
-import type { App, Organization } from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
-import { assertBuilt, assertShows, store } from "../support/stored.ts";
+import { createFullProduct } from "../support/data/full_product.ts";
+import type { App, Organization } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { assertBuilt, assertShows, store } from "../support/client/stored.ts";
 
 const REPLICA = "set local session_replication_role = replica";
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { assertDetails } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
-import { insertTree, TREE, withoutIds } from "../support/rights_tree.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
+import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
 
 const TOO_MANY_ROWS = Array(50).fill({ supply_details: Array(401).fill({}) });
 

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { DatabaseSettings } from "../../db/database.ts";
 import { ask } from "../faults/restarts.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { send, SETTINGS } from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { prepare, start } from "../support/process.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { send, SETTINGS } from "../support/app/harness.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { prepare, start } from "../support/app/process.ts";
 
 /** Time zones behind UTC, and so far ahead that the day usually differs. */
 const ZONES = ["America/Los_Angeles", "Pacific/Kiritimati"];

@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { recount } from "../../db/products/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
-import { type Values, valuesOf } from "../support/filters.ts";
-import { openApp } from "../support/harness.ts";
-import { assertTotals } from "../support/totals.ts";
+import { type Values, valuesOf } from "../support/data/filters.ts";
+import { openApp } from "../support/app/harness.ts";
+import { assertTotals } from "../support/client/totals.ts";
 
 Deno.test("The totals of lists", async (t) => {
   await using app = await openApp();
@@ -204,7 +204,7 @@ Deno.test("The totals of lists", async (t) => {
       await write(loaded.slice(0, 3));
       await assertTotals(app, org, values, `seed ${seed}`);
 
-      await recount(app.database.until(performance.now() + 60_000));
+      await recount(app.database.for({ deadline: performance.now() + 60_000 }));
 
       await assertTotals(app, org, values, `seed ${seed}`);
       await write(loaded.slice(3, 6));
@@ -234,7 +234,7 @@ Deno.test("The totals of lists", async (t) => {
             ? org.put(`/api/products/${id}`, someValues(values, random))
             : org.delete(`/api/products/${id}`)
         ),
-        recount(app.database.until(performance.now() + 60_000)),
+        recount(app.database.for({ deadline: performance.now() + 60_000 })),
         org.create(someValues(values, random)),
       ]);
 

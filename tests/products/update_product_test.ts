@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { fullBody } from "../support/bodies.ts";
-import { assertDetails, assertHas } from "../support/expect.ts";
-import { openApp } from "../support/harness.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("PUT /products/{id}", async (t) => {
   await using app = await openApp();

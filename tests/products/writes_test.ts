@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../../db/database.ts";
 import { parametersOf, type Statement } from "../../db/connections/sql.ts";
-import { fullBody } from "../support/bodies.ts";
-import type { Reply } from "../support/envelope.ts";
-import { openApp, send } from "../support/harness.ts";
-import { withOperations } from "../support/operations.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import type { Reply } from "../support/client/envelope.ts";
+import { openApp, send } from "../support/app/harness.ts";
+import { withOperations } from "../support/app/operations.ts";
 
 Deno.test("A write", async (t) => {
   await using app = await openApp();

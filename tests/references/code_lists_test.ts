@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { ONIX_CODES } from "../../schema/onix_codes.ts";
 import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 
 Deno.test("GET code lists", async (t) => {
   await using app = await openApp();

@@ -1,8 +1,8 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { OWN_TABLES } from "../../schema/records.ts";
 import { REFERENCES } from "../../schema/references.ts";
-import { openApp } from "../support/harness.ts";
-import { bodyUsing, createRecord, createUse } from "../support/records.ts";
+import { openApp } from "../support/app/harness.ts";
+import { bodyUsing, createRecord, createUse } from "../support/data/records.ts";
 
 Deno.test("A record that products refer to", async (t) => {
   await using app = await openApp();

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { RECORD_SORTS } from "../../schema/record_query.ts";
 import { OWN_TABLES } from "../../schema/records.ts";
-import { openApp, type Organization } from "../support/harness.ts";
-import { createRecord, pathOfRecords } from "../support/records.ts";
+import { openApp, type Organization } from "../support/app/harness.ts";
+import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
 const NAMES = [
   "Zoë Wicomb",

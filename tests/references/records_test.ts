@@ -5,9 +5,9 @@ import {
   assertDetails,
   assertHas,
   withoutRequestId,
-} from "../support/expect.ts";
-import { idOfCode, openApp } from "../support/harness.ts";
-import { createRecord, pathOfRecords } from "../support/records.ts";
+} from "../support/client/expect.ts";
+import { idOfCode, openApp } from "../support/app/harness.ts";
+import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
 /** A value for each column except the name. */
 const VALUES: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { OWN_TABLES } from "../../schema/records.ts";
-import { openApp } from "../support/harness.ts";
-import { createRecord } from "../support/records.ts";
+import { openApp } from "../support/app/harness.ts";
+import { createRecord } from "../support/data/records.ts";
 
 Deno.test("An SQL change of a record updates its updated_at", async (t) => {
   await using app = await openApp();

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
-import { fullBody } from "../support/bodies.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { createOrganization, send, SETTINGS } from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
-import { script } from "../support/script.ts";
-import { exported, imported } from "../support/transfer.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { createOrganization, send, SETTINGS } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { script } from "../support/sql/script.ts";
+import { exported, imported } from "../support/client/transfer.ts";
 import { recorded } from "./recording.ts";
 
 /** Stubs of the Citus functions in `sql/citus.sql`. They only record distributed tables. */
@@ -106,9 +106,12 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
   });
 
   await t.step("is exported, but takes no imports", async () => {
-    const operations = database.until(performance.now() + 10_000, {
-      organizationId: org.id,
-      name: "test",
+    const operations = database.for({
+      deadline: performance.now() + 10_000,
+      caller: {
+        organizationId: org.id,
+        name: "test",
+      },
     });
     const text = await exported(operations);
 
@@ -140,7 +143,9 @@ Deno.test({
 
     async function isDistributed(): Promise<boolean> {
       await using database = await openDatabase(settings);
-      const { transaction } = database.until(performance.now() + 10_000);
+      const { transaction } = database.for({
+        deadline: performance.now() + 10_000,
+      });
       return await transaction(async (tx) => {
         await tx.commit();
         return tx.isDistributed;

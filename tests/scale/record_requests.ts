@@ -5,7 +5,7 @@ import {
   pathOfTable,
   SHARED_TABLES,
 } from "../../schema/records.ts";
-import type { Organization } from "../support/harness.ts";
+import type { Organization } from "../support/app/harness.ts";
 
 type Ask = (
   method: string,

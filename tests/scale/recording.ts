@@ -1,7 +1,7 @@
 import { parametersOf, type Statement } from "../../db/connections/sql.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import type { Database } from "../../db/database.ts";
-import { withOperations } from "../support/operations.ts";
+import { withOperations } from "../support/app/operations.ts";
 
 /** A database that records the text of every statement. */
 export interface Recording extends Database {
@@ -49,8 +49,8 @@ export function recorded(
       return operations.write(...statements);
     },
     script: (work) => operations.script((tx) => work(remembering(tx))),
-    afterwards: (...statements) =>
-      operations.afterwards(...statements.map(remembered)),
+    inBackground: (...statements) =>
+      operations.inBackground(...statements.map(remembered)),
   }));
   return Object.assign(changed, { statements });
 }

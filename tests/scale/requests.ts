@@ -9,10 +9,10 @@ import {
 } from "../../db/organizations.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
-import { fullBody } from "../support/bodies.ts";
-import { eventually } from "../support/eventually.ts";
-import { type App, type Organization, send } from "../support/harness.ts";
-import { TREE, withoutIds } from "../support/rights_tree.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { type App, type Organization, send } from "../support/app/harness.ts";
+import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
 import { recorded } from "./recording.ts";
 
@@ -81,9 +81,12 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   }
   await ask("GET", "/health/ready");
 
-  const operations = database.until(performance.now() + 10_000, {
-    organizationId: org.id,
-    name: "command",
+  const operations = database.for({
+    deadline: performance.now() + 10_000,
+    caller: {
+      organizationId: org.id,
+      name: "command",
+    },
   });
   const { key, statement } = newKey({
     organizationId: org.id,

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { splitStatements } from "../../db/split_statements.ts";
-import { openApp } from "../support/harness.ts";
+import { openApp } from "../support/app/harness.ts";
 import { recount } from "../../db/products/recount.ts";
 import { recorded } from "./recording.ts";
 import { everyStatement } from "./requests.ts";
@@ -53,7 +53,7 @@ Deno.test("The rules of a distributable database", async (t) => {
 
   await t.step("hold in a recount, which writes every table", async () => {
     const database = recorded(app.database);
-    await recount(database.until(performance.now() + 60_000));
+    await recount(database.for({ deadline: performance.now() + 60_000 }));
 
     const volatile = Array.from(database.statements).filter((statement) =>
       brokenBy(statement, schema).includes(NO_VOLATILE)

@@ -1,5 +1,5 @@
 import { openDatabase } from "../../db/database.ts";
-import { script, type Sql } from "../support/script.ts";
+import { script, type Sql } from "../support/sql/script.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
@@ -8,9 +8,9 @@ import {
   createOrganization,
   send,
   SETTINGS,
-} from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { type Service, start } from "../support/process.ts";
+} from "../support/app/harness.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { type Service, start } from "../support/app/process.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** Kills and restarts the service on its embedded database this number of times. */
@@ -37,7 +37,7 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
         dataDir,
       });
       const result = await script(
-        database.until(performance.now() + 60_000),
+        database.for({ deadline: performance.now() + 60_000 }),
         work,
       );
       await database.close();

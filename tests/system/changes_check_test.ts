@@ -2,15 +2,15 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
 import { examine } from "../../db/commands/checks.ts";
 import { readConfig } from "../../schema/config.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { openApp, SETTINGS } from "../support/harness.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
 
 Deno.test("deno task doctor checks the feed of changes", async (t) => {
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   const url = fresh?.settings.url;
   await using app = await openApp({}, { url });
   const check = async () => {
-    const database = app.database.until(performance.now() + 90_000);
+    const database = app.database.for({ deadline: performance.now() + 90_000 });
     const { changes } = await examine(database, readConfig(() => undefined));
     return changes!;
   };

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { ROOT } from "../support/process.ts";
+import { ROOT } from "../support/app/process.ts";
 
 Deno.test("An invalid command line", async (t) => {
   const parent = await Deno.makeTempDir();

@@ -12,9 +12,9 @@ import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { listColumns } from "../../db/transfer/kinds.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { clockAhead } from "../support/clock.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { openApp } from "../support/harness.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { openApp } from "../support/app/harness.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -27,10 +27,12 @@ Deno.test("deno task", async (t) => {
     const verbs = COMMANDS[words[0]!] ? 1 : 2;
     const command = COMMANDS[words.slice(0, verbs).join(" ")]!;
     return await command.parse(words.slice(verbs))((organizationId) =>
-      app.database.until(
-        performance.now() + 60_000,
-        organizationId ? { organizationId, name: "command" } : undefined,
-      )
+      app.database.for({
+        deadline: performance.now() + 60_000,
+        caller: organizationId
+          ? { organizationId, name: "command" }
+          : undefined,
+      })
     );
   }
 

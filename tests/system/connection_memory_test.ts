@@ -4,8 +4,8 @@ import { runInNewContext } from "node:vm";
 import { openConnection } from "../../db/connections/connection.ts";
 import { openEmbedded } from "../../db/connections/embedded.ts";
 import { raw, sql, unprepared } from "../../db/connections/sql.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { emptyFolder } from "../support/prepared_folder.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { emptyFolder } from "../support/app/prepared_folder.ts";
 
 const MB = 1_000_000;
 const TIMES = 50;

@@ -2,9 +2,9 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { takeFolder } from "../../db/connections/data_folder.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { openDatabase } from "../../db/database.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { script } from "../support/script.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { script } from "../support/sql/script.ts";
 
 Deno.test("The folder of the embedded database", async (t) => {
   const parent = await Deno.makeTempDir();
@@ -76,7 +76,8 @@ Deno.test("The folder of the embedded database", async (t) => {
       url: undefined,
       dataDir,
     });
-    const within = (ms: number) => database.until(performance.now() + ms);
+    const within = (ms: number) =>
+      database.for({ deadline: performance.now() + ms });
     await script(within(60_000), (sql) => sql`create table notes (text text)`);
     const { promise: never, resolve } = Promise.withResolvers<void>();
 

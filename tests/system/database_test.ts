@@ -4,15 +4,15 @@ import { organization, raw, sql } from "../../db/connections/sql.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../schema/errors.ts";
-import { eventually } from "../support/eventually.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { script } from "../support/script.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { script } from "../support/sql/script.ts";
 
 const MINUTE_MS = 60_000;
 
 /** Operations with a long deadline. */
 function soon(database: Database) {
-  return database.until(performance.now() + MINUTE_MS);
+  return database.for({ deadline: performance.now() + MINUTE_MS });
 }
 
 /** Throws this SQLSTATE, like PostgreSQL. */
@@ -169,9 +169,12 @@ Deno.test("openDatabase", async (t) => {
   });
 
   await t.step("passes the organization to statements", async () => {
-    const operations = database.until(performance.now() + MINUTE_MS, {
-      organizationId: "own",
-      name: "key",
+    const operations = database.for({
+      deadline: performance.now() + MINUTE_MS,
+      caller: {
+        organizationId: "own",
+        name: "key",
+      },
     });
     const own = sql<{ own: string }>`select ${organization}::text as own`;
 
@@ -189,9 +192,12 @@ Deno.test("openDatabase", async (t) => {
     const sleeping = Promise.all(Array.from(
       { length: SETTINGS.poolSize },
       async (_, i) => {
-        await database.until(performance.now() + MINUTE_MS, {
-          organizationId: `${i}`,
-          name: "key",
+        await database.for({
+          deadline: performance.now() + MINUTE_MS,
+          caller: {
+            organizationId: `${i}`,
+            name: "key",
+          },
         }).scan(sql`select pg_sleep(0.2)`);
         slept = true;
       },
@@ -223,9 +229,11 @@ Deno.test("openDatabase", async (t) => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(
         () =>
-          database.until(performance.now() + 1_000).transaction(() => {
-            throw new TypeError("On purpose");
-          }),
+          database.for({ deadline: performance.now() + 1_000 }).transaction(
+            () => {
+              throw new TypeError("On purpose");
+            },
+          ),
         TypeError,
       );
     }
@@ -297,11 +305,13 @@ Deno.test("openDatabase", async (t) => {
     async () => {
       const error = await assertRejects(
         () =>
-          database.until(performance.now() + 50).transaction(async (tx) => {
-            await tx.send(write("too late"));
-            await pause(100);
-            return await tx.commit();
-          }),
+          database.for({ deadline: performance.now() + 50 }).transaction(
+            async (tx) => {
+              await tx.send(write("too late"));
+              await pause(100);
+              return await tx.commit();
+            },
+          ),
         ApiError,
       );
 
@@ -317,7 +327,7 @@ Deno.test("openDatabase", async (t) => {
 
     const error = await assertRejects(
       () =>
-        database.until(performance.now() - 1).transaction((tx) => {
+        database.for({ deadline: performance.now() - 1 }).transaction((tx) => {
           started = true;
           return tx.commit();
         }),
@@ -331,9 +341,9 @@ Deno.test("openDatabase", async (t) => {
   await t.step("writes in the background, and ignores errors", async () => {
     const operations = soon(database);
 
-    operations.afterwards(write("afterwards"));
-    operations.afterwards(raise("23514"));
-    operations.afterwards(write("after a failure"));
+    operations.inBackground(write("afterwards"));
+    operations.inBackground(raise("23514"));
+    operations.inBackground(write("after a failure"));
 
     await eventually(true, () => isStored("afterwards"));
     await eventually(true, () => isStored("after a failure"));

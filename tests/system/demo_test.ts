@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { installDemo } from "../../db/install.ts";
-import { emptyFields, fieldsOf } from "../support/filled_fields.ts";
-import { openApp, SETTINGS } from "../support/harness.ts";
+import { emptyFields, fieldsOf } from "../support/data/filled_fields.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
 
 /** The demo product with a value in every field. */
 const COMPLETE = "P-H0BB1TPB";
@@ -10,7 +10,7 @@ Deno.test("The demo organization", async (t) => {
   // The demo is only installed in a database without organizations.
   await using app = await openApp({}, { ...SETTINGS, url: undefined });
   const key = await installDemo(
-    app.database.until(performance.now() + 60_000),
+    app.database.for({ deadline: performance.now() + 60_000 }),
   );
   const headers = { "x-api-key": key!, "content-type": "application/json" };
   const { body: list } = await app.send("/api/products", { headers });

@@ -6,8 +6,8 @@ import { openDatabase } from "../../db/database.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
 import { recount } from "../../db/products/recount.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { script } from "../support/script.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";
 
 const DAY_MS = 86_400_000;
@@ -19,7 +19,7 @@ Deno.test("deno task doctor", async (t) => {
     ...CONFIG.database,
     dataDir: undefined,
   });
-  const database = connection.until(performance.now() + 600_000);
+  const database = connection.for({ deadline: performance.now() + 600_000 });
 
   /** The problems, as `subject: finding -> advice`. */
   async function complaints(config = CONFIG) {

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { eventually } from "../support/eventually.ts";
-import { launch, ROOT, start } from "../support/process.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { launch, ROOT, start } from "../support/app/process.ts";
 
 /** The number of times that the test kills the service. */
 const ROUNDS = 3;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { openApp, send } from "../support/harness.ts";
+import { openApp, send } from "../support/app/harness.ts";
 
 /** An error that is its own cause. */
 const circular = new Error("round");

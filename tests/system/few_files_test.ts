@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { eventually } from "../support/eventually.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { type Service, start } from "../support/process.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { type Service, start } from "../support/app/process.ts";
 
 /** More clients than the process's limit of open files. */
 const CLIENTS = 300;

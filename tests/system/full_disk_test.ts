@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { ROOT } from "../support/process.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { ROOT } from "../support/app/process.ts";
 import { sql } from "../../db/connections/sql.ts";
 
 /** Space for a database with one WAL segment, and for one more. */
@@ -49,9 +49,10 @@ Deno.test("An embedded database on a full disk", async (t) => {
         url: undefined,
         dataDir,
       });
-      const notes = await database.until(performance.now() + 60_000).lookUp(
-        sql<{ text: string }>`select text from notes order by text`,
-      );
+      const notes = await database.for({ deadline: performance.now() + 60_000 })
+        .lookUp(
+          sql<{ text: string }>`select text from notes order by text`,
+        );
       await database.close();
 
       assertEquals(notes.map(({ text }) => text), acknowledged);

@@ -1,7 +1,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { install } from "../../db/install.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { script } from "../support/script.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { script } from "../support/sql/script.ts";
 
 Deno.test("The start of the service", async (t) => {
   await using fresh = await openFreshDatabase();

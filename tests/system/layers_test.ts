@@ -17,9 +17,6 @@ const LAYERS = [
   "main.ts",
 ];
 
-/** The maximum number of files directly in `db/`. */
-const MOST_FILES = 12;
-
 /** The only places where each package is imported. */
 const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/connections\/embedded(_files)?\.ts$/,
@@ -32,8 +29,6 @@ const PACKAGES: Record<string, RegExp> = {
 
 /** The only files that read the environment. */
 const READS_ENVIRONMENT = ["db/commands/cli.ts", "main.ts"];
-
-const MOST_LINES = 200;
 
 const SOURCES = new Map<string, string>();
 for (const layer of ["schema", "db", "middleware", "routes", "main.ts"]) {
@@ -59,20 +54,6 @@ Deno.test("Imports go one way", () => {
       );
     }
   }
-});
-
-Deno.test("The root of db/ has few files", () => {
-  const files = [...SOURCES.keys()].filter((path) => /^db\/[^/]+$/.test(path));
-
-  assert(files.length <= MOST_FILES, files.join(", "));
-});
-
-Deno.test("No two files have the same name", () => {
-  const names = [...SOURCES.keys()].map((path) => path.split("/").at(-1)!);
-
-  const twice = names.filter((name, i) => names.indexOf(name) !== i);
-
-  assertEquals(twice, []);
 });
 
 Deno.test("Each package is imported in one place", () => {
@@ -106,15 +87,6 @@ Deno.test("Only programs read the environment", () => {
   );
 
   assertEquals(readers.sort(), READS_ENVIRONMENT);
-});
-
-Deno.test(`No file has more than ${MOST_LINES} lines`, () => {
-  const long = [...SOURCES].flatMap(([path, source]) => {
-    const lines = source.split("\n").length - 1;
-    return lines > MOST_LINES ? [`${path}: ${lines}`] : [];
-  });
-
-  assertEquals(long, []);
 });
 
 function filesIn(path: string): string[] {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { launch, type Service, start } from "../support/process.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { launch, type Service, start } from "../support/app/process.ts";
 
 /** The time in which a service must end. */
 const MOST_MS = 5_000;

@@ -2,16 +2,16 @@ import { assert, assertEquals } from "@std/assert";
 import { maintain } from "../../db/connections/maintenance.ts";
 import { raw, sql } from "../../db/connections/sql.ts";
 import { openDatabase } from "../../db/database.ts";
-import { eventually } from "../support/eventually.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { emptyFolder } from "../support/prepared_folder.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { emptyFolder } from "../support/app/prepared_folder.ts";
 
 const MIB = 1_048_576;
 
 Deno.test("The maintenance of the embedded database", async (t) => {
   const dataDir = await emptyFolder();
   const database = await openDatabase({ ...SETTINGS, url: undefined, dataDir });
-  const { scan: run } = database.until(performance.now() + 60_000);
+  const { scan: run } = database.for({ deadline: performance.now() + 60_000 });
   const table = raw('"Odd name"');
   await run(sql`create table ${table} (id int primary key, note text)`);
   await run(sql`

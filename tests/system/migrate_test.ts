@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { install } from "../../db/install.ts";
 import { migrate } from "../../db/migrate.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { SETTINGS } from "../support/harness.ts";
-import { ROOT } from "../support/process.ts";
-import { script } from "../support/script.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { ROOT } from "../support/app/process.ts";
+import { script } from "../support/sql/script.ts";
 
 const MIGRATIONS = new URL("sql/migrations/", ROOT);
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { logLine } from "../../middleware/log.ts";
 import { openOutput } from "../../middleware/output.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually } from "../support/app/eventually.ts";
 
 Deno.test("An output", async (t) => {
   await t.step(

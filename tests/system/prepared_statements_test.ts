@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { SORTS } from "../../schema/list_query.ts";
-import { fullBody } from "../support/bodies.ts";
+import { fullBody } from "../support/data/bodies.ts";
 import {
   type App,
   openApp,
   type Organization,
   SETTINGS,
-} from "../support/harness.ts";
-import { load } from "../support/loading.ts";
+} from "../support/app/harness.ts";
+import { load } from "../support/sql/loading.ts";
 
 /** The maximum number of statements per connection, far more than all kinds of requests need. */
 const MOST = 100;

@@ -1,11 +1,11 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { emptyFields } from "../support/filled_fields.ts";
-import { freePort } from "../support/port.ts";
-import { ROOT } from "../support/process.ts";
+import { emptyFields } from "../support/data/filled_fields.ts";
+import { freePort } from "../support/app/port.ts";
+import { ROOT } from "../support/app/process.ts";
 
-const QUICKSTART = new URL("../../routes/QUICKSTART.md", import.meta.url);
+const QUICKSTART = new URL("../../QUICKSTART.md", import.meta.url);
 
-Deno.test("routes/QUICKSTART.md makes a complete product and a second key", async () => {
+Deno.test("QUICKSTART.md makes a complete product and a second key", async () => {
   const port = String(freePort());
   const dataDir = await Deno.makeTempDir();
   const text = await Deno.readTextFile(QUICKSTART);

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { openConnection } from "../../db/connections/connection.ts";
 import { Slot } from "../../db/connections/slot.ts";
 import { sql } from "../../db/connections/sql.ts";
-import { SETTINGS } from "../support/harness.ts";
+import { SETTINGS } from "../support/app/harness.ts";
 
 Deno.test({
   name: "A slot",

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { SETTINGS } from "../support/harness.ts";
-import { emptyFolder, preparedFolder } from "../support/prepared_folder.ts";
-import { launch, start } from "../support/process.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { emptyFolder, preparedFolder } from "../support/app/prepared_folder.ts";
+import { launch, start } from "../support/app/process.ts";
 
 /** A port without a listener. */
 const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";

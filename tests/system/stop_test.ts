@@ -1,9 +1,9 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals, assertRejects } from "@std/assert";
-import { eventually } from "../support/eventually.ts";
-import { openApp, SETTINGS } from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { prepare, type Service, start } from "../support/process.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { prepare, type Service, start } from "../support/app/process.ts";
 
 Deno.test("A process that is stopped", async (t) => {
   const dataDir = await preparedFolder();

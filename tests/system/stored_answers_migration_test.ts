@@ -1,17 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { migrate, seed } from "../../db/migrate.ts";
 import { miscounted } from "../../db/products/recount.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import {
   type App,
   createOrganization,
   openApp,
   SETTINGS,
-} from "../support/harness.ts";
-import { idsOf } from "../support/loading.ts";
-import { ROOT } from "../support/process.ts";
-import { script } from "../support/script.ts";
-import { assertBuilt, read } from "../support/stored.ts";
+} from "../support/app/harness.ts";
+import { idsOf } from "../support/sql/loading.ts";
+import { ROOT } from "../support/app/process.ts";
+import { script } from "../support/sql/script.ts";
+import { assertBuilt, read } from "../support/client/stored.ts";
 
 const MIGRATIONS = new URL("sql/migrations/", ROOT);
 

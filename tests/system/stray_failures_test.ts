@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { eventually } from "../support/eventually.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
-import { start } from "../support/process.ts";
-import { SECRETS } from "../support/secrets.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { start } from "../support/app/process.ts";
+import { SECRETS } from "../support/app/secrets.ts";
 
 interface Line {
   level: string;

@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { openTelemetry, SILENT } from "../../middleware/telemetry.ts";
-import { freePort } from "../support/port.ts";
+import { freePort } from "../support/app/port.ts";
 import {
   type Collector,
   openCollector,
   type Span,
-} from "../support/collector.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
+} from "../support/app/collector.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
 
 /** The log line of a request. */
 interface Line {

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { install } from "../../db/install.ts";
-import { openFreshDatabase } from "../support/fresh_database.ts";
-import { openApp, SETTINGS } from "../support/harness.ts";
-import { preparedFolder } from "../support/prepared_folder.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
 import {
   command,
   commandsOn,
   DEMO_ORGANIZATION,
   exported,
   fillDemo,
-} from "../support/transfer.ts";
+} from "../support/client/transfer.ts";
 
 /** The products added to the demo organization: five transactions of an import, and two pages of an export. */
 const MORE = 1_000;

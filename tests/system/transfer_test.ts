@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Operations } from "../../db/database.ts";
+import type { Queries } from "../../db/database.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
   builtProduct,
@@ -9,8 +9,8 @@ import {
 import { miscounted } from "../../db/products/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { KINDS, tablesOf } from "../../db/transfer/kinds.ts";
-import { openApp, SETTINGS } from "../support/harness.ts";
-import { openOwnApp } from "../support/own_app.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 import {
   commandsOn,
   DEMO_ORGANIZATION,
@@ -18,7 +18,7 @@ import {
   exported,
   fillDemo,
   imported,
-} from "../support/transfer.ts";
+} from "../support/client/transfer.ts";
 
 /** The tables that an export omits: credentials and derived data. */
 const NOT_CARRIED = [
@@ -253,7 +253,7 @@ Deno.test("Export and import", async (t) => {
     for (
       const work of [
         exported,
-        (to: Operations) => imported(to, lines[1]!),
+        (to: Queries) => imported(to, lines[1]!),
       ]
     ) {
       const error = await work(target(uuidv7())).catch((error) => error);

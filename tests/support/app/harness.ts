@@ -1,0 +1,264 @@
+import { assertEquals } from "@std/assert";
+import { newKey } from "../../../db/api_keys.ts";
+import {
+  type Database,
+  type DatabaseSettings,
+  openDatabase,
+} from "../../../db/database.ts";
+import { install } from "../../../db/install.ts";
+import type { Services } from "../../../middleware/context.ts";
+import { SILENT } from "../../../middleware/telemetry.ts";
+import { createHandler } from "../../../routes/mod.ts";
+import type { Scope } from "../../../schema/api_key.ts";
+import { uuidv7 } from "../../../db/uuid.ts";
+import { assertOpenApi } from "../client/assert_openapi.ts";
+import { assertEnvelope, type Reply } from "../client/envelope.ts";
+import { preparedFolder } from "./prepared_folder.ts";
+import { script, type Sql } from "../sql/script.ts";
+import { SECRETS } from "./secrets.ts";
+
+/** The service with a new embedded database, or that of `TEST_DATABASE_URL`. */
+export interface App extends AsyncDisposable {
+  database: Database;
+  /** Whether Citus distributes the database. It then has no triggers for SQL. */
+  isDistributed: boolean;
+  handler: (request: Request) => Promise<Response>;
+  /** The same service and database, with parts of the service replaced. */
+  variant(services: Partial<Services>): App["handler"];
+  /** Every line that the service logged. */
+  logged: Record<string, unknown>[];
+  /** SQL without the service, to prepare or inspect data. */
+  sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
+  /** Sends a request to a path such as `/api/products`. */
+  send(path: string, init?: RequestInit): Promise<Reply>;
+  /** A new organization, with a record of every kind that products refer to. */
+  organization(): Promise<Organization>;
+}
+
+const URL_OF_TEST_DATABASE = Deno.env.get("TEST_DATABASE_URL");
+
+export const SETTINGS: DatabaseSettings = {
+  url: URL_OF_TEST_DATABASE,
+  poolSize: 12,
+  statementTimeoutMs: 10_000,
+  prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
+};
+
+/**
+ * Opens the service, and expects no secrets in its log. `services` replaces parts
+ * of it, `settings` replaces database settings.
+ */
+export async function openApp(
+  services: Partial<Services> = {},
+  settings: Partial<DatabaseSettings> = {},
+): Promise<App> {
+  const all = { ...SETTINGS, ...settings };
+  const dataDir = all.url ? undefined : await preparedFolder();
+  if (all.url) SECRETS.addCredential(new URL(all.url).password);
+  const database = await openDatabase({ ...all, dataDir });
+  const operations = () =>
+    database.for({ deadline: performance.now() + 60_000 });
+  await install(operations());
+  const isDistributed = await operations().transaction(async (tx) => {
+    await tx.commit();
+    return tx.isDistributed;
+  });
+  const logged: Record<string, unknown>[] = [];
+  const leaked: string[] = [];
+  const variant = (other: Partial<Services>) =>
+    createHandler({
+      database,
+      log(level, fields) {
+        logged.push({ level, ...fields });
+        const secret = SECRETS.foundIn(fields);
+        if (secret) leaked.push(`${secret}… in ${JSON.stringify(fields)}`);
+      },
+      telemetry: SILENT,
+      apiPrefix: "/api",
+      corsOrigins: [],
+      docs: true,
+      maxBodyBytes: 1_048_576,
+      bodyTimeoutMs: 10_000,
+      sendTimeoutMs: 30_000,
+      deadlineMs: 11_000,
+      isReady: () => true,
+      ...services,
+      ...other,
+    });
+  const handler = variant({});
+
+  const app: App = {
+    database,
+    isDistributed,
+    handler,
+    variant,
+    logged,
+    sql: (work) => script(operations(), work),
+    send: (path, init) => send(handler, path, init),
+    organization: () => createOrganization(app),
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      if (dataDir) await Deno.remove(dataDir, { recursive: true });
+      assertEquals(leaked, [], "The log contains secrets");
+    },
+  };
+  return app;
+}
+
+/** Sends one request, and checks what holds for every response. */
+export async function send(
+  handler: App["handler"],
+  path: string,
+  init?: RequestInit,
+): Promise<Reply> {
+  const request = new Request(`http://catalogue.test${path}`, init);
+  SECRETS.addRequest(request, init?.body);
+  const response = await handler(request);
+  const text = await response.text();
+  const reply = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text ? JSON.parse(text) : undefined,
+  };
+  assertEnvelope(reply, request.method);
+  assertOpenApi(request, init?.body, reply);
+  return reply;
+}
+
+/** The ids of the records that a new organization has. */
+type References = Record<
+  | "license"
+  | "season"
+  | "publisher"
+  | "division"
+  | "imprint"
+  | "collection"
+  | "series"
+  | "format"
+  | "title"
+  | "contributor"
+  | "customField"
+  | "program",
+  string
+>;
+
+/** An organization and its client. */
+export interface Organization extends References {
+  id: string;
+  key: string;
+  get(path: string, headers?: HeadersInit): Promise<Reply>;
+  post(path: string, body: unknown, headers?: HeadersInit): Promise<Reply>;
+  put(path: string, body: unknown, headers?: HeadersInit): Promise<Reply>;
+  delete(path: string, headers?: HeadersInit): Promise<Reply>;
+  /** Creates a product. Throws if the service fails. */
+  create(
+    body?: object,
+  ): Promise<{ id: string; path: string; product: Reply["body"] }>;
+  /** Creates another key. */
+  issueKey(scope: Scope): Promise<string>;
+}
+
+/** A new organization for the service behind `send`, in the database behind `sql`. */
+export async function createOrganization(
+  app: Pick<App, "send" | "sql">,
+): Promise<Organization> {
+  const id = uuidv7();
+  const names: (keyof References)[] = [
+    "license",
+    "season",
+    "publisher",
+    "division",
+    "imprint",
+    "collection",
+    "series",
+    "format",
+    "title",
+    "contributor",
+    "customField",
+    "program",
+  ];
+  const references = Object.fromEntries(
+    names.map((name) => [name, uuidv7()]),
+  ) as References;
+  const key = await app.sql(async (sql) => {
+    await sql`insert into organizations (id, name) values (${id}, 'Test')`;
+    await sql`insert into licenses (organization_id, id, name, badge_colour) values (${id}, ${references.license}, 'World English', '#336699')`;
+    await sql`insert into seasons (organization_id, id, name) values (${id}, ${references.season}, 'Spring')`;
+    await sql`insert into publishers (organization_id, id, name) values (${id}, ${references.publisher}, 'Harbour Press')`;
+    await sql`insert into divisions (organization_id, id, name) values (${id}, ${references.division}, 'Adult')`;
+    await sql`insert into imprints (organization_id, id, name) values (${id}, ${references.imprint}, 'Lantern')`;
+    await sql`insert into collections (organization_id, id, name, collection_type) values (${id}, ${references.collection}, 'Classics', 'theme'), (${id}, ${references.series}, 'Novels', 'series')`;
+    await sql`insert into formats (organization_id, id, name) values (${id}, ${references.format}, 'Paperback')`;
+    await sql`insert into titles (organization_id, id, name) values (${id}, ${references.title}, 'Emma')`;
+    await sql`insert into contributors (organization_id, id, name) values (${id}, ${references.contributor}, 'Jane Austen')`;
+    await sql`insert into custom_fields (organization_id, id, name) values (${id}, ${references.customField}, 'Shelf')`;
+    await sql`insert into publishing_programs (organization_id, id, name) values (${id}, ${references.program}, 'Autumn list')`;
+    const { key, statement } = newKey({
+      organizationId: id,
+      name: "Test",
+      scope: "write",
+    });
+    await sql`${statement}`;
+    return key;
+  });
+  SECRETS.addCredential(key);
+
+  const call = (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: HeadersInit,
+  ) =>
+    app.send(path, {
+      method,
+      headers: {
+        "x-api-key": key,
+        ...body !== undefined && { "content-type": "application/json" },
+        ...Object.fromEntries(new Headers(headers)),
+      },
+      ...body !== undefined &&
+        { body: typeof body === "string" ? body : JSON.stringify(body) },
+    });
+
+  const organization: Organization = {
+    ...references,
+    id,
+    key,
+    get: (path, headers) => call("GET", path, undefined, headers),
+    post: (path, body, headers) => call("POST", path, body, headers),
+    put: (path, body, headers) => call("PUT", path, body, headers),
+    delete: (path, headers) => call("DELETE", path, undefined, headers),
+    async create(body = {}) {
+      const { status, body: { data } } = await organization.post(
+        "/api/products",
+        { title: "Emma", ...body },
+      );
+      assertEquals(status, 201);
+      return { id: data.id, path: `/api/products/${data.id}`, product: data };
+    },
+    issueKey: (scope) =>
+      app.sql(async (sql) => {
+        const { key, statement } = newKey({
+          organizationId: id,
+          name: scope,
+          scope,
+        });
+        await sql`${statement}`;
+        return key;
+      }),
+  };
+  return organization;
+}
+
+/** The id of a code in a shared list, such as `("publishing_statuses", "04")`. */
+export async function idOfCode(
+  app: App,
+  table: string,
+  code: string,
+): Promise<string> {
+  const [row] = await app.sql((sql) =>
+    sql<{ id: string }[]>`select id from ${sql(table)} where code = ${code}`
+  );
+  return row!.id;
+}

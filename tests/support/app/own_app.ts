@@ -1,0 +1,30 @@
+import type { DatabaseSettings, Queries } from "../../../db/database.ts";
+import { openFreshDatabase } from "./fresh_database.ts";
+import { type App, openApp, type Organization, SETTINGS } from "./harness.ts";
+
+/** The service with a private database, so that a test can change what all organizations share. */
+export async function openOwnApp(
+  settings: Partial<DatabaseSettings> = {},
+): Promise<App> {
+  if (!SETTINGS.url) return await openApp({}, settings);
+  const fresh = await openFreshDatabase();
+  const app = await openApp({}, { ...settings, url: fresh.settings.url });
+  return {
+    ...app,
+    async [Symbol.asyncDispose]() {
+      await app[Symbol.asyncDispose]();
+      await fresh[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The database operations of a request of the organization. */
+export function operationsOf(app: App, org: Organization): Queries {
+  return app.database.for({
+    deadline: performance.now() + 60_000,
+    caller: {
+      organizationId: org.id,
+      name: "test",
+    },
+  });
+}

@@ -1,0 +1,151 @@
+import { newKey } from "../../../db/api_keys.ts";
+import { createOrganization } from "../../../db/organizations.ts";
+import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
+import { install } from "../../../db/install.ts";
+import { pause } from "../../../db/connections/deadline.ts";
+import { answers, freePort } from "./port.ts";
+import { script, type Sql } from "../sql/script.ts";
+import { assertNothingSecret, SECRETS } from "./secrets.ts";
+
+/** The root of the repository. */
+export const ROOT = new URL("../../../", import.meta.url);
+
+/** The service in a separate process. */
+export interface Service extends AsyncDisposable {
+  origin: string;
+  /** The output so far. */
+  readonly stdout: string;
+  /** Waits for a 200 at the path. If the process ends before, throws its output. */
+  until(path: string): Promise<void>;
+  /** Sends a signal to the process, if it is running. */
+  signal(name: Deno.Signal): void;
+  ended: Promise<Ended>;
+}
+
+/** The exit status and the output of a process. */
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** The database settings of a service. */
+export type Place = { DATABASE_URL: string } | { DATA_DIR: string };
+
+/** The default variables, independent of the tests' own environment. An empty variable counts as unset. */
+const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
+
+const PAUSE_MS = 50;
+
+/**
+ * Runs the service with these variables, like a user or with other arguments of
+ * `deno`. The shell runs `before` first.
+ */
+export function launch(
+  env: Record<string, string>,
+  args = (_port: string) => ["task", "-q", "start"],
+  before = ":",
+): Service {
+  const port = String(freePort());
+  const child = new Deno.Command("sh", {
+    args: ["-c", `${before}; exec "$@"`, "sh", Deno.execPath(), ...args(port)],
+    cwd: ROOT,
+    env: { ...UNSET, NO_COLOR: "1", PORT: port, ...env },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const { password = "" } = URL.parse(env.DATABASE_URL ?? "") ?? {};
+  SECRETS.addCredential(password);
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  let over = false;
+  const ended = Promise.all([child.status, stdout.end, stderr.end])
+    .then(([{ code }]) => {
+      over = true;
+      assertNothingSecret(stdout.text + stderr.text);
+      return { code, stdout: stdout.text, stderr: stderr.text };
+    });
+  // The caller waits for the process to end.
+  ended.catch(() => {});
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    get stdout() {
+      return stdout.text;
+    },
+    async until(path) {
+      while (!await answers(origin + path)) {
+        if (over) throw new Error((await ended).stderr);
+        await pause(PAUSE_MS);
+      }
+    },
+    signal: (name) => {
+      if (!over) child.kill(name);
+    },
+    ended,
+    async [Symbol.asyncDispose]() {
+      this.signal("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Starts the service and waits until it is ready. */
+export async function start(
+  ...call: Parameters<typeof launch>
+): Promise<Service> {
+  const service = launch(...call);
+  await service.until("/health/ready");
+  return service;
+}
+
+/** An organization created before the service starts. */
+export interface Prepared<T> {
+  place: Place;
+  organizationId: string;
+  key: string;
+  /** The result of `fill`. */
+  filled: T;
+}
+
+/**
+ * Creates an organization in a database that no service has open, and fills it by
+ * SQL.
+ */
+export async function prepare<T>(
+  name: string,
+  settings: DatabaseSettings,
+  fill: (sql: Sql, organizationId: string) => Promise<T>,
+): Promise<Prepared<T>> {
+  const database = await openDatabase(settings);
+  const operations = database.for({ deadline: performance.now() + 600_000 });
+  await install(operations);
+  const prepared = await script(operations, async (sql) => {
+    const [organization] = await sql<
+      { id: string }[]
+    >`${createOrganization(name)}`;
+    const organizationId = organization!.id;
+    const { key, statement } = newKey({ organizationId, name, scope: "write" });
+    await sql`${statement}`;
+    SECRETS.addCredential(key);
+    const filled = await fill(sql, organizationId);
+    return { organizationId, key, filled };
+  });
+  await database.close();
+  const { url, dataDir = "" } = settings;
+  return {
+    place: url ? { DATABASE_URL: url } : { DATA_DIR: dataDir },
+    ...prepared,
+  };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  const collected = { text: "", end: Promise.resolve() };
+  collected.end = stream.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write(text) {
+        collected.text += text;
+      },
+    }),
+  );
+  return collected;
+}

@@ -1,0 +1,91 @@
+import { assertEquals } from "@std/assert";
+import { pause } from "../../../db/connections/deadline.ts";
+import type { Reply } from "./envelope.ts";
+import type { App } from "../app/harness.ts";
+
+/** An entry of the feed. */
+export interface Change {
+  id: string;
+  deleted: boolean;
+  updated_at: string;
+  product?: { id: string; title: string; updated_at: string };
+}
+
+/** A client that reads an organization's products. */
+interface Reader {
+  get(path: string): Promise<Pick<Reply, "status" | "body">>;
+}
+
+/** A copy of an organization's products, synchronized with the feed of changes. */
+export class Copy {
+  readonly #reader: Reader;
+  readonly #app: Pick<App, "sql">;
+  readonly products = new Map<string, Change["product"]>();
+  cursor: string | undefined;
+
+  constructor(reader: Reader, app: Pick<App, "sql">) {
+    this.#reader = reader;
+    this.#app = app;
+  }
+
+  /** Reads one page, and returns whether more follow. */
+  async read(query = ""): Promise<{ changes: Change[]; more: boolean }> {
+    const after = this.cursor ? `&after=${this.cursor}` : "";
+    const { status, body } = await this.#reader.get(
+      `/api/products/changes?${query}${after}`,
+    );
+    assertEquals(status, 200, JSON.stringify(body));
+    for (const change of body.data as Change[]) {
+      if (change.deleted) this.products.delete(change.id);
+      else this.products.set(change.id, change.product);
+    }
+    this.cursor = body.meta.cursor;
+    return { changes: body.data, more: body.meta.more };
+  }
+
+  /** Reads up to the current end of the feed, and returns the changes. */
+  async catchUp(query = ""): Promise<Change[]> {
+    await settled(this.#app);
+    const all: Change[] = [];
+    for (;;) {
+      const { changes, more } = await this.read(query);
+      all.push(...changes);
+      if (!more) return all;
+    }
+  }
+
+  /** Throws unless the copy equals the catalogue. */
+  async assertComplete(): Promise<void> {
+    const listed = new Map();
+    for (let page = 1;; page++) {
+      const { body } = await this.#reader.get(
+        `/api/products?limit=100&page=${page}`,
+      );
+      for (const product of body.data) listed.set(product.id, product);
+      if (page >= body.meta.total_pages) break;
+    }
+    assertEquals(inOrder(this.products), inOrder(listed));
+  }
+}
+
+/** Waits until all transactions running now have ended, including those of other tests on the server. */
+async function settled(app: Pick<App, "sql">): Promise<void> {
+  const [now] = await app.sql((sql) =>
+    sql<{ id: string }[]>`select pg_current_xact_id()::text as id`
+  );
+  for (;;) {
+    const [row] = await app.sql((sql) =>
+      sql<{ is_over: boolean }[]>`
+        select pg_snapshot_xmin(pg_current_snapshot()) > ${
+        now!.id
+      }::xid8 as is_over
+      `
+    );
+    if (row!.is_over) return;
+    await pause(20);
+  }
+}
+
+function inOrder(products: Map<string, unknown>): unknown[] {
+  return [...products].sort(([a], [b]) => a < b ? -1 : 1);
+}

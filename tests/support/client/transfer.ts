@@ -1,0 +1,87 @@
+import { raw } from "../../../db/connections/sql.ts";
+import type { Queries } from "../../../db/database.ts";
+import { run } from "../../../db/migrate.ts";
+import { DEMO, readSqlFile } from "../../../db/sql_files.ts";
+import { exportCatalogue } from "../../../db/transfer/export.ts";
+import { importCatalogue } from "../../../db/transfer/import.ts";
+import type { App } from "../app/harness.ts";
+import { ROOT } from "../app/process.ts";
+
+/** The organization of `sql/demo.sql`. */
+export const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
+
+/** The operations of commands on the database, of an organization or of all. */
+export function commandsOn({ database }: App) {
+  return (organizationId?: string): Queries =>
+    database.for({
+      deadline: performance.now() + 600_000,
+      caller: organizationId ? { organizationId, name: "test" } : undefined,
+    });
+}
+
+/** Runs SQL like an operator. */
+export async function execute(
+  database: Queries,
+  ...statements: string[]
+): Promise<Record<string, unknown>[]> {
+  return await database.script(async (tx) => {
+    const results = await tx.commit(...statements.map(raw));
+    return results.at(-1) as Record<string, unknown>[];
+  });
+}
+
+/** Installs the demo organization, with values that are hard to export. */
+export async function fillDemo(database: Queries): Promise<void> {
+  const demo = await readSqlFile(DEMO);
+  await database.script(async (tx) => {
+    await run(tx, demo);
+    await tx.commit();
+  });
+  await execute(
+    database,
+    `update product_prices set retail_price = 999999999999.9999, position = 0`,
+    `update custom_field_values set field_value = '123456789012345678901234567890.50'
+      where jsonb_typeof(field_value) = 'number'`,
+    String
+      .raw`update collateral set text = E'"\\" \u2028 \u0001\n😀' where text is not null`,
+    `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.000006+07'
+      where isbn13 is not null`,
+  );
+}
+
+/** The export of an organization, as text. */
+export async function exported(database: Queries): Promise<string> {
+  let text = "";
+  await exportCatalogue(database, {
+    write(lines) {
+      text += lines;
+      return Promise.resolve(true);
+    },
+  });
+  return text;
+}
+
+/** Imports the text, and returns the rejected lines as `number: reason`. */
+export async function imported(
+  database: Queries,
+  text: string | Uint8Array<ArrayBuffer>,
+): Promise<string[]> {
+  const refused: string[] = [];
+  await importCatalogue(database, new Blob([text]).stream(), {
+    refused: (number, reason) => refused.push(`${number}: ${reason}`),
+    progress() {},
+  });
+  return refused;
+}
+
+/** Runs a command in a separate process. `line` is shell code, with the command as `$0`. */
+export function command(env: Record<string, string>, line: string) {
+  return new Deno.Command("sh", {
+    args: ["-c", line, `${Deno.execPath()} run --quiet -A db/commands/cli.ts`],
+    cwd: ROOT,
+    env: { DATABASE_URL: "", DATA_DIR: "", NO_COLOR: "1", ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}

@@ -1,0 +1,22 @@
+import { uuidv7 } from "../../../db/uuid.ts";
+import type { COUNTED_FILTERS } from "../../../schema/list_query.ts";
+import { type App, idOfCode, type Organization } from "../app/harness.ts";
+
+/** The filters of lists, with two values each. */
+export type Values = Record<typeof COUNTED_FILTERS[number], string[]>;
+
+/** Two values for each filter. The formats belong to the organization. */
+export async function valuesOf(app: App, org: Organization): Promise<Values> {
+  const format = uuidv7();
+  await app.sql((sql) =>
+    sql`insert into formats (organization_id, id, name) values (${org.id}, ${format}, 'Ebook')`
+  );
+  const ids = (table: string, ...codes: string[]) =>
+    Promise.all(codes.map((code) => idOfCode(app, table, code)));
+  return {
+    publishing_status_id: await ids("publishing_statuses", "02", "04"),
+    lifecycle_status_id: await ids("lifecycle_statuses", "active", "archived"),
+    product_availability_id: await ids("product_availabilities", "20", "21"),
+    format_id: [org.format, format],
+  };
+}

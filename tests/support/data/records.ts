@@ -1,0 +1,68 @@
+import { type OwnTable, pathOfTable } from "../../../schema/records.ts";
+import { REFERENCES } from "../../../schema/references.ts";
+import { assertEquals } from "@std/assert";
+import { type App, idOfCode, type Organization } from "../app/harness.ts";
+
+/** The path of a table's records. */
+export function pathOfRecords(table: OwnTable): string {
+  return `/api${pathOfTable(table)}`;
+}
+
+/** Creates a record. Throws if the service fails. */
+export async function createRecord(
+  org: Organization,
+  table: OwnTable,
+  name = "Harbour",
+): Promise<{ id: string; path: string }> {
+  const path = pathOfRecords(table);
+  const { status, body } = await org.post(path, { name });
+  assertEquals(status, 201);
+  return { id: body.data.id, path: `${path}/${body.data.id}` };
+}
+
+/** A product body that refers to the record, twice if possible. Publishing programs have no reference. */
+export async function bodyUsing(
+  app: App,
+  table: OwnTable,
+  id: string,
+): Promise<Record<string, unknown>> {
+  const reference = REFERENCES.find((reference) =>
+    reference.table === table && !reference.isSeries
+  );
+  if (!reference) return {};
+  const { field, array } = reference;
+  switch (array) {
+    case undefined:
+      return { [field]: id };
+    case "contributors": {
+      const roles = ["A01", "E07"].map((code) =>
+        idOfCode(app, "contributor_roles", code)
+      );
+      return {
+        contributors: (await Promise.all(roles)).map((contributor_role_id) => ({
+          contributor_id: id,
+          contributor_role_id,
+        })),
+      };
+    }
+    case "custom_fields":
+      return { custom_fields: [{ field_id: id, field_value: "x" }] };
+    case "product_collections":
+      return { series_id: id, product_collections: [{ collection_id: id }] };
+  }
+}
+
+/** A product that refers to the record. */
+export async function createUse(
+  app: App,
+  org: Organization,
+  table: OwnTable,
+  { id, path }: { id: string; path: string },
+): Promise<{ id: string; path: string }> {
+  const product = await org.create(await bodyUsing(app, table, id));
+  if (table === "publishing_programs") {
+    const { status } = await org.put(`${path}/products/${product.id}`, {});
+    assertEquals(status, 204);
+  }
+  return product;
+}

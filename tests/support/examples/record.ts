@@ -1,0 +1,143 @@
+import { installDemo } from "../../../db/install.ts";
+import { DEMO } from "../../../db/sql_files.ts";
+import { createTokenVerifier } from "../../../middleware/token.ts";
+import type { Exchange } from "../../../schema/openapi/examples.ts";
+import { API } from "../../../schema/openapi/operations.ts";
+import type { ExampleRequest, Responses } from "./request.ts";
+import { REQUESTS } from "./requests.ts";
+import { type App, openApp, SETTINGS } from "../app/harness.ts";
+import { claims, hmacToken } from "../app/jwt.ts";
+
+/*
+ * Records the examples of the OpenAPI document from the service's responses. As a
+ * program, this file writes them: `deno task examples`.
+ */
+
+/** The file of the examples. */
+export const EXAMPLES = new URL(
+  "../../../schema/openapi/examples.json",
+  import.meta.url,
+);
+
+const SECRET = "a secret that has thirty-two bytes or more";
+
+/** The service with the demo organization in a new embedded database, and the headers of its callers. */
+export interface Demo extends App {
+  callers: Record<NonNullable<ExampleRequest["caller"]> | "key", HeadersInit>;
+}
+
+/** Opens the service with the demo organization. */
+export async function openDemo(): Promise<Demo> {
+  const app = await openApp(
+    { verifyToken: createTokenVerifier({ secret: SECRET }) },
+    { ...SETTINGS, url: undefined },
+  );
+  const key = await installDemo(
+    app.database.for({ deadline: performance.now() + 60_000 }),
+  );
+  const [member] = await app.sql((sql) =>
+    sql`
+      insert into organization_members (organization_id, user_id, role)
+      select id, 'owner', 'owner' from organizations
+      returning organization_id
+    `
+  );
+  const token = hmacToken(SECRET, claims({ sub: "owner" }));
+  return {
+    ...app,
+    callers: {
+      nobody: {},
+      key: { "x-api-key": key! },
+      owner: {
+        authorization: `Bearer ${token}`,
+        "x-organization-id": member!.organization_id,
+      },
+    },
+  };
+}
+
+/** Sends the requests, and returns the content of the examples file, which is reproducible. */
+export async function makeExamples(app: Demo): Promise<string> {
+  const responses: Responses = {};
+  const exchanges: Record<string, Exchange> = {};
+  for (const [name, request] of Object.entries(REQUESTS)) {
+    const { summary, operation, caller = "key", isHidden } = request;
+    const path = valueOf(request.path, responses);
+    const body = valueOf(request.body, responses);
+    const prefix = Object.hasOwn(API, operation) ? "/api" : "";
+    const { status, body: response } = await app.send(prefix + path, {
+      method: operation.split(" ")[0]!,
+      headers: {
+        ...app.callers[caller],
+        "content-type": "application/json",
+        "x-request-id": name,
+      },
+      ...body !== undefined && { body: JSON.stringify(body) },
+    });
+    responses[name] = response;
+    if (!isHidden) {
+      exchanges[name] = {
+        summary,
+        operation,
+        request: { path, body },
+        status,
+        response,
+      };
+    }
+    // Gives the next request a later time.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return withFixedValues(JSON.stringify(exchanges, null, 2) + "\n");
+}
+
+/** Resolves a value that may depend on earlier responses. */
+function valueOf<T>(
+  value: T | ((responses: Responses) => T),
+  responses: Responses,
+): T {
+  return typeof value === "function"
+    ? (value as (responses: Responses) => T)(responses)
+    : value;
+}
+
+const START = Date.parse("2026-01-01T09:00:00Z");
+
+/** The generated values, with the fixed values that replace them. */
+const GENERATED: [RegExp, (number: string) => string][] = [
+  [
+    /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g,
+    (number) => `01980000-0000-7000-8000-${number.padStart(12, "0")}`,
+  ],
+  [/\bcat_\w{12}_[\w-]{43}/g, () => "cat_3x4mp1e00001_EXAMPLE"],
+  [
+    /(?<="id": "|api-keys\/)[0-9a-z]{12}(?=")/g,
+    (number) => `3x4mp1e${number.padStart(5, "0")}`,
+  ],
+  // The parts of a cursor, in base64.
+  [/[\w-]{120,}/g, (number) => btoa(`Opaque: cursor ${number}`)],
+  [/\bP-\w{8}\b/g, (number) => `P-EXAMP1E${number}`],
+  [
+    /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
+    (number) => new Date(START + Number(number) * 1_000).toISOString(),
+  ],
+];
+
+/** Numbers the generated values in the order of the text. Values of the demo are kept. */
+async function withFixedValues(text: string): Promise<string> {
+  const demo = await Deno.readTextFile(DEMO);
+  return GENERATED.reduce((text, [pattern, fixedValue]) => {
+    const values = new Map<string, string>();
+    return text.replace(pattern, (value) => {
+      if (demo.includes(value)) return value;
+      if (!values.has(value)) {
+        values.set(value, fixedValue(`${values.size + 1}`));
+      }
+      return values.get(value)!;
+    });
+  }, text);
+}
+
+if (import.meta.main) {
+  await using app = await openDemo();
+  await Deno.writeTextFile(EXAMPLES, await makeExamples(app));
+}

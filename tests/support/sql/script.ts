@@ -1,0 +1,80 @@
+import {
+  json,
+  names,
+  raw,
+  sql,
+  type Statement,
+} from "../../../db/connections/sql.ts";
+import type { Queries } from "../../../db/database.ts";
+import type { Transaction } from "../../../db/connections/transaction.ts";
+import { splitStatements } from "../../../db/split_statements.ts";
+
+type Rows<T> = T & { readonly count: number };
+
+/** A statement that is sent when awaited, or a fragment of another statement. */
+export interface Query<T extends readonly object[]>
+  extends Statement, PromiseLike<Rows<T>> {}
+
+/** SQL without the service: a tag whose statements are sent when awaited. */
+export interface Sql {
+  // deno-lint-ignore no-explicit-any
+  <T extends readonly object[] = Record<string, any>[]>(
+    template: TemplateStringsArray,
+    ...values: readonly unknown[]
+  ): Query<T>;
+  (name: string): Statement;
+  /** The columns and values of a row, for `insert`. */
+  (row: Readonly<Record<string, unknown>>): Statement;
+  json(value: unknown): unknown;
+  unsafe(text: string): Query<object[]>;
+}
+
+/** Runs SQL in a transaction like an operator, with triggers. */
+export async function script<T>(
+  operations: Queries,
+  work: (sql: Sql) => T | PromiseLike<T>,
+): Promise<Awaited<T>> {
+  return await operations.script(async (tx) => {
+    const result = await work(sqlOf(tx));
+    await tx.commit();
+    return result;
+  });
+}
+
+/** The tag for a transaction. */
+export function sqlOf(tx: Transaction): Sql {
+  function tag(
+    first: TemplateStringsArray | string | Readonly<Record<string, unknown>>,
+    ...values: unknown[]
+  ) {
+    if (typeof first === "string") return names(first);
+    if (!isTemplate(first)) return rowOf(first);
+    const statement = sql(first, ...values);
+    return lazy(statement, async () => (await tx.send(statement))[0]);
+  }
+  return Object.assign(tag, {
+    json,
+    unsafe: (text: string) =>
+      lazy(raw(text), async () => {
+        const results = await tx.send(...splitStatements(text).map(raw));
+        return results.at(-1)!;
+      }),
+  }) as unknown as Sql;
+}
+
+function isTemplate(given: object): given is TemplateStringsArray {
+  return "raw" in given;
+}
+
+function rowOf(row: Readonly<Record<string, unknown>>): Statement {
+  const values = Object.values(row).map((value, i) =>
+    i === 0 ? sql`${value}` : sql`, ${value}`
+  );
+  return sql`(${names(...Object.keys(row))}) values (${values})`;
+}
+
+function lazy(statement: Statement, send: () => Promise<unknown>) {
+  const then: Promise<unknown>["then"] = (...handlers) =>
+    send().then(...handlers);
+  return { ...statement, then };
+}
