@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/errors.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
-import { brokenConstraint } from "./connections/sqlstate.ts";
+import { brokenConstraint } from "./connections/errors.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
 

@@ -1,6 +1,6 @@
 import type { Queries } from "./database.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
-import { noTimeLimits } from "./connections/time_limits.ts";
+import { noTimeLimits } from "./connections/transaction.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import { startOriginIfCopied } from "./origin.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Caller } from "./connections/queue.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
-import { isConflict } from "./connections/sqlstate.ts";
+import { isConflict } from "./connections/errors.ts";
 import {
   type Database,
   type DatabaseSettings,

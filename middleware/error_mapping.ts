@@ -2,7 +2,7 @@ import {
   isDatabaseError,
   isLockTimeout,
   isTransient,
-} from "../db/connections/sqlstate.ts";
+} from "../db/connections/errors.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 
 /** The error for the client. Its cause keeps internal details for the log. */

@@ -1,4 +1,4 @@
-import { connectionAdvice } from "../db/connections/advice.ts";
+import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
 import { checkMigrated, install, installDemo } from "../db/install.ts";
 import { openReplica } from "../db/replica.ts";

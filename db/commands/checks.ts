@@ -1,7 +1,7 @@
 import type { Config } from "../../schema/config.ts";
-import { connectionAdvice } from "../connections/advice.ts";
+import { connectionAdvice } from "../connections/errors.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
-import { noTimeLimits } from "../connections/time_limits.ts";
+import { noTimeLimits } from "../connections/transaction.ts";
 import { type Queries, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";

@@ -1,6 +1,6 @@
 import { readConfig } from "../../schema/config.ts";
-import { connectionAdvice } from "../connections/advice.ts";
-import { isOfUnknownOrganization } from "../connections/sqlstate.ts";
+import { connectionAdvice } from "../connections/errors.ts";
+import { isOfUnknownOrganization } from "../connections/errors.ts";
 import { openDatabase } from "../database.ts";
 import { usageError } from "./arguments.ts";
 import { calls, COMMANDS, help } from "./commands.ts";

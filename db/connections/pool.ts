@@ -2,7 +2,7 @@ import type { Connection } from "./connection.ts";
 import { pause } from "./deadline.ts";
 import { type Caller, type Kind, type Load, Queue } from "./queue.ts";
 import { type Lease, Slot } from "./slot.ts";
-import { isConflict, isConnectionLoss } from "./sqlstate.ts";
+import { isConflict, isConnectionLoss } from "./errors.ts";
 
 interface PoolSettings {
   connections: number;

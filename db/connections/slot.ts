@@ -1,7 +1,7 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
 import { pause, withDeadline } from "./deadline.ts";
-import { requiresNewConnection } from "./sqlstate.ts";
+import { requiresNewConnection } from "./errors.ts";
 
 /** The exclusive use of a connection by one operation. */
 export interface Lease {

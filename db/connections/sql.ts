@@ -75,21 +75,23 @@ export function names(...columns: readonly string[]): Statement {
 
 /**
  * The condition that a column is one of these UUIDs. A statement with one UUID is
- * prepared. With several, it is planned at each execution: a plan that was cached
- * while the table was small would scan the whole table.
+ * prepared. With several, it is planned at each execution unless `plan` is `generic`: a
+ * plan that was cached while the table was small would scan the whole table.
  */
-export function among(ids: readonly string[]): Statement {
-  return ids.length === 1
-    ? sql`= ${ids[0]}`
-    : unprepared(sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`);
+export function isOneOf(
+  ids: readonly string[],
+  { plan }: { plan?: "generic" } = {},
+): Statement {
+  const condition = sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
+  if (plan === "generic") return condition;
+  return ids.length === 1 ? sql`= ${ids[0]}` : unprepared(condition);
 }
 
 /**
- * A parameter whose value is hidden from the planner, by a subselect. A prepared
- * statement keeps one plan for all values unless plans for single values look cheaper.
- * Then PostgreSQL plans it at each execution, which can take longer than running it.
+ * A parameter wrapped in a subselect, so that its value cannot tempt the planner away
+ * from the cached generic plan.
  */
-export function hidden(value: unknown, type: string): Statement {
+export function opaque(value: unknown, type: string): Statement {
   return sql`(select ${value}::${raw(type)})`;
 }
 

@@ -1,8 +1,8 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection, Reply, Writer } from "./connection.ts";
 import type { Lease } from "./slot.ts";
-import type { Results, Statement } from "./sql.ts";
-import { isConflict, isConnectionLoss } from "./sqlstate.ts";
+import { type Results, sql, type Statement } from "./sql.ts";
+import { isConflict, isConnectionLoss } from "./errors.ts";
 
 /** A transaction, which pipelines statements: it sends several in one round trip. */
 export interface Transaction {
@@ -106,3 +106,14 @@ function isInDoubt(
 ): boolean {
   return isCommit ? !isConflict(error) : isConnectionLoss(error) && !isEnded;
 }
+
+/** Removes the time limits of a transaction. `transaction_timeout` is new in PostgreSQL 17. */
+export const noTimeLimits: readonly Statement[] = [
+  sql`set local statement_timeout = 0`,
+  sql`set local lock_timeout = 0`,
+  sql`
+    select set_config(s.name, '0', true)
+    from pg_settings s
+    where s.name = 'transaction_timeout'
+  `,
+];

@@ -5,10 +5,10 @@ import {
   NARROWING,
 } from "../../schema/list_query.ts";
 import {
-  among,
-  hidden,
+  isOneOf,
   json,
   names,
+  opaque,
   organization,
   sql,
   type Statement,
@@ -58,7 +58,7 @@ export function total(query: ListQuery): Statement {
       from (
         select ${key} as sort_key, p.id ${found}
         order by ${order}
-        limit ${hidden(String(end + 1n), "bigint")}
+        limit ${opaque(String(end + 1n), "bigint")}
       ) p
     ) end
     from (
@@ -118,7 +118,7 @@ export function countProducts(
       on w.id = p.id
     cross join lateral (values ${moves}) f (filter, value, by)
     where p.organization_id = ${organization}
-      and p.id ${among(rows.map(({ id }) => id))} and f.value is not null
+      and p.id ${isOneOf(rows.map(({ id }) => id))} and f.value is not null
     group by p.organization_id, f.filter, f.value
     having sum(f.by) <> 0
     order by f.filter, f.value

@@ -1,5 +1,5 @@
 import {
-  among,
+  isOneOf,
   organization,
   sql,
   type Statement,
@@ -15,7 +15,7 @@ export function deleteProducts(ids: readonly string[]): Statement[] {
       insert into product_deletions (organization_id, product_id)
       select p.organization_id, p.id
       from products p
-      where p.organization_id = ${organization} and p.id ${among(ids)}
+      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
       on conflict (organization_id, product_id) do update set
         change_version = excluded.change_version,
         deleted_at = excluded.deleted_at
@@ -35,7 +35,7 @@ export function deleteProducts(ids: readonly string[]): Statement[] {
     `,
     sql`
       delete from products p
-      where p.organization_id = ${organization} and p.id ${among(ids)}
+      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
     `,
   ];
 }

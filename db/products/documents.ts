@@ -1,5 +1,5 @@
 import {
-  among,
+  isOneOf,
   organization,
   sql,
   type Statement,
@@ -99,7 +99,7 @@ export function currentProducts(...ids: string[]): Statement<Answer> {
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
-    where p.organization_id = ${organization} and p.id ${among(ids)}
+    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `;
 }
 
@@ -126,7 +126,7 @@ export function builtProduct(id: string) {
  */
 export function storeProducts(ids: readonly string[]): Statement[] {
   const selected = sql`
-    p.organization_id = ${organization} and p.id ${among(ids)}
+    p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `;
   return [
     sql`select from products p where ${selected} order by p.id for key share nowait`,

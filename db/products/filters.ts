@@ -6,7 +6,7 @@ import {
   REFERENCE_FILTERS,
 } from "../../schema/list_query.ts";
 import {
-  among,
+  isOneOf,
   organization,
   raw,
   sql,
@@ -26,7 +26,7 @@ export function conditions(query: ListQuery): Statement[] {
   return [
     ...[...COUNTED_FILTERS, ...REFERENCE_FILTERS].flatMap((column) => {
       const ids = query[column];
-      return ids ? [sql` and p.${raw(column)} ${among(ids)}`] : [];
+      return ids ? [sql` and p.${raw(column)} ${isOneOf(ids)}`] : [];
     }),
     ...LINK_FILTERS.flatMap((column) => {
       const ids = query[column];
@@ -52,6 +52,8 @@ function linked(column: keyof typeof LINKS, ids: string[]): Statement {
   return sql` and p.id in (
     select x.product_id
     from ${raw(LINKS[column])} x
-    where x.organization_id = ${organization} and x.${raw(column)} ${among(ids)}
+    where x.organization_id = ${organization} and x.${raw(column)} ${
+    isOneOf(ids)
+  }
   )`;
 }

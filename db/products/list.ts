@@ -1,7 +1,7 @@
 import { invalid } from "../../schema/errors.ts";
 import { DEFAULT_SORT, type ListQuery } from "../../schema/list_query.ts";
 import {
-  hidden,
+  opaque,
   organization,
   raw,
   sql,
@@ -103,7 +103,7 @@ function pageOf(
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && keptCount(query);
   const range = isPrepared
-    ? sql`limit ${hidden(limit, "bigint")} offset ${hidden(offset, "bigint")}`
+    ? sql`limit ${opaque(limit, "bigint")} offset ${opaque(offset, "bigint")}`
     : sql`limit ${limit} offset ${offset}`;
   const { key, order } = SORTING[sort];
   const found = sql`

@@ -1,6 +1,6 @@
 import { MAX_ENTRIES } from "../../schema/objects.ts";
 import {
-  among,
+  isOneOf,
   json,
   names,
   organization,
@@ -31,7 +31,7 @@ export function changing(table: string, columns: string[]) {
     if (rows.length === 0) return [];
     const isNamed = sql`
       x.organization_id = ${organization}
-      and x.product_id ${among(productIds)}
+      and x.product_id ${isOneOf(productIds)}
       and x.product_id = (e.entry ->> 'product_id')::uuid
       and x.id = (e.entry ->> 'id')::uuid ${ofItsType}
     `;
@@ -84,7 +84,7 @@ export function appending(table: string, columns: string[]) {
       ) stored
       join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
         on r.product_id = p.id
-      where p.organization_id = ${organization} and p.id ${among(productIds)}
+      where p.organization_id = ${organization} and p.id ${isOneOf(productIds)}
     `];
   };
 }
@@ -108,7 +108,7 @@ export function upserting(table: string, keys: string[], values: string[]) {
       join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
         on r.product_id = p.id
       where p.organization_id = ${organization}
-        and p.id ${among(productIds)}
+        and p.id ${isOneOf(productIds)}
       on conflict (organization_id, product_id, ${names(...keys)})
       do update set ${changes}
     `];
@@ -125,7 +125,7 @@ export function pruning(table: string, keys: string[]) {
     return [sql`
       delete from ${raw(table)} x
       where x.organization_id = ${organization}
-        and x.product_id ${among(productIds)}
+        and x.product_id ${isOneOf(productIds)}
         and (x.product_id, ${stored}) not in (
           select product_id, ${keyNames}
           from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})

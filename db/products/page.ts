@@ -1,5 +1,5 @@
 import type { ListQuery } from "../../schema/list_query.ts";
-import { hidden, raw, sql, type Statement } from "../connections/sql.ts";
+import { opaque, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { storeProducts } from "./documents.ts";
 import {
@@ -39,7 +39,7 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
   return Object.entries(ARRAYS)
     .filter(([name]) => isIncluded(name) || include.size > 1)
     .map(([name, array]) =>
-      sql` || case when ${hidden(isIncluded(name), "boolean")}
+      sql` || case when ${opaque(isIncluded(name), "boolean")}
         then ',"${raw(name)}":' || ${array}
         else ''
       end`

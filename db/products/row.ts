@@ -1,6 +1,6 @@
 import { COLUMNS, type ProductBody } from "../../schema/product.ts";
 import {
-  among,
+  isOneOf,
   json,
   names,
   organization,
@@ -8,7 +8,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
+import { brokenConstraint } from "../connections/errors.ts";
 import { nextUpdate } from "../times.ts";
 
 /** A change of one product. */
@@ -73,7 +73,7 @@ export function lockProducts(
     from (
       select
       from products p
-      where p.organization_id = ${organization} and p.id ${among(ids)}
+      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
       order by p.id
       for ${raw(strength)}
     ) locked
@@ -135,7 +135,7 @@ export function knownForms(changes: readonly Change[]): Statement[] {
     body.product_form_id && !isStored(body) ? [body.product_form_id] : []
   );
   if (forms.length === 0) return [];
-  const known = sql`from product_forms x where x.id ${among(forms)}`;
+  const known = sql`from product_forms x where x.id ${isOneOf(forms)}`;
   return [sql`select where ${finds(new Set(forms).size, known)}`];
 }
 
@@ -174,5 +174,5 @@ export function setProductForms(changes: readonly Change[]): Statement[] {
 
 /** The condition that a column is the id of one of these products. */
 export function idsOf(changes: readonly Change[]): Statement {
-  return among(changes.map(({ id }) => id));
+  return isOneOf(changes.map(({ id }) => id));
 }

@@ -1,6 +1,6 @@
 import type { Match } from "../../schema/batch.ts";
 import {
-  among,
+  isOneOf,
   json,
   organization,
   sql,
@@ -50,7 +50,7 @@ export function lockMatches(
     select p.id, p.isbn13, p.isbn10, p.product_code
     from products p
     where p.organization_id = ${organization} and (
-      p.id ${among(ids)}
+      p.id ${isOneOf(ids)}
       or p.isbn13 = ${oneOfValues("isbn13")}
       or p.isbn10 = ${oneOfValues("isbn10")}
       or p.product_code = ${oneOfValues("product_code")}

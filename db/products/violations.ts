@@ -10,12 +10,12 @@ import {
 import { MAX_ENTRIES } from "../../schema/objects.ts";
 import { REFERENCES } from "../../schema/references.ts";
 import {
-  among,
+  isOneOf,
   organization,
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
+import { brokenConstraint } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { notFound } from "./read.ts";
 import { type Change, ROWS_FOUND } from "./row.ts";
@@ -119,7 +119,7 @@ export function idsInPrograms(
     select distinct x.product_id
     from publishing_program_products x
     where x.organization_id = ${organization}
-      and x.product_id ${among(ids)}
+      and x.product_id ${isOneOf(ids)}
   `;
 }
 

@@ -1,5 +1,5 @@
 import { organization, sql } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
+import { brokenConstraint } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { notFound as productNotFound } from "../products/read.ts";
 import { notFound } from "./shown_record.ts";

@@ -7,7 +7,7 @@ import {
 import { nounOf, type OwnTable } from "../../schema/records.ts";
 import { type Reference, REFERENCES } from "../../schema/references.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/sqlstate.ts";
+import { brokenConstraint } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 
 /** The tables that store a product's arrays. */

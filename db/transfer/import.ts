@@ -1,5 +1,5 @@
-import { names, organization, sql } from "../connections/sql.ts";
-import { dataErrorMessage, isDataError } from "../connections/sqlstate.ts";
+import { isOneOf, names, organization, sql } from "../connections/sql.ts";
+import { dataErrorMessage, isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { missesRows } from "../products/row.ts";
 import {
@@ -16,7 +16,6 @@ import {
 } from "./parse_line.ts";
 import { type Line, selectLines, transferSettings } from "./read_lines.ts";
 import {
-  anyOf,
   checkUndistributed,
   clearRecords,
   lockRecords,
@@ -160,7 +159,11 @@ async function writeAll(
     const results = await tx.send(
       ...transferSettings,
       lockRecords(format, ids),
-      selectLines(kind, format, sql`and id ${anyOf(ids)}`),
+      selectLines(
+        kind,
+        format,
+        sql`and id ${isOneOf(ids, { plan: "generic" })}`,
+      ),
     );
     const stored = new Map(
       (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),

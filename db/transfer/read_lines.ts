@@ -5,7 +5,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { noTimeLimits } from "../connections/time_limits.ts";
+import { noTimeLimits } from "../connections/transaction.ts";
 import type { TableFormat } from "./kinds.ts";
 
 /** A record and its line, without the line break. */

@@ -1,4 +1,5 @@
 import {
+  isOneOf,
   names,
   organization,
   raw,
@@ -26,7 +27,9 @@ export function lockRecords(
   return sql`
     select
     from ${raw(table)} x
-    where x.organization_id = ${organization} and x.id ${anyOf(ids)}
+    where x.organization_id = ${organization} and x.id ${
+    isOneOf(ids, { plan: "generic" })
+  }
     order by x.id
     for no key update
   `;
@@ -46,7 +49,9 @@ export function clearRecords(
   const remove = (table: string, link: string) =>
     sql`
       delete from ${raw(table)} x
-      where x.organization_id = ${organization} and x.${raw(link)} ${anyOf(ids)}
+      where x.organization_id = ${organization} and x.${raw(link)} ${
+      isOneOf(ids, { plan: "generic" })
+    }
     `;
   return [
     lockRecords(format, ids),
@@ -78,7 +83,7 @@ export function writeRecords(
   const unwritten = sql`
     from products
     where products.organization_id = ${organization}
-      and products.id ${anyOf(ids)} and not ${isWritten}
+      and products.id ${isOneOf(ids, { plan: "generic" })} and not ${isWritten}
   `;
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
@@ -174,18 +179,12 @@ function releaseSeries(ids: readonly string[]): Statement {
   return sql`
     update products p
     set series_id = null, updated_at = '-infinity'
-    where p.organization_id = ${organization} and p.id ${anyOf(ids)}
+    where p.organization_id = ${organization} and p.id ${
+    isOneOf(ids, { plan: "generic" })
+  }
   `;
 }
 
 function elementsOf(lines: string): Statement {
   return sql`jsonb_array_elements(${lines}::text::jsonb)`;
-}
-
-/**
- * The condition that a column is one of these ids. Unlike `among` of `sql.ts`, it
- * always uses the generic plan.
- */
-export function anyOf(ids: readonly string[]): Statement {
-  return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }

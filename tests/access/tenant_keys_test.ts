@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { brokenConstraint } from "../../db/connections/sqlstate.ts";
+import { brokenConstraint } from "../../db/connections/errors.ts";
 import { idOfCode, openApp } from "../support/app/harness.ts";
 
 Deno.test("The keys of the schema", async (t) => {

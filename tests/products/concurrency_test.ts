@@ -1,6 +1,6 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
-import { brokenConstraint } from "../../db/connections/sqlstate.ts";
+import { brokenConstraint } from "../../db/connections/errors.ts";
 import { assertHas } from "../support/client/expect.ts";
 import {
   type App,
