@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { DateTime, isFuture } from "./date_time.ts";
-import { fields } from "./objects.ts";
+import { closedObject } from "./objects.ts";
 import { Time } from "./parameters.ts";
 import { described, heading, oneOf, optional, Timestamp } from "./values.ts";
 
@@ -9,7 +9,7 @@ export const Scope = oneOf("read", "write");
 export type Scope = v.InferOutput<typeof Scope>;
 
 /** The body of `POST /api-keys`. */
-export const NewApiKey = fields({
+export const NewApiKey = closedObject({
   name: heading(200),
   scope: Scope,
   expires_at: optional(v.pipe(

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { ApiError, type ErrorDetail, invalid, invalidBody } from "./errors.ts";
-import { chosen, fields, isObject, object } from "./objects.ts";
-import { CreateProduct, type ProductBody, UpdateProduct } from "./product.ts";
+import { CreateProduct, type ProductBody, UpdateProduct } from "./bodies.ts";
+import { chosen, closedObject, isObject, object } from "./objects.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
 
 /** The maximum number of operations in a batch. */
@@ -20,19 +20,19 @@ function batch<
   const U extends v.GenericSchema,
 >(created: C, changed: U) {
   const operations = {
-    create: fields({ method: v.literal("create"), body: created }),
-    update: fields({
+    create: closedObject({ method: v.literal("create"), body: created }),
+    update: closedObject({
       method: v.literal("update"),
       id: SentUuid,
       body: changed,
       if_match: IfMatch,
     }),
-    delete: fields({
+    delete: closedObject({
       method: v.literal("delete"),
       id: SentUuid,
       if_match: IfMatch,
     }),
-    upsert: fields({
+    upsert: closedObject({
       method: v.literal("upsert"),
       match: Match,
       body: changed,
@@ -42,7 +42,7 @@ function batch<
   type Schema = v.GenericSchema<unknown, v.InferOutput<Operation>>;
   const options: Record<string, Schema> = operations;
   const unknown = object({ method: oneOf(...Object.keys(options)) });
-  return fields({
+  return closedObject({
     operations: v.pipe(
       v.array(v.unknown(), "invalid_type: Expected an array"),
       v.minLength(1, "too_few: At least one operation"),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Fields, Rows } from "./fields.ts";
 import {
   choices,
   embeds,
@@ -8,33 +9,43 @@ import {
   Uuids,
   wholeNumber,
 } from "./parameters.ts";
-import { PRODUCT_TYPES } from "./product.ts";
+import { ARRAYS, PRODUCT_TYPES, SCALARS } from "./product.ts";
 import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
-/** The filters of the specification (4.2). `product_counts` stores a count for each of their values. */
-const COUNTED = {
-  publishing_status_id: ids("Products with one of these publishing statuses."),
-  lifecycle_status_id: ids("Products with one of these lifecycle statuses."),
-  product_availability_id: ids("Products with one of these availabilities."),
-  format_id: ids("Products in one of these formats."),
-};
+/** A filter of lists by the ids of records. */
+export interface ReferenceFilter {
+  name: `${string}_id`;
+  description: string;
+  /** Where the reference is stored: in `products`, or in rows of a product. */
+  table: string;
+  column: string;
+  /** Whether `product_counts` stores a count for each value. */
+  isCounted: boolean;
+}
 
-/** Filters on other reference columns of `products`. */
-const BY_REFERENCE = {
-  publisher_id: ids("Products of one of these publishers."),
-  imprint_id: ids("Products of one of these imprints."),
-  division_id: ids("Products of one of these divisions."),
-  season_id: ids("Products of one of these seasons."),
-  license_id: ids("Products under one of these licenses."),
-  title_id: ids("Products of one of these parent titles."),
-  series_id: ids("Products of one of these series."),
-};
+export const REFERENCE_FILTERS: readonly ReferenceFilter[] = [
+  ...filtersOf("products", SCALARS),
+  ...Object.values<Rows>(ARRAYS).flatMap(({ table, fields }) =>
+    filtersOf(table, fields)
+  ),
+];
 
-/** Filters on references in arrays of a product. */
-const BY_LINK = {
-  collection_id: ids("Products in one of these collections."),
-  contributor_id: ids("Products with one of these contributors."),
-};
+/** The filters of the specification (4.2). */
+export const COUNTED_FILTERS = REFERENCE_FILTERS
+  .filter(({ isCounted }) => isCounted).map(({ name }) => name);
+
+function filtersOf(table: string, fields: Fields): ReferenceFilter[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const refers = field.kind === "column" ? field.refers : undefined;
+    if (!refers?.filter) return [];
+    const { filter: description, isCounted = false, isSeries } = refers;
+    const filter = { name: name as `${string}_id`, description, isCounted };
+    // A series is one of the product's collections, and that table has the index.
+    return isSeries
+      ? { ...filter, table: "product_collections", column: "collection_id" }
+      : { ...filter, table, column: name };
+  });
+}
 
 /** Filters that match at most a few products, by exact value. */
 const EXACT = {
@@ -46,10 +57,7 @@ const EXACT = {
   ),
 };
 
-export const COUNTED_FILTERS = names(COUNTED);
-export const REFERENCE_FILTERS = names(BY_REFERENCE);
-export const LINK_FILTERS = names(BY_LINK);
-export const EXACT_FILTERS = names(EXACT);
+export const EXACT_FILTERS = Object.keys(EXACT) as (keyof typeof EXACT)[];
 
 /** The orders of a list. `-` means descending. */
 export const SORTS = [
@@ -68,26 +76,28 @@ export type Sort = typeof SORTS[number];
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
+/** The arrays that a list embeds by `include`: first those of the specification (4.2). */
+const INCLUDED = Object.entries<Rows>(ARRAYS)
+  .filter(([, { inLists }]) => inLists !== "none")
+  .sort(([, { path: one }], [, { path: other }]) =>
+    Number(!one) - Number(!other)
+  )
+  .map(([name]) => name);
+
 /** The arrays that a list embeds in its products. */
 export const Include = described(
   "Arrays to embed in each product. `product_territories` includes only the markets.",
   v.optional(
     embeds({
-      product_territories: "product_territories",
-      product_sales_rights: "product_sales_rights",
+      ...Object.fromEntries(INCLUDED.map((name) => [name, name])),
       sales_rights: "product_sales_rights",
-      product_prices: "product_prices",
-      packing_configurations: "packing_configurations",
-      contributors: "contributors",
-      custom_fields: "custom_fields",
-      collateral: "collateral",
     }),
     "",
   ),
 );
 
-/** The parameters of `GET /products`. */
-export const ProductParameters = v.object({
+/** Parameters of `GET /products` besides the filters by references. */
+const PARAMETERS = {
   page: described(
     "The page, counted from 1.",
     v.optional(wholeNumber(Number.MAX_SAFE_INTEGER), "1"),
@@ -110,26 +120,30 @@ export const ProductParameters = v.object({
     v.optional(Time),
   ),
   ...EXACT,
-  ...COUNTED,
-  ...BY_REFERENCE,
-  ...BY_LINK,
   product_type: described(
     "Products of one of these types.",
     v.optional(choices(PRODUCT_TYPES)),
   ),
+};
+
+/** The parameters of `GET /products`. */
+export const ProductParameters = v.object({
+  ...PARAMETERS,
+  ...Object.fromEntries(
+    REFERENCE_FILTERS.map(({ name, description }) => [
+      name,
+      described(description, v.optional(Uuids)),
+    ]),
+  ) as Record<`${string}_id`, v.GenericSchema<unknown, string[] | undefined>>,
 });
 
-export type ListQuery = v.InferOutput<typeof ProductParameters>;
+export type ListQuery =
+  & v.InferOutput<
+    v.ObjectSchema<typeof PARAMETERS, undefined>
+  >
+  & { [reference: `${string}_id`]: string[] | undefined };
 
 /** The parameters that narrow a list. */
-export const NARROWING = names(ProductParameters.entries).filter((name) =>
-  !["page", "limit", "include", "sort"].includes(name)
-);
-
-function ids(description: string) {
-  return described(description, v.optional(Uuids));
-}
-
-function names<const E extends object>(entries: E) {
-  return Object.keys(entries) as (keyof E)[];
-}
+export const NARROWING =
+  (Object.keys(ProductParameters.entries) as (keyof ListQuery)[])
+    .filter((name) => !["page", "limit", "include", "sort"].includes(name));

@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { boundedArray } from "./bounded_array.ts";
-import { Day } from "./values.ts";
+import { MAX_ERRORS } from "./errors.ts";
 
 /** The maximum number of unknown fields reported per object. */
 const MAX_UNKNOWN = 20;
@@ -21,14 +20,14 @@ export function object<const E extends v.ObjectEntries>(entries: E) {
 
 /**
  * An object with only these fields. Unknown fields are errors. The fields in
- * `answered` occur only in responses. Bodies may contain them, and they are dropped,
- * so that clients can send a response back.
+ * `ignored` occur only in responses. Bodies may contain them, and they are dropped, so
+ * that clients can send a response back.
  */
-export function fields<const E extends v.ObjectEntries>(
+export function closedObject<const E extends v.ObjectEntries>(
   entries: E,
-  answered: readonly string[] = [],
+  ignored: readonly string[] = [],
 ) {
-  const known = new Set([...Object.keys(entries), ...answered]);
+  const known = new Set([...Object.keys(entries), ...ignored]);
   return v.intersect([
     object(entries),
     v.pipe(
@@ -44,50 +43,12 @@ export function fields<const E extends v.ObjectEntries>(
       v.transform(() => ({})),
       v.metadata({
         properties: Object.fromEntries(
-          answered.map((name) => [name, { readOnly: true }]),
+          ignored.map((name) => [name, { readOnly: true }]),
         ),
         additionalProperties: false,
       }),
     ),
   ]);
-}
-
-/** The object, with an error if its `valid_to` is before its `valid_from`. */
-export function dated<const S extends v.GenericSchema>(object: S) {
-  return v.pipe(
-    object,
-    v.rawCheck<v.InferOutput<S>>(({ dataset, addIssue }) => {
-      const input: unknown = dataset.value;
-      if (!isObject(input)) return;
-      const { valid_from: from, valid_to: to } = input;
-      if (!v.is(Day, from) || !v.is(Day, to) || from <= to) return;
-      addIssue({
-        message: "invalid_date: Expected a date that is not before valid_from",
-        path: at("valid_to"),
-      });
-    }),
-  );
-}
-
-type Creating<E> = {
-  [F in keyof E]: E[F] extends v.GenericSchema<infer I>
-    ? null extends I ? v.OptionalSchema<E[F], undefined> : E[F]
-    : never;
-};
-
-/** The fields of a new record. A nullable field may be absent. */
-export function creating<const E extends v.ObjectEntries>(entries: E) {
-  return Object.fromEntries(
-    Object.entries(entries).map(([field, schema]) => [
-      field,
-      v.is(schema, null) ? v.optional(schema) : schema,
-    ]),
-  ) as Creating<E>;
-}
-
-/** The fields of an update. An absent field keeps its value. */
-export function changing<const E extends v.ObjectEntries>(entries: E) {
-  return v.partial(v.object(entries)).entries;
 }
 
 /**
@@ -134,6 +95,31 @@ export function list<const S extends v.GenericSchema>(
   );
 }
 
+/**
+ * `v.array` without the validation of more entries after `MAX_ERRORS`: an error takes
+ * fifty times as long as a valid value, and a body has room for 100,000.
+ */
+function boundedArray<const S extends v.GenericSchema>(
+  entry: S,
+): v.ArraySchema<S, undefined> {
+  return {
+    ...v.array(entry),
+    "~run"(dataset, config) {
+      let errors = 0;
+      const counting: S = {
+        ...entry,
+        "~run"(value, config) {
+          if (errors > MAX_ERRORS) return { typed: true, value: value.value };
+          const result = entry["~run"](value, config);
+          errors += result.issues?.length ?? 0;
+          return result;
+        },
+      };
+      return v.array(counting)["~run"](dataset, config);
+    },
+  };
+}
+
 export const DUPLICATE = "duplicate: An earlier entry has the same value";
 
 /** The path to an issue. `errors.ts` reads only its keys. */
@@ -173,4 +159,13 @@ function collect(
       }
     }
   }
+}
+
+/** The same function, which returns one schema per description: the OpenAPI document names schemas by identity. */
+export function remembered<D extends object, S>(make: (described: D) => S) {
+  const made = new WeakMap<D, S>();
+  return (described: D): S => {
+    if (!made.has(described)) made.set(described, make(described));
+    return made.get(described)!;
+  };
 }

@@ -112,15 +112,25 @@ export const ONIX_CODES = {
 
 export type OnixList = keyof typeof ONIX_CODES;
 
-/** A code of the list, described by its number for `/code-lists/{number}`. */
-export function code(
-  list: OnixList,
-  message = `Expected a code of ONIX List ${list}`,
-) {
-  return v.pipe(
-    v.picklist(ONIX_CODES[list], `invalid_code: ${message}`),
-    v.description(`A code of ONIX List ${list}.`),
-  );
+/** What the message about an unknown code expects, if not "a code of ONIX List …". */
+const EXPECTED: { [list in OnixList]?: string } = {
+  96: "a currency of ISO 4217, in capitals",
+};
+
+const SCHEMAS = new Map(
+  (Object.keys(ONIX_CODES) as unknown as OnixList[]).map((list) => {
+    const expected = EXPECTED[list] ?? `a code of ONIX List ${list}`;
+    const schema = v.pipe(
+      v.picklist(ONIX_CODES[list], `invalid_code: Expected ${expected}`),
+      v.description(`A code of ONIX List ${list}.`),
+    );
+    return [Number(list), schema];
+  }),
+);
+
+/** A code of the list, described by its number for `/code-lists/{number}`. One schema for each list. */
+export function code(list: OnixList) {
+  return SCHEMAS.get(list)!;
 }
 
 function codes(text: string): readonly string[] {

@@ -1,10 +1,17 @@
 import * as v from "valibot";
-import { field, type Fields, same } from "./entry.ts";
-import { heading, text, Uuid } from "./values.ts";
+import {
+  assigned,
+  column,
+  type Fields,
+  refers,
+  required,
+  time,
+} from "./fields.ts";
+import { described, heading, text, Uuid } from "./values.ts";
 
 /*
- * The records that products refer to. A new resource needs a row here and a
- * migration. Its routes, statements, validation and OpenAPI follow from the row.
+ * The records that products refer to. A new resource needs a row here and a migration.
+ * Its routes, statements, validation and OpenAPI follow from the row.
  */
 
 const Colour = v.pipe(
@@ -15,36 +22,24 @@ const Colour = v.pipe(
   ),
 );
 
-const nullableText = v.nullable(v.string());
+const id = assigned(Uuid);
 
-/** The records of an organization, by table. Every table also has `id` and times. */
+/** The records of an organization, by table. */
 const OWN = {
-  licenses: own("License", {
-    badge_colour: field(v.nullable(Colour), nullableText),
-  }),
-  seasons: own("Season", {}),
-  publishers: own("Publisher", {}),
-  divisions: own("Division", {}),
-  imprints: own("Imprint", {}),
+  licenses: own("License", { badge_colour: column(Colour, v.string()) }),
+  seasons: own("Season"),
+  publishers: own("Publisher"),
+  divisions: own("Division"),
+  imprints: own("Imprint"),
   collections: own("Collection", {
-    collection_type: field(v.nullable(text()), nullableText),
+    collection_type: column(text(), v.string()),
   }),
-  formats: own("Format", { product_form_id: same(v.nullable(Uuid)) }),
-  titles: own("Title", {}),
-  contributors: own("Contributor", {}),
-  custom_fields: own("CustomField", {}),
-  publishing_programs: own("PublishingProgram", {}),
+  formats: own("Format", { product_form_id: refers("product_forms") }),
+  titles: own("Title"),
+  contributors: own("Contributor"),
+  custom_fields: own("CustomField"),
+  publishing_programs: own("PublishingProgram"),
 };
-
-function own<const T extends string, const C extends Fields>(
-  type: T,
-  columns: C,
-) {
-  return {
-    type,
-    columns: { name: field(heading(500), v.string()), ...columns },
-  };
-}
 
 /** The code lists that all organizations share, by table. */
 const SHARED = {
@@ -55,26 +50,39 @@ const SHARED = {
   lifecycle_statuses: shared("LifecycleStatus"),
 };
 
-function shared<const T extends string>(type: T) {
-  const column = { answer: v.string() };
-  return { type, columns: { code: column, name: column } };
+function own<const T extends string>(type: T, fields: Fields = {}) {
+  const name = required(column(heading(500), v.string()));
+  const all: Fields = {
+    id,
+    name,
+    ...fields,
+    created_at: time,
+    updated_at: time,
+  };
+  return { type, fields: all };
 }
 
-/** Every table of records, with the type of its records and its columns. */
-export const RECORDS = { ...OWN, ...SHARED };
+function shared<const T extends string>(type: T) {
+  const text = assigned(v.string());
+  const all: Fields = { id, code: text, name: text };
+  return { type, fields: all };
+}
 
 export type OwnTable = keyof typeof OWN;
 
 export type SharedTable = keyof typeof SHARED;
 
-export type RecordTable = keyof typeof RECORDS;
+export type RecordTable = OwnTable | SharedTable;
+
+/** Every table of records, with the type of its records and its fields. */
+export const RECORDS = { ...OWN, ...SHARED };
 
 export const OWN_TABLES = Object.keys(OWN) as OwnTable[];
 
 export const SHARED_TABLES = Object.keys(SHARED) as SharedTable[];
 
 /** Whether all organizations share the records of the table. */
-export function isShared(table: RecordTable): table is SharedTable {
+export function isShared(table: string): table is SharedTable {
   return Object.hasOwn(SHARED, table);
 }
 
@@ -87,3 +95,9 @@ export function pathOfTable(table: RecordTable): string {
 export function nounOf(table: RecordTable): string {
   return RECORDS[table].type.replace(/\B[A-Z]/g, " $&").toLowerCase();
 }
+
+/** The number of products that refer to a record, in responses to `GET` of one record. */
+export const PRODUCTS = assigned(described(
+  "The number of products that refer to the record. Only in responses to `GET` of one record. `If-None-Match` notices a change of it, `If-Match` does not.",
+  v.optional(v.pipe(v.number(), v.integer())),
+));

@@ -1,19 +1,17 @@
 import * as v from "valibot";
 import { ApiKey, IssuedApiKey, NewApiKey } from "../api_key.ts";
 import { DescribedBatch } from "../batch.ts";
-import { CHANGED, CREATED } from "../collateral.ts";
-import * as entries from "../entries.ts";
-import { CreateProduct, UpdateProduct } from "../product.ts";
-import { createBody, recordResponse, updateBody } from "../record_bodies.ts";
+import * as bodies from "../bodies.ts";
+import type { Fields, Rows } from "../fields.ts";
+import { code } from "../onix_codes.ts";
+import { ARRAYS } from "../product.ts";
 import {
   isShared,
   type OwnTable,
   RECORDS,
   type RecordTable,
 } from "../records.ts";
-import * as responses from "../response.ts";
-import * as rights from "../rights.ts";
-import { SalesRightsBody, TerritoriesBody } from "../rights_bodies.ts";
+import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
 import { ErrorDetail, Meta, page, success, Whole } from "./envelopes.ts";
 
@@ -73,12 +71,12 @@ const RECORD_SCHEMAS = Object.assign(
   {},
   ...(Object.keys(RECORDS) as RecordTable[]).map((table) => {
     const { type } = RECORDS[table];
-    const record = recordResponse(table);
+    const record = responses.recordResponse(table);
     const records = isShared(table) ? success(v.array(record)) : page(record);
     return {
       ...!isShared(table) && {
-        [`Create${type}`]: createBody(table),
-        [`Update${type}`]: updateBody(table),
+        [`Create${type}`]: bodies.recordBody(table, "new"),
+        [`Update${type}`]: bodies.recordBody(table, "changed"),
       },
       [`${type}Record`]: record,
       [`${type}RecordResponse`]: success(record),
@@ -87,28 +85,65 @@ const RECORD_SCHEMAS = Object.assign(
   }),
 ) as Record<RecordSchema, v.GenericSchema>;
 
-/** The named schemas of request bodies, then of responses. */
-export const SCHEMAS = {
-  CreateProduct,
-  UpdateProduct,
-  Batch: DescribedBatch,
-  ...entries,
-  NewTextContent: CREATED.text_content,
-  NewCitedContent: CREATED.cited_content,
-  NewAward: CREATED.award,
-  ChangedTextContent: CHANGED.text_content,
-  ChangedCitedContent: CHANGED.cited_content,
-  ChangedAward: CHANGED.award,
-  ReplaceTerritories: TerritoriesBody,
-  ReplaceSalesRights: SalesRightsBody,
-  NewApiKey,
+/**
+ * The schemas of the objects in these fields that have a type: `Price` in responses,
+ * `NewPrice` and `ChangedPrice` in bodies, or `MarketBody` where these are the same.
+ */
+function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
+  const schemas: Record<string, v.GenericSchema> = {};
+  for (const field of Object.values(fields)) {
+    if (!("fields" in field)) continue;
+    const { type } = field;
+    if (type && field.kind !== "rows") {
+      schemas[`${type}Body`] = bodies.entryOf(field.fields);
+      schemas[type] = responses.objectOf(field.fields);
+    } else if (type && field.kind === "rows") {
+      if (field.put === "patch") {
+        schemas[`New${type}`] = bodies.newEntry(field);
+        schemas[`Changed${type}`] = bodies.changedEntry(field);
+      } else schemas[`${type}Body`] = bodies.newEntry(field);
+      schemas[type] = responses.entryOf(field);
+      if (Array.isArray(field.inLists)) {
+        schemas[`Listed${type}`] = responses.listedEntryOf(field);
+      }
+    }
+    const types = field.kind === "rows" ? field.types ?? {} : {};
+    for (const [name, { type }] of Object.entries(types)) {
+      const array = field as Rows;
+      schemas[`New${type}`] = bodies.newEntryOfType(array, name);
+      schemas[`Changed${type}`] = bodies.changedEntryOfType(array, name);
+      schemas[type] = responses.entryOfType(array, name);
+    }
+    Object.assign(schemas, typedSchemas(field.fields));
+  }
+  return schemas;
+}
 
-  ...responses,
-  ...rights,
+const { product_territories, product_sales_rights } = ARRAYS;
+
+/** The named schemas of request bodies and of responses. */
+export const SCHEMAS = {
+  CreateProduct: bodies.CreateProduct,
+  UpdateProduct: bodies.UpdateProduct,
+  Batch: DescribedBatch,
+  ReplaceTerritories: bodies.pathBody(product_territories),
+  ReplaceSalesRights: bodies.pathBody(product_sales_rights),
+  NewApiKey,
+  ...typedSchemas(ARRAYS),
+  CountryCode: code(91),
+  RegionCode: code(49),
+  CurrencyCode: code(96),
+  Collection: responses.linkedRecord(RECORDS.collections.fields),
+  Product: responses.Product,
+  ListedProduct: responses.ListedProduct,
   ProductResponse: success(responses.Product),
   ProductsResponse: page(responses.ListedProduct),
-  TerritoriesResponse: success(v.array(rights.ProductTerritory)),
-  SalesRightsResponse: success(v.array(rights.SalesRights)),
+  TerritoriesResponse: success(
+    v.array(responses.entryOf(product_territories)),
+  ),
+  SalesRightsResponse: success(
+    v.array(responses.entryOf(product_sales_rights)),
+  ),
   ApiKey,
   ApiKeyResponse: success(ApiKey),
   ApiKeysResponse: success(v.array(ApiKey)),

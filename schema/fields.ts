@@ -1,0 +1,247 @@
+import * as v from "valibot";
+import { Amount, Percent, PositiveInteger } from "./numbers.ts";
+import { list } from "./objects.ts";
+import { code, type OnixList } from "./onix_codes.ts";
+import { Day, described, text, Timestamp, Uuid } from "./values.ts";
+
+/*
+ * The words in which `product.ts` and `records.ts` describe what is stored. A field has
+ * the name of its column and of its JSON field. Whatever reads or writes a field derives
+ * from its description: schemas (`bodies.ts`), SQL (`db/products/`), the file format
+ * (`db/transfer/`).
+ */
+
+/** The fields of an object, in the order of responses. */
+export type Fields = Readonly<Record<string, Field>>;
+
+export type Field = Column | Shown | Derived | Group | Rows | Values | Linked;
+
+/** A column of the row. */
+export interface Column {
+  kind: "column";
+  /** Its value in bodies. Absent if the service assigns it: a body may then have it, and it is ignored. */
+  body?: v.GenericSchema;
+  /** Its value in responses, where it may be null unless it is required or has a fallback. */
+  response: v.GenericSchema;
+  /** Whether a new row must have it. */
+  isRequired?: boolean;
+  /** The value of a new row without it. Other columns are then null. */
+  fallback?: unknown;
+  /** How responses show it, unless as it is stored. */
+  format?: "decimal" | "time" | "array";
+  /** The ONIX list of a code that responses show with its label, as `<name>_label`. */
+  labels?: OnixList;
+  /** The record whose id the column holds. */
+  refers?: Reference;
+}
+
+/** A column that holds the id of a record. */
+export interface Reference {
+  /** The table of the record. */
+  table: string;
+  /** The foreign key that refuses an unknown id. Default: `<table>_<name without _id>`. */
+  constraint?: string;
+  /** What a list filtered by it shows, for clients. Without it, lists have no such filter. */
+  filter?: string;
+  /** Whether `product_counts` stores a count for each of its values. */
+  isCounted?: true;
+  /** Whether the record must also be one of the product's collections. */
+  isSeries?: true;
+  /** The reference whose record stores the id instead of the row. */
+  heldBy?: string;
+}
+
+/** A column of the record that a reference names, in responses only. */
+export interface Shown {
+  kind: "shown";
+  reference: string;
+  column: string;
+  /** Whether it is null without a record. Otherwise it is absent. */
+  isAlwaysThere?: true;
+}
+
+/** Whether a code of the row is one of some codes, in responses only. */
+export interface Derived {
+  kind: "derived";
+  code: string;
+  isTrueFor: readonly string[];
+  /** If there are such codes, it is null for all others. Otherwise, it is false for these. */
+  isFalseFor?: readonly string[];
+}
+
+/** Columns of the row as an object. */
+export interface Group {
+  kind: "group";
+  fields: Fields;
+  /** The name of its schemas in the OpenAPI document. */
+  type?: string;
+  /** The column that must be false. Otherwise the group is null, in bodies, too. */
+  unless?: string;
+}
+
+/** Rows of a table below the row, as an array. */
+export interface Rows {
+  kind: "rows";
+  table: string;
+  fields: Fields;
+  type?: string;
+  /**
+   * How a body writes the array:
+   * - `patch`: an entry with an id updates its row, one without is appended, other rows
+   *   are kept. `[]` deletes all.
+   * - `replace`: an entry with an id keeps and updates its row, other rows are deleted.
+   * - `link`: the entries replace the rows. `key` identifies a row.
+   * - `tree`: the entries replace the rows and all rows below them. An entry with an id
+   *   keeps it.
+   */
+  put: "patch" | "replace" | "link" | "tree";
+  /** The fields that identify a row. Default: `id`. */
+  key?: readonly string[];
+  /** Whether responses omit the ids. */
+  isIdHidden?: true;
+  /** The column of the tables below that references this table. */
+  link?: string;
+  /** The fields of each type of row. `fields` then has the discriminator alone. */
+  types?: Readonly<Record<string, { type: string; fields: Fields }>>;
+  /** A rule on several fields of an entry. */
+  rule?: Rule;
+  /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
+  path?: string;
+  /** The fields of an entry in lists. Default: all. */
+  inLists?: readonly string[] | "none";
+}
+
+/** Values without an identity, in one column of the type `jsonb`. A body replaces them all. */
+export interface Values {
+  kind: "values";
+  fields: Fields;
+  type?: string;
+  rule?: Rule;
+}
+
+/** The records that rows link to, in responses only and absent if there are none. */
+export interface Linked {
+  kind: "linked";
+  /** The table of the records. */
+  table: string;
+  /** The table of the rows, and their reference to the records. */
+  through: string;
+  reference: string;
+}
+
+/** A rule on several fields of an entry, each of which may be absent, null or invalid. */
+export interface Rule {
+  /** The check constraint, after the name of the table, if the database has one. */
+  constraint?: string;
+  fields: readonly string[];
+  /** The field at fault and the message of the issue, if there is one. */
+  check: (entry: Record<string, unknown>) =>
+    | { field: string; message: string }
+    | undefined;
+}
+
+/** A column, nullable and optional unless `rest` says otherwise. */
+export function column(
+  body: v.GenericSchema,
+  response: v.GenericSchema = body,
+  rest: Partial<Column> = {},
+): Column {
+  return { kind: "column", body, response, ...rest };
+}
+
+/** The same column, without which no row can be created. */
+export function required(column: Column): Column {
+  return { ...column, isRequired: true };
+}
+
+/** A column that the service assigns. */
+export function assigned(response: v.GenericSchema): Column {
+  return { kind: "column", response, isRequired: true };
+}
+
+/** The time of an event, assigned by the service. */
+export const time: Column = { ...assigned(Timestamp), format: "time" };
+
+export const words = column(text(), v.string());
+export const day = column(Day);
+export const count = column(
+  PositiveInteger,
+  v.pipe(v.number(), v.integer()),
+);
+
+export const amount = column(Amount, v.number(), { format: "decimal" });
+export const percent = column(Percent, v.number(), { format: "decimal" });
+
+/** True or false, false by default. */
+export const isTrue = column(
+  v.boolean("invalid_type: Expected true or false"),
+  v.boolean(),
+  { fallback: false },
+);
+
+/** A code of an ONIX list. */
+export function codeOf(list: OnixList): Column {
+  return column(code(list), v.string());
+}
+
+/** A code of an ONIX list, which responses show with its label. */
+export function labelled(list: OnixList): Column {
+  return { ...codeOf(list), labels: list };
+}
+
+/** Codes of an ONIX list in an array column, empty by default. */
+export function codesOf(onixList: OnixList): Column {
+  return column(list(code(onixList)), v.array(v.string()), {
+    fallback: [],
+    format: "array",
+  });
+}
+
+/** The id of a record. */
+export function refers(
+  table: string,
+  rest: Omit<Reference, "table"> = {},
+  description?: string,
+): Column {
+  const id = description ? described(description, Uuid) : Uuid;
+  return { ...column(id), refers: { table, ...rest } };
+}
+
+/** A column of the record that a reference names. */
+export function shown(
+  reference: string,
+  column: string,
+  rest: Pick<Shown, "isAlwaysThere"> = {},
+): Shown {
+  return { kind: "shown", reference, column, ...rest };
+}
+
+export function derived(
+  code: string,
+  isTrueFor: readonly string[],
+  isFalseFor?: readonly string[],
+): Derived {
+  return { kind: "derived", code, isTrueFor, ...isFalseFor && { isFalseFor } };
+}
+
+export function group(
+  fields: Fields,
+  rest: Pick<Group, "type" | "unless"> = {},
+): Group {
+  return { kind: "group", fields, ...rest };
+}
+
+export function rows(
+  table: string,
+  fields: Fields,
+  rest: Omit<Rows, "kind" | "table" | "fields">,
+): Rows {
+  return { kind: "rows", table, fields, ...rest };
+}
+
+export function values(
+  fields: Fields,
+  rest: Pick<Values, "type" | "rule"> = {},
+): Values {
+  return { kind: "values", fields, ...rest };
+}

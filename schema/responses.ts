@@ -1,0 +1,156 @@
+import * as v from "valibot";
+import {
+  assigned,
+  type Column,
+  type Fields,
+  type Rows,
+  type Shown,
+} from "./fields.ts";
+import { discriminatorOf } from "./bodies.ts";
+import { remembered } from "./objects.ts";
+import { isShared, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
+import { ARRAYS, SCALARS } from "./product.ts";
+import { Uuid } from "./values.ts";
+
+/*
+ * The schemas of products and records in responses. PostgreSQL generates their JSON.
+ * These schemas document it for clients, and tests check every response against them.
+ */
+
+/** A record. */
+export function recordResponse(table: RecordTable) {
+  const { fields } = RECORDS[table];
+  return objectWith(
+    isShared(table) ? fields : { ...fields, products: PRODUCTS },
+  );
+}
+
+/** The fields of an object in responses. */
+function entriesOf(fields: Fields): v.ObjectEntries {
+  const entries: v.ObjectEntries = {};
+  for (const [name, field] of Object.entries(fields)) {
+    switch (field.kind) {
+      case "column":
+        entries[name] = valueOf(field);
+        if (field.labels) entries[`${name}_label`] = v.nullable(v.string());
+        break;
+      case "shown":
+        entries[name] = shownOf(field, fields);
+        break;
+      case "derived":
+        entries[name] = field.isFalseFor
+          ? v.nullable(v.boolean())
+          : v.boolean();
+        break;
+      case "group":
+        entries[name] = field.unless
+          ? v.nullable(objectOf(field.fields))
+          : objectOf(field.fields);
+        break;
+      case "rows":
+        entries[name] = v.array(entryOf(field));
+        break;
+      case "values":
+        entries[name] = v.array(objectOf(field.fields));
+        break;
+      case "linked":
+        entries[name] = v.optional(v.array(
+          linkedRecord(RECORDS[field.table as RecordTable].fields),
+        ));
+    }
+  }
+  return entries;
+}
+
+function valueOf({ response, isRequired, fallback }: Column) {
+  return isRequired || fallback !== undefined ? response : v.nullable(response);
+}
+
+/** A column of a record, which is absent without a reference, unless it is always there. */
+function shownOf(
+  { reference, column, isAlwaysThere }: Shown,
+  fields: Fields,
+): v.GenericSchema {
+  const { refers, isRequired } = fields[reference] as Column;
+  const record: Fields = RECORDS[refers!.table as RecordTable].fields;
+  const value = valueOf(record[column] as Column);
+  if (isRequired) return value;
+  if (!isAlwaysThere) return v.optional(value);
+  return v.is(value, null) ? value : v.nullable(value);
+}
+
+/** An object with these fields. */
+export const objectOf = remembered(objectWith);
+
+function objectWith(fields: Fields): v.GenericSchema {
+  return v.object(entriesOf(fields));
+}
+
+/** An entry of an array. */
+export const entryOf = remembered((array: Rows): v.GenericSchema =>
+  array.types
+    ? v.variant(
+      discriminatorOf(array),
+      Object.keys(array.types).map((type) => entryOfType(array, type)),
+    )
+    : entryWith(array, array.fields)
+);
+
+/** An entry of an array in lists. */
+export const listedEntryOf = remembered((array: Rows): v.GenericSchema => {
+  const { fields, inLists } = array;
+  if (!Array.isArray(inLists)) return entryOf(array);
+  return entryWith(
+    array,
+    Object.fromEntries(inLists.map((name) => [name, fields[name]!])),
+  );
+});
+
+/** An entry of an array whose entries have types. */
+export function entryOfType(array: Rows, type: string) {
+  return typedEntriesOf(array)[type]!;
+}
+
+const typedEntriesOf = remembered((array: Rows) =>
+  Object.fromEntries(
+    Object.entries(array.types!).map(([type, { fields }]) => [
+      type,
+      v.object({
+        id: Uuid,
+        [discriminatorOf(array)]: v.literal(type),
+        ...entriesOf(fields),
+      }),
+    ]),
+  )
+);
+
+function entryWith({ key, isIdHidden }: Rows, fields: Fields) {
+  return objectWith(
+    key || isIdHidden ? fields : { id: assigned(Uuid), ...fields },
+  );
+}
+
+/** A record that a product shows, without its times. */
+export const linkedRecord = remembered(
+  (fields: Fields) => {
+    const shown = Object.entries(fields).filter(([name, field]) =>
+      name === "id" || field.kind === "column" && field.body
+    );
+    return objectWith(Object.fromEntries(shown));
+  },
+);
+
+/** A full product, in responses to get, create and update. */
+export const Product = v.object(entriesOf({ ...SCALARS, ...ARRAYS }));
+
+/** A product in a list, with the arrays that `include` names. */
+export const ListedProduct = v.object({
+  ...entriesOf(SCALARS),
+  ...Object.fromEntries(
+    Object.entries<Rows>(ARRAYS).flatMap(([name, array]) =>
+      array.inLists === "none"
+        ? []
+        : [[name, v.optional(v.array(listedEntryOf(array)))]]
+    ),
+  ),
+});
