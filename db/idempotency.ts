@@ -20,7 +20,7 @@ export interface Outcome {
   /** The id of the created record, or null if not exactly one was created. */
   id: string | null;
   /** The data of the response, as JSON text. */
-  answer: string;
+  response: string;
   /** Whether the result is that of an earlier request. */
   isReplayed: boolean;
 }
@@ -33,7 +33,7 @@ const KEY_UNUSED = "key_unused";
 
 /**
  * Runs `work` in a transaction, at most once per key. `work` must commit the
- * transaction, together with the statements of `remember`, which store the result for
+ * transaction, together with the statements of `storeResponse`, which store the result for
  * 24 hours. Later requests with the same key and body get the stored result. Throws
  * `IDEMPOTENCY_IN_PROGRESS` while another request with the key runs, and
  * `IDEMPOTENCY_MISMATCH` if the key was used for another operation or body.
@@ -43,16 +43,16 @@ export async function withIdempotencyKey(
   request: KeyedRequest,
   work: (
     tx: Transaction,
-    /** `source` selects `organization_id`, `record_id` and `answer`. */
-    remember: (source: Statement) => Statement[],
+    /** `source` selects `organization_id`, `record_id` and the response as `answer`. */
+    storeResponse: (source: Statement) => Statement[],
   ) => Promise<Omit<Outcome, "isReplayed">>,
 ): Promise<Outcome> {
   const hasKey = request.key !== undefined;
-  const remember = (source: Statement) =>
+  const storeResponse = (source: Statement) =>
     hasKey ? storeResult(request, source) : [];
   try {
     const result = await database.transaction(
-      (tx) => work(tx, remember),
+      (tx) => work(tx, storeResponse),
       ...hasKey ? claimKey(request) : [],
     );
     return { ...result, isReplayed: false };
@@ -84,8 +84,8 @@ async function storedResult(database: Queries, request: KeyedRequest) {
   const { key, operation } = request;
   const hash = hashOf(request);
   const [stored] = await database.lookUp(
-    sql<{ id: string | null; answer: string; is_same: boolean }>`
-      select k.record_id as id, k.answer,
+    sql<{ id: string | null; response: string; is_same: boolean }>`
+      select k.record_id as id, k.answer as response,
         k.operation = ${operation} and k.request_hash = ${hash} as is_same
       from idempotency_keys k
       where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
@@ -98,7 +98,7 @@ async function storedResult(database: Queries, request: KeyedRequest) {
       { headers: { "retry-after": "1" } },
     );
   }
-  if (stored.is_same) return { id: stored.id, answer: stored.answer };
+  if (stored.is_same) return { id: stored.id, response: stored.response };
   throw new ApiError(
     "IDEMPOTENCY_MISMATCH",
     "This Idempotency-Key was used for another request: use a new key",

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { VERSIONS } from "../schema/versions.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
+import type { Precondition } from "../db/entity_tag.ts";
 import type { Services } from "./context.ts";
 
 /* The parts of HTTP that do not depend on the route. */
@@ -77,15 +77,6 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   );
 }
 
-/**
- * The strong entity tag of a representation (RFC 9110, 8.8.3). The column
- * `product_documents.etag` is computed in the same way.
- */
-export function etagOf(representation: string): string {
-  const hash = createHash("sha256").update(representation).digest("base64url");
-  return `"${hash.slice(0, 27)}"`;
-}
-
 /** Whether `If-None-Match` contains the tag. The comparison is weak (RFC 9110, 13.1.2). */
 export function isNotModified(headers: Headers, etag: string): boolean {
   const condition = headers.get("if-none-match");
@@ -103,19 +94,18 @@ export function withCount(etag: string, count: number): string {
 }
 
 /**
- * The check for a value of `If-Match`, or undefined without one. The check throws
- * `PRECONDITION_FAILED` unless the current representation exists and matches. The
- * comparison is strong (RFC 9110, 13.1.1), and ignores a count in the tag.
+ * The precondition of a value of `If-Match`, or undefined without one. The comparison is
+ * strong (RFC 9110, 13.1.1), and ignores a count in the tag.
  */
 export function preconditionOf(
   condition: string | null | undefined,
-): ((representation: string | undefined) => void) | undefined {
+): Precondition | undefined {
   if (typeof condition !== "string") return undefined;
-  return (representation) => {
-    if (representation !== undefined) {
+  return (etag) => {
+    if (etag !== undefined) {
       if (condition.trim() === "*") return;
       const tags = tagsOf(condition).map((tag) => tag.replace(/\.\d+"$/, '"'));
-      if (tags.includes(etagOf(representation))) return;
+      if (tags.includes(etag)) return;
     }
     throw new ApiError(
       "PRECONDITION_FAILED",

@@ -1,5 +1,4 @@
-import { writeBatch } from "../db/products/write_many.ts";
-import type { Operation } from "../db/products/rounds.ts";
+import { type Operation, writeBatch } from "../db/products/batch.ts";
 import { readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { idempotencyKeyOf, preconditionOf } from "../middleware/http.ts";
@@ -12,7 +11,7 @@ import {
 } from "../schema/batch.ts";
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
-import type { ProductBody } from "../schema/product.ts";
+import type { ProductBody } from "../schema/bodies.ts";
 import { ok } from "./handlers.ts";
 
 /** `POST /products/batch`. Each operation has its own result. */
@@ -30,13 +29,13 @@ export async function batch(context: Authenticated): Promise<Answer> {
   );
   if (ignored.size > 0) facts.ignored_fields = [...ignored];
 
-  const { answer, isReplayed } = await writeBatch(database, operations, {
+  const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
     request: { operation: "POST /products/batch", key, text },
   });
 
-  return ok(answer, isReplayed ? { "idempotent-replayed": "true" } : {});
+  return ok(response, isReplayed ? { "idempotent-replayed": "true" } : {});
 }
 
 /** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */

@@ -1,5 +1,6 @@
 import type { Handler } from "../middleware/context.ts";
-import { etagOf, isNotModified } from "../middleware/http.ts";
+import { etagOf } from "../db/entity_tag.ts";
+import { isNotModified } from "../middleware/http.ts";
 
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [

@@ -1,11 +1,10 @@
 import type { Queries } from "../db/database.ts";
 import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
-import type { Precondition } from "../db/products/write.ts";
+import { etagOf, type Precondition } from "../db/entity_tag.ts";
 import type { Page } from "../db/products/list.ts";
 import { type Body, type BodySchema, readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
 import {
-  etagOf,
   idempotencyKeyOf,
   isNotModified,
   linkHeader,
@@ -75,17 +74,17 @@ export function creating<S extends BodySchema>(
     using memory = context.memory.bodies.reserve(context.facts.caller);
     const { text, body } = await readBody(context, schema, memory);
     const request = { operation, key, text };
-    const { id, answer, isReplayed } = await create(
+    const { id, response, isReplayed } = await create(
       context.database,
       body,
       request,
     );
     const headers = {
       location: `${context.services.apiPrefix}${path}/${id}`,
-      etag: etagOf(answer),
+      etag: etagOf(response),
       ...isReplayed && { "idempotent-replayed": "true" },
     };
-    return { status: 201, body: success(answer), headers };
+    return { status: 201, body: success(response), headers };
   };
 }
 

@@ -1,11 +1,10 @@
-import { listChanges } from "../db/products/feed.ts";
+import { listChanges } from "../db/products/changes.ts";
 import { listProducts } from "../db/products/list.ts";
-import { getProduct } from "../db/products/read.ts";
-import { replaceSalesRights } from "../db/products/sales_rights.ts";
-import { replaceTerritories } from "../db/products/territories.ts";
+import { getProduct } from "../db/products/documents.ts";
 import {
   createProduct,
   deleteProduct,
+  replaceArray,
   updateProduct,
 } from "../db/products/write.ts";
 import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
@@ -13,8 +12,8 @@ import { success } from "../middleware/respond.ts";
 import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
 import { ProductParameters } from "../schema/list_query.ts";
 import { readQuery } from "../schema/parameters.ts";
-import { CreateProduct, UpdateProduct } from "../schema/product.ts";
-import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
+import { CreateProduct, pathBody, UpdateProduct } from "../schema/bodies.ts";
+import { ARRAYS } from "../schema/product.ts";
 import { batch } from "./batches.ts";
 import { creating, deleting, found, listing, updating } from "./handlers.ts";
 
@@ -38,15 +37,17 @@ export const PRODUCT_HANDLERS = {
     between(product, TERRITORIES, SALES_RIGHTS)
   ),
   "PUT /products/{id}/territories": updating(
-    TerritoriesBody,
-    replaceTerritories,
+    pathBody(ARRAYS.product_territories),
+    (database, id, ...args) =>
+      replaceArray(database, id, "product_territories", ...args),
   ),
   "GET /products/{id}/sales-rights": getting((product) =>
     between(product, SALES_RIGHTS, "}")
   ),
   "PUT /products/{id}/sales-rights": updating(
-    SalesRightsBody,
-    replaceSalesRights,
+    pathBody(ARRAYS.product_sales_rights),
+    (database, id, ...args) =>
+      replaceArray(database, id, "product_sales_rights", ...args),
   ),
 };
 

@@ -4,21 +4,23 @@ import {
   listSharedRecords,
 } from "../db/records/code_lists.ts";
 import {
+  addToProgram,
   listProgramProducts,
-  listRecords,
-} from "../db/records/list_records.ts";
-import { addToProgram, removeFromProgram } from "../db/records/programs.ts";
-import { getRecord } from "../db/records/shown_record.ts";
+  removeFromProgram,
+} from "../db/records/programs.ts";
 import {
   createRecord,
   deleteRecord,
+  getRecord,
+  listRecords,
   updateRecord,
-} from "../db/records/write_record.ts";
+} from "../db/records/records.ts";
 import type { Authenticated, Handler } from "../middleware/context.ts";
-import { etagOf, withCount } from "../middleware/http.ts";
+import { etagOf } from "../db/entity_tag.ts";
+import { withCount } from "../middleware/http.ts";
 import type { RECORD_OPERATIONS } from "../schema/openapi/record_operations.ts";
 import { readQuery } from "../schema/parameters.ts";
-import { createBody, updateBody } from "../schema/record_bodies.ts";
+import { recordBody } from "../schema/bodies.ts";
 import {
   CodeParameters,
   PageParameters,
@@ -52,12 +54,12 @@ function ownHandlers(table: OwnTable): Handlers {
     ),
     [`POST ${path}`]: creating(
       path,
-      createBody(table),
+      recordBody(table, "new"),
       (database, ...args) => createRecord(database, table, ...args),
     ),
     [`GET ${path}/{id}`]: getting(table),
     [`PUT ${path}/{id}`]: updating(
-      updateBody(table),
+      recordBody(table, "changed"),
       (database, ...args) => updateRecord(database, table, ...args),
     ),
     [`DELETE ${path}/{id}`]: deleting(

@@ -247,14 +247,15 @@ function likeliestType(array: Rows, entry: unknown): string | undefined {
   return types.find(({ shared }) => shared.length === most)!.type;
 }
 
-function ruled(entry: Schema, rule: Rule | undefined): Schema {
+/** The same entry, with the issue of a rule. */
+export function ruled(entry: Schema, rule: Rule | undefined): Schema {
   if (!rule) return entry;
   return v.pipe(
     entry,
     v.rawCheck(({ dataset, addIssue }) => {
       const given: unknown = dataset.value;
-      const issue = isObject(given) ? rule.check(given) : undefined;
-      if (issue) addIssue({ message: issue.message, path: at(issue.field) });
+      const message = isObject(given) ? rule.check(given) : undefined;
+      if (message) addIssue({ message, path: at(rule.fields.at(-1)!) });
     }),
   );
 }

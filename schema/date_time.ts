@@ -17,7 +17,8 @@ export const DateTime = v.pipe(
 const FORM =
   /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-function isDateTime(text: string): boolean {
+/** Whether the text is such a day or time. */
+export function isDateTime(text: string): boolean {
   const day = FORM.exec(text)?.[1];
   const date = new Date(text);
   if (!v.is(Day, day) || Number.isNaN(date.valueOf())) return false;

@@ -127,11 +127,19 @@ export function queryDetails(issues: readonly Issue[]): ErrorDetail[] {
 }
 
 function codeAndMessage(issue: Issue) {
-  if (issue.type === "object" && issue.received === "undefined") {
-    return { code: "required", message: "This field is required" };
-  }
-  const [, code = "invalid", message = issue.message] =
-    /^(\w+): (.*)$/s.exec(issue.message) ?? [];
+  return issue.type === "object" && issue.received === "undefined"
+    ? { code: "required", message: "This field is required" }
+    : split(issue.message);
+}
+
+/** The detail of a rule's message `code: Sentence`. */
+export function detailAt(pointer: string, message: string): ErrorDetail {
+  return { pointer, ...split(message) };
+}
+
+function split(text: string) {
+  const [, code = "invalid", message = text] = /^(\w+): (.*)$/s.exec(text) ??
+    [];
   return { code, message };
 }
 
@@ -146,6 +154,17 @@ function pointerTo({ path }: Issue): string {
 export function printable(key: unknown): string {
   const text = String(key).toWellFormed();
   return text.length > 100 ? text.slice(0, 100).toWellFormed() + "…" : text;
+}
+
+/** The same error in the value at `pointer`, which is the whole body. */
+export function below(pointer: string, error: ApiError): ApiError {
+  const { code, message, headers } = error;
+  const details = error.details.map((detail) =>
+    "pointer" in detail && detail.pointer.startsWith(pointer)
+      ? { ...detail, pointer: detail.pointer.slice(pointer.length) }
+      : detail
+  );
+  return new ApiError(code, message, { cause: error.cause, details, headers });
 }
 
 /** The detail of an id that the organization has no record for. */
@@ -172,14 +191,5 @@ export function seriesNotAttached(pointer: string): ErrorDetail {
     pointer,
     code: "series_not_attached",
     message: "The series is not one of the product's collections",
-  };
-}
-
-/** The detail of a price that ends before it begins. */
-export function endsTooEarly(pointer: string): ErrorDetail {
-  return {
-    pointer,
-    code: "invalid_date",
-    message: "Expected a date that is not before valid_from",
   };
 }

@@ -131,13 +131,12 @@ export interface Linked {
 
 /** A rule on several fields of an entry, each of which may be absent, null or invalid. */
 export interface Rule {
-  /** The check constraint, after the name of the table, if the database has one. */
-  constraint?: string;
+  /** The fields. An issue is reported at the last one that is given. */
   fields: readonly string[];
-  /** The field at fault and the message of the issue, if there is one. */
-  check: (entry: Record<string, unknown>) =>
-    | { field: string; message: string }
-    | undefined;
+  /** The message of the issue, if there is one. */
+  check: (entry: Record<string, unknown>) => string | undefined;
+  /** The check constraint `<table>_<name>`, for what a body does not say, with its message. */
+  constraint?: { name: string; message: string };
 }
 
 /** A column, nullable and optional unless `rest` says otherwise. */
@@ -244,4 +243,24 @@ export function values(
   rest: Pick<Values, "type" | "rule"> = {},
 ): Values {
   return { kind: "values", fields, ...rest };
+}
+
+/** The columns of a row with these fields, including those of its groups. */
+export function columnsIn(fields: Fields): [string, Column | Values][] {
+  return Object.entries(fields).flatMap(
+    ([name, field]): [string, Column | Values][] => {
+      if (field.kind === "group") return columnsIn(field.fields);
+      return field.kind === "column" || field.kind === "values"
+        ? [[name, field]]
+        : [];
+    },
+  );
+}
+
+/** The arrays of rows below a row with these fields, including those in its groups. */
+export function arraysBelow(fields: Fields): Rows[] {
+  return Object.values(fields).flatMap((field) => {
+    if (field.kind === "group") return arraysBelow(field.fields);
+    return field.kind === "rows" ? [field] : [];
+  });
 }

@@ -76,24 +76,25 @@ export type Sort = typeof SORTS[number];
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
-/** The arrays that a list embeds by `include`: first those of the specification (4.2). */
-const INCLUDED = Object.entries<Rows>(ARRAYS)
+type ArrayName = keyof typeof ARRAYS;
+
+/** The arrays that a list can embed, in the order of responses. */
+export const INCLUDED = Object.entries<Rows>(ARRAYS)
   .filter(([, { inLists }]) => inLists !== "none")
-  .sort(([, { path: one }], [, { path: other }]) =>
-    Number(!one) - Number(!other)
-  )
-  .map(([name]) => name);
+  .map(([name]) => name as ArrayName);
+
+/** The names of these arrays for clients, first those of the specification (4.2). */
+const EMBEDS: Record<string, ArrayName> = {
+  product_territories: "product_territories",
+  product_sales_rights: "product_sales_rights",
+  sales_rights: "product_sales_rights",
+  ...Object.fromEntries(INCLUDED.map((name) => [name, name])),
+};
 
 /** The arrays that a list embeds in its products. */
 export const Include = described(
   "Arrays to embed in each product. `product_territories` includes only the markets.",
-  v.optional(
-    embeds({
-      ...Object.fromEntries(INCLUDED.map((name) => [name, name])),
-      sales_rights: "product_sales_rights",
-    }),
-    "",
-  ),
+  v.optional(embeds(EMBEDS), ""),
 );
 
 /** Parameters of `GET /products` besides the filters by references. */

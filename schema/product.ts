@@ -146,15 +146,16 @@ export const SCALARS = {
   },
 } satisfies Fields;
 
+const TOO_EARLY = "invalid_date: Expected a date that is not before valid_from";
+
 /** A period cannot end before it begins. */
 const VALIDITY: Rule = {
-  constraint: "validity",
   fields: ["valid_from", "valid_to"],
   check({ valid_from: from, valid_to: to }) {
-    if (!v.is(Day, from) || !v.is(Day, to) || from <= to) return;
-    const message = "Expected a date that is not before valid_from";
-    return { field: "valid_to", message: `invalid_date: ${message}` };
+    const isWrong = v.is(Day, from) && v.is(Day, to) && from > to;
+    return isWrong ? TOO_EARLY : undefined;
   },
+  constraint: { name: "validity", message: TOO_EARLY },
 };
 
 const IsDefault = v.pipe(
@@ -249,10 +250,9 @@ const WORLD: Rule = {
   check({ is_rest_of_world = false, territory = null }) {
     if (is_rest_of_world === (territory === null)) return;
     if (typeof is_rest_of_world !== "boolean") return;
-    const message = is_rest_of_world
+    return is_rest_of_world
       ? "unexpected_territory: The rest of the world has no territory: send null"
       : "required: A territory is required, except for the rest of the world";
-    return { field: "territory", message };
   },
 };
 

@@ -5,7 +5,7 @@ import { noTimeLimits } from "../connections/transaction.ts";
 import { type Queries, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
-import { miscounted } from "../products/recount.ts";
+import { miscounted } from "../products/counts.ts";
 import { splitStatements } from "../split_statements.ts";
 import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
 

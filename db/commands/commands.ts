@@ -1,6 +1,6 @@
 import { migrate, seed } from "../migrate.ts";
 import { createOrganization, listOrganizations } from "../organizations.ts";
-import { recount } from "../products/recount.ts";
+import { recount } from "../products/counts.ts";
 import { ACCESS_COMMANDS } from "./access_commands.ts";
 import { type Command, command, flag, required } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";

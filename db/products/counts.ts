@@ -1,77 +1,25 @@
-import {
-  COUNTED_FILTERS,
-  DEFAULT_SORT,
-  type ListQuery,
-  NARROWING,
-} from "../../schema/list_query.ts";
+import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import {
   isOneOf,
   json,
   names,
-  opaque,
   organization,
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { conditions } from "./filters.ts";
-import type { Change } from "./row.ts";
-import { SORTING } from "./sort.ts";
+import type { Queries } from "../database.ts";
+import { schemaLock } from "../migrate.ts";
+import { newOrigin } from "../origin.ts";
+import type { Change } from "./change.ts";
 
 /*
- * Writes maintain product counts, because counting a million rows costs forty
- * times as much as the list itself. Each session adds to one of 16 slots, so
- * concurrent writers of an organization rarely wait for each other. Triggers
- * maintain the counts for SQL scripts.
+ * Writes maintain product counts, because counting a million rows costs forty times as
+ * much as the list itself. Each session adds to one of 16 shards, so concurrent writers of
+ * an organization rarely wait for each other. Triggers maintain the counts for SQL scripts.
  */
-
-/**
- * The key of the stored total: for all products, or for a single value of a single
- * filter. Undefined if the list must be counted.
- */
-export function keptCount(
-  query: ListQuery,
-): { filter: string; value: unknown } | undefined {
-  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
-  if (!narrowing) return { filter: "organization_id", value: organization };
-  const filter = COUNTED_FILTERS.find((column) => column === narrowing);
-  const [value, ...values] = filter && query[filter] || [];
-  if (!filter || !value || others.length > 0 || values.length > 0) return;
-  return { filter, value };
-}
-
-/**
- * The total of a list, as an SQL expression. If the stored total says that this is
- * the last page, the products are counted, so a total that is too small hides none.
- */
-export function total(query: ListQuery): Statement {
-  const kept = keptCount(query);
-  const found = sql`
-    from products p
-    where p.organization_id = ${organization} ${conditions(query)}
-  `;
-  if (!kept) return sql`(select count(*) ${found})`;
-  const end = BigInt(query.page) * BigInt(query.limit);
-  const { key, order } = SORTING[DEFAULT_SORT];
-  return sql`(
-    select case when kept.total > ${String(end)} then kept.total else (
-      select count(*)
-      from (
-        select ${key} as sort_key, p.id ${found}
-        order by ${order}
-        limit ${opaque(String(end + 1n), "bigint")}
-      ) p
-    ) end
-    from (
-      select coalesce(sum(c.products), 0) as total
-      from product_counts c
-      where c.organization_id = ${organization}
-        and c.filter = ${kept.filter} and c.value = ${kept.value}
-    ) kept
-  )`;
-}
 
 /** The counts that product `p` belongs to, as rows of (filter, value). */
-export const counters = names(
+const countedValues = names(
   ...["organization_id", ...COUNTED_FILTERS].map((filter) =>
     `('${filter}', p.${filter})`
   ),
@@ -82,7 +30,7 @@ export const counters = names(
  * deleted product has `by` and changes all its counts. An update moves one from the
  * old value of each of its `fields` to the new one.
  */
-const moves = names(
+const countChanges = names(
   `('organization_id', p.organization_id, w.by)`,
   ...COUNTED_FILTERS.flatMap((filter) => [
     `('${filter}', p.${filter}, coalesce(w.by, case when w.fields ? '${filter}' then -1 end))`,
@@ -116,7 +64,7 @@ export function countProducts(
     from products p
     join jsonb_to_recordset(${json(rows)}) w (id uuid, by int, fields jsonb)
       on w.id = p.id
-    cross join lateral (values ${moves}) f (filter, value, by)
+    cross join lateral (values ${countChanges}) f (filter, value, by)
     where p.organization_id = ${organization}
       and p.id ${isOneOf(rows.map(({ id }) => id))} and f.value is not null
     group by p.organization_id, f.filter, f.value
@@ -125,4 +73,47 @@ export function countProducts(
     on conflict (organization_id, filter, value, slot)
     do update set products = c.products + excluded.products
   `];
+}
+
+/** The actual counts, with the columns of `product_counts`. */
+const counted = sql`
+  select p.organization_id, f.filter, f.value, count(*) as products
+  from products p
+  cross join lateral (values ${countedValues}) f (filter, value)
+  where f.value is not null
+  group by p.organization_id, f.filter, f.value
+`;
+
+/** The organizations with a wrong count. */
+export const miscounted: Statement<{ organization_id: string }> = sql`
+  select distinct organization_id
+  from (${counted}) actual
+  full join (
+    select c.organization_id, c.filter, c.value, sum(c.products) as products
+    from product_counts c
+    group by c.organization_id, c.filter, c.value
+  ) stored using (organization_id, filter, value)
+  where coalesce(actual.products, 0) <> coalesce(stored.products, 0)
+  order by organization_id
+`;
+
+/**
+ * Repairs the database after SQL that ran without triggers: counts all products,
+ * invalidates all documents, and expires all cursors of `/products/changes`. Blocks
+ * writers, not readers.
+ */
+export async function recount(database: Queries): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.send(...schemaLock);
+    await tx.commit(
+      ...newOrigin,
+      sql`delete from product_counts`,
+      sql`
+        insert into product_counts (organization_id, filter, value, slot, products)
+        select organization_id, filter, value, 0, products
+        from (${counted}) actual
+      `,
+      sql`update organizations set names_version = names_version + 1`,
+    );
+  });
 }

@@ -1,21 +1,25 @@
+import { ApiError } from "../../schema/errors.ts";
 import {
   isOneOf,
   organization,
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { nestedJson, newNestedJson } from "./nested_json.ts";
-import { scalarsJson } from "./scalars_json.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
+import { etagOf } from "../entity_tag.ts";
+import { type Change, isIdOf } from "./change.ts";
+import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
 
 /*
- * The table `product_documents` caches each product's JSON: `summary` holds the
- * fields in lists, `details` the nested arrays, `etag` the entity tag. A document is
- * valid while its `updated_at` equals the product's and its `names_version` the
- * organization's. Every read compares both, so writes need not delete stale documents.
+ * The table `product_documents` stores each product's JSON: `summary` holds the fields in
+ * lists, `details` the arrays, `etag` the entity tag. A document is valid while its
+ * `updated_at` equals the product's and its `names_version` the organization's. Every
+ * read compares both, so writes need not delete stale documents.
  */
 
 /** A full product as JSON text. */
-export interface Answer {
+export interface ProductJson {
   id: string;
   product: string;
 }
@@ -36,30 +40,33 @@ export const validDocument = sql`
 `;
 
 /** The full product, from document `d`. */
-export const fullAnswer = sql`'{' || d.summary || ',' || d.details || '}'`;
+export const fullProduct = sql`'{' || d.summary || ',' || d.details || '}'`;
+
+/** The product's id alone, from document `d`. */
+export const productId = sql`'{"id":"' || d.product_id || '"}'`;
+
+/** The columns of a document, in the order of `builtDocument`. */
+const columns =
+  sql`organization_id, product_id, updated_at, names_version, summary, details`;
 
 /** The document of product `p` of organization `o`, built from the tables. */
-export const builtDocument = builtWith(nestedJson);
+const builtDocument = builtWith(detailsJson);
 
 /** The same for a product that the transaction has created. */
-export const builtNewDocument = builtWith(newNestedJson);
+const builtNewDocument = builtWith(newDetailsJson);
 
-function builtWith(nested: Statement): Statement {
+function builtWith(details: Statement): Statement {
   return sql`
     p.organization_id,
     p.id,
     p.updated_at,
     o.names_version,
-    ${scalarsJson} as summary,
-    ${nested} as details
+    ${summaryJson} as summary,
+    ${details} as details
   `;
 }
 
-/** The columns of a document, in the order of `builtDocument`. */
-export const documentColumns =
-  sql`organization_id, product_id, updated_at, names_version, summary, details`;
-
-export const onConflict = sql`
+const onConflict = sql`
   on conflict (organization_id, product_id) do update set
     updated_at = excluded.updated_at,
     names_version = excluded.names_version,
@@ -67,19 +74,38 @@ export const onConflict = sql`
     details = excluded.details
 `;
 
-const builtProductJson = sql`'{' || b.summary || ',' || b.details || '}'`;
+const builtProduct = sql`'{' || b.summary || ',' || b.details || '}'`;
 
-type StoredProduct =
-  | { product: string; etag: string }
-  | { product: null; etag: null };
+/** Returns the full product, with its entity tag if that is stored. Throws `NOT_FOUND`. */
+export async function getProduct(
+  database: Queries,
+  id: string,
+): Promise<{ product: string; etag?: string }> {
+  const [stored] = await database.lookUp(storedProduct(id));
+  if (!stored) throw notFound(id);
+  if (stored.product !== null) return stored;
+  const [built] = await database.lookUp(buildProduct(id));
+  if (!built) throw notFound(id);
+  if (built.is_storable) database.inBackground(...storeProducts([id]));
+  return { product: built.product };
+}
+
+/** The error for a product that the organization does not have. */
+export function notFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No product with id "${id}"`);
+}
 
 /**
  * The product from its document, with its entity tag, or nulls without a valid
  * document. No row if the product does not exist.
  */
-export function storedProduct(id: string): Statement<StoredProduct> {
+export function storedProduct(
+  id: string,
+): Statement<
+  { product: string; etag: string } | { product: null; etag: null }
+> {
   return sql`
-    select ${fullAnswer} as product, d.etag
+    select ${fullProduct} as product, d.etag
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
@@ -87,26 +113,57 @@ export function storedProduct(id: string): Statement<StoredProduct> {
   `;
 }
 
-/** The products, from their documents or the tables. Products that do not exist have no row. */
-export function currentProducts(...ids: string[]): Statement<Answer> {
+/**
+ * The entity tags of these products by id, after the statements of `before`. Products
+ * without a valid document are built one at a time: they may be large.
+ */
+export async function readTags(
+  tx: Transaction,
+  ids: readonly string[],
+  ...before: Statement[]
+): Promise<Map<string, string>> {
+  const replies = await tx.send(
+    ...before,
+    sql`
+      select p.id, d.etag
+      from products p
+      join organizations o on o.id = ${organization}
+      ${validDocument}
+      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    `,
+  );
+  const tags = new Map<string, string>();
+  for (const row of replies.at(-1)!) {
+    const { id, etag } = row as { id: string; etag: string | null };
+    if (etag) tags.set(id, etag);
+    else {
+      const [[built]] = await tx.send(buildProduct(id));
+      if (built) tags.set(id, etagOf(built.product));
+    }
+  }
+  return tags;
+}
+
+/** The product, from its document or the tables. No row if it does not exist. */
+export function currentProduct(id: string): Statement<ProductJson> {
   return sql`
     select
       p.id,
       coalesce(
-        ${fullAnswer},
-        (select ${builtProductJson} from (select ${builtDocument}) b)
+        ${fullProduct},
+        (select ${builtProduct} from (select ${builtDocument}) b)
       ) as product
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
-    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    where p.organization_id = ${organization} and p.id = ${id}
   `;
 }
 
 /** The product, built from the tables. No row if it does not exist. */
-export function builtProduct(id: string) {
-  return sql<Answer & { is_storable: boolean }>`
-    select b.id, ${builtProductJson} as product, b.names_version is not null as is_storable
+export function buildProduct(id: string) {
+  return sql<ProductJson & { is_storable: boolean }>`
+    select b.id, ${builtProduct} as product, b.names_version is not null as is_storable
     from (
       select ${builtDocument}
       from products p
@@ -131,7 +188,7 @@ export function storeProducts(ids: readonly string[]): Statement[] {
   return [
     sql`select from products p where ${selected} order by p.id for key share nowait`,
     sql`
-      insert into product_documents (${documentColumns})
+      insert into product_documents (${columns})
       with built as materialized (
         select ${builtDocument}
         from products p
@@ -151,4 +208,70 @@ export function storeProducts(ids: readonly string[]): Statement[] {
       ${onConflict}
     `,
   ];
+}
+
+/**
+ * Builds, stores and returns the products: the last statement of a write. Fails the
+ * transaction for a product over 4 MiB (`product_documents_size`), or omits it. With
+ * `isUpdated`, fails it unless it has updated the products: an UPDATE that waited while
+ * SQL deleted and re-inserted a row finds nothing, and this statement sees the new row.
+ *
+ * Where `names_version` is null, the document is never valid (-1). A distributed database
+ * stores no documents: it has no triggers that would invalidate them.
+ */
+export function storeWritten(
+  tx: Transaction,
+  changes: readonly Change[],
+  { returning = fullProduct, isUpdated = false, omitsLarge = false } = {},
+): Statement<ProductJson> {
+  const returned = sql`d.product_id as id, ${returning} as product`;
+  if (tx.isDistributed) {
+    return sql`select ${returned} from (${writtenDocuments(tx, changes)}) d`;
+  }
+  const condition = isUpdated
+    ? sql`and (p.change_version = change_version())::rows_found`
+    : [];
+  return sql`
+    insert into product_documents as d (${columns})
+    select
+      b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details
+    from (${buildWritten(changes)} ${condition} offset 0) b
+    ${omitsLarge ? isSmall : []}
+    ${onConflict}
+    returning ${returned}
+  `;
+}
+
+const isSmall = sql`
+  where octet_length(b.summary) + octet_length(b.details) <= 4194304
+`;
+
+/** The documents of products that the transaction has written and stored. */
+export function writtenDocuments(
+  { isDistributed }: Transaction,
+  changes: readonly Change[],
+): Statement {
+  if (isDistributed) {
+    return sql`
+      select * from (${buildWritten(changes)} offset 0) d (${columns})
+      where (${fullProduct})::product_json is not null
+    `;
+  }
+  return sql`
+    select *
+    from product_documents d
+    where d.organization_id = ${organization} and d.product_id ${
+    isIdOf(changes)
+  }
+  `;
+}
+
+function buildWritten(changes: readonly Change[]): Statement {
+  const areNew = changes.every(({ isNew }) => isNew);
+  return sql`
+    select ${areNew ? builtNewDocument : builtDocument}
+    from products p
+    join organizations o on o.id = ${organization}
+    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
+  `;
 }

@@ -1,6 +1,16 @@
 import { invalid } from "../../schema/errors.ts";
-import { DEFAULT_SORT, type ListQuery } from "../../schema/list_query.ts";
 import {
+  COUNTED_FILTERS,
+  DEFAULT_SORT,
+  EXACT_FILTERS,
+  type ListQuery,
+  NARROWING,
+  REFERENCE_FILTERS,
+  type ReferenceFilter,
+  type Sort,
+} from "../../schema/list_query.ts";
+import {
+  isOneOf,
   opaque,
   organization,
   raw,
@@ -9,18 +19,16 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { keptCount, total } from "./counts.ts";
 import { validDocument } from "./documents.ts";
-import { conditions } from "./filters.ts";
 import {
   currentSummary,
   includedArrays,
   MAX_BYTES,
-  type PageRow,
-  readPage,
+  type ProductsRow,
+  readProducts,
   storedSummary,
-} from "./page.ts";
-import { SORTING } from "./sort.ts";
+} from "./pages.ts";
+import { searchConditions } from "./search.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface Page {
@@ -33,7 +41,7 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<Page> {
-  const { entries, total, bytes } = await readPage(
+  const { entries, total, bytes } = await readProducts(
     database,
     pageOf(query, documented),
     () => pageOf(query, current),
@@ -52,7 +60,7 @@ export async function listProducts(
   };
 }
 
-interface Row extends PageRow {
+interface Row extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or one over `MAX_BYTES`. */
   entries: string | null;
   bytes: string | null;
@@ -98,13 +106,14 @@ function pageOf(
   query: ListQuery,
   { summary, products }: Source,
 ): Statement<Row> {
-  const { limit, page, sort } = query;
-  const offset = String(BigInt(page - 1) * BigInt(limit));
+  const { limit, sort } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
-  const isPrepared = sort === DEFAULT_SORT && keptCount(query);
+  const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
-    ? sql`limit ${opaque(limit, "bigint")} offset ${opaque(offset, "bigint")}`
-    : sql`limit ${limit} offset ${offset}`;
+    ? sql`limit ${opaque(limit, "bigint")} offset ${
+      opaque(offsetOf(query), "bigint")
+    }`
+    : limitOf(query);
   const { key, order } = SORTING[sort];
   const found = sql`
     rows from (
@@ -123,7 +132,7 @@ function pageOf(
   `;
   const statement = sql<Row>`
     select
-      ${total(query)} as total,
+      ${totalOf(query)} as total,
       case when sum(octet_length(e.entry)) <= ${raw(String(MAX_BYTES))}
         then string_agg(e.entry, '},{')
       end as entries,
@@ -142,4 +151,123 @@ function pageOf(
     ) e
   `;
   return isPrepared ? statement : unprepared(statement);
+}
+
+/** The order of a list. Its columns are `sort_key` and `id`. */
+interface Sorting {
+  /** The column `sort_key` of product `p`. */
+  key: Statement;
+  /** The ORDER BY. The id breaks ties, so pages neither repeat nor skip a product. */
+  order: Statement;
+}
+
+/** Titles use the Unicode collation, whatever the database's default. */
+const title = sql`p.title collate "und-x-icu"`;
+
+const ascending = sql`sort_key, id`;
+const descending = sql`sort_key desc, id desc`;
+
+const SORTING: Record<Sort, Sorting> = {
+  "created_at": { key: sql`p.created_at`, order: ascending },
+  "-created_at": { key: sql`p.created_at`, order: descending },
+  "updated_at": { key: sql`p.updated_at`, order: ascending },
+  "-updated_at": { key: sql`p.updated_at`, order: descending },
+  "title": { key: title, order: ascending },
+  "-title": { key: title, order: descending },
+  // Products without a publication date come last in both directions.
+  "publication_date": { key: sql`p.publication_date`, order: ascending },
+  "-publication_date": {
+    key: sql`p.publication_date`,
+    order: sql`sort_key desc nulls last, id desc`,
+  },
+};
+
+/** The filter conditions on product `p`, each with a leading `and`. */
+function conditions(query: ListQuery): Statement[] {
+  const { product_type, search, updated_since } = query;
+  return [
+    ...REFERENCE_FILTERS.flatMap((filter) => {
+      const ids = query[filter.name];
+      return ids ? [refersTo(filter, ids)] : [];
+    }),
+    ...product_type
+      ? [
+        sql` and p.product_type = any(string_to_array(${product_type.join()}, ','))`,
+      ]
+      : [],
+    ...EXACT_FILTERS.flatMap((column) =>
+      query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
+    ),
+    ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
+    ...search ? searchConditions(search) : [],
+  ];
+}
+
+/** The condition that product `p`, or one of its rows, refers to one of these records. */
+function refersTo({ table, column }: ReferenceFilter, ids: string[]) {
+  if (table === "products") return sql` and p.${raw(column)} ${isOneOf(ids)}`;
+  return sql` and p.id in (
+    select x.product_id
+    from ${raw(table)} x
+    where x.organization_id = ${organization} and x.${raw(column)} ${
+    isOneOf(ids)
+  }
+  )`;
+}
+
+/**
+ * The key of the stored total: for all products, or for a single value of a single
+ * filter. Undefined if the list must be counted.
+ */
+function storedCount(
+  query: ListQuery,
+): { filter: string; value: unknown } | undefined {
+  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  if (!narrowing) return { filter: "organization_id", value: organization };
+  const filter = COUNTED_FILTERS.find((column) => column === narrowing);
+  const [value, ...values] = filter && query[filter] || [];
+  if (!filter || !value || others.length > 0 || values.length > 0) return;
+  return { filter, value };
+}
+
+/**
+ * The total of a list, as an SQL expression. If the stored total says that this is
+ * the last page, the products are counted, so a total that is too small hides none.
+ */
+function totalOf(query: ListQuery): Statement {
+  const stored = storedCount(query);
+  const found = sql`
+    from products p
+    where p.organization_id = ${organization} ${conditions(query)}
+  `;
+  if (!stored) return sql`(select count(*) ${found})`;
+  const end = BigInt(query.page) * BigInt(query.limit);
+  const { key, order } = SORTING[DEFAULT_SORT];
+  return sql`(
+    select case when stored.total > ${String(end)} then stored.total else (
+      select count(*)
+      from (
+        select ${key} as sort_key, p.id ${found}
+        order by ${order}
+        limit ${opaque(String(end + 1n), "bigint")}
+      ) p
+    ) end
+    from (
+      select coalesce(sum(c.products), 0) as total
+      from product_counts c
+      where c.organization_id = ${organization}
+        and c.filter = ${stored.filter} and c.value = ${stored.value}
+    ) stored
+  )`;
+}
+
+/** The LIMIT and OFFSET of a page. */
+export function limitOf(
+  { page, limit }: Pick<ListQuery, "page" | "limit">,
+): Statement {
+  return sql`limit ${limit} offset ${offsetOf({ page, limit })}`;
+}
+
+function offsetOf({ page, limit }: Pick<ListQuery, "page" | "limit">): string {
+  return String(BigInt(page - 1) * BigInt(limit));
 }

@@ -1,72 +1,40 @@
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import { ApiError, below } from "../../schema/errors.ts";
+import type { Field } from "../../schema/fields.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
-import type { ProductBody } from "../../schema/product.ts";
-import { sql, type Statement } from "../connections/sql.ts";
+import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import {
+  isOneOf,
+  json,
+  names,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
+import type { Precondition } from "../entity_tag.ts";
 import {
   type KeyedRequest,
   type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
+import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
-import { answerProducts, isUpdated, writtenDocuments } from "./answers.ts";
-import { type Check, runChecks } from "./check.ts";
+import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
-import { deleteProducts } from "./deletions.ts";
 import {
-  type Answer,
-  builtProduct,
-  currentProducts,
-  fullAnswer,
-  storedProduct,
+  currentProduct,
+  fullProduct,
+  notFound,
+  type ProductJson,
+  readTags,
+  storeWritten,
+  writtenDocuments,
 } from "./documents.ts";
-import { nestedWrites } from "./nested.ts";
-import { notFound } from "./read.ts";
-import {
-  type Change,
-  insertRow,
-  knownForms,
-  lockProducts,
-  missesRows,
-  setProductForms,
-  setSeries,
-  updateRows,
-} from "./row.ts";
-import { explainFailure } from "./violations.ts";
-
-/** Throws `PRECONDITION_FAILED` if the product before the write is not the one that `If-Match` names. */
-export type Precondition = (product: string | undefined) => void;
-
-/**
- * The statements that change one or many products and delete others. Each product occurs
- * once. They lock rows in a fixed order, which prevents most deadlocks: products, counts,
- * nested records, and last the formats, whose trigger locks the organization. The pool
- * retries a transaction that deadlocks.
- */
-export function writing(
-  changes: readonly Change[],
-  deleted: readonly string[] = [],
-): Statement[] {
-  const created = changes.filter(({ isNew }) => isNew);
-  const updated = changes.filter(({ body, isNew }) =>
-    !isNew && Object.keys(body).length > 0
-  );
-  const nested = nestedWrites(changes);
-  const forms = setProductForms(changes);
-  return [
-    ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
-    ...created.map(insertRow),
-    ...countProducts(changes, deleted),
-    ...updated.length > 0 ? [updateRows(updated)] : [],
-    ...knownForms(changes),
-    ...nested.writes,
-    ...setSeries(changes),
-    ...nested.prunes,
-    ...deleted.length > 0 ? deleteProducts(deleted) : [],
-    ...forms,
-    // If SQL replaces a format while the first statement waits, the second finds it.
-    ...forms,
-  ];
-}
+import { explainFailure } from "./errors.ts";
+import { writeArrays } from "./rows.ts";
 
 /**
  * Creates the product with its nested records. Requests with the same
@@ -79,21 +47,25 @@ export async function createProduct(
 ): Promise<Outcome> {
   const change = { id: uuidv7(), body, isNew: true };
   try {
-    return await withIdempotencyKey(database, request, async (tx, remember) => {
-      // A retry has another product code.
-      const writes = writing([change]);
-      const remembering = remember(sql`
-        select d.organization_id, d.product_id as record_id, ${fullAnswer} as answer
-        from (${writtenDocuments(tx, [change])}) d
-      `);
-      const results = await tx.commit(
-        ...writes,
-        answerProducts(tx, [change]),
-        ...remembering,
-      );
-      const [created] = results[writes.length] as Answer[];
-      return { id: change.id, answer: created!.product };
-    });
+    return await withIdempotencyKey(
+      database,
+      request,
+      async (tx, storeResponse) => {
+        // A retry has another product code.
+        const writes = writeProducts([change]);
+        const stored = storeResponse(sql`
+          select d.organization_id, d.product_id as record_id, ${fullProduct} as answer
+          from (${writtenDocuments(tx, [change])}) d
+        `);
+        const results = await tx.commit(
+          ...writes,
+          storeWritten(tx, [change]),
+          ...stored,
+        );
+        const [created] = results[writes.length] as ProductJson[];
+        return { id: change.id, response: created!.product };
+      },
+    );
   } catch (error) {
     throw await explainFailure(database, error, change);
   }
@@ -101,7 +73,7 @@ export async function createProduct(
 
 /**
  * Updates the fields in the body, and returns the full product. Throws `NOT_FOUND`,
- * or `VALIDATION_ERROR` with every error.
+ * `PRECONDITION_FAILED`, or `VALIDATION_ERROR` with every error.
  */
 export async function updateProduct(
   database: Queries,
@@ -110,88 +82,271 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
-  const checks = preconditionChecks(id, precondition);
-  const writes = writing([change]);
-  // Counting reads the old values before the update locks the product. Checks lock it too.
+  const writes = writeProducts([change]);
+  // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
-  const locks = isCounted && checks.length === 0
-    ? [lockProducts([id], "no key update")]
-    : [];
-  return await changeProduct(database, change, {
-    checks,
-    writes: [...locks, ...writes],
-  });
-}
-
-/**
- * Checks a locked product, writes it, and returns it. Without checks, the first write
- * must lock the product. Throws `NOT_FOUND`, the error of a check, or
- * `VALIDATION_ERROR` with every error.
- */
-export async function changeProduct(
-  database: Queries,
-  change: Change,
-  { checks, writes }: { checks: Check[]; writes: Statement[] },
-): Promise<string> {
-  const { id } = change;
+  const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
     const results = await database.transaction(async (tx) => {
-      await runChecks(tx, id, checks);
-      const answer = writes.length > 0
-        ? answerProducts(tx, [change], { condition: isUpdated })
-        : currentProducts(id);
-      return await tx.commit(...writes, answer);
+      if (precondition) await checkPrecondition(tx, id, precondition);
+      return await tx.commit(
+        ...locks,
+        ...writes,
+        writes.length > 0
+          ? storeWritten(tx, [change], { isUpdated: true })
+          : currentProduct(id),
+      );
     });
-    const [changed] = results.at(-1) as Answer[];
-    if (!changed) throw notFound(id);
-    return changed.product;
+    const [updated] = results.at(-1) as ProductJson[];
+    if (!updated) throw notFound(id);
+    return updated.product;
   } catch (error) {
     throw await explainFailure(database, error, change);
   }
 }
 
+/** Replaces an array at its own path, and returns the full product. Throws as `updateProduct` does. */
+export async function replaceArray(
+  database: Queries,
+  id: string,
+  array: keyof typeof ARRAYS,
+  entries: readonly Entry[],
+  precondition?: Precondition,
+): Promise<string> {
+  try {
+    const body = { [array]: entries };
+    return await updateProduct(database, id, body, precondition);
+  } catch (error) {
+    throw error instanceof ApiError ? below(`/${array}`, error) : error;
+  }
+}
+
 /**
  * Deletes the product with its nested records. Returns whether it existed. Throws
- * `CONFLICT` for a product in a publishing program.
+ * `PRECONDITION_FAILED`, or `CONFLICT` for a product in a publishing program.
  */
 export async function deleteProduct(
   database: Queries,
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  const writes = writing([], [id]);
-  const checks = preconditionChecks(id, precondition);
+  const change = { id, body: {}, isNew: false };
   try {
-    const results = await database.transaction(async (tx) => {
-      await runChecks(tx, id, checks);
-      return await tx.commit(...writes);
+    await database.transaction(async (tx) => {
+      if (precondition) await checkPrecondition(tx, id, precondition);
+      await tx.commit(...writeProducts([], [id]));
     });
-    return results.at(-1)!.count > 0;
+    return true;
   } catch (error) {
-    if (missesRows(error)) {
-      const [replaced] = await database.lookUp(storedProduct(id));
-      if (replaced) return await deleteProduct(database, id, precondition);
-      precondition?.(undefined);
-      return false;
-    }
-    const change = { id, body: {}, isNew: false };
-    throw await explainFailure(database, error, change);
+    const explained = await explainFailure(database, error, change);
+    const isUnknown = explained instanceof ApiError &&
+      explained.code === "NOT_FOUND";
+    if (!isUnknown) throw explained;
+    precondition?.(undefined);
+    return false;
   }
 }
 
-/** The check of the current product, which may not exist. The product must be locked. */
-export function preconditionChecks(
+/** Locks the product, and checks its precondition. Violates `rows_found` if it does not exist. */
+async function checkPrecondition(
+  tx: Transaction,
   id: string,
-  precondition?: Precondition,
-): Check[] {
-  if (!precondition) return [];
-  return [{
-    statement: storedProduct(id),
-    async verify(result, tx) {
-      const [stored] = result as { product: string | null }[];
-      if (stored?.product !== null) return precondition(stored?.product);
-      const [[built]] = await tx.send(builtProduct(id));
-      precondition(built?.product);
-    },
-  }];
+  precondition: Precondition,
+): Promise<void> {
+  const lock = lockProducts([id], "no key update");
+  const tags = await readTags(tx, [id], lock);
+  precondition(tags.get(id));
+}
+
+/**
+ * The statements that change products and delete others. Each product occurs once. They
+ * lock rows in a fixed order, which prevents most deadlocks: products, counts, nested
+ * records, and last the formats, whose trigger locks the organization. The pool retries a
+ * transaction that deadlocks.
+ */
+export function writeProducts(
+  changes: readonly Change[],
+  deleted: readonly string[] = [],
+): Statement[] {
+  const created = changes.filter(({ isNew }) => isNew);
+  const updated = changes.filter(({ body, isNew }) =>
+    !isNew && Object.keys(body).length > 0
+  );
+  const arrays = writeArrays(changes);
+  return [
+    ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
+    ...created.map(insertProduct),
+    ...countProducts(changes, deleted),
+    ...updated.length > 0 ? [updateProducts(updated)] : [],
+    ...assertForms(changes),
+    ...arrays.writes,
+    ...setSeries(changes),
+    ...arrays.deletions,
+    ...deleted.length > 0 ? deleteProducts(deleted) : [],
+    ...setProductForms(changes),
+  ];
+}
+
+/**
+ * The columns of `products` that a body writes directly. The product form is stored on
+ * the format. The series is written after its collection is linked.
+ */
+export const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
+  .filter(([, field]) =>
+    field.kind === "values" ||
+    field.kind === "column" && field.body && !field.refers?.heldBy &&
+      !field.refers?.isSeries
+  ).map(([name]) => name);
+
+const columns = names(...COLUMNS);
+
+/** Crockford's base 32. */
+const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** `P-` and eight characters. The column has the same default, but it is slower. */
+function newProductCode(): string {
+  const characters = Array.from(
+    crypto.getRandomValues(new Uint8Array(8)),
+    (byte) => CODE_CHARACTERS[byte % 32],
+  );
+  return `P-${characters.join("")}`;
+}
+
+/** Inserts the row. Columns without a field in the body are null. */
+function insertProduct({ id, body }: Change): Statement {
+  const values = COLUMNS.map((column) => {
+    const value = body[column] ?? null;
+    return sql`, ${Array.isArray(value) ? json(value) : value}`;
+  });
+  return sql`
+    insert into products (organization_id, id, product_code, ${columns})
+    values (${organization}, ${id}, ${newProductCode()}${values})
+  `;
+}
+
+/**
+ * Updates the columns in the bodies, and moves `updated_at` by at least a millisecond,
+ * so that responses show every change.
+ */
+function updateProducts(changes: readonly Change[]): Statement {
+  const rows = changes.map(({ id, body }) => {
+    const given = COLUMNS.filter((column) => column in body);
+    const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+    return { id, fields };
+  });
+  return sql`
+    update products p
+    set
+      updated_at = ${nextUpdate("p.updated_at")},
+      change_version = change_version(),
+      (${columns}) = (
+        select ${columns}
+        from jsonb_populate_record(p, r.fields)
+      )
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)
+    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
+      and p.id = r.id
+  `;
+}
+
+/**
+ * Sets the series after new links to collections are inserted, and before old ones are
+ * deleted. A foreign key requires the link.
+ */
+function setSeries(changes: readonly Change[]): Statement[] {
+  const given = changes.filter(({ body, isNew }) =>
+    isNew ? body.series_id : body.series_id !== undefined
+  );
+  if (given.length === 0) return [];
+  const rows = given.map(({ id, body: { series_id } }) => ({ id, series_id }));
+  return [sql`
+    update products p
+    set series_id = r.series_id
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, series_id uuid)
+    where p.organization_id = ${organization} and p.id ${isIdOf(given)}
+      and p.id = r.id
+  `];
+}
+
+/**
+ * Violates `rows_found` if a product form does not exist. The foreign key of a format
+ * checks only the form that is stored: the last one of several changes.
+ */
+function assertForms(changes: readonly Change[]): Statement[] {
+  const isStored = (body: ProductBody) =>
+    body.format_id && changes.length === 1;
+  const forms = changes.flatMap(({ body }) =>
+    body.product_form_id && !isStored(body) ? [body.product_form_id] : []
+  );
+  if (forms.length === 0) return [];
+  const known = sql`from product_forms x where x.id ${isOneOf(forms)}`;
+  return [sql`select where ${assertCount(known, new Set(forms).size)}`];
+}
+
+/**
+ * Stores the product form on the product's format, and thus for every product of
+ * that format. The last change of a format wins. Products without a format are
+ * skipped.
+ */
+function setProductForms(changes: readonly Change[]): Statement[] {
+  const given = changes.filter(({ body }) =>
+    body.product_form_id !== undefined
+  );
+  if (given.length === 0) return [];
+  const rows = given.map(({ id, body: { product_form_id } }, position) => ({
+    id,
+    position,
+    product_form_id,
+  }));
+  return [sql`
+    update formats f
+    set
+      product_form_id = last.product_form_id,
+      updated_at = ${nextUpdate("f.updated_at")}
+    from (
+      select distinct on (p.format_id) p.format_id, r.product_form_id
+      from products p
+      join jsonb_to_recordset(${json(rows)})
+        r (id uuid, position int, product_form_id uuid) on r.id = p.id
+      where p.organization_id = ${organization} and p.id ${isIdOf(given)}
+      order by p.format_id, r.position desc
+    ) last
+    where f.organization_id = ${organization} and f.id = last.format_id
+      and f.product_form_id is distinct from last.product_form_id
+  `];
+}
+
+/**
+ * Records the deletions of these products, purges up to ten expired records, and last
+ * deletes the products. Foreign keys delete their nested records.
+ */
+function deleteProducts(ids: readonly string[]): Statement[] {
+  return [
+    sql`
+      insert into product_deletions (organization_id, product_id)
+      select p.organization_id, p.id
+      from products p
+      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+      on conflict (organization_id, product_id) do update set
+        change_version = excluded.change_version,
+        deleted_at = excluded.deleted_at
+    `,
+    sql`
+      delete from product_deletions x
+      where x.organization_id = ${organization} and x.product_id in (
+        select old.product_id
+        from product_deletions old
+        where old.organization_id = ${organization}
+          -- A week longer than a cursor lives: a long transaction may have held the feed back.
+          and old.deleted_at < now() - interval '37 days'
+        order by old.deleted_at
+        limit 10
+        for update skip locked
+      )
+    `,
+    sql`
+      delete from products p
+      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    `,
+  ];
 }

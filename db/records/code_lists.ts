@@ -2,8 +2,7 @@ import { ApiError } from "../../schema/errors.ts";
 import type { SharedTable } from "../../schema/records.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { jsonArray } from "../products/json_array.ts";
-import { shownColumns } from "./shown_record.ts";
+import { jsonArray, selectRecord } from "../products/json.ts";
 
 /** Lists the records of a shared table, or the one with this code, as a JSON array. */
 export async function listSharedRecords(
@@ -12,7 +11,7 @@ export async function listSharedRecords(
   code?: string,
 ): Promise<string> {
   const records = asJson(sql`
-    select ${shownColumns(table)}
+    select ${selectRecord(table)}
     from ${raw(table)} r
     ${code === undefined ? [] : sql`where r.code = ${code}`}
     order by r.code collate "C"

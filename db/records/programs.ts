@@ -1,8 +1,38 @@
-import { organization, sql } from "../connections/sql.ts";
+import type { PageQuery } from "../../schema/record_query.ts";
 import { brokenConstraint } from "../connections/errors.ts";
+import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { notFound as productNotFound } from "../products/read.ts";
-import { notFound } from "./shown_record.ts";
+import { notFound as productNotFound } from "../products/documents.ts";
+import { jsonArray, recordWithId } from "../products/json.ts";
+import { limitOf, type Page } from "../products/list.ts";
+import { notFound } from "./records.ts";
+
+/** Lists a page of a publishing program's products, by title. Throws `NOT_FOUND`. */
+export async function listProgramProducts(
+  database: Queries,
+  programId: string,
+  query: PageQuery,
+): Promise<Page> {
+  const inProgram = sql`
+    x.organization_id = ${organization} and x.program_id = ${programId}
+  `;
+  const entries = jsonArray(sql`
+    select p.id, p.title
+    from publishing_program_products x
+    join products p on p.organization_id = ${organization} and p.id = x.product_id
+    where ${inProgram}
+    order by p.title collate "und-x-icu", p.id
+    ${limitOf(query)}
+  `);
+  const [page] = await database.scan(sql<Page>`
+    select
+      ${entries}::text as entries,
+      (select count(*) from publishing_program_products x where ${inProgram})::float8 as total
+    ${recordWithId("publishing_programs", sql`${programId}`)}
+  `);
+  if (!page) throw notFound("publishing_programs", programId);
+  return page;
+}
 
 /**
  * Adds a product to a publishing program. Does nothing if the program already contains
@@ -34,11 +64,9 @@ export async function removeFromProgram(
   programId: string,
   productId: string,
 ): Promise<void> {
-  const remove = sql`
+  await database.write(sql`
     delete from publishing_program_products x
     where x.organization_id = ${organization}
       and x.program_id = ${programId} and x.product_id = ${productId}
-  `;
-  // If SQL replaces the row while the first statement waits, the second finds it.
-  await database.write(remove, remove);
+  `);
 }

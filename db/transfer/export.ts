@@ -1,8 +1,14 @@
 import { organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { CATALOGUE, formatsByKind, KINDS, listColumns } from "./kinds.ts";
-import { selectLines, transferSettings } from "./read_lines.ts";
+import { KINDS } from "../../schema/lines.ts";
+import {
+  CATALOGUE,
+  formatsByKind,
+  listColumns,
+  selectLines,
+  transferSettings,
+} from "./format.ts";
 
 /** The output of an export. */
 export interface ExportOutput {
@@ -18,7 +24,7 @@ const PAGE_LENGTH = 4_000_000;
 const MAX_LINES = 500;
 
 /**
- * Writes a consistent snapshot of the organization in the format of `kinds.ts`.
+ * Writes a consistent snapshot of the organization in the format of `format.ts`.
  * The same content always produces the same text. Throws for an unknown
  * organization.
  */

@@ -1,26 +1,36 @@
 import { isOneOf, names, organization, sql } from "../connections/sql.ts";
-import { dataErrorMessage, isDataError } from "../connections/errors.ts";
+import {
+  type ErrorDetail,
+  seriesNotAttached,
+  unknownReference,
+} from "../../schema/errors.ts";
+import { referencesOfLine } from "../../schema/lines.ts";
+import { brokenConstraint, isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
-import { missesRows } from "../products/row.ts";
+import { missesRows } from "../products/change.ts";
+import { unknownReferences } from "../products/errors.ts";
 import {
   formatsByKind,
+  type Line,
   listColumns,
+  selectLines,
   type TableFormat,
   tablesOf,
-} from "./kinds.ts";
+  transferSettings,
+} from "./format.ts";
 import {
   LineError,
   parseLine,
+  reasonOf,
   type RecordLine,
   splitLines,
-} from "./parse_line.ts";
-import { type Line, selectLines, transferSettings } from "./read_lines.ts";
+} from "./lines.ts";
 import {
   checkUndistributed,
   clearRecords,
   lockRecords,
   writeRecords,
-} from "./write_lines.ts";
+} from "./rows.ts";
 
 /** The callbacks of an import. */
 export interface ImportReporter {
@@ -42,7 +52,7 @@ const MAX_LENGTH = 4_000_000;
 const FIRST_ANALYZE = 400;
 
 /**
- * Creates or replaces the records of a file in the format of `kinds.ts`, and
+ * Creates or replaces the records of a file in the format of `format.ts`, and
  * creates the organization if necessary. Records without a line remain. Refused
  * lines are reported, and the import continues. Unchanged records are not written.
  * Throws errors that no line caused, such as a lost connection, and for a
@@ -72,8 +82,12 @@ export async function importCatalogue(
     } catch (error) {
       // SQL or another import has inserted one of the products meanwhile.
       if (missesRows(error)) return await write(batch);
-      const reason = reasonOf(error);
-      if (batch.length === 1) return refused(batch[0]!.number, reason);
+      if (!isDataError(error)) throw error;
+      if (batch.length === 1) {
+        const [line] = batch as [RecordLine];
+        const details = await explain(database, line, error);
+        return refused(line.number, reasonOf(details));
+      }
       const middle = batch.length >> 1;
       await write(batch.slice(0, middle));
       await write(batch.slice(middle));
@@ -93,7 +107,7 @@ export async function importCatalogue(
   }
 
   async function add(number: number, bytes: Uint8Array): Promise<void> {
-    const line = parseLine(bytes, formats);
+    const line = parseLine(bytes);
     if (!line || "name" in line) others++;
     if (!line) return;
     if ("name" in line) {
@@ -114,7 +128,8 @@ export async function importCatalogue(
     try {
       await add(number + 1, bytes);
     } catch (error) {
-      refused(number + 1, reasonOf(error));
+      if (!(error instanceof LineError)) throw error;
+      refused(number + 1, error.message);
     }
     number++;
     end += bytes.length;
@@ -172,12 +187,41 @@ async function writeAll(
     const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
     const changedIds = changed.map(({ id }) => id);
     const existingIds = changedIds.filter((id) => stored.has(id));
-    const lines = `[${changed.map(({ text }) => text).join()}]`;
+    const lines = JSON.stringify(changed.map(({ record }) => record));
     await tx.commit(
       ...existingIds.length > 0 ? clearRecords(format, existingIds, lines) : [],
       ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
     );
   });
+}
+
+/** The errors of a valid line that the database has refused, in the words of the API. */
+async function explain(
+  database: Queries,
+  { kind, record }: RecordLine,
+  error: unknown,
+): Promise<ErrorDetail[]> {
+  const ids = referencesOfLine(kind, record);
+  const unknown = await database.lookUp(unknownReferences(ids));
+  if (unknown.length > 0) {
+    return unknown.map(({ pointer }) => unknownReference(pointer));
+  }
+  switch (brokenConstraint(error)) {
+    case "products_series":
+      return [seriesNotAttached("/series_id")];
+    case "products_code":
+      return [{
+        pointer: "/product_code",
+        code: "duplicate",
+        message: "Another product has this code",
+      }];
+  }
+  const { code } = error as { code: string };
+  return [{
+    pointer: "",
+    code: "refused",
+    message: `The database refuses the record (SQLSTATE ${code})`,
+  }];
 }
 
 /** Creates the organization, or renames it. */
@@ -191,11 +235,4 @@ async function nameOrganization(
     on conflict (id) do update set name = excluded.name
     where o.name <> excluded.name
   `);
-}
-
-/** The reason to refuse a line. Rethrows errors that no line caused. */
-function reasonOf(error: unknown): string {
-  if (error instanceof LineError) return error.message;
-  if (isDataError(error)) return dataErrorMessage(error);
-  throw error;
 }

@@ -8,8 +8,8 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
-import { finds } from "../products/row.ts";
-import type { TableFormat } from "./kinds.ts";
+import { assertCount } from "../products/change.ts";
+import type { TableFormat } from "./format.ts";
 
 /** Throws in a distributed database: Citus checks the keys of `writeRecords` too early. */
 export function checkUndistributed({ isDistributed }: Transaction): void {
@@ -37,8 +37,7 @@ export function lockRecords(
 
 /**
  * Deletes the child rows of existing records, so that `writeRecords` can replace them.
- * SQL may have replaced a record since it was locked, so it is locked again. `lines` is
- * a JSON array.
+ * `lines` is a JSON array.
  */
 export function clearRecords(
   format: TableFormat,
@@ -54,10 +53,9 @@ export function clearRecords(
     }
     `;
   return [
-    lockRecords(format, ids),
     ...table === "products"
       ? [
-        invalidateAnswers(lines),
+        invalidateDocuments(lines),
         ...countProducts([], ids),
         releaseSeries(ids),
         remove("product_documents", "product_id"),
@@ -103,7 +101,7 @@ export function writeRecords(
     `,
     ...isProduct
       ? [
-        sql`select where ${finds(0, unwritten)}`,
+        sql`select where ${assertCount(unwritten, 0)}`,
         ...countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), []),
       ]
       : [],
@@ -148,12 +146,11 @@ function insert(
 }
 
 /**
- * A stored answer is valid while its `updated_at` is the product's. A line may change
- * a product without changing `updated_at`. Then all stored answers of the
- * organization become invalid, since a concurrent request may still store the old
- * content.
+ * A document is valid while its `updated_at` is the product's. A line may change a product
+ * without changing `updated_at`. Then all documents of the organization become invalid,
+ * since a concurrent request may still store the old content.
  */
-function invalidateAnswers(lines: string): Statement {
+function invalidateDocuments(lines: string): Statement {
   return sql`
     update organizations o
     set names_version = o.names_version + 1

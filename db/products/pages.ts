@@ -1,33 +1,17 @@
-import type { ListQuery } from "../../schema/list_query.ts";
+import { INCLUDED, type ListQuery } from "../../schema/list_query.ts";
 import { opaque, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { storeProducts } from "./documents.ts";
-import {
-  collateral,
-  contributors,
-  customFields,
-  packings,
-  prices,
-} from "./nested_json.ts";
-import { salesRights, shallowTerritories } from "./rights_json.ts";
-import { scalarsJson } from "./scalars_json.ts";
+import { listedArray, summaryJson } from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
 
 /** The summary of product `p`, from document `d` or the tables. */
-export const currentSummary = sql`coalesce(d.summary, ${scalarsJson})`;
+export const currentSummary = sql`coalesce(d.summary, ${summaryJson})`;
 
-/** The arrays that `include` adds to the summary of a product. */
-const ARRAYS = {
-  product_prices: prices,
-  packing_configurations: packings,
-  contributors,
-  custom_fields: customFields,
-  collateral,
-  product_territories: shallowTerritories,
-  product_sales_rights: salesRights,
-};
+/** The arrays that `include` can add to the summary of a product. */
+const ARRAYS = INCLUDED.map((name) => ({ name, array: listedArray(name) }));
 
 /**
  * The fragments that append the arrays in `include` to the summary of product `p`.
@@ -35,11 +19,9 @@ const ARRAYS = {
  * them would take 50 MB of every session.
  */
 export function includedArrays(include: ListQuery["include"]): Statement[] {
-  const isIncluded = (name: string) => include.has(name as keyof typeof ARRAYS);
-  return Object.entries(ARRAYS)
-    .filter(([name]) => isIncluded(name) || include.size > 1)
-    .map(([name, array]) =>
-      sql` || case when ${opaque(isIncluded(name), "boolean")}
+  return ARRAYS.filter(({ name }) => include.has(name) || include.size > 1)
+    .map(({ name, array }) =>
+      sql` || case when ${opaque(include.has(name), "boolean")}
         then ',"${raw(name)}":' || ${array}
         else ''
       end`
@@ -50,7 +32,7 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
 export const MAX_BYTES = 16 * 2 ** 20;
 
 /** A page of products, with the state of their documents. */
-export interface PageRow {
+export interface ProductsRow {
   /** The comma-separated ids of products without a valid document. */
   missing: string | null;
   /** False in a distributed database, which stores no documents. */
@@ -61,7 +43,7 @@ export interface PageRow {
  * Reads a page from documents. If documents are missing, reads the page again with
  * `current`, and stores them in the background.
  */
-export async function readPage<Row extends PageRow>(
+export async function readProducts<Row extends ProductsRow>(
   database: Queries,
   stored: Statement<Row>,
   current: () => Statement<Row>,

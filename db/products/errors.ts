@@ -1,0 +1,334 @@
+import {
+  discriminatorOf,
+  type Entry,
+  issuesAs,
+  namedRows,
+  type ProductBody,
+} from "../../schema/bodies.ts";
+import {
+  ApiError,
+  bodyDetails,
+  detailAt,
+  type ErrorDetail,
+  invalid,
+  seriesNotAttached,
+  unavailable,
+  unknownEntry,
+  unknownReference,
+} from "../../schema/errors.ts";
+import type { Rows } from "../../schema/fields.ts";
+import { MAX_ENTRIES } from "../../schema/objects.ts";
+import { ARRAYS } from "../../schema/product.ts";
+import { REFERENCES } from "../../schema/references.ts";
+import { brokenConstraint } from "../connections/errors.ts";
+import {
+  isOneOf,
+  json,
+  names,
+  organization,
+  raw,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { type Change, isIdOf, ROWS_FOUND } from "./change.ts";
+import { notFound } from "./documents.ts";
+import { commaSeparated, recordWithId } from "./json.ts";
+
+/*
+ * Constraints of the database refuse what a body cannot say about itself. It stops at the
+ * first violation, so the stored rows are read then, to report every error in the body.
+ */
+
+const LISTS = Object.entries<Rows>(ARRAYS);
+
+/** The error detail of a product whose JSON is larger than 4 MiB. */
+export const TOO_LARGE: ErrorDetail = {
+  pointer: "",
+  code: "too_large",
+  message: "The product would be larger than 4 MiB",
+};
+
+/** The error detail for each violated constraint. */
+const RULES: Record<string, ErrorDetail> = {
+  ...Object.fromEntries(
+    REFERENCES.map(({ constraint, field, array, isSeries }) => [
+      constraint,
+      isSeries
+        ? seriesNotAttached(`/${field}`)
+        : unknownReference(`/${array?.name ?? field}`),
+    ]),
+  ),
+  ...Object.fromEntries(
+    LISTS.flatMap(([name, { table, put, rule }]) => [
+      ...put === "patch" ? [[`${table}_position`, tooMany(name)]] : [],
+      ...rule?.constraint
+        ? [[
+          `${table}_${rule.constraint.name}`,
+          detailAt(`/${name}`, rule.constraint.message),
+        ]]
+        : [],
+    ]),
+  ),
+  product_documents_size: TOO_LARGE,
+};
+
+function tooMany(array: string): ErrorDetail {
+  return {
+    pointer: `/${array}`,
+    code: "too_large",
+    message: `The product would have more than ${MAX_ENTRIES} entries here`,
+  };
+}
+
+/** The foreign key of a publishing program on its products. */
+const IN_PROGRAM = "publishing_program_products_product";
+
+/** The foreign keys of rows on their products. Without a program, SQL has deleted the product meanwhile. */
+const OF_PRODUCT = /_product$/;
+
+/** Whether the body or the operation violated a rule, unlike a failure of the database. */
+export function isViolation(error: unknown): boolean {
+  const constraint = brokenConstraint(error) ?? "";
+  return constraint in RULES || constraint === ROWS_FOUND ||
+    OF_PRODUCT.test(constraint);
+}
+
+/**
+ * The error to throw for a failed transaction: other errors as they are, and for a
+ * violation `VALIDATION_ERROR` with every error in the body, `NOT_FOUND`, `CONFLICT` for a
+ * product in use or `SERVICE_UNAVAILABLE` for a concurrent change.
+ */
+export async function explainFailure(
+  database: Queries,
+  error: unknown,
+  change: Change,
+): Promise<unknown> {
+  if (!isViolation(error)) return error;
+  const constraint = brokenConstraint(error)!;
+  if (constraint === IN_PROGRAM) return inProgram(error);
+  const [details] = await findErrors(database.write, [change]);
+  if (!details) return notFound(change.id);
+  if (details.length > 0) return invalid("The body", details);
+  // A concurrent transaction has changed the rows since the violation.
+  const rule = RULES[constraint];
+  if (rule) return invalid("The body", [rule]);
+  return unavailable("The product is being changed by another request", error);
+}
+
+/** The error for deleting a product that is in a publishing program. */
+export function inProgram(cause?: unknown): ApiError {
+  return new ApiError(
+    "CONFLICT",
+    "The product is used in a publishing program: remove it there first",
+    { cause },
+  );
+}
+
+/** The ids of the products that are in a publishing program. */
+export function idsInPrograms(
+  ids: readonly string[],
+): Statement<{ product_id: string }> {
+  return sql`
+    select distinct x.product_id
+    from publishing_program_products x
+    where x.organization_id = ${organization} and x.product_id ${isOneOf(ids)}
+  `;
+}
+
+/** The errors of each body, or undefined for an update of a missing product. */
+export async function findErrors(
+  send: Queries["write"],
+  changes: readonly Change[],
+): Promise<(ErrorDetail[] | undefined)[]> {
+  const [rows, unknown] = await send(
+    storedRows(changes),
+    unknownReferences(changes.flatMap(referencedIds)),
+  );
+  const stored = new Map(rows.map((row) => [row.id, row]));
+  const pointers = Map.groupBy(unknown, ({ at }) => at);
+  return changes.map(({ id, body, isNew }, at) => {
+    const product = isNew ? NOTHING : stored.get(id);
+    return product && [
+      ...(pointers.get(at) ?? []).map(({ pointer }) =>
+        unknownReference(pointer)
+      ),
+      ...unattachedSeries(body, product),
+      ...LISTS.flatMap(([name, array]) =>
+        wrongRows(name, array, body, product)
+      ),
+    ];
+  });
+}
+
+/** The stored rows of a product by table, as far as bodies depend on them. */
+interface Stored {
+  id: string;
+  series_id: string | null;
+  tables: Record<string, Entry[]>;
+}
+
+/** A new product has no stored rows. */
+const NOTHING: Stored = { id: "", series_id: null, tables: {} };
+
+function storedRows(changes: readonly Change[]): Statement<Stored> {
+  const tables = changes.flatMap(({ body }) =>
+    LISTS.filter(([name]) => body[name]).flatMap(([name, array]) => {
+      const named = namedRows(array, body[name]).map(({ table }) => table);
+      return array.put === "link" ? [] : [array.table, ...named];
+    })
+  );
+  const stored = Array.from(
+    new Set(["product_collections", ...tables]),
+    (table) => {
+      const columns = names(...COMPARED[table] ?? ["id"]);
+      return sql`'${raw(table)}', array(
+        select row_to_json(r)
+        from (
+          select ${columns}
+          from ${raw(table)} x
+          where x.organization_id = ${organization} and x.product_id = p.id
+        ) r
+      )`;
+    },
+  );
+  return unprepared(sql`
+    select p.id, p.series_id, json_build_object(${
+    commaSeparated(stored)
+  }) as tables
+    from products p
+    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
+  `);
+}
+
+/** The columns that entries are compared with, by table. Default: `id`. */
+const COMPARED = Object.fromEntries(
+  LISTS.map(([, { table, key = ["id"], types, fields, rule }]) => [
+    table,
+    [
+      ...key,
+      ...types ? Object.keys(fields) : [],
+      ...rule?.constraint ? rule.fields : [],
+    ],
+  ]),
+);
+
+/** An id in the value with this index, at this pointer. */
+export interface ReferencedId {
+  at: number;
+  pointer: string;
+  table_name: string;
+  id: unknown;
+}
+
+/** The ids without a record of the organization. */
+export function unknownReferences(
+  ids: readonly ReferencedId[],
+): Statement<Pick<ReferencedId, "at" | "pointer">> {
+  const rows = ids.map((id, position) => ({ position, ...id }));
+  return sql`
+    select b.at, b.pointer
+    from jsonb_to_recordset(${json(rows)})
+      b (position int, at int, pointer text, table_name text, id uuid)
+    where not case ${isKnown} end
+    order by b.position
+  `;
+}
+
+const isKnown = Array.from(
+  new Set(["products", ...REFERENCES.map(({ table }) => table)]),
+  (table) =>
+    sql`
+    when b.table_name = ${raw(`'${table}'`)}
+      then exists (select ${recordWithId(table, sql`b.id`)})
+  `,
+);
+
+/** The ids in a body, except the series: `unattachedSeries` checks it. */
+function referencedIds(
+  { body }: Pick<Change, "body">,
+  at: number,
+): ReferencedId[] {
+  return REFERENCES.filter(({ isSeries }) => !isSeries).flatMap(
+    ({ field, array, table: table_name }) => {
+      const entries = array ? body[array.name] as Entry[] ?? [] : [body];
+      return entries.flatMap((entry, i) => {
+        const pointer = array ? `/${array.name}/${i}/${field}` : `/${field}`;
+        const id = entry[field];
+        return id ? [{ at, pointer, table_name, id }] : [];
+      });
+    },
+  );
+}
+
+/** The error for a series that would not be one of the collections after the request. */
+function unattachedSeries(body: ProductBody, stored: Stored): ErrorDetail[] {
+  const series = body.series_id === undefined
+    ? stored.series_id
+    : body.series_id;
+  const links = body.product_collections ?? stored.tables.product_collections ??
+    [];
+  if (!series || links.some((link) => link.collection_id === series)) return [];
+  return [
+    seriesNotAttached(body.series_id ? "/series_id" : "/product_collections"),
+  ];
+}
+
+/** The errors of entries that are not rows of the product, invalid for their row, or too many. */
+function wrongRows(
+  name: string,
+  array: Rows,
+  body: ProductBody,
+  { tables }: Stored,
+): ErrorDetail[] {
+  const entries = body[name] as Entry[] | undefined;
+  if (!entries) return [];
+  const unknown = Array.from(namedRows(array, entries)).filter(
+    ({ table, id }) => !tables[table]?.some((row) => row.id === id),
+  );
+  const rows = tables[array.table] ?? [];
+  const added = entries.filter(({ id }) => !id).length;
+  return [
+    ...unknown.map(({ path }) => unknownEntry(`/${name}/${path.join("/")}`)),
+    ...entries.flatMap((entry, i) => {
+      const row = rows.find(({ id }) => entry.id && id === entry.id);
+      return row ? wrongRow(`/${name}/${i}`, array, entry, row) : [];
+    }),
+    ...array.put === "patch" && rows.length + added > MAX_ENTRIES
+      ? [tooMany(name)]
+      : [],
+  ];
+}
+
+/** The errors of an entry that updates this row. */
+function wrongRow(
+  at: string,
+  array: Rows,
+  entry: Entry,
+  row: Entry,
+): ErrorDetail[] {
+  const { types, rule } = array;
+  if (types) return wrongType(at, array, entry, row);
+  const given = rule?.fields.findLast((field) => field in entry);
+  const message = given && rule!.check({ ...row, ...entry });
+  return message ? [detailAt(`${at}/${given}`, message)] : [];
+}
+
+function wrongType(
+  at: string,
+  array: Rows,
+  entry: Entry,
+  row: Entry,
+): ErrorDetail[] {
+  const discriminator = discriminatorOf(array);
+  const type = row[discriminator] as string;
+  if (entry[discriminator] && entry[discriminator] !== type) {
+    return [{
+      pointer: `${at}/${discriminator}`,
+      code: "immutable",
+      message: `The type of a row cannot change: expected ${type}`,
+    }];
+  }
+  return bodyDetails(issuesAs(array, type, entry) ?? [], at);
+}

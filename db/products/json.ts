@@ -1,0 +1,357 @@
+import { discriminatorOf } from "../../schema/bodies.ts";
+import type {
+  Column,
+  Derived,
+  Field,
+  Fields,
+  Group,
+  Linked,
+  Rows,
+  Shown,
+  Values,
+} from "../../schema/fields.ts";
+import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
+import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { rfc3339 } from "../times.ts";
+
+/*
+ * The JSON of products and records, which follows from their descriptions.
+ * `tests/products/product.sql` shows the SQL that reads a product.
+ */
+
+/** A row whose fields are selected. */
+interface Row {
+  alias: string;
+  /** The column by which the tables below refer to it. Absent for a product. */
+  link?: string | undefined;
+}
+
+/** Product `p`. */
+const PRODUCT: Row = { alias: "p" };
+
+/** The aliases of rows, from products to the lowest rows of a tree. */
+const ALIASES = ["p", "x", "y", "z", "w"];
+
+function aliasBelow({ alias }: Row): string {
+  return ALIASES[ALIASES.indexOf(alias) + 1]!;
+}
+
+/** A list of columns or values. */
+export function commaSeparated(parts: readonly Statement[]): Statement {
+  return sql`${parts.map((part, i) => i === 0 ? part : sql`, ${part}`)}`;
+}
+
+/**
+ * The rows of a select as a JSON array of objects, without white space: `json_agg` and
+ * `json_build_object` would add some.
+ */
+export function jsonArray(rows: Statement): Statement {
+  return sql`array_to_json(array(select row_to_json(x) from (${rows}) x))`;
+}
+
+function jsonObject(selected: Statement): Statement {
+  return sql`(select row_to_json(x) from (select ${selected}) x)`;
+}
+
+/**
+ * The `from` and `where` that select record `r` of the table by its id: a column, or a
+ * parameter. A subselect for each record plans ten times faster than joins.
+ */
+export function recordWithId(table: string, id: Statement): Statement {
+  const own = isShared(table)
+    ? []
+    : sql`r.organization_id = ${organization} and`;
+  return sql`from ${raw(table)} r where ${own} r.id = ${id}`;
+}
+
+/** The select list of record `r`. */
+export function selectRecord(table: RecordTable): Statement {
+  return selectFields(RECORDS[table].fields, { alias: "r" });
+}
+
+function selectFields(fields: Fields, row: Row): Statement {
+  return commaSeparated(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const value = valueOf(name, field, fields, row);
+      if (field.kind !== "column") return [sql`${value} as ${raw(name)}`];
+      const { format, refers, labels } = field;
+      return [
+        format || refers?.heldBy ? sql`${value} as ${raw(name)}` : value,
+        ...labels ? [selectLabel(name, labels, row)] : [],
+      ];
+    }),
+  );
+}
+
+function valueOf(
+  name: string,
+  field: Field,
+  fields: Fields,
+  row: Row,
+): Statement {
+  switch (field.kind) {
+    case "column":
+      return columnValue(name, field, fields, row);
+    case "shown":
+      return shownValue(field, fields, row);
+    case "derived":
+      return derivedValue(field, row);
+    case "group":
+      return groupValue(field, row);
+    case "rows":
+      return rowsValue(field, row);
+    case "values":
+      return entriesOf(raw(`${row.alias}.${name}`), field, row);
+    case "linked":
+      return linkedValue(field);
+  }
+}
+
+function columnValue(
+  name: string,
+  { format, refers }: Column,
+  fields: Fields,
+  { alias }: Row,
+): Statement {
+  if (refers?.heldBy) {
+    const holder = recordOf(refers.heldBy, fields, alias);
+    return sql`(select r.${raw(name)} ${holder})`;
+  }
+  return formatted(`${alias}.${name}`, format);
+}
+
+function formatted(column: string, format: Column["format"]): Statement {
+  switch (format) {
+    case "decimal":
+      return raw(`trim_scale(${column})`);
+    case "time":
+      return rfc3339(column);
+    case "array":
+      return raw(`coalesce(${column}, '{}')`);
+    case undefined:
+      return raw(column);
+  }
+}
+
+function selectLabel(name: string, list: number, { alias }: Row): Statement {
+  return raw(
+    `(select c.label from onix_codes c where c.list = ${list} and c.code = ${alias}.${name}) as ${name}_label`,
+  );
+}
+
+/** The `from` and `where` of the record that a reference of the row names. */
+function recordOf(name: string, fields: Fields, alias: string): Statement {
+  const { refers } = fields[name] as Column;
+  return recordWithId(refers!.table, raw(`${alias}.${name}`));
+}
+
+function shownValue(
+  { reference, column }: Shown,
+  fields: Fields,
+  { alias }: Row,
+): Statement {
+  return sql`(select r.${raw(column)} ${recordOf(reference, fields, alias)})`;
+}
+
+function derivedValue(
+  { code, isTrueFor, isFalseFor }: Derived,
+  { alias }: Row,
+): Statement {
+  const isOneOf = (codes: readonly string[]) =>
+    `${alias}.${code} in (${codes.map((code) => `'${code}'`).join(", ")})`;
+  return raw(
+    isFalseFor
+      ? `case when ${isOneOf(isTrueFor)} then true when ${
+        isOneOf(isFalseFor)
+      } then false end`
+      : isOneOf(isTrueFor),
+  );
+}
+
+function groupValue({ fields, unless }: Group, row: Row): Statement {
+  const group = jsonObject(selectFields(fields, row));
+  return unless
+    ? sql`case when not ${raw(`${row.alias}.${unless}`)} then ${group} end`
+    : group;
+}
+
+/** The rows below a row, in their order. */
+function rowsValue(array: Rows, parent: Row): Statement {
+  const { table, fields, key = ["id"], isIdHidden, types, link } = array;
+  const row = { alias: aliasBelow(parent), link };
+  const column = (name: string) => `${row.alias}.${name}`;
+  const isBelow = parent.link
+    ? `${column("product_id")} = ${parent.alias}.product_id and ${
+      column(parent.link)
+    } = ${parent.alias}.id`
+    : `${column("product_id")} = ${parent.alias}.id`;
+  const from = sql`
+    from ${raw(table)} ${raw(row.alias)}
+    where ${raw(column("organization_id"))} = ${organization} and ${
+    raw(isBelow)
+  }
+    order by ${raw(["position", ...key].map(column).join(", "))}
+  `;
+  if (types) {
+    return sql`array_to_json(array(select ${typedValue(array, row)} ${from}))`;
+  }
+  const hasId = key.includes("id") && !isIdHidden;
+  const id = hasId ? [raw(column("id"))] : [];
+  return jsonArray(
+    sql`select ${commaSeparated([...id, selectFields(fields, row)])} ${from}`,
+  );
+}
+
+/** A row as an object with the fields of its type. */
+function typedValue(array: Rows, row: Row): Statement {
+  const discriminator = `${row.alias}.${discriminatorOf(array)}`;
+  const cases = Object.entries(array.types!).map(([type, { fields }]) => {
+    const own = raw(`${row.alias}.id, ${discriminator}`);
+    const object = jsonObject(
+      commaSeparated([own, selectFields(fields, row)]),
+    );
+    return sql` when ${raw(discriminator)} = ${
+      raw(`'${type}'`)
+    } then ${object}`;
+  });
+  return sql`case${cases} end`;
+}
+
+/** The entries of an array in a `jsonb` value, with their fields in order. */
+function entriesOf(
+  array: Statement,
+  { fields }: Values,
+  parent: Row,
+): Statement {
+  const row = { alias: aliasBelow(parent) };
+  const entry = raw(row.alias);
+  const selected = Object.entries(fields).map(([name, field]) => {
+    const value = sql`${entry}.entry -> '${raw(name)}'`;
+    return sql`${entryValue(value, field, row)} as ${raw(name)}`;
+  });
+  return jsonArray(sql`
+    select ${commaSeparated(selected)}
+    from jsonb_array_elements(coalesce(${array}, '[]')) with ordinality ${entry} (entry, position)
+    order by ${entry}.position
+  `);
+}
+
+function entryValue(value: Statement, field: Field, row: Row): Statement {
+  if (field.kind === "values") return entriesOf(value, field, row);
+  if (field.kind !== "column") {
+    throw new Error(
+      `A jsonb array cannot have a field of the kind ${field.kind}`,
+    );
+  }
+  switch (field.format) {
+    case "decimal":
+      return sql`trim_scale((${value} #>> '{}')::numeric)`;
+    case "array":
+      return sql`array_to_json(array(select jsonb_array_elements_text(${value})))`;
+    default:
+      return value;
+  }
+}
+
+function linkedValue({ table, through, reference }: Linked): Statement {
+  const shown = Object.entries(RECORDS[table as RecordTable].fields)
+    .filter(([name, field]) =>
+      name === "id" || field.kind === "column" && field.body
+    )
+    .map(([name]) => `c.${name}`);
+  return jsonArray(sql`
+    select ${raw(shown.join(", "))}
+    from ${raw(through)} x
+    join ${raw(table)} c on c.organization_id = ${organization} and c.id = x.${
+    raw(reference)
+  }
+    where x.organization_id = ${organization} and x.product_id = p.id
+    order by x.position, x.${raw(reference)}
+  `);
+}
+
+/** The array of product `p`. */
+export function productArray(name: keyof typeof ARRAYS): Statement {
+  return valueOf(name, ARRAYS[name], ARRAYS, PRODUCT);
+}
+
+/** The array of product `p` as lists show it. */
+export function listedArray(name: keyof typeof ARRAYS): Statement {
+  const array: Rows = ARRAYS[name];
+  const { fields, inLists } = array;
+  if (!Array.isArray(inLists)) return productArray(name);
+  const listed = inLists.map((field) => [field, fields[field]!]);
+  return rowsValue({ ...array, fields: Object.fromEntries(listed) }, PRODUCT);
+}
+
+/** The columns of product `p`, including those that a record holds. */
+const columns = Object.fromEntries(
+  Object.entries(SCALARS).filter(([, { kind }]) => kind === "column"),
+);
+
+/** The fields shown of records, by the reference that names the record. */
+const shown = Map.groupBy(
+  Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
+    field.kind === "shown" ? [{ name, ...field }] : []
+  ),
+  ({ reference }) => reference,
+);
+
+/** The records that product `p` shows when it has some, as `,"field":value`. */
+const linked = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
+  field.kind === "linked"
+    ? [
+      sql`${raw(`',"${name}":'`)} || nullif(${linkedValue(field)}::text, '[]')`,
+    ]
+    : []
+);
+
+/**
+ * The fields of product `p` in lists, as the inside of a JSON object. `concat` skips
+ * nulls, so the fields of an unset reference are absent.
+ */
+export const summaryJson = sql`concat(${
+  commaSeparated([
+    sql`trim(both '{}' from ${
+      jsonObject(selectFields(columns, PRODUCT))
+    }::text)`,
+    ...Array.from(shown, ([reference, fields]) => shownJson(reference, fields)),
+    ...linked,
+  ])
+})`;
+
+/** The fields shown of a referenced record, as `,"field":value`. */
+function shownJson(
+  reference: string,
+  fields: (Shown & { name: string })[],
+): Statement {
+  const values = fields.map(({ name, column }) =>
+    `',"${name}":', coalesce(to_json(r.${column})::text, 'null')`
+  );
+  const record = recordOf(reference, SCALARS, "p");
+  const shown = sql`(select concat(${raw(values.join(", "))}) ${record})`;
+  if (!fields[0]!.isAlwaysThere) return shown;
+  const nulls = fields.map(({ name }) => `,"${name}":null`).join("");
+  return sql`coalesce(${shown}, ${raw(`'${nulls}'`)})`;
+}
+
+/** The fields of product `p` that lists omit, as the inside of a JSON object. */
+export const detailsJson = detailsWith(() => undefined);
+
+/**
+ * The same for a new product, which has no arrays with a path of their own. PostgreSQL
+ * starts every subselect of a plan, and those of rights and supply are a third of all.
+ */
+export const newDetailsJson = detailsWith(({ path }) => path && raw("'[]'"));
+
+function detailsWith(
+  known: (array: Rows) => Statement | undefined | "",
+): Statement {
+  const names = Object.keys(ARRAYS) as (keyof typeof ARRAYS)[];
+  const fields = names.map((name, i) => {
+    const label = raw(`'${i > 0 ? "," : ""}"${name}":'`);
+    return sql`${label}, ${known(ARRAYS[name]) || productArray(name)}`;
+  });
+  return sql`concat(${commaSeparated(fields)})`;
+}

@@ -1,0 +1,333 @@
+import {
+  ApiError,
+  invalid,
+  unavailable,
+  unknownReference,
+} from "../../schema/errors.ts";
+import type { Entry } from "../../schema/bodies.ts";
+import type { RecordQuery, RecordSort } from "../../schema/record_query.ts";
+import {
+  isShared,
+  nounOf,
+  type OwnTable,
+  RECORDS,
+  type RecordTable,
+} from "../../schema/records.ts";
+import { REFERENCES, referencesIn } from "../../schema/references.ts";
+import { brokenConstraint } from "../connections/errors.ts";
+import {
+  json,
+  names,
+  organization,
+  raw,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
+import { etagOf, type Precondition } from "../entity_tag.ts";
+import {
+  type KeyedRequest,
+  type Outcome,
+  withIdempotencyKey,
+} from "../idempotency.ts";
+import { jsonArray, recordWithId, selectRecord } from "../products/json.ts";
+import { limitOf, type Page } from "../products/list.ts";
+import { namesContaining } from "../products/search.ts";
+import { nextUpdate } from "../times.ts";
+import { uuidv7 } from "../uuid.ts";
+
+/*
+ * The records that products refer to. All statements follow from `schema/records.ts`.
+ */
+
+/** The sort key of names, which ignores case and accents. It matches the index. */
+const nameKey = sql`left(search_key(r.name), 200) collate "C"`;
+
+/** The `order by` of records `r`. Ids order records with equal values. */
+const SORTING: Record<RecordSort, Statement> = {
+  "name": sql`${nameKey}, r.id`,
+  "-name": sql`${nameKey} desc, r.id desc`,
+  "created_at": sql`r.created_at, r.id`,
+  "-created_at": sql`r.created_at desc, r.id desc`,
+  "updated_at": sql`r.updated_at, r.id`,
+  "-updated_at": sql`r.updated_at desc, r.id desc`,
+};
+
+/** Lists a page of records. A single statement keeps page and total consistent. */
+export async function listRecords(
+  database: Queries,
+  table: OwnTable,
+  query: RecordQuery,
+): Promise<Page> {
+  const { sort, search, name } = query;
+  // The index on the sort key finds the name.
+  const hasName =
+    sql`and ${nameKey} = left(search_key(${name}), 200) and r.name = ${name}`;
+  const found = sql`
+    from ${raw(table)} r
+    where r.organization_id = ${organization}
+      ${name === undefined ? [] : hasName} ${namesContaining(search)}
+  `;
+  const entries = jsonArray(sql`
+    select ${selectRecord(table)}
+    from (select r.* ${found} order by ${SORTING[sort]} ${limitOf(query)}) r
+  `);
+  const statement = sql<Page>`
+    select
+      ${entries}::text as entries,
+      (select count(*) ${found})::float8 as total
+  `;
+  const isPlain = sort === "name" && !search && name === undefined;
+  const [page] = await database.scan(
+    isPlain ? statement : unprepared(statement),
+  );
+  return page!;
+}
+
+/**
+ * Gets a record as JSON text. A record of an organization comes with the number of
+ * products that refer to it. Throws `NOT_FOUND`.
+ */
+export async function getRecord(
+  database: Queries,
+  table: RecordTable,
+  id: string,
+): Promise<{ record: string; products?: number }> {
+  const [found] = isShared(table)
+    ? await database.lookUp(recordById(table, id))
+    : await database.scan(sql<{ record: string; products: number }>`
+      select
+        ${recordJson(table)} as record,
+        ${countReferring(table, id)} as products
+      ${recordWithId(table, sql`${id}`)}
+    `);
+  if (!found) throw notFound(table, id);
+  return found;
+}
+
+/** The error for a record that the organization does not have. */
+export function notFound(table: RecordTable, id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No ${nounOf(table)} with id "${id}"`);
+}
+
+/** Record `r` as JSON text. */
+function recordJson(table: RecordTable): Statement {
+  return sql`(
+    select row_to_json(x) from (select ${selectRecord(table)}) x
+  )::text`;
+}
+
+/** Selects the record as JSON text. No row if the organization has no such record. */
+function recordById(
+  table: RecordTable,
+  id: string,
+): Statement<{ record: string }> {
+  return sql`select ${recordJson(table)} as record ${
+    recordWithId(table, sql`${id}`)
+  }`;
+}
+
+/** The columns that a body writes. */
+function columnsOf(table: OwnTable): string[] {
+  return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
+    field.kind === "column" && field.body ? [name] : []
+  );
+}
+
+/**
+ * Creates a record, once per `Idempotency-Key`. Throws `VALIDATION_ERROR` for an
+ * unknown reference, and the errors of `withIdempotencyKey`.
+ */
+export async function createRecord(
+  database: Queries,
+  table: OwnTable,
+  body: Entry,
+  request: KeyedRequest,
+): Promise<Outcome> {
+  const id = uuidv7();
+  const columns = columnsOf(table);
+  const values = columns.map((column) => sql`, ${body[column] ?? null}`);
+  const insert = sql`
+    insert into ${raw(table)} (organization_id, id, ${names(...columns)})
+    values (${organization}, ${id}${values})
+  `;
+  const work = async (
+    tx: Transaction,
+    storeResponse: (source: Statement) => Statement[],
+  ) => {
+    const [, [created]] = await tx.commit(
+      insert,
+      recordById(table, id),
+      ...storeResponse(sql`
+        select r.organization_id, r.id as record_id, ${
+        recordJson(table)
+      } as answer
+        ${recordWithId(table, sql`${id}`)}
+      `),
+    );
+    return { id, response: created!.record };
+  };
+  return await withIdempotencyKey(database, request, work)
+    .catch((error) => throwUnknownReference(table, error));
+}
+
+/**
+ * Updates the fields that the body contains, and returns the record as JSON text.
+ * Throws `NOT_FOUND`, `VALIDATION_ERROR` or the error of the precondition.
+ */
+export async function updateRecord(
+  database: Queries,
+  table: OwnTable,
+  id: string,
+  body: Entry,
+  precondition?: Precondition,
+): Promise<string> {
+  const columns = names(...columnsOf(table));
+  const update = sql`
+    update ${raw(table)} r
+    set
+      updated_at = ${nextUpdate("r.updated_at")},
+      (${columns}) = (
+        select ${columns} from jsonb_populate_record(r, ${json(body)})
+      )
+    where r.organization_id = ${organization} and r.id = ${id}
+  `;
+  const updates = Object.keys(body).length > 0 ? [update] : [];
+  const results = await database.transaction(async (tx) => {
+    if (precondition) {
+      const record = await lockRecord(tx, table, id);
+      if (record === undefined) throw notFound(table, id);
+      precondition(etagOf(record));
+    }
+    return await tx.commit(...updates, recordById(table, id));
+  }).catch((error) => throwUnknownReference(table, error));
+  const [updated] = results.at(-1) as { record: string }[];
+  if (!updated) throw notFound(table, id);
+  // SQL has deleted the row and inserted it again while the update waited for it.
+  if (results[0]!.count === 0) throw beingChanged(table);
+  return updated.record;
+}
+
+/**
+ * Deletes a record, and returns whether it existed. Throws `CONFLICT` while products
+ * refer to it, or the error of the precondition.
+ */
+export async function deleteRecord(
+  database: Queries,
+  table: OwnTable,
+  id: string,
+  precondition?: Precondition,
+): Promise<boolean> {
+  const [deleted] = await database.transaction(async (tx) => {
+    if (precondition) {
+      const record = await lockRecord(tx, table, id);
+      precondition(record === undefined ? undefined : etagOf(record));
+    }
+    return await tx.commit(sql`
+      delete from ${raw(table)} r
+      where r.organization_id = ${organization} and r.id = ${id}
+    `);
+  }).catch((error) => throwInUse(database, table, id, error));
+  if (deleted.count > 0) return true;
+  // SQL may have deleted the row and inserted it again while the deletion waited for it.
+  const [replaced] = await database.lookUp(recordById(table, id));
+  if (replaced) throw beingChanged(table);
+  return false;
+}
+
+/**
+ * Locks a record until the end of the transaction, and returns it as JSON text. The
+ * lock permits new references by products.
+ */
+async function lockRecord(
+  tx: Transaction,
+  table: OwnTable,
+  id: string,
+): Promise<string | undefined> {
+  const [, [current]] = await tx.send(
+    sql`select ${recordWithId(table, sql`${id}`)} for no key update`,
+    recordById(table, id),
+  );
+  return current?.record;
+}
+
+function beingChanged(table: OwnTable, cause?: unknown): ApiError {
+  return unavailable(
+    `The ${nounOf(table)} is being changed by another request`,
+    cause,
+  );
+}
+
+/** Throws `VALIDATION_ERROR` if a record refers to an unknown one, and otherwise the error. */
+function throwUnknownReference(table: OwnTable, error: unknown): never {
+  const constraint = brokenConstraint(error);
+  const unknown = referencesIn(table, RECORDS[table].fields)
+    .find((reference) => reference.constraint === constraint);
+  if (!unknown) throw error;
+  throw invalid("The body", [unknownReference(`/${unknown.field}`)]);
+}
+
+/** Throws `CONFLICT` with the number of products if the record is in use, and otherwise the error. */
+async function throwInUse(
+  database: Queries,
+  table: OwnTable,
+  id: string,
+  error: unknown,
+): Promise<never> {
+  if (brokenConstraint(error) !== referringTo(table).constraint) throw error;
+  const [row] = await database.scan(
+    sql<{ count: number }>`select ${countReferring(table, id)} as count`,
+  );
+  const { count } = row!;
+  // The last reference was removed after the deletion failed.
+  if (count === 0) throw beingChanged(table, error);
+  const message = count === 1
+    ? "1 product refers to it"
+    : `${count} products refer to it`;
+  throw new ApiError("CONFLICT", `The ${nounOf(table)} is in use: ${message}`, {
+    cause: error,
+    details: [{ code: "in_use", count, message }],
+  });
+}
+
+/**
+ * Where products refer to records of the table: the rows, their column with the record's
+ * id and the one with the product's, and the foreign key. A series is omitted, since it is
+ * also one of the product's collections.
+ */
+function referringTo(table: OwnTable) {
+  if (table === "publishing_programs") {
+    return {
+      from: "publishing_program_products",
+      product: "product_id",
+      column: "program_id",
+      constraint: "publishing_program_products_program",
+    };
+  }
+  const { field, array, constraint } = REFERENCES.find((reference) =>
+    reference.table === table && !reference.isSeries
+  )!;
+  return {
+    from: array?.table ?? "products",
+    product: array ? "product_id" : "id",
+    column: field,
+    constraint,
+  };
+}
+
+/** An SQL expression that counts the products that refer to the record. */
+function countReferring(table: OwnTable, id: string): Statement {
+  const { from, product, column } = referringTo(table);
+  // A product may list a contributor in several roles.
+  const select = table === "contributors" ? "select distinct" : "select";
+  return sql`(
+    select count(*)
+    from (
+      ${raw(select)} x.${raw(product)}
+      from ${raw(from)} x
+      where x.organization_id = ${organization} and x.${raw(column)} = ${id}
+    ) referring
+  )::int`;
+}

@@ -1,0 +1,34 @@
+import type { Fields, Reference, Rows } from "./fields.ts";
+import { ARRAYS, SCALARS } from "./product.ts";
+
+/** A reference of a product, and where it stands. */
+export interface ProductReference extends Reference {
+  /** The field of the product, or of the entries of an array. */
+  field: string;
+  /** The array, and the table that stores it. Absent for a field of the product. */
+  array?: { name: string; table: string };
+  /** The foreign key that refuses an unknown id. */
+  constraint: string;
+}
+
+/** All references of a product, in the order of its fields. */
+export const REFERENCES: readonly ProductReference[] = [
+  ...referencesIn("products", SCALARS),
+  ...Object.entries<Rows>(ARRAYS).flatMap(([name, { table, fields }]) =>
+    referencesIn(table, fields).map((reference) => (
+      { ...reference, array: { name, table } }
+    ))
+  ),
+];
+
+/** The references in columns of this table. */
+export function referencesIn(
+  table: string,
+  fields: Fields,
+): ProductReference[] {
+  return Object.entries(fields).flatMap(([field, column]) => {
+    if (column.kind !== "column" || !column.refers) return [];
+    const constraint = `${table}_${field.replace(/_id$/, "")}`;
+    return [{ constraint, ...column.refers, field }];
+  });
+}
