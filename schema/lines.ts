@@ -37,6 +37,34 @@ export interface LineTable {
   schema: v.GenericSchema<unknown, Line>;
 }
 
+const MAX_INT = 2_147_483_647;
+
+const Position = v.pipe(
+  v.number("invalid_type: Expected a whole number"),
+  v.check(
+    (number) =>
+      Number.isInteger(number) && number >= -MAX_INT && number <= MAX_INT,
+    `out_of_range: Expected a whole number up to ${MAX_INT}`,
+  ),
+);
+
+/** A time as exports write it, to the microsecond. */
+const ExactTime = v.pipe(
+  v.string("invalid_type: Expected a time as a string"),
+  v.check(
+    (time) => isDateTime(time.replace(" ", "T")),
+    "invalid_time: Expected a time with its offset such as 2027-01-31T12:00:00Z",
+  ),
+);
+
+/** The columns that the service assigns, and an import restores. */
+const ASSIGNED: Record<string, v.GenericSchema> = {
+  id: Uuid,
+  product_code: heading(),
+  created_at: ExactTime,
+  updated_at: ExactTime,
+};
+
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */
 export const KINDS: Readonly<Record<string, LineTable>> = {
   ...Object.fromEntries(
@@ -196,31 +224,3 @@ export function referencesOfLine(kind: string, line: object) {
     }),
   ].filter(({ id }) => id);
 }
-
-const MAX_INT = 2_147_483_647;
-
-const Position = v.pipe(
-  v.number("invalid_type: Expected a whole number"),
-  v.check(
-    (number) =>
-      Number.isInteger(number) && number >= -MAX_INT && number <= MAX_INT,
-    `out_of_range: Expected a whole number up to ${MAX_INT}`,
-  ),
-);
-
-/** A time as exports write it, to the microsecond. */
-const ExactTime = v.pipe(
-  v.string("invalid_type: Expected a time as a string"),
-  v.check(
-    (time) => isDateTime(time.replace(" ", "T")),
-    "invalid_time: Expected a time with its offset such as 2027-01-31T12:00:00Z",
-  ),
-);
-
-/** The columns that the service assigns, and an import restores. */
-const ASSIGNED: Record<string, v.GenericSchema> = {
-  id: Uuid,
-  product_code: heading(),
-  created_at: ExactTime,
-  updated_at: ExactTime,
-};

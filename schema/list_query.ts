@@ -14,11 +14,13 @@ import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
 /** A filter of lists by the ids of records. */
 export interface ReferenceFilter {
+  /** The parameter and the column. */
   name: `${string}_id`;
   description: string;
   /** Where the reference is stored: in `products`, or in rows of a product. */
   table: string;
-  column: string;
+  /** Whether the record is also one of the product's collections. */
+  isSeries: boolean;
   /** Whether `product_counts` stores a count for each value. */
   isCounted: boolean;
 }
@@ -38,12 +40,9 @@ function filtersOf(table: string, fields: Fields): ReferenceFilter[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const refers = field.kind === "column" ? field.refers : undefined;
     if (!refers?.filter) return [];
-    const { filter: description, isCounted = false, isSeries } = refers;
-    const filter = { name: name as `${string}_id`, description, isCounted };
-    // A series is one of the product's collections, and that table has the index.
-    return isSeries
-      ? { ...filter, table: "product_collections", column: "collection_id" }
-      : { ...filter, table, column: name };
+    const { filter: description, isCounted = false, isSeries = false } = refers;
+    const column = name as `${string}_id`;
+    return { name: column, description, table, isCounted, isSeries };
   });
 }
 

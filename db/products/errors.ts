@@ -149,7 +149,7 @@ export async function findErrors(
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
   return changes.map(({ id, body, isNew }, at) => {
-    const product = isNew ? NOTHING : stored.get(id);
+    const product = isNew ? NOTHING : stored.get(id.toLowerCase());
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) =>
         unknownReference(pointer)

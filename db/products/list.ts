@@ -188,7 +188,7 @@ function conditions(query: ListQuery): Statement[] {
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
       const ids = query[filter.name];
-      return ids ? [refersTo(filter, ids)] : [];
+      return ids ? refersTo(filter, ids) : [];
     }),
     ...product_type
       ? [
@@ -203,9 +203,20 @@ function conditions(query: ListQuery): Statement[] {
   ];
 }
 
-/** The condition that product `p`, or one of its rows, refers to one of these records. */
-function refersTo({ table, column }: ReferenceFilter, ids: string[]) {
-  if (table === "products") return sql` and p.${raw(column)} ${isOneOf(ids)}`;
+/** The conditions that product `p`, or one of its rows, refers to one of these records. */
+function refersTo(
+  { name, table, isSeries }: ReferenceFilter,
+  ids: string[],
+): Statement[] {
+  if (table !== "products") return [linksTo(table, name, ids)];
+  const condition = sql` and p.${raw(name)} ${isOneOf(ids)}`;
+  // A series is one of the product's collections, and that table has the index.
+  return isSeries
+    ? [condition, linksTo("product_collections", "collection_id", ids)]
+    : [condition];
+}
+
+function linksTo(table: string, column: string, ids: string[]): Statement {
   return sql` and p.id in (
     select x.product_id
     from ${raw(table)} x

@@ -63,7 +63,7 @@ export function writeArrays(changes: readonly Change[]): ArrayWrites {
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const columns = columnsOf(array);
-  const { named, unnamed } = rowsOf(given);
+  const { named, unnamed } = rowsOf(array, given);
   const emptied = given.filter(({ entries }) => entries.length === 0);
   // Appending reads the stored rows. New products have none.
   const existing = existingIds(given);
@@ -84,7 +84,7 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 /** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const columns = columnsOf(array);
-  const { named, unnamed } = rowsOf(given);
+  const { named, unnamed } = rowsOf(array, given);
   const changed = columns.filter((column) => column !== discriminatorOf(array));
   return {
     writes: [
@@ -187,14 +187,15 @@ function rowsOfTree(
   return rows;
 }
 
-/** The rows to update, and the rows to create with new ids. */
-function rowsOf(given: readonly ProductArray[]) {
+/** The rows to update, with the types that they may have, and the rows to create with new ids. */
+function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
   for (const { id: product_id, entries } of given) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
-      if (entry.id) named.push(row);
+      const types = array.types && { types: typesOf(array, entry) };
+      if (entry.id) named.push({ ...row, ...types });
       else unnamed.push({ ...row, id: uuidv7() });
     }
   }
@@ -243,10 +244,7 @@ function updateRows(
 ): Statement[] {
   if (rows.length === 0) return [];
   const { table, types } = array;
-  const typed = types
-    ? rows.map((row) => ({ ...row, types: typesOf(array, row) }))
-    : rows;
-  const keys = typed.map(({ product_id, id, types }: Entry) => (
+  const keys = rows.map(({ product_id, id, types }) => (
     { product_id, id, types }
   ));
   const isNamed = sql`
@@ -268,7 +266,7 @@ function updateRows(
       select ${columnNames}
       from jsonb_populate_record(x, e.entry)
     )
-    from jsonb_array_elements(${json(typed)}) e (entry)
+    from jsonb_array_elements(${json(rows)}) e (entry)
     where ${isNamed} and ${assertCount(named, rows.length)}
   `];
 }

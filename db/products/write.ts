@@ -155,7 +155,7 @@ async function checkPrecondition(
 ): Promise<void> {
   const lock = lockProducts([id], "no key update");
   const tags = await readTags(tx, [id], lock);
-  precondition(tags.get(id));
+  precondition(tags.get(id.toLowerCase()));
 }
 
 /**

@@ -3,7 +3,7 @@
  * responses show them.
  */
 
-import { SCALARS } from "../../schema/product.ts";
+import { WRITTEN } from "../support/data/fields.ts";
 
 export type Entry = Record<string, unknown>;
 
@@ -36,9 +36,7 @@ export interface Product {
 }
 
 /** The product's own scalars. The product form belongs to the format. */
-const CORE = Object.keys(SCALARS).filter((field) =>
-  field !== "product_form_id"
-);
+const CORE = WRITTEN.filter((field) => field !== "product_form_id");
 
 export const ARRAYS = [
   "product_prices",

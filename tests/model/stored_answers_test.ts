@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { builtProduct, storedProduct } from "../../db/products/documents.ts";
-import { miscounted } from "../../db/products/recount.ts";
+import { buildProduct, storedProduct } from "../../db/products/documents.ts";
+import { miscounted } from "../../db/products/counts.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
 import { fc } from "../support/app/packages.ts";
@@ -80,7 +80,7 @@ async function assertStored({ app, sides }: Scene): Promise<void> {
   for (const id of await idsOf({ app, sides } as Scene)) {
     const operations = operationsOf(app, client);
     const [stored] = await operations.lookUp(storedProduct(id));
-    const [built] = await operations.lookUp(builtProduct(id));
+    const [built] = await operations.lookUp(buildProduct(id));
     if (stored!.product) assertEquals(stored!.product, built!.product);
   }
 }

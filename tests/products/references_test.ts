@@ -34,7 +34,7 @@ Deno.test("The references of products", async (t) => {
   });
 
   await t.step("have the columns of schema/records.ts", async () => {
-    for (const [table, { columns }] of Object.entries(RECORDS)) {
+    for (const [table, { fields }] of Object.entries(RECORDS)) {
       const [row] = await app.sql((sql) =>
         sql<{ names: string[] }[]>`
           select json_agg(c.column_name) as names
@@ -42,7 +42,7 @@ Deno.test("The references of products", async (t) => {
           where c.table_schema = current_schema and c.table_name = ${table}
         `
       );
-      for (const column of Object.keys(columns)) {
+      for (const column of Object.keys(fields)) {
         assert(
           row!.names.includes(column),
           `${table}.${column} does not exist`,

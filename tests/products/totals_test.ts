@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { recount } from "../../db/products/recount.ts";
+import { recount } from "../../db/products/counts.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { COUNTED_FILTERS } from "../../schema/list_query.ts";
-import { type Values, valuesOf } from "../support/data/filters.ts";
+import { COUNTED, type Values, valuesOf } from "../support/data/filters.ts";
 import { openApp } from "../support/app/harness.ts";
 import { assertTotals } from "../support/client/totals.ts";
 
@@ -245,7 +244,7 @@ Deno.test("The totals of lists", async (t) => {
 
 /** Some of the filter columns, each with one of its values or null. */
 function someValues(values: Values, random: () => number) {
-  return Object.fromEntries(COUNTED_FILTERS.flatMap((column) => {
+  return Object.fromEntries(COUNTED.flatMap((column) => {
     if (random() < 0.3) return [];
     return [[column, [...values[column], null][Math.floor(random() * 3)]]];
   }));

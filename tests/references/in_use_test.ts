@@ -105,9 +105,9 @@ Deno.test("A record that products refer to", async (t) => {
 Deno.test("A product response after a change of a record", async (t) => {
   await using app = await openApp();
 
-  for (const { table, shows, field } of REFERENCES) {
+  for (const { table, field, heldBy } of REFERENCES) {
     const own = OWN_TABLES.find((one) => one === table);
-    if (!own || !shows) continue;
+    if (!own || heldBy || field === "collection_id") continue;
     await t.step(`shows the new name of its ${field}`, async () => {
       const org = await app.organization();
       const record = await createRecord(org, own, "Before");

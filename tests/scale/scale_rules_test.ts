@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { splitStatements } from "../../db/split_statements.ts";
 import { openApp } from "../support/app/harness.ts";
-import { recount } from "../../db/products/recount.ts";
+import { recount } from "../../db/products/counts.ts";
 import { recorded } from "./recording.ts";
 import { everyStatement } from "./requests.ts";
 import { columnsOf, readMigrations, readShared } from "./schema.ts";

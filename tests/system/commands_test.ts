@@ -10,7 +10,7 @@ import { explain } from "../../db/commands/cli.ts";
 import { COMMANDS, help } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
-import { listColumns } from "../../db/transfer/kinds.ts";
+import { listColumns } from "../../db/transfer/format.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";

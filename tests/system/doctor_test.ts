@@ -5,7 +5,7 @@ import { examine } from "../../db/commands/checks.ts";
 import { openDatabase } from "../../db/database.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
-import { recount } from "../../db/products/recount.ts";
+import { recount } from "../../db/products/counts.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { migrate, seed } from "../../db/migrate.ts";
-import { miscounted } from "../../db/products/recount.ts";
+import { miscounted } from "../../db/products/counts.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import {
   type App,

@@ -2,13 +2,14 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Queries } from "../../db/database.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
-  builtProduct,
-  currentProducts,
+  buildProduct,
+  currentProduct,
   storeProducts,
 } from "../../db/products/documents.ts";
-import { miscounted } from "../../db/products/recount.ts";
+import { miscounted } from "../../db/products/counts.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
-import { KINDS, tablesOf } from "../../db/transfer/kinds.ts";
+import { tablesOf } from "../../db/transfer/format.ts";
+import { KINDS } from "../../schema/lines.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import {
@@ -62,11 +63,11 @@ Deno.test("Export and import", async (t) => {
     for (const { name } of tables as { name: string }[]) {
       assert(
         carried.includes(name) || NOT_CARRIED.includes(name),
-        `db/transfer/kinds.ts does not say where rows of ${name} go`,
+        `schema/lines.ts does not say where rows of ${name} go`,
       );
     }
     const rows = tablesOf(
-      Object.values(KINDS).flatMap(({ rows = [] }) => rows),
+      Object.values(KINDS).flatMap(({ rows }) => rows),
     );
     for (const table of rows) {
       assertMatch(original, RegExp(`"${table}":\\[\\{`));
@@ -133,8 +134,8 @@ Deno.test("Export and import", async (t) => {
       .split("\n").splice(productAt);
     assertEquals(JSON.parse(first!), JSON.parse(text.split("\n")[productAt]!));
     assertEquals(others, lines.slice(productAt + 1));
-    const [current] = await database.lookUp(currentProducts(product.id));
-    const [built] = await database.lookUp(builtProduct(product.id));
+    const [current] = await database.lookUp(currentProduct(product.id));
+    const [built] = await database.lookUp(buildProduct(product.id));
     assertEquals(current!.product, built!.product);
     assertEquals([...await target().scan(miscounted)], []);
   });

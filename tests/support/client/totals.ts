@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { COUNTED_FILTERS } from "../../../schema/list_query.ts";
-import type { Values } from "../data/filters.ts";
+import { COUNTED, type Values } from "../data/filters.ts";
 import type { App, Organization } from "../app/harness.ts";
 
 /** Expects the totals of lists with no filter, one filter and some pairs of filters to equal counts. */
@@ -15,7 +14,7 @@ export async function assertTotals(
   const format = "format_id";
   const lists = [
     {},
-    ...COUNTED_FILTERS.flatMap((column) =>
+    ...COUNTED.flatMap((column) =>
       values[column].map((value) => ({ [column]: value }))
     ),
     {

@@ -1,9 +1,18 @@
 import { uuidv7 } from "../../../db/uuid.ts";
-import type { COUNTED_FILTERS } from "../../../schema/list_query.ts";
+import { COUNTED_FILTERS } from "../../../schema/list_query.ts";
 import { type App, idOfCode, type Organization } from "../app/harness.ts";
 
 /** The filters of lists, with two values each. */
-export type Values = Record<typeof COUNTED_FILTERS[number], string[]>;
+export type Values = Record<
+  | "publishing_status_id"
+  | "lifecycle_status_id"
+  | "product_availability_id"
+  | "format_id",
+  string[]
+>;
+
+/** The filters whose totals are stored (specification, 4.2). */
+export const COUNTED = COUNTED_FILTERS as (keyof Values)[];
 
 /** Two values for each filter. The formats belong to the organization. */
 export async function valuesOf(app: App, org: Organization): Promise<Values> {

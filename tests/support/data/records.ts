@@ -31,7 +31,7 @@ export async function bodyUsing(
   );
   if (!reference) return {};
   const { field, array } = reference;
-  switch (array) {
+  switch (array?.name) {
     case undefined:
       return { [field]: id };
     case "contributors": {
@@ -49,6 +49,8 @@ export async function bodyUsing(
       return { custom_fields: [{ field_id: id, field_value: "x" }] };
     case "product_collections":
       return { series_id: id, product_collections: [{ collection_id: id }] };
+    default:
+      throw new Error(`A body using ${field} is missing here`);
   }
 }
 
