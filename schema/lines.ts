@@ -224,3 +224,13 @@ export function referencesOfLine(kind: string, line: object) {
     }),
   ].filter(({ id }) => id);
 }
+
+const Header = object({ organization: object({ name: heading() }) });
+
+/** Validates the name of the organization in a header. */
+export function validName(name: unknown): string | ApiError {
+  const read = v.safeParse(Header, { organization: { name } });
+  return read.success
+    ? read.output.organization.name
+    : invalidBody(read.issues);
+}

@@ -16,6 +16,26 @@ declare global {
   }
 }
 
+/** Whether JavaScript represents a JSON number exactly, so that `JSON.parse` changes nothing. */
+export function isExact(source: string): boolean {
+  return source.length <= 15 ||
+    canonical(source) === canonical(String(Number(source)));
+}
+
+/** The canonical form of a decimal number: its significant digits and the exponent. */
+function canonical(number: string): string {
+  const [, sign, whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const digits = whole + fraction;
+  let start = 0;
+  while (digits[start] === "0") start++;
+  let end = digits.length;
+  while (end > start && digits[end - 1] === "0") end--;
+  if (start === end) return "0";
+  const power = Number(exponent) - fraction.length + digits.length - end;
+  return `${sign}${digits.slice(start, end)}e${power}`;
+}
+
 /** A decimal number without an exponent. PostgreSQL stores all of its digits. */
 export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)

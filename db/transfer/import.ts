@@ -1,10 +1,11 @@
 import { isOneOf, names, organization, sql } from "../connections/sql.ts";
 import {
+  ApiError,
   type ErrorDetail,
   seriesNotAttached,
   unknownReference,
 } from "../../schema/errors.ts";
-import { referencesOfLine } from "../../schema/lines.ts";
+import { referencesOfLine, validName } from "../../schema/lines.ts";
 import { brokenConstraint, isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { missesRows } from "../products/change.ts";
@@ -113,7 +114,9 @@ export async function importCatalogue(
     if ("name" in line) {
       expected += line.records;
       await flush();
-      return await nameOrganization(database, line.name);
+      const name = validName(line.name);
+      if (name instanceof ApiError) throw new LineError(reasonOf(name.details));
+      return await nameOrganization(database, name);
     }
     if (batch[0] && batch[0].kind !== line.kind) {
       await flush();
