@@ -1,5 +1,5 @@
 import { unavailable } from "../schema/errors.ts";
-import { newKey } from "./api_keys.ts";
+import { newKey } from "./access.ts";
 import { sql } from "./connections/sql.ts";
 import type { Queries } from "./database.ts";
 import { appliedFiles, migrate, run, seed } from "./migrate.ts";

@@ -5,7 +5,7 @@ import {
   keyById,
   type StoredKey,
   touchKey,
-} from "../db/api_keys.ts";
+} from "../db/access.ts";
 import type { Caller } from "../db/connections/queue.ts";
 import type { Queries } from "../db/database.ts";
 import { type Role, roleOf } from "../db/organizations.ts";

@@ -1,6 +1,6 @@
 import { Scope } from "../../schema/api_key.ts";
 import { isFuture } from "../../schema/date_time.ts";
-import { endOfKey, listKeys, newKey, revokeKey } from "../api_keys.ts";
+import { endOfKey, listKeys, newKey, revokeKey } from "../access.ts";
 import { addMember, listMembers, removeMember } from "../organizations.ts";
 import {
   type Command,

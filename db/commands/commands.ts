@@ -5,7 +5,7 @@ import { ACCESS_COMMANDS } from "./access_commands.ts";
 import { type Command, command, flag, required } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { format } from "./format_rows.ts";
-import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
+import { TRANSFER_COMMANDS } from "./transfer.ts";
 
 /** `deno task <name> [<verb>]`, by name and verb. */
 export const COMMANDS: Record<string, Command> = {

@@ -1,4 +1,4 @@
-import { newKey, revokeKey } from "../../db/api_keys.ts";
+import { newKey, revokeKey } from "../../db/access.ts";
 import { createOrganization } from "../../db/organizations.ts";
 import postgres from "postgres";
 import { openDatabase } from "../../db/database.ts";

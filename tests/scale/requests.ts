@@ -1,4 +1,4 @@
-import { endOfKey, listKeys, newKey, revokeKey } from "../../db/api_keys.ts";
+import { endOfKey, listKeys, newKey, revokeKey } from "../../db/access.ts";
 import {
   addMember,
   createOrganization,

@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { API_KEY } from "../../db/api_keys.ts";
+import { API_KEY } from "../../db/access.ts";
 import { explain } from "../../db/commands/cli.ts";
 import { COMMANDS, help } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newKey } from "../../db/api_keys.ts";
+import { newKey } from "../../db/access.ts";
 import { createOrganization } from "../../db/organizations.ts";
 import { examine } from "../../db/commands/checks.ts";
 import { openDatabase } from "../../db/database.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { newKey } from "../../../db/api_keys.ts";
+import { newKey } from "../../../db/access.ts";
 import {
   type Database,
   type DatabaseSettings,

@@ -1,4 +1,4 @@
-import { newKey } from "../../../db/api_keys.ts";
+import { newKey } from "../../../db/access.ts";
 import { createOrganization } from "../../../db/organizations.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
 import { install } from "../../../db/install.ts";
