@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sql } from "../../db/connections/sql.ts";
-import { install } from "../../db/install.ts";
+import { install } from "../../db/migrate.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/app/harness.ts";

@@ -5,7 +5,7 @@ import {
   type DatabaseSettings,
   openDatabase,
 } from "../../../db/database.ts";
-import { install } from "../../../db/install.ts";
+import { install } from "../../../db/migrate.ts";
 import type { Services } from "../../../middleware/context.ts";
 import { SILENT } from "../../../middleware/telemetry.ts";
 import { createHandler } from "../../../routes/mod.ts";

@@ -1,7 +1,7 @@
 import { newKey } from "../../../db/access.ts";
 import { createOrganization } from "../../../db/organizations.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
-import { install } from "../../../db/install.ts";
+import { install } from "../../../db/migrate.ts";
 import { pause } from "../../../db/connections/deadline.ts";
 import { answers, freePort } from "./port.ts";
 import { script, type Sql } from "../sql/script.ts";
