@@ -1,7 +1,14 @@
 import { Scope } from "../../schema/api_key.ts";
 import { isFuture } from "../../schema/date_time.ts";
-import { endOfKey, listKeys, newKey, revokeKey } from "../access.ts";
-import { addMember, listMembers, removeMember } from "../organizations.ts";
+import {
+  addMember,
+  endOfKey,
+  listKeys,
+  listMembers,
+  newKey,
+  removeMember,
+  revokeKey,
+} from "../access.ts";
 import {
   type Command,
   command,

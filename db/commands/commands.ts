@@ -1,5 +1,5 @@
 import { migrate, seed } from "../migrate.ts";
-import { createOrganization, listOrganizations } from "../organizations.ts";
+import { createOrganization, listOrganizations } from "../access.ts";
 import { recount } from "../products/recount.ts";
 import { ACCESS_COMMANDS } from "./access_commands.ts";
 import { type Command, command, flag, required } from "./arguments.ts";

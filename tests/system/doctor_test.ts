@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newKey } from "../../db/access.ts";
-import { createOrganization } from "../../db/organizations.ts";
+import { createOrganization, newKey } from "../../db/access.ts";
 import { examine } from "../../db/commands/checks.ts";
 import { openDatabase } from "../../db/database.ts";
 import { DOCTOR } from "../../db/commands/doctor.ts";

@@ -1,5 +1,4 @@
-import { newKey } from "../../../db/access.ts";
-import { createOrganization } from "../../../db/organizations.ts";
+import { createOrganization, newKey } from "../../../db/access.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
 import { install } from "../../../db/migrate.ts";
 import { pause } from "../../../db/connections/deadline.ts";
