@@ -106,7 +106,7 @@ const VARIABLES = v.object({
 });
 
 /** `VARIABLES` with the rules on combinations of variables. */
-const Environment = v.pipe(
+const Variables = v.pipe(
   VARIABLES,
   v.check(
     (env) => !env.DENO_DEPLOYMENT_ID || !!env.DATABASE_URL,
@@ -143,14 +143,17 @@ export type TokenConfig =
 
 export type Config = ReturnType<typeof readConfig>;
 
+/** The value of a variable by its name. */
+export type Environment = (name: string) => string | undefined;
+
 /**
  * Reads the configuration from the environment. An empty variable counts as unset.
  * Throws an error that contains the name of an invalid variable, never its value.
  */
-export function readConfig(environment: (name: string) => string | undefined) {
+export function readConfig(environment: Environment) {
   const given = Object.keys(VARIABLES.entries)
     .map((name) => [name, environment(name) || undefined]);
-  const read = v.safeParse(Environment, Object.fromEntries(given));
+  const read = v.safeParse(Variables, Object.fromEntries(given));
   if (!read.success) {
     const [{ path, message }] = read.issues;
     throw new Error(path ? `${path[0].key} ${message}` : message);
@@ -181,7 +184,7 @@ export function readConfig(environment: (name: string) => string | undefined) {
 }
 
 function tokenConfig(
-  env: v.InferOutput<typeof Environment>,
+  env: v.InferOutput<typeof Variables>,
 ): TokenConfig | undefined {
   const { JWT_JWKS_URL: jwksUrl, JWT_SECRET: secret } = env;
   const claims = { issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
