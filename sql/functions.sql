@@ -374,6 +374,10 @@ begin
   -- A distributed database has no triggers (citus.sql).
   if to_regtype('product_json') is not null then return; end if;
 
+  -- Creating a trigger blocks writers of its table. Those of products lock products first, and so does this, so that
+  -- there are no deadlocks.
+  lock table products in share row exclusive mode;
+
   for item in
     select
       t.name,
@@ -389,11 +393,6 @@ begin
       end as referencing,
       coalesce('when (' || t.condition || ')', '') as condition
     from (values
-      (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
-      (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
-      (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
-      (product_rows, 'truncated', 'before truncate', 'statement', by_sql, 'move_products()'),
-
       -- Neither infinity moves by an interval.
       (array['products'], 'moved', 'before update', 'row',
         by_sql || ' and (' || is_old || ' or not isfinite(new.updated_at))', 'move_product()'),
@@ -413,6 +412,11 @@ begin
       (array['products'], 'remembered_all', 'before truncate', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_key', 'after update of organization_id, id', 'row', has_new_key,
         'remember_deletions()'),
+
+      (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'truncated', 'before truncate', 'statement', by_sql, 'move_products()'),
 
       (records || 'publishing_programs'::text, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
         'move_product()'),
