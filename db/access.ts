@@ -91,7 +91,7 @@ export function revokeOwnKey(id: string, at?: string): Statement {
   return sql`${revokeKey(id, at)} and k.organization_id = ${organization}`;
 }
 
-/** The revocation time of a key. Citus cannot format it in a `returning` clause. */
+/** The revocation time of a key. A distributed database cannot format it in a `returning` clause. */
 export function endOfKey(id: string): Statement<{ revoked_at: string }> {
   return sql`
     select ${rfc3339("k.revoked_at")} as revoked_at

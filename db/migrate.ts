@@ -208,8 +208,8 @@ async function runAndRecord(
 }
 
 /**
- * Runs the statements of a file one by one, since Citus accepts only one per message.
- * Each runs once, so the session prepares none.
+ * Runs the statements of a file one by one: a distributed database accepts only one
+ * per message. Each runs once, so the session prepares none.
  */
 async function run(tx: Transaction, statements: string[]): Promise<void> {
   for (const statement of statements) await tx.send(unprepared(raw(statement)));
