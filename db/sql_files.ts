@@ -53,12 +53,17 @@ export async function readSchema(folder = SQL): Promise<SchemaFiles> {
   };
 }
 
+/** The ONIX lists with a table of their own, whose rows have ids. */
+const LISTS_WITH_IDS = ["17", "64", "65", "150"];
+
 /** Reads `seed.sql`, after a statement that passes the ONIX code lists to it. */
 export async function readSeed(): Promise<SqlFile> {
   const { name, text } = await readSqlFile(new URL("seed.sql", SQL));
   const codes = Object.entries(CODE_LISTS).flatMap(([list, { codes }]) =>
     codes.map(({ code, label }) => ({
-      id: uuidv5(`onix:${list}:${code}`),
+      id: LISTS_WITH_IDS.includes(list)
+        ? uuidv5(`onix:${list}:${code}`)
+        : undefined,
       list: Number(list),
       code,
       label,

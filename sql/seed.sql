@@ -1,6 +1,7 @@
 -- The code lists, identical in every installation. The service runs this file again when it or code_lists.json changes.
--- The setting catalogue.codes passes the codes of the ONIX lists: a JSON array of id, list, code and label. An id is the
--- version-5 UUID of `onix:<list>:<code>`, or `lifecycle:<code>`, in the URL namespace of RFC 9562. Ids never change.
+-- The setting catalogue.codes passes the codes of the ONIX lists: a JSON array of list, code, label, and id if the list
+-- has a table of its own. An id is the version-5 UUID of `onix:<list>:<code>`, or `lifecycle:<code>`, in the URL namespace
+-- of RFC 9562. Ids never change.
 
 -- ONIX List 17
 insert into contributor_roles as r (id, code, name)
