@@ -10,7 +10,6 @@ import {
   readSchema,
   readSeed,
   readSqlFile,
-  type SchemaFiles,
   type SqlFile,
 } from "./sql_files.ts";
 
@@ -35,7 +34,7 @@ export async function install(database: Queries): Promise<void> {
   const applied = await appliedFiles(database);
   const pending = pendingOf(applied, await readSchema());
   const isCurrent = pending.length === 0 &&
-    isApplied(applied, await readSeed()) && await isAtOrigin(database);
+    isApplied(await readSeed(), applied) && await isAtOrigin(database);
   if (isCurrent) return;
   await migrate(database);
   await seed(database);
@@ -85,9 +84,9 @@ export async function pendingMigrations(database: Queries): Promise<string[]> {
 export async function checkMigrated(database: Queries): Promise<void> {
   const applied = await appliedFiles(database);
   const names = new Set(applied.map(({ name }) => name));
-  const { migrations, functions } = await readSchema();
-  const isMigrated = [...migrations, functions]
-    .every(({ name }) => names.has(name)) && await isAtOrigin(database);
+  const files = await readSchema();
+  const isMigrated = files.every(({ name }) => names.has(name)) &&
+    await isAtOrigin(database);
   if (!isMigrated) {
     throw unavailable("Migrations are pending: run deno task migrate");
   }
@@ -160,16 +159,13 @@ async function appliedFiles(database: Queries): Promise<AppliedFile[]> {
 }
 
 /**
- * The files that are not applied yet: migrations, and the functions after them or if
- * they have changed. Throws if an applied migration was removed or edited.
+ * The first file that is not applied, and those after it: pending migrations and the
+ * functions, or changed functions. Throws if an applied migration was removed or edited.
  */
-function pendingOf(
-  applied: AppliedFile[],
-  { migrations, functions }: SchemaFiles,
-): SqlFile[] {
-  const numbered = applied.filter(({ name }) => /^\d/.test(name));
-  numbered.forEach(({ name, sha256 }, i) => {
-    const file = migrations[i];
+function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
+  const migrations = applied.filter(({ name }) => /^\d/.test(name));
+  migrations.forEach(({ name, sha256 }, i) => {
+    const file = files[i];
     if (file?.name !== name) {
       throw new Error(
         `sql/migrations: the database has "${name}", which is missing: use the release that applied it`,
@@ -181,14 +177,12 @@ function pendingOf(
       );
     }
   });
-  const pending = migrations.slice(numbered.length);
-  return pending.length === 0 && isApplied(applied, functions)
-    ? []
-    : [...pending, functions];
+  const first = files.findIndex((file) => !isApplied(file, applied));
+  return first < 0 ? [] : files.slice(first);
 }
 
 /** Whether this version of the file is applied. */
-function isApplied(applied: AppliedFile[], file: SqlFile): boolean {
+function isApplied(file: SqlFile, applied: AppliedFile[]): boolean {
   return applied.some(({ name, sha256 }) =>
     name === file.name && sha256 === file.sha256
   );

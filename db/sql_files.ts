@@ -23,16 +23,11 @@ export async function readSqlFile(file: string | URL): Promise<SqlFile> {
   return sqlFile(name, await Deno.readTextFile(file));
 }
 
-/** The files that make the schema, in a folder such as `sql/`. */
-export interface SchemaFiles {
-  /** In order. Each is applied once. */
-  migrations: SqlFile[];
-  /** Functions and triggers. They are replaced after migrations, and when the file changes. */
-  functions: SqlFile;
-}
-
-/** Reads the files that make the schema. Throws if the number of a migration is missing. */
-export async function readSchema(folder = SQL): Promise<SchemaFiles> {
+/**
+ * Reads the files that make the schema, of a folder such as `sql/`: the migrations in
+ * order, then the functions. Throws if the number of a migration is missing.
+ */
+export async function readSchema(folder = SQL): Promise<SqlFile[]> {
   const migrations = new URL("migrations/", folder);
   const names = Array.from(Deno.readDirSync(migrations), ({ name }) => name)
     .filter((name) => name.endsWith(".sql"))
@@ -45,12 +40,9 @@ export async function readSchema(folder = SQL): Promise<SchemaFiles> {
       );
     }
   });
-  return {
-    migrations: await Promise.all(
-      names.map((name) => readSqlFile(new URL(name, migrations))),
-    ),
-    functions: await readSqlFile(new URL("functions.sql", folder)),
-  };
+  const files = names.map((name) => new URL(name, migrations));
+  const functions = new URL("functions.sql", folder);
+  return await Promise.all([...files, functions].map(readSqlFile));
 }
 
 /** The ONIX lists with a table of their own, whose rows have ids. */

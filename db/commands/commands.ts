@@ -34,7 +34,8 @@ const role = oneOf(["viewer", "editor", "admin", "owner"]);
 export const COMMANDS: Record<string, Command> = {
   "migrate": command({
     usage: "migrate",
-    does: "Applies the pending migrations of sql/migrations",
+    does:
+      "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
     args: {},
     async run(_, { connect }) {
       const applied = await migrate(await connect());
