@@ -1,29 +1,55 @@
-import type { Queries } from "./database.ts";
+import { unavailable } from "../schema/errors.ts";
+import { newKey } from "./access.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
-import { noTimeLimits } from "./connections/transaction.ts";
-import type { Transaction } from "./connections/transaction.ts";
-import { startOriginIfCopied } from "./origin.ts";
+import { noTimeLimits, type Transaction } from "./connections/transaction.ts";
+import type { Queries } from "./database.ts";
+import { isAtOrigin, startOriginIfCopied } from "./origin.ts";
+import { splitScript, splitStatements } from "./split_statements.ts";
 import {
-  readMigrations,
+  DEMO,
+  readSchema,
+  readSeed,
   readSqlFile,
-  SEED,
   type SqlFile,
 } from "./sql_files.ts";
-import { splitStatements } from "./split_statements.ts";
 
 /** The advisory lock for schema changes. */
 const LOCK = 7_305_219;
 
 /**
- * Applies the pending files of `sql/migrations/` in one transaction, and starts a new
- * origin in a copied database. Returns the names of the applied files. Throws if a
- * number is missing, or if an applied file was removed or edited.
+ * Serializes schema changes, which wait for the lock without a time limit. The
+ * setting lets Citus create a table and its keys in one transaction.
+ */
+export const schemaLock: readonly Statement[] = [
+  ...noTimeLimits,
+  sql`set local citus.multi_shard_modify_mode = 'sequential'`,
+  raw(`select pg_advisory_xact_lock(${LOCK})`),
+];
+
+/**
+ * Brings the schema and the code lists up to date; if they are, it takes no lock and
+ * writes nothing. Several processes may run it at once.
+ */
+export async function install(database: Queries): Promise<void> {
+  const applied = await appliedFiles(database);
+  const pending = pendingOf(applied, await readSchema());
+  const isCurrent = pending.length === 0 &&
+    isApplied(await readSeed(), applied) && await isAtOrigin(database);
+  if (isCurrent) return;
+  await migrate(database);
+  await seed(database);
+}
+
+/**
+ * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
+ * copied database. Returns the names of the applied files. Throws if the number of a
+ * migration is missing, or if an applied migration was removed or edited.
  */
 export async function migrate(
   database: Queries,
   folder?: URL,
 ): Promise<string[]> {
-  const files = await readMigrations(folder);
+  const files = await readSchema(folder);
   return await database.script(async (tx) => {
     await tx.send(
       ...schemaLock,
@@ -36,8 +62,8 @@ export async function migrate(
         )
       `,
     );
-    const [known] = await tx.send(listApplied);
-    const pending = pendingOf(known, files);
+    const [applied] = await tx.send(listApplied);
+    const pending = pendingOf(applied, files);
     for (const file of pending) await runAndRecord(tx, file);
     await startOriginIfCopied(tx);
     await tx.commit();
@@ -46,39 +72,84 @@ export async function migrate(
 }
 
 /** The names of the files that `migrate` would apply. Throws as `migrate` does. */
-export async function pendingMigrations(
-  database: Queries,
-): Promise<string[]> {
-  const known = await appliedFiles(database);
-  return pendingOf(known, await readMigrations()).map(({ name }) => name);
+export async function pendingMigrations(database: Queries): Promise<string[]> {
+  const applied = await appliedFiles(database);
+  return pendingOf(applied, await readSchema()).map(({ name }) => name);
 }
 
-/** Fills the code lists from `sql/seed.sql` and runs `files`, in one transaction. */
+/**
+ * Throws `SERVICE_UNAVAILABLE` while migrations of this release are pending. The
+ * migrations and functions of a later release are permitted.
+ */
+export async function checkMigrated(database: Queries): Promise<void> {
+  const applied = await appliedFiles(database);
+  const names = new Set(applied.map(({ name }) => name));
+  const files = await readSchema();
+  const isMigrated = files.every(({ name }) => names.has(name)) &&
+    await isAtOrigin(database);
+  if (!isMigrated) {
+    throw unavailable("Migrations are pending: run deno task migrate");
+  }
+}
+
+/**
+ * Fills the code lists, and runs the operator's files, in one transaction. Throws before
+ * it runs anything if a statement cannot be part of a transaction.
+ */
 export async function seed(
   database: Queries,
-  files: string[] = [],
+  paths: string[] = [],
 ): Promise<void> {
-  const lists = await readSqlFile(SEED);
-  const others = await Promise.all(files.map(readSqlFile));
+  const codeLists = await readSeed();
+  const scripts = await Promise.all(paths.map(async (path) => {
+    const { text } = await readSqlFile(path);
+    return splitScript(path, text);
+  }));
   await database.script(async (tx) => {
     await tx.send(...schemaLock);
-    await runAndRecord(tx, lists);
-    for (const file of others) await run(tx, file);
+    await runAndRecord(tx, codeLists);
+    for (const statements of scripts) await run(tx, statements);
     await tx.commit();
+  });
+}
+
+/**
+ * Creates the demo organization in a database without organizations, and returns an
+ * API key for it. Returns undefined otherwise.
+ */
+export async function installDemo(
+  database: Queries,
+): Promise<string | undefined> {
+  const { text } = await readSqlFile(DEMO);
+  return await database.script(async (tx) => {
+    const [known] = await tx.send(sql`select from organizations limit 1`);
+    if (known.length > 0) {
+      await tx.commit();
+      return;
+    }
+    await run(tx, splitStatements(text));
+    const [[organization]] = await tx.send(
+      sql<{ id: string }>`select id from organizations`,
+    );
+    const { key, statement } = newKey({
+      organizationId: organization!.id,
+      name: "Demo",
+      scope: "write",
+    });
+    await tx.commit(statement);
+    return key;
   });
 }
 
 type AppliedFile = Omit<SqlFile, "text">;
 
-/** The applied files: the migrations in order, then the code lists. */
+/** The applied files: the migrations in order, then functions and code lists. */
 const listApplied = sql<AppliedFile>`
   select name, sha256 from schema_migrations order by name collate "C"
 `;
 
 /** The applied files, none in an empty database. */
-export async function appliedFiles(
-  database: Queries,
-): Promise<AppliedFile[]> {
+async function appliedFiles(database: Queries): Promise<AppliedFile[]> {
   const [table] = await database.lookUp(
     sql<{ is_there: boolean }>`
       select to_regclass('schema_migrations') is not null as is_there
@@ -87,10 +158,13 @@ export async function appliedFiles(
   return table!.is_there ? await database.lookUp(listApplied) : [];
 }
 
-/** The files that are not applied yet. Throws if an applied file was removed or edited. */
-function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
-  const applied = known.filter(({ name }) => /^\d/.test(name));
-  applied.forEach(({ name, sha256 }, i) => {
+/**
+ * The first file that is not applied, and those after it: pending migrations and the
+ * functions, or changed functions. Throws if an applied migration was removed or edited.
+ */
+function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
+  const migrations = applied.filter(({ name }) => /^\d/.test(name));
+  migrations.forEach(({ name, sha256 }, i) => {
     const file = files[i];
     if (file?.name !== name) {
       throw new Error(
@@ -103,35 +177,34 @@ function pendingOf(known: AppliedFile[], files: SqlFile[]): SqlFile[] {
       );
     }
   });
-  return files.slice(applied.length);
+  const first = files.findIndex((file) => !isApplied(file, applied));
+  return first < 0 ? [] : files.slice(first);
 }
 
-/**
- * Serializes schema changes, which wait for the lock without a time limit. The
- * setting lets Citus create a table and its keys in one transaction.
- */
-export const schemaLock: readonly Statement[] = [
-  ...noTimeLimits,
-  sql`set local citus.multi_shard_modify_mode = 'sequential'`,
-  raw(`select pg_advisory_xact_lock(${LOCK})`),
-];
+/** Whether this version of the file is applied. */
+function isApplied(file: SqlFile, applied: AppliedFile[]): boolean {
+  return applied.some(({ name, sha256 }) =>
+    name === file.name && sha256 === file.sha256
+  );
+}
 
 /** Runs a file and records it as applied. */
-async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
-  await run(tx, file);
+async function runAndRecord(
+  tx: Transaction,
+  { name, text, sha256 }: SqlFile,
+): Promise<void> {
+  await run(tx, splitStatements(text));
   await tx.send(sql`
     insert into schema_migrations (name, sha256)
-    values (${file.name}, ${file.sha256})
+    values (${name}, ${sha256})
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()
   `);
 }
 
 /**
- * Runs the statements of a file one by one, since Citus accepts only one per message.
- * Each runs once, so the session prepares none.
+ * Runs the statements of a file one by one: a distributed database accepts only one
+ * per message. Each runs once, so the session prepares none.
  */
-export async function run(tx: Transaction, { text }: SqlFile): Promise<void> {
-  for (const statement of splitStatements(text)) {
-    await tx.send(unprepared(raw(statement)));
-  }
+async function run(tx: Transaction, statements: string[]): Promise<void> {
+  for (const statement of statements) await tx.send(unprepared(raw(statement)));
 }

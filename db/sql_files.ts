@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
+import { CODE_LISTS } from "../schema/onix_codes.ts";
+import { uuidv5 } from "./uuid.ts";
 
 const SQL = new URL("../sql/", import.meta.url);
-
-const MIGRATIONS = new URL("migrations/", SQL);
-
-/** The code lists. */
-export const SEED = new URL("seed.sql", SQL);
 
 /** The demo organization, whose products show every field. */
 export const DEMO = new URL("demo.sql", SQL);
@@ -22,17 +19,17 @@ export interface SqlFile {
 
 /** Reads an SQL file by its path or URL. */
 export async function readSqlFile(file: string | URL): Promise<SqlFile> {
-  const text = await Deno.readTextFile(file);
-  return {
-    name: String(file).split("/").at(-1)!,
-    text,
-    sha256: createHash("sha256").update(text).digest("hex"),
-  };
+  const name = String(file).split("/").at(-1)!;
+  return sqlFile(name, await Deno.readTextFile(file));
 }
 
-/** Reads the migrations in order. Throws if a number is missing. */
-export async function readMigrations(folder = MIGRATIONS): Promise<SqlFile[]> {
-  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+/**
+ * Reads the files that make the schema, of a folder such as `sql/`: the migrations in
+ * order, then the functions. Throws if the number of a migration is missing.
+ */
+export async function readSchema(folder = SQL): Promise<SqlFile[]> {
+  const migrations = new URL("migrations/", folder);
+  const names = Array.from(Deno.readDirSync(migrations), ({ name }) => name)
     .filter((name) => name.endsWith(".sql"))
     .sort();
   names.forEach((name, i) => {
@@ -43,7 +40,32 @@ export async function readMigrations(folder = MIGRATIONS): Promise<SqlFile[]> {
       );
     }
   });
-  return await Promise.all(
-    names.map((name) => readSqlFile(new URL(name, folder))),
+  const files = names.map((name) => new URL(name, migrations));
+  const functions = new URL("functions.sql", folder);
+  return await Promise.all([...files, functions].map(readSqlFile));
+}
+
+/** The ONIX lists with a table of their own, whose rows have ids. */
+const LISTS_WITH_IDS = ["17", "64", "65", "150"];
+
+/** Reads `seed.sql`, after a statement that passes the ONIX code lists to it. */
+export async function readSeed(): Promise<SqlFile> {
+  const { name, text } = await readSqlFile(new URL("seed.sql", SQL));
+  const codes = Object.entries(CODE_LISTS).flatMap(([list, { codes }]) =>
+    codes.map(({ code, label }) => ({
+      id: LISTS_WITH_IDS.includes(list)
+        ? uuidv5(`onix:${list}:${code}`)
+        : undefined,
+      list: Number(list),
+      code,
+      label,
+    }))
   );
+  const literal = `'${JSON.stringify(codes).replaceAll("'", "''")}'`;
+  return sqlFile(name, `set local catalogue.codes = ${literal};\n\n${text}`);
+}
+
+function sqlFile(name: string, text: string): SqlFile {
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  return { name, text, sha256 };
 }

@@ -3,12 +3,13 @@ import {
   API_KEY,
   hashOf,
   keyById,
+  type Role,
+  roleOf,
   type StoredKey,
   touchKey,
-} from "../db/api_keys.ts";
+} from "../db/access.ts";
 import type { Caller } from "../db/connections/queue.ts";
 import type { Queries } from "../db/database.ts";
-import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError } from "../schema/errors.ts";
 import { NoParameters, readQuery } from "../schema/parameters.ts";
 import { isUuid } from "../schema/values.ts";

@@ -1,5 +1,5 @@
 import { escapeControls } from "../schema/control_characters.ts";
-import { LOG_LEVELS } from "../schema/environment.ts";
+import { LOG_LEVELS } from "../schema/config.ts";
 
 type Level = typeof LOG_LEVELS[number];
 

@@ -4,7 +4,7 @@ import {
   listKeys,
   newKey,
   revokeOwnKey,
-} from "../db/api_keys.ts";
+} from "../db/access.ts";
 import { readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
 import { success } from "../middleware/respond.ts";

@@ -1,6 +1,6 @@
 import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
-import { checkMigrated, install, installDemo } from "../db/install.ts";
+import { checkMigrated, install, installDemo } from "../db/migrate.ts";
 import { openReplica } from "../db/replica.ts";
 import { toApiError } from "../middleware/error_mapping.ts";
 import type { Log } from "../middleware/log.ts";

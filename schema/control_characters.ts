@@ -1,10 +1,11 @@
 /**
- * Escapes control characters as JSON strings may, for a line of output: clients choose
- * names, and terminals interpret such characters. JSON itself leaves U+007F to U+009F.
+ * Escapes the characters that a terminal interprets, as JSON strings may: clients choose
+ * names, and other programs write files. JSON itself escapes U+0000 to U+001F only, not
+ * the other controls (U+007F to U+009F) nor those of bidirectional text.
  */
 export function escapeControls(line: string): string {
   return line.replace(
-    /\p{Cc}/gu,
+    /[\p{Cc}\p{Bidi_Control}]/gu,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

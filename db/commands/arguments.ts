@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import * as v from "valibot";
+import type { Environment } from "../../schema/config.ts";
 import { DateTime } from "../../schema/date_time.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Queries } from "../database.ts";
@@ -11,14 +12,20 @@ export interface Command {
   does: string;
   /**
    * Parses the arguments, before a database is opened. Returns the function that runs
-   * the command and returns the text to print, which may be empty. Throws an error
-   * with the usage.
+   * the command. Throws an error with the usage.
    */
-  parse(args: string[]): (connect: Connect) => Promise<string>;
+  parse(args: string[]): (session: Session) => Promise<Output>;
 }
 
-/** Returns operations for an organization, or for the whole database. */
-type Connect = (organizationId?: string) => Queries;
+/** What a command works with. */
+export interface Session {
+  environment: Environment;
+  /** Opens the database, and returns its queries for an organization or for all. */
+  connect(organizationId?: string): Promise<Queries>;
+}
+
+/** The text to print, which may be empty, and whether the command succeeded. */
+export type Output = string | { text: string; ok: boolean };
 
 /**
  * Parsers of the arguments, by name in the usage: options, and one operand in capitals,
@@ -33,22 +40,21 @@ type Parsers<Values> = {
 export function command<Values extends object>(
   { usage, does, args: parsers, run }: Omit<Command, "parse"> & {
     args: Parsers<Values>;
-    run(values: Values, connect: Connect): Promise<string>;
+    run(values: Values, session: Session): Promise<Output>;
   },
 ): Command {
-  return {
-    usage,
-    does,
-    parse(args) {
-      const values = parseArguments(usage, args, parsers);
-      return (connect) => run(values, connect);
-    },
-  };
+  function parse(args: string[]) {
+    try {
+      const values = parseArguments(args, parsers);
+      return (session: Session) => run(values, session);
+    } catch (error) {
+      throw usageError(usage, (error as Error).message);
+    }
+  }
+  return { usage, does, parse };
 }
 
-/** Parses the arguments. Throws an error with the usage. */
-export function parseArguments<Values extends object>(
-  usage: string,
+function parseArguments<Values extends object>(
   args: string[],
   parsers: Parsers<Values>,
 ): Values {
@@ -58,30 +64,26 @@ export function parseArguments<Values extends object>(
     const type = parsers[name] === flag ? "boolean" : "string";
     return [name, { type }] as const;
   });
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      options: Object.fromEntries(options),
-      allowPositionals: true,
-    });
-    const most = operand ? operand.endsWith("…") ? Infinity : 1 : 0;
-    if (positionals.length > most) {
-      throw new Error(`Unexpected "${positionals[most]}"`);
-    }
-    const read = names.map((name) => {
-      const [label, given] = name === operand
-        ? [name, positionals]
-        : [`--${name}`, name in values ? [String(values[name])] : []];
-      try {
-        return [name, parsers[name](...given)];
-      } catch (error) {
-        throw new Error(`${label} ${(error as Error).message}`);
-      }
-    });
-    return Object.fromEntries(read);
-  } catch (error) {
-    throw usageError(usage, (error as Error).message);
+  const { values, positionals } = parseArgs({
+    args,
+    options: Object.fromEntries(options),
+    allowPositionals: true,
+  });
+  const most = operand ? operand.endsWith("…") ? Infinity : 1 : 0;
+  if (positionals.length > most) {
+    throw new Error(`Unexpected "${positionals[most]}"`);
   }
+  const read = names.map((name) => {
+    const [label, given] = name === operand
+      ? [name, positionals]
+      : [`--${name}`, name in values ? [String(values[name])] : []];
+    try {
+      return [name, parsers[name](...given)];
+    } catch (error) {
+      throw new Error(`${label} ${(error as Error).message}`);
+    }
+  });
+  return Object.fromEntries(read);
 }
 
 /** An error with the problem and the correct usage, in one line. */

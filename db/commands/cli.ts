@@ -1,10 +1,12 @@
 import { readConfig } from "../../schema/config.ts";
-import { connectionAdvice } from "../connections/errors.ts";
-import { isOfUnknownOrganization } from "../connections/errors.ts";
+import { escapeControls } from "../../schema/control_characters.ts";
+import {
+  connectionAdvice,
+  isOfUnknownOrganization,
+} from "../connections/errors.ts";
 import { openDatabase } from "../database.ts";
-import { usageError } from "./arguments.ts";
-import { calls, COMMANDS, help } from "./commands.ts";
-import { DOCTOR } from "./doctor.ts";
+import { type Output, usageError } from "./arguments.ts";
+import { COMMANDS } from "./commands.ts";
 
 /** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
@@ -17,23 +19,22 @@ const DAY_MS = 86_400_000;
 
 /** Runs a command, prints its output and sets the exit status. */
 export async function run(args: string[]): Promise<void> {
-  await perform(args).catch((error) => {
-    console.error(explain(error));
+  try {
+    const output = await perform(args);
+    const { text, ok } = typeof output === "string"
+      ? { text: output, ok: true }
+      : output;
+    if (text) console.log(printable(text));
+    Deno.exitCode = ok ? 0 : 1;
+  } catch (error) {
+    console.error(escapeControls(problemOf(error as Error)));
     Deno.exitCode = 1;
-  });
+  }
 }
 
-async function perform(args: string[]): Promise<void> {
+async function perform(args: string[]): Promise<Output> {
   const [name = ""] = args;
-  if (args.includes("--help") || args.length === 0) {
-    return console.log(help(name));
-  }
-  const environment = (name: string) => Deno.env.get(name);
-  if (name === "doctor") {
-    const { report, ok } = await DOCTOR.run(environment, args.slice(1));
-    Deno.exitCode = ok ? 0 : 1;
-    return console.log(report);
-  }
+  if (args.includes("--help") || args.length === 0) return help(name);
   const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
@@ -41,24 +42,55 @@ async function perform(args: string[]): Promise<void> {
   }
   const work = COMMANDS[call]!.parse(args.slice(words));
 
-  await using database = await openDatabase(readConfig(environment).database);
-  const deadline = performance.now() + DAY_MS;
-  const result = await work((organizationId) =>
-    database.for({
-      deadline,
-      caller: organizationId ? { organizationId, name: "command" } : undefined,
-    })
-  );
-  if (result) console.log(result);
+  await using open = new AsyncDisposableStack();
+  const environment = (name: string) => Deno.env.get(name);
+  return await work({
+    environment,
+    async connect(organizationId) {
+      const { database: settings } = readConfig(environment);
+      const database = open.use(await openDatabase(settings));
+      return database.for({
+        deadline: performance.now() + DAY_MS,
+        caller: organizationId
+          ? { organizationId, name: "command" }
+          : undefined,
+      });
+    },
+  });
 }
 
-/** The error message of a failed command, in one line. */
-export function explain(error: Error & { code?: string }): string {
+/** The lines of the text, without characters that a terminal interprets. */
+export function printable(text: string): string {
+  return text.split("\n").map(escapeControls).join("\n");
+}
+
+/** What went wrong in a command, with advice. */
+export function problemOf(error: Error & { code?: string }): string {
   if (isOfUnknownOrganization(error)) {
     return "No organization has this id";
   }
   const advice = ADVICE[error.code ?? ""] ?? connectionAdvice(error);
   return advice ? `${error.message}: ${advice}` : error.message;
+}
+
+/** The usage of the commands with this name. For an unknown name, of all commands. */
+export function help(name?: string): string {
+  const all = Object.values(COMMANDS);
+  const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
+  return (named.length > 0 ? named : all)
+    .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
+    .join("\n");
+}
+
+/** The short usage of the commands with this name, in one line. */
+function calls(name: string): string {
+  const calls = Object.keys(COMMANDS).map((call) => call.split(" "));
+  const verbs = calls.flatMap(([first, verb]) =>
+    first === name && verb ? verb : []
+  );
+  return verbs.length > 0
+    ? `${name} ${verbs.join("|")}`
+    : [...new Set(calls.map(([first]) => first))].join("|");
 }
 
 if (import.meta.main) await run(Deno.args);

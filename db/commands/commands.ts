@@ -1,20 +1,44 @@
+import { Scope } from "../../schema/api_key.ts";
+import { isFuture } from "../../schema/date_time.ts";
+import {
+  addMember,
+  createOrganization,
+  endOfKey,
+  listKeys,
+  listMembers,
+  listOrganizations,
+  newKey,
+  removeMember,
+  revokeKey,
+} from "../access.ts";
 import { migrate, seed } from "../migrate.ts";
-import { createOrganization, listOrganizations } from "../organizations.ts";
 import { recount } from "../products/counts.ts";
-import { ACCESS_COMMANDS } from "./access_commands.ts";
-import { type Command, command, flag, required } from "./arguments.ts";
+import {
+  type Command,
+  command,
+  flag,
+  oneOf,
+  required,
+  time,
+  uuid,
+} from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
-import { format } from "./format_rows.ts";
-import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
+import { format } from "./output.ts";
+import { TRANSFER_COMMANDS } from "./transfer.ts";
+
+const scope = oneOf(Scope.options, "write");
+
+const role = oneOf(["viewer", "editor", "admin", "owner"]);
 
 /** `deno task <name> [<verb>]`, by name and verb. */
 export const COMMANDS: Record<string, Command> = {
   "migrate": command({
     usage: "migrate",
-    does: "Applies the pending migrations of sql/migrations",
+    does:
+      "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
     args: {},
-    async run(_, connect) {
-      const applied = await migrate(connect());
+    async run(_, { connect }) {
+      const applied = await migrate(await connect());
       return applied.length === 0
         ? "No migration is pending"
         : applied.map((name) => `Applied ${name}`).join("\n");
@@ -25,8 +49,8 @@ export const COMMANDS: Record<string, Command> = {
     does:
       "Fills the code lists, then runs the files (sql/demo.sql creates the demo organization)",
     args: { "FILE.sql …": (...paths) => paths },
-    async run({ "FILE.sql …": paths }, connect) {
-      await seed(connect(), paths);
+    async run({ "FILE.sql …": paths }, { connect }) {
+      await seed(await connect(), paths);
       const ran = paths.map((path) => `Ran ${path}`);
       return ["The code lists are filled", ...ran].join("\n");
     },
@@ -36,8 +60,8 @@ export const COMMANDS: Record<string, Command> = {
     does:
       "Recounts all products, invalidates all stored JSON, and expires all cursors of /products/changes, after SQL that ran without triggers; writers wait for it",
     args: {},
-    async run(_, connect) {
-      await recount(connect());
+    async run(_, { connect }) {
+      await recount(await connect());
       return "All products are counted";
     },
   }),
@@ -45,40 +69,113 @@ export const COMMANDS: Record<string, Command> = {
     usage: "organization list [--json]",
     does: "Lists the organizations",
     args: { json: flag },
-    run: async ({ json }, connect) =>
-      format(await connect().scan(listOrganizations), json),
+    async run({ json }, { connect }) {
+      const database = await connect();
+      return format(await database.scan(listOrganizations), json);
+    },
   }),
   "organization create": command({
     usage: "organization create NAME",
     does: "Creates an organization and prints its id",
     args: { NAME: required },
-    async run({ NAME: name }, connect) {
-      const [[organization]] = await connect().write(createOrganization(name));
+    async run({ NAME: name }, { connect }) {
+      const database = await connect();
+      const [[organization]] = await database.write(
+        createOrganization(name),
+      );
       return organization!.id;
     },
   }),
-  ...ACCESS_COMMANDS,
+  "key create": command({
+    usage:
+      "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
+    does: "Creates an API key and prints it once: only its hash is stored",
+    args: { organization: uuid, name: required, scope, expires: future },
+    async run({ organization, name, scope, expires }, { connect }) {
+      const { key, statement } = newKey({
+        organizationId: organization,
+        name,
+        scope,
+        expiresAt: expires,
+      });
+      const database = await connect();
+      await database.write(statement);
+      return key;
+    },
+  }),
+  "key list": command({
+    usage: "key list --organization ID [--json]",
+    does: "Lists the keys of an organization, without the keys themselves",
+    args: { organization: uuid, json: flag },
+    async run({ organization, json }, { connect }) {
+      const database = await connect(organization);
+      return format(await database.scan(listKeys), json);
+    },
+  }),
+  "key revoke": command({
+    usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
+    does:
+      "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
+    args: { PUBLIC_ID: publicId, at: time },
+    async run({ PUBLIC_ID: id, at }, { connect }) {
+      const database = await connect();
+      const [, [end]] = await database.write(
+        revokeKey(id, at),
+        endOfKey(id),
+      );
+      if (!end) {
+        throw new Error(`No key has the public id "${id}": see key list`);
+      }
+      return `The key ${id} is revoked at ${end.revoked_at}; running services notice within 5 seconds`;
+    },
+  }),
+  "member add": command({
+    usage:
+      "member add --organization ID --user SUB --role viewer|editor|admin|owner",
+    does:
+      "Lets the subject of a Bearer token act for an organization, or changes its role",
+    args: { organization: uuid, user: required, role },
+    async run({ organization, user, role }, { connect }) {
+      const database = await connect(organization);
+      await database.write(addMember(user, role));
+      return `${user} is ${role} of ${organization}`;
+    },
+  }),
+  "member list": command({
+    usage: "member list --organization ID [--json]",
+    does: "Lists the members of an organization",
+    args: { organization: uuid, json: flag },
+    async run({ organization, json }, { connect }) {
+      const database = await connect(organization);
+      return format(await database.scan(listMembers), json);
+    },
+  }),
+  "member remove": command({
+    usage: "member remove --organization ID --user SUB",
+    does: "Removes a member; running services notice within 5 seconds",
+    args: { organization: uuid, user: required },
+    async run({ organization, user }, { connect }) {
+      const database = await connect(organization);
+      const [removed] = await database.write(removeMember(user));
+      if (removed.length === 0) {
+        throw new Error(
+          `"${user}" is not a member of ${organization}: see member list`,
+        );
+      }
+      return `${user} is no longer a member of ${organization}`;
+    },
+  }),
   ...TRANSFER_COMMANDS,
+  "doctor": DOCTOR,
 };
 
-/** The usage of the commands with this name. For an unknown name, of all commands. */
-export function help(name?: string): string {
-  const all = [...Object.values(COMMANDS), DOCTOR];
-  const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
-  return (named.length > 0 ? named : all)
-    .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
-    .join("\n");
+function future(given?: string): string | undefined {
+  const at = time(given);
+  if (at === undefined || isFuture(at)) return at;
+  throw new Error("must be in the future");
 }
 
-/** The short usage of the commands with this name, in one line. */
-export function calls(name: string): string {
-  const calls = [...Object.keys(COMMANDS), "doctor"].map((call) =>
-    call.split(" ")
-  );
-  const verbs = calls.flatMap(([first, verb]) =>
-    first === name && verb ? verb : []
-  );
-  return verbs.length > 0
-    ? `${name} ${verbs.join("|")}`
-    : [...new Set(calls.map(([first]) => first))].join("|");
+function publicId(given = ""): string {
+  if (/^[0-9a-z]{12}$/.test(given)) return given;
+  throw new Error("must be the 12 characters between cat_ and the next _");
 }

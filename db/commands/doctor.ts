@@ -1,42 +1,56 @@
-import { readConfig } from "../../schema/config.ts";
+import {
+  type Config,
+  type Environment,
+  readConfig,
+} from "../../schema/config.ts";
 import { pause } from "../connections/deadline.ts";
-import { sql } from "../connections/sql.ts";
+import { connectionAdvice } from "../connections/errors.ts";
+import { raw, sql, type Statement } from "../connections/sql.ts";
+import { noTimeLimits } from "../connections/transaction.ts";
 import {
   type DatabaseSettings,
   openDatabase,
   type Queries,
+  readiness,
 } from "../database.ts";
-import { flag, parseArguments } from "./arguments.ts";
-import { examine, type Finding, ok, wrong } from "./checks.ts";
+import { pendingMigrations } from "../migrate.ts";
+import { isAtOrigin } from "../origin.ts";
+import { miscounted } from "../products/counts.ts";
+import { splitStatements } from "../split_statements.ts";
+import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
+import { command, flag } from "./arguments.ts";
 
-const UNREACHABLE =
-  "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
-
-const MISTAKEN =
-  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
-
-type Environment = Parameters<typeof readConfig>[0];
-
-/** The only command that does not require a database. */
-export const DOCTOR = {
+/** `deno task doctor`, the only command that runs without a database. */
+export const DOCTOR = command({
   usage: "doctor [--json]",
   does:
     "Checks configuration, database, role, migrations, counters, keys and replica, and says how to fix problems",
+  args: { json: flag },
+  run: ({ json }, { environment }) => doctor(environment, json),
+});
 
-  /** Returns the report, and whether all checks passed. */
-  async run(environment: Environment, args: string[]) {
-    const { json } = parseArguments(this.usage, args, { json: flag });
-    const findings = Object.entries(await diagnose(environment))
-      .map(([subject, finding]) => ({ subject, ...finding }));
-    const report = json
-      ? JSON.stringify(findings, null, 2)
-      : findings.map(lineOf).join("\n");
-    return { report, ok: findings.every(({ ok }) => ok) };
-  },
-};
+/** The result of a check, with advice if something is wrong. */
+interface Finding {
+  ok: boolean;
+  finding: string;
+  advice?: string | undefined;
+}
 
-async function diagnose(environment: Environment) {
-  const findings: Record<string, Finding> = {};
+/** The findings by the names of the checks, in order. */
+type Findings = Record<string, Finding>;
+
+/** The findings as text or as JSON, and whether all checks passed. */
+export async function doctor(environment: Environment, json = false) {
+  const findings = Object.entries(await diagnose(environment))
+    .map(([subject, finding]) => ({ subject, ...finding }));
+  const text = json
+    ? JSON.stringify(findings, null, 2)
+    : findings.map(linesOf).join("\n");
+  return { text, ok: findings.every(({ ok }) => ok) };
+}
+
+async function diagnose(environment: Environment): Promise<Findings> {
+  const findings: Findings = {};
   let subject = "configuration";
   try {
     const config = readConfig(environment);
@@ -44,7 +58,7 @@ async function diagnose(environment: Environment) {
     // Without user and password.
     const at = URL.parse(url);
     const place = at ? at.host + at.pathname : `embedded in ${dataDir}`;
-    findings[subject] = ok(`The database is ${place}`);
+    findings[subject] = fine(`The database is ${place}`);
     subject = "database";
     await using database = await openDatabase(config.database);
     const primary = database.for({ deadline: performance.now() + 600_000 });
@@ -53,12 +67,97 @@ async function diagnose(environment: Environment) {
     findings.replica = config.replica
       ? await compare(primary, config.replica)
         .catch(({ message }) => wrong(message, UNREACHABLE))
-      : ok("None is configured");
+      : fine("None is configured");
   } catch (error) {
     findings[subject] = wrong((error as Error).message);
   }
   return findings;
 }
+
+/** Runs the checks of `sql/doctor.sql` in order. */
+export async function examine(
+  database: Queries,
+  config: Config,
+): Promise<Findings> {
+  const findings: Findings = {};
+  const { text } = await readSqlFile(DOCTOR_CHECKS);
+  for (const statement of splitStatements(text)) {
+    const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
+    const finding = await check(database, config, subject, statement)
+      .catch((error) => wrong(error.message, connectionAdvice(error)));
+    findings[subject] = finding;
+    // The later checks depend on these.
+    if (!finding.ok && /^(database|extensions|migrations)$/.test(subject)) {
+      break;
+    }
+  }
+  return findings;
+}
+
+async function check(
+  database: Queries,
+  config: Config,
+  subject: string,
+  statement: string,
+): Promise<Finding> {
+  const fact = await (FACTS[subject] ?? (() => ""))(database, config);
+  if (typeof fact === "object") return fact;
+  const [, [row]] = await database.transaction(async (tx) => {
+    await tx.send(...noTimeLimits);
+    return await tx.commit(
+      sql`select set_config('doctor.fact', ${String(fact)}, true)`,
+      raw(statement) as Statement<
+        { wrong: string | null; advice: string; fine: string }
+      >,
+    );
+  });
+  return row!.wrong ? wrong(row!.wrong, row!.advice) : fine(row!.fine);
+}
+
+type Fact = string | number | boolean;
+
+/** The value of `doctor.fact` for each check, or the finding of a check that does not apply. */
+const FACTS: Record<
+  string,
+  (
+    database: Queries,
+    config: Config,
+  ) => Finding | Fact | Promise<Finding | Fact>
+> = {
+  database: async (database) => {
+    const start = performance.now();
+    await database.lookUp(readiness);
+    return Math.ceil(performance.now() - start);
+  },
+  "time-outs": (_, { database }) => database.prepare,
+  migrations: async (database) => {
+    const { length, 0: first } = await pendingMigrations(database);
+    return length > 0 ? `${length} are pending, the first is ${first}` : "";
+  },
+  counters: async (database) => {
+    const [rows] = await database.transaction(async (tx) => {
+      await tx.send(...noTimeLimits);
+      return await tx.commit(miscounted);
+    });
+    const ids = rows.map(({ organization_id }) => organization_id);
+    const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
+    return ids.slice(0, 3).join(", ") + more;
+  },
+  changes: isAtOrigin,
+  keys: (_, { token }) => token !== undefined,
+  distribution: async (database, { replica }) => {
+    const [citus] = await database.lookUp(
+      sql<{ shards?: string }>`select to_regclass('pg_dist_shard') as shards`,
+    );
+    return citus!.shards ? replica !== undefined : fine("One node");
+  },
+};
+
+const UNREACHABLE =
+  "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
+
+const MISTAKEN =
+  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
 
 /** Whether the replica follows the primary, and how far behind it is. */
 async function compare(
@@ -88,7 +187,7 @@ async function compare(
     const { other, is_paused, behind } = row!;
     const ms = Math.ceil(performance.now() - start);
     if (other) return wrong(other, MISTAKEN);
-    if (behind <= 0) return ok(`Caught up with the primary within ${ms} ms`);
+    if (behind <= 0) return fine(`Caught up with the primary within ${ms} ms`);
     const lag = `${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
     const resume = "select pg_wal_replay_resume() on the replica";
     if (is_paused) return wrong(`${lag}: replay is paused`, resume);
@@ -101,9 +200,17 @@ async function compare(
   }
 }
 
-function lineOf(
+function fine(finding: string): Finding {
+  return { ok: true, finding };
+}
+
+function wrong(finding: string, advice?: string): Finding {
+  return { ok: false, finding, advice };
+}
+
+function linesOf(
   { subject, ok, finding, advice }: Finding & { subject: string },
 ): string {
-  const said = `${ok ? "ok   " : "WRONG"}  ${subject.padEnd(14)} ${finding}`;
-  return advice ? `${said}\n       ${" ".repeat(14)} -> ${advice}` : said;
+  const line = `${ok ? "ok   " : "WRONG"}  ${subject.padEnd(14)} ${finding}`;
+  return advice ? `${line}\n       ${" ".repeat(14)} -> ${advice}` : line;
 }

@@ -8,7 +8,6 @@ import {
   json,
   names,
   organization,
-  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";

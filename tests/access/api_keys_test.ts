@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { API_KEY } from "../../db/api_keys.ts";
+import { API_KEY } from "../../db/access.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/token.ts";
 import { clockAhead } from "../support/app/clock.ts";

@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { API_KEY, hashOf, newKey } from "../../db/api_keys.ts";
+import { API_KEY, hashOf, newKey } from "../../db/access.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { countingReads } from "../support/app/counting.ts";
 import { eventually } from "../support/app/eventually.ts";

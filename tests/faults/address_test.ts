@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
-import { DOCTOR } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/commands/doctor.ts";
 import { launch } from "../support/app/process.ts";
 import { ownerOf, startCluster } from "./cluster.ts";
 import { isPossible } from "./scene.ts";
@@ -59,9 +59,8 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
       url.username = "clerk";
       url.password = "clerk-password";
 
-      const { report } = await DOCTOR.run(
+      const { text: report } = await doctor(
         (name) => name === "DATABASE_URL" ? url.href : undefined,
-        [],
       );
 
       assertStringIncludes(
@@ -88,9 +87,8 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
     await superuser`create database latin encoding 'LATIN1' locale 'C' template template0 owner clerk`;
     url.pathname = "/latin";
 
-    const { report } = await DOCTOR.run(
+    const { text: report } = await doctor(
       (name) => name === "DATABASE_URL" ? url.href : undefined,
-      [],
     );
 
     assertStringIncludes(report, "The encoding of latin is LATIN1");

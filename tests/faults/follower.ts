@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { addMember } from "../../db/organizations.ts";
+import { addMember } from "../../db/access.ts";
 import { openReplica, type Replica } from "../../db/replica.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";

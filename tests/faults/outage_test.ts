@@ -3,7 +3,7 @@ import { openDatabase } from "../../db/database.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type Organization, send, SETTINGS } from "../support/app/harness.ts";
 import { launch } from "../support/app/process.ts";
-import { install } from "../../db/install.ts";
+import { install } from "../../db/migrate.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";

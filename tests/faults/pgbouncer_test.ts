@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sql } from "../../db/connections/sql.ts";
-import { install } from "../../db/install.ts";
-import { DOCTOR } from "../../db/commands/doctor.ts";
+import { install } from "../../db/migrate.ts";
+import { doctor } from "../../db/commands/doctor.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { start } from "../support/app/process.ts";
@@ -65,9 +65,9 @@ Deno.test({
   await t.step("makes doctor report the missing settings", async () => {
     const url = through(cluster.url, pgbouncer);
     const advice = async (environment: Record<string, string>) => {
-      const { report } = await DOCTOR.run(
+      const { text: report } = await doctor(
         (name) => ({ DATABASE_URL: url, ...environment })[name],
-        ["--json"],
+        true,
       );
       const findings = JSON.parse(report) as { advice?: string }[];
       return findings.find(({ advice }) => advice)?.advice;

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
-import { DOCTOR } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/commands/doctor.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { Copy } from "../support/client/copy.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
@@ -47,9 +47,8 @@ Deno.test(
         // The doctor leaves out what has just begun.
         await pause(10_500);
 
-        const { report } = await DOCTOR.run(
+        const { text: report } = await doctor(
           (name) => name === "DATABASE_URL" ? cluster.url : undefined,
-          [],
         );
         await session`rollback prepared 'held'`;
 

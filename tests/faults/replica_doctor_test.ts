@@ -1,5 +1,5 @@
 import { assert, assertMatch, assertStringIncludes } from "@std/assert";
-import { DOCTOR } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/commands/doctor.ts";
 import { startFollower } from "./follower.ts";
 import { isPossible, openScene } from "./scene.ts";
 
@@ -15,7 +15,7 @@ Deno.test({
       DATABASE_URL: scene.cluster.url,
       DATABASE_REPLICA_URL,
     };
-    const { report } = await DOCTOR.run((name) => variables[name], []);
+    const { text: report } = await doctor((name) => variables[name]);
     assert(!report.includes(new URL(scene.cluster.url).password));
     const [, , found] = /(\w+) +(replica .*)/s.exec(report) ?? [];
     return found!.replaceAll(/\s+/g, " ");

@@ -1,5 +1,4 @@
-import { newKey, revokeKey } from "../../db/api_keys.ts";
-import { createOrganization } from "../../db/organizations.ts";
+import { createOrganization, newKey, revokeKey } from "../../db/access.ts";
 import postgres from "postgres";
 import { openDatabase } from "../../db/database.ts";
 import { script, type Sql } from "../support/sql/script.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { checkMigrated, install } from "../../db/install.ts";
+import { checkMigrated, install } from "../../db/migrate.ts";
 import { recount } from "../../db/products/counts.ts";
 import { Copy } from "../support/client/copy.ts";
 import type { App } from "../support/app/harness.ts";

@@ -9,6 +9,7 @@ import {
   SETTINGS,
 } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { assertBuilt, read, store } from "../support/client/stored.ts";
 import { commandsOn, imported } from "../support/client/transfer.ts";
 
@@ -160,7 +161,6 @@ Deno.test({
     }
 
     const isWaiting = () => waitsFor(app, "Lock");
-    const isDelayed = () => waitsFor(app, "PgSleep");
 
     await t.step(
       "holds its Idempotency-Key: others with the key are refused (409)",
@@ -194,89 +194,30 @@ Deno.test({
       },
     );
 
-    const body = { title: "Emma", isbn13: "9780141439587", page_count: 7 };
-
-    /** Deletes a row, and inserts it again with the same id. */
-    const replacing = (table: string, id: string, columns: string) => `
-      with gone as (delete from ${table} where id = '${id}' returning *)
-      insert into ${table} (organization_id, id, ${columns})
-      select organization_id, id, ${columns} from gone
-    `;
-
-    for (
-      const [what, body] of Object.entries({
-        "a column": { subtitle: "mine" },
-        "a column and an array": {
-          subtitle: "mine",
-          collateral: [{ collateral_type: "text_content", text: "mine" }],
-        },
-        "an array": { packing_configurations: [{ unit_of_measure: "inner" }] },
-      })
-    ) {
-      await t.step(
-        `and updates ${what} of a replaced product fails`,
-        async () => {
+    for (const [what, replaced] of Object.entries(ON_REPLACED)) {
+      for (const lock of [true, false]) {
+        const how = lock ? "with a lock" : "without a lock";
+        await t.step(`${what} that it replaces ${how}`, async () => {
           const org = await app.organization();
-          const { id, path } = await org.create();
-          const sql = replacing("products", id, "title, product_code");
+          const context = { app, org, ...await org.create(PRODUCT) };
+          await replaced.prepare?.(context);
 
-          const reply = await during(sql, () => org.put(path, body));
-
-          const { body: { data } } = await org.get(path);
-          assertEquals(reply.status, 503);
-          assertEquals(reply.body.error.code, "SERVICE_UNAVAILABLE");
-          assertEquals(data.subtitle, null);
-          assertEquals(data.collateral, []);
-          assertEquals(data.packing_configurations, []);
-          await assertBuilt(app, org);
-        },
-      );
-    }
-
-    await t.step("and deletes a replaced product says so", async () => {
-      const org = await app.organization();
-      const { id, path } = await org.create();
-      const sql = replacing("products", id, "title, product_code");
-
-      const { body } = await during(sql, () => org.delete(path));
-
-      assertEquals(body.data, { id, deleted: true });
-      assertEquals((await org.get(path)).status, 404);
-      assertEquals((await org.get("/api/products")).body.meta.total, 0);
-    });
-
-    await t.step("and batches writes of a replaced product", async (t) => {
-      for (
-        const [what, operationOn, shown] of [
-          ["update", (id: string) => ({ method: "update", id, body }), [200]],
-          ["delete", (id: string) => ({ method: "delete", id }), []],
-          ["upsert", () => ({ method: "upsert", match: "isbn13", body }), [
-            200,
-          ]],
-        ] as const
-      ) {
-        await t.step(what, async () => {
-          const org = await app.organization();
-          const { id } = await org.create(body);
-          const sql = replacing("products", id, "title, product_code, isbn13");
-
-          const operations = [operationOn(id)];
-          const { body: { data: [result] } } = await during(
-            sql,
-            () => org.post("/api/products/batch", { operations }),
+          const { status, text } = await during(
+            replacing(replaced, context, lock),
+            () => replaced.request(context),
           );
 
-          const { data, meta } = (await org.get("/api/products")).body;
-          assertEquals(result.status, 200);
-          assertEquals(meta.total, shown.length);
-          if (what === "delete") assert(result.data.deleted);
-          else assertEquals([data[0].id, data[0].page_count], [id, 7]);
+          const isWhole = status < 300 && !/"status":[45]/.test(text);
+          assert(isWhole || !lock && isRefused(status, text, what), text);
+          assertEquals(await replaced.isDone(context), isWhole);
+          assertEquals(await wrongCounts(app), []);
+          await assertBuilt(app, org);
         });
       }
-    });
+    }
 
     await t.step(
-      "and creates a product of a replaced organization",
+      "creates a product of an organization that it replaces",
       async () => {
         const org = await app.organization();
 
@@ -291,158 +232,32 @@ Deno.test({
       },
     );
 
-    await t.step("and deletes a replaced record says so", async () => {
-      const org = await app.organization();
-      const path = `/api/publishers/${org.publisher}`;
-      const sql = replacing("publishers", org.publisher, "name");
+    await t.step(
+      "imports a product that it inserts, and counts it once",
+      async () => {
+        const org = await app.organization();
+        const operations = commandsOn(app)(org.id);
+        const id = uuidv7();
+        const line = {
+          kind: "product",
+          id,
+          title: "Emma",
+          product_code: "P-1",
+        };
 
-      const { body } = await during(sql, () => org.delete(path));
-
-      assertEquals(body.data.deleted, true);
-      assertEquals((await org.get(path)).status, 404);
-    });
-
-    await t.step("and removes a replaced row of a program", async () => {
-      const org = await app.organization();
-      const { id } = await org.create();
-      const path = `/api/publishing-programs/${org.program}/products`;
-      await org.put(`${path}/${id}`, undefined);
-
-      await during(
-        `with gone as (delete from publishing_program_products returning *)
-        insert into publishing_program_products select * from gone`,
-        () => org.delete(`${path}/${id}`),
-      );
-
-      assertEquals((await org.get(path)).body.data, []);
-    });
-
-    await t.step("and stores a form on a replaced format", async () => {
-      const org = await app.organization();
-      const { path } = await org.create({ format_id: org.format });
-      const product_form_id = await idOfCode(app, "product_forms", "BB");
-
-      const { body: { data } } = await during(
-        replacing("formats", org.format, "name"),
-        () => org.put(path, { product_form_id }),
-      );
-
-      assertEquals(data.product_form_id, product_form_id);
-    });
-
-    await t.step("and imports a product counts it once", async () => {
-      const org = await app.organization();
-      const operations = commandsOn(app)(org.id);
-      const id = uuidv7();
-      const line = { kind: "product", id, title: "Emma", product_code: "P-1" };
-
-      const refused = await during(
-        `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
-        () => imported(operations, JSON.stringify(line)),
-      );
-
-      const { body } = await org.get(`/api/products/${id}`);
-      assertEquals([refused, body.data.title], [[], "Emma"]);
-      assertEquals([...await operations.scan(miscounted)], []);
-    });
-
-    /** Delays the service's insertions into the table until the promise is settled. */
-    async function delaying<T>(table: string, work: () => Promise<T>) {
-      await app.sql((sql) =>
-        sql.unsafe(`
-          create function delay() returns trigger language plpgsql
-            as 'begin perform pg_sleep(0.5); return new; end';
-          create trigger delayed before insert on ${table} for each row
-            when (current_setting('catalogue.writer', true) = 'service')
-            execute function delay()
-        `)
-      );
-      try {
-        return await work();
-      } finally {
-        await app.sql((sql) => sql.unsafe("drop function delay() cascade"));
-      }
-    }
-
-    await t.step("and moves a replaced product counts it once", async () => {
-      const org = await app.organization();
-      const [one, two, three] = await statuses(app);
-      const { id, path } = await org.create({ lifecycle_status_id: one });
-      const columns = "title, product_code, lifecycle_status_id";
-
-      await delaying("product_counts", async () => {
-        const reply = during(
-          replacing("products", id, columns),
-          () => org.put(path, { lifecycle_status_id: two }),
+        const refused = await during(
+          `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
+          () => imported(operations, JSON.stringify(line)),
         );
-        let hasEnded = false;
-        reply.then(() => hasEnded = true);
-        await eventually(true, async () => hasEnded || await isDelayed());
-        await app.sql((sql) =>
-          sql`update products set lifecycle_status_id = ${three} where id = ${id}`
-        );
-        assert([200, 503].includes((await reply).status));
-      });
 
-      const { count } = await app.sql((sql) =>
-        sql`
-          select c.value
-          from product_counts c
-          where c.organization_id = ${org.id} and c.filter = 'lifecycle_status_id'
-          group by c.value
-          having sum(c.products) <> (
-            select count(*)
-            from products p
-            where p.organization_id = ${org.id} and p.lifecycle_status_id = c.value
-          )
-        `
-      );
-      assertEquals(count, 0);
-    });
-
-    for (
-      const [table, what, body] of [
-        ["product_prices", "", {
-          product_prices: [{ currency_code: "GBP", list_price: 1 }],
-        }],
-        ["product_sales_rights", "/sales-rights", [{
-          sales_rights_type: "01",
-          territory: { countries_included: ["GB"] },
-        }]],
-      ] as const
-    ) {
-      await t.step(
-        `and writes ${table} of a product that is replaced and deleted fails`,
-        async () => {
-          const org = await app.organization();
-          const { id, path } = await org.create();
-          const sql = replacing("products", id, "title, product_code");
-
-          const { status, text } = await delaying(table, async () => {
-            const reply = during(sql, () => org.put(path + what, body));
-            await eventually(true, isDelayed);
-            await app.sql((sql) => sql`delete from products where id = ${id}`);
-            return reply;
-          });
-
-          assertEquals(status, 404, text);
-        },
-      );
-    }
-
-    await t.step("and updates a replaced record fails", async () => {
-      const org = await app.organization();
-      const path = `/api/publishers/${org.publisher}`;
-      const sql = replacing("publishers", org.publisher, "name");
-
-      const { status } = await during(sql, () => org.put(path, { name: "B" }));
-
-      assertEquals(status, 404);
-      assertEquals((await org.get(path)).body.data.name, "Harbour Press");
-    });
+        const { body } = await org.get(`/api/products/${id}`);
+        assertEquals([refused, body.data.title], [[], "Emma"]);
+        assertEquals([...await operations.scan(miscounted)], []);
+      },
+    );
 
     await t.step(
-      "and creates an organization shows the new names",
+      "creates an organization, and shows the new names",
       async () => {
         const { org, id } = await during(
           "update publishing_statuses set name = name || '!'",
@@ -473,21 +288,25 @@ Deno.test({
   async fn(t) {
     await using app = await openOwnApp({ poolSize: 12 });
     for (
-      const [what, replacing, change] of [
+      const [what, replacing, change, shown] of [
         [
           "of an organization",
-          `with gone as (delete from organizations returning *)
+          `lock table organizations in exclusive mode;
+          with gone as (delete from organizations returning *)
           insert into organizations (id, name) select id, name from gone`,
           "update publishers set name = 'Renamed'",
+          ["Renamed", 1],
         ],
         [
           "of a product, as a replica",
-          `set local session_replication_role = replica;
+          `lock table products in exclusive mode;
+          set local session_replication_role = replica;
           create temp table saved on commit drop as select * from products;
           delete from products;
           insert into products (organization_id, id, title, publisher_id, product_code, updated_at)
           select organization_id, id, title, publisher_id, product_code, updated_at from saved`,
           "update product_prices set list_price = 2",
+          ["Harbour Press", 2],
         ],
       ] as const
     ) {
@@ -514,7 +333,7 @@ Deno.test({
         const { data } = await read(app, org, path);
         assertEquals(
           [data.publisher_name, data.product_prices[0].list_price],
-          what === "of an organization" ? ["Renamed", 1] : ["Harbour Press", 2],
+          shown,
         );
         await assertBuilt(app, org);
       });
@@ -638,6 +457,172 @@ Deno.test({
   },
 });
 
+const PRODUCT = { title: "Emma", isbn13: "9780141439587" };
+
+interface Context {
+  app: App;
+  org: Organization;
+  id: string;
+  path: string;
+}
+
+/** A request for a row that SQL deletes and inserts again with the same key. */
+interface OnReplaced {
+  table: string;
+  columns: string;
+  /** The condition of the replaced row. */
+  id(context: Context): string;
+  prepare?(context: Context): Promise<unknown>;
+  request(context: Context): Promise<Reply>;
+  /** Whether the database shows what the request asks for. */
+  isDone(context: Context): Promise<boolean>;
+}
+
+const ofProduct = {
+  table: "products",
+  columns: "organization_id, id, title, product_code, isbn13",
+  id: ({ id }: Context) => `id = '${id}'`,
+};
+
+const ofPublisher = {
+  table: "publishers",
+  columns: "organization_id, id, name",
+  id: ({ org }: Context) => `id = '${org.publisher}'`,
+};
+
+const publisherPath = ({ org }: Context) => `/api/publishers/${org.publisher}`;
+
+const programPath = ({ org }: Context) =>
+  `/api/publishing-programs/${org.program}/products`;
+
+/** An update of the product by this body, of which each value is then shown. */
+function updating(body: Record<string, unknown>): OnReplaced {
+  return {
+    ...ofProduct,
+    request: ({ org, path }) => org.put(path, body),
+    async isDone({ org, path }) {
+      const { body: { data } } = await org.get(path);
+      const shown = Object.entries(body).map(([name, value]) =>
+        Array.isArray(value)
+          ? data[name].length === value.length
+          : data[name] === value
+      );
+      assertEquals(new Set(shown).size, 1, "All or nothing is written");
+      return shown[0]!;
+    },
+  };
+}
+
+/** A batch with one operation on the product. */
+function batching(
+  operation: (id: string) => unknown,
+  isDone: OnReplaced["isDone"],
+): OnReplaced {
+  return {
+    ...ofProduct,
+    request: ({ org, id }) =>
+      org.post("/api/products/batch", { operations: [operation(id)] }),
+    isDone,
+  };
+}
+
+const hasPages: OnReplaced["isDone"] = async ({ org, path }) =>
+  (await org.get(path)).body.data.page_count === 7;
+
+const isGone: OnReplaced["isDone"] = async ({ org, path }) =>
+  (await org.get(path)).status === 404;
+
+const ON_REPLACED: Record<string, OnReplaced> = {
+  "updates a column of a product": updating({ subtitle: "mine" }),
+  "updates a column and an array of a product": updating({
+    subtitle: "mine",
+    collateral: [{ collateral_type: "text_content", text: "mine" }],
+  }),
+  "updates an array of a product": updating({
+    packing_configurations: [{ unit_of_measure: "inner" }],
+  }),
+  "deletes a product": {
+    ...ofProduct,
+    request: ({ org, path }) => org.delete(path),
+    isDone: isGone,
+  },
+  "updates a product in a batch": batching(
+    (id) => ({ method: "update", id, body: { page_count: 7 } }),
+    hasPages,
+  ),
+  "upserts a product in a batch": batching(
+    () => ({
+      method: "upsert",
+      match: "isbn13",
+      body: { ...PRODUCT, page_count: 7 },
+    }),
+    hasPages,
+  ),
+  "deletes a product in a batch": batching(
+    (id) => ({ method: "delete", id }),
+    isGone,
+  ),
+  "stores a form on a format": {
+    table: "formats",
+    columns: "organization_id, id, name",
+    id: ({ org }) => `id = '${org.format}'`,
+    prepare: ({ org, path }) => org.put(path, { format_id: org.format }),
+    async request({ app, org, path }) {
+      const product_form_id = await idOfCode(app, "product_forms", "BB");
+      return await org.put(path, { product_form_id });
+    },
+    isDone: async ({ org, path }) =>
+      (await org.get(path)).body.data.product_form_id !== null,
+  },
+  "updates a record": {
+    ...ofPublisher,
+    request: (context) =>
+      context.org.put(publisherPath(context), { name: "B" }),
+    isDone: async (context) =>
+      (await context.org.get(publisherPath(context))).body.data.name === "B",
+  },
+  "deletes a record": {
+    ...ofPublisher,
+    request: (context) => context.org.delete(publisherPath(context)),
+    isDone: async (context) =>
+      (await context.org.get(publisherPath(context))).status === 404,
+  },
+  "removes a product from a program": {
+    table: "publishing_program_products",
+    columns: "organization_id, program_id, product_id",
+    id: ({ id }) => `product_id = '${id}'`,
+    prepare: (context) =>
+      context.org.put(`${programPath(context)}/${context.id}`, undefined),
+    request: (context) =>
+      context.org.delete(`${programPath(context)}/${context.id}`),
+    isDone: async (context) =>
+      (await context.org.get(programPath(context))).body.data.length === 0,
+  },
+};
+
+/** SQL that deletes the row and inserts it again with the same key. */
+function replacing(
+  { table, columns, id }: OnReplaced,
+  context: Context,
+  lock: boolean,
+): string {
+  return `
+    ${lock ? `lock table ${table} in exclusive mode;` : ""}
+    with gone as (delete from ${table} where ${id(context)} returning *)
+    insert into ${table} (${columns}) select ${columns} from gone
+  `;
+}
+
+/** Whether the request, or its operation in a batch, is refused as `sql/README.md` says. */
+function isRefused(status: number, text: string, what: string): boolean {
+  return [409, 503].includes(status) || /"status":(409|503)/.test(text) ||
+    what === "updates a record" && status === 404;
+}
+
+async function wrongCounts(app: App): Promise<unknown[]> {
+  return [...await app.sql((sql) => sql`${miscounted}`)];
+}
+
 /** Whether a session of the database waits for the event, or for one of this type. */
 async function waitsFor(app: App, event: string): Promise<boolean> {
   const { count } = await app.sql((sql) =>
@@ -647,15 +632,6 @@ async function waitsFor(app: App, event: string): Promise<boolean> {
     `
   );
   return count > 0;
-}
-
-async function statuses(app: App): Promise<string[]> {
-  const rows = await app.sql((sql) =>
-    sql<
-      { id: string }[]
-    >`select id from lifecycle_statuses order by code limit 3`
-  );
-  return rows.map(({ id }) => id);
 }
 
 async function rename(app: App, org: Organization, n: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
+import { migrate } from "../../db/migrate.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { createOrganization, send, SETTINGS } from "../support/app/harness.ts";
@@ -36,7 +37,15 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
     send: (path, init) => send(handler, path, init),
   });
 
-  await t.step("has no triggers", async () => {
+  await t.step("has no triggers, after another migration either", async () => {
+    await app.sql((sql) =>
+      sql`delete from schema_migrations where name = 'functions.sql'`
+    );
+    const operations = app.database.for({
+      deadline: performance.now() + 60_000,
+    });
+    assertEquals(await migrate(operations), ["functions.sql"]);
+
     const triggers = await app.sql((sql) =>
       sql`select tgname from pg_trigger where not tgisinternal`
     );

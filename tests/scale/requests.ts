@@ -1,12 +1,15 @@
-import { endOfKey, listKeys, newKey, revokeKey } from "../../db/api_keys.ts";
 import {
   addMember,
   createOrganization,
+  endOfKey,
+  listKeys,
   listMembers,
   listOrganizations,
+  newKey,
   removeMember,
+  revokeKey,
   roleOf,
-} from "../../db/organizations.ts";
+} from "../../db/access.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";

@@ -101,13 +101,12 @@ Deno.test("The rules of a distributable database", async (t) => {
 /** Modules whose statements no request sends, or which name no table. */
 const OF_OPERATORS = [
   "distribution.ts",
-  "install.ts",
   "maintenance.ts",
   "migrate.ts",
   "origin.ts",
   "recount.ts",
   "replica.ts",
-  "time_limits.ts",
+  "transaction.ts",
 ];
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;

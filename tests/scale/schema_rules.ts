@@ -12,6 +12,9 @@ type Breaks = (
 /** The last migration from before the database could be distributed. */
 const LAST_BEFORE_CITUS = "0007";
 
+/** The last migration from before functions and triggers got a file of their own. */
+const LAST_WITH_FUNCTIONS = "0023";
+
 /**
  * The rules for tables and migrations in a database distributed by organization.
  * They cost nothing in a local database.
@@ -87,14 +90,14 @@ const RULES = {
     file > LAST_BEFORE_CITUS + "_~" && /^create table /.test(text) &&
     /\breferences\b/.test(text),
 
-  "checks pg_dist_partition before it creates triggers": (
-    text,
+  "leaves functions and triggers to sql/functions.sql": (
+    _text,
     _schema,
-    { statement },
+    { file, statement },
   ) =>
-    /\bcreate (or replace )?(constraint )?trigger\b/i.test(statement) &&
-    !(text.startsWith("do ") &&
-      /\bpg_dist_partition\b[^]*\btrigger\b/.test(statement)),
+    file > LAST_WITH_FUNCTIONS + "_~" &&
+    /\bcreate (or replace )?(constraint )?(function|trigger)\b/i
+      .test(statement),
 
   "has no identity columns": (text) =>
     /\bas identity\b|\b(small|big)?serial\b/.test(text),

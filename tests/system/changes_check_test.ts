@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
-import { examine } from "../../db/commands/checks.ts";
+import { examine } from "../../db/commands/doctor.ts";
 import { readConfig } from "../../schema/config.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";

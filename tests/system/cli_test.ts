@@ -14,6 +14,7 @@ Deno.test("An invalid command line", async (t) => {
     "organization create": "organization create NAME",
     "organization list all": "organization list [--json]",
     "doctor --nonsense": "doctor",
+    "doctor \x1b[2J\x9b\u202e": "doctor",
   };
   for (const [line, usage] of Object.entries(wrong)) {
     await t.step(
@@ -35,7 +36,7 @@ Deno.test("An invalid command line", async (t) => {
         ).output();
 
         assertEquals([code, text(stdout)], [1, ""]);
-        assertMatch(text(stderr), /^[^\n]+\n$/);
+        assertMatch(text(stderr), /^[^\p{Cc}\p{Bidi_Control}]+\n$/u);
         assertStringIncludes(text(stderr), `; usage: deno task ${usage}`);
         assertEquals(Array.from(Deno.readDirSync(parent)), []);
       },

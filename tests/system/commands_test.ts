@@ -5,9 +5,9 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { API_KEY } from "../../db/api_keys.ts";
-import { explain } from "../../db/commands/cli.ts";
-import { COMMANDS, help } from "../../db/commands/commands.ts";
+import { API_KEY } from "../../db/access.ts";
+import { help, printable, problemOf } from "../../db/commands/cli.ts";
+import { COMMANDS } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { listColumns } from "../../db/transfer/format.ts";
@@ -15,6 +15,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
+import { commandsOn } from "../support/client/transfer.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -26,14 +27,12 @@ Deno.test("deno task", async (t) => {
     const words = line.split(" ").filter(Boolean);
     const verbs = COMMANDS[words[0]!] ? 1 : 2;
     const command = COMMANDS[words.slice(0, verbs).join(" ")]!;
-    return await command.parse(words.slice(verbs))((organizationId) =>
-      app.database.for({
-        deadline: performance.now() + 60_000,
-        caller: organizationId
-          ? { organizationId, name: "command" }
-          : undefined,
-      })
-    );
+    const output = await command.parse(words.slice(verbs))({
+      environment: () => undefined,
+      connect: (organizationId) =>
+        Promise.resolve(commandsOn(app)(organizationId)),
+    });
+    return printable(output as string);
   }
 
   const statusWith = async (key: string, method = "GET") =>
@@ -164,16 +163,16 @@ Deno.test("deno task", async (t) => {
 
   await t.step("key list escapes control characters in names", async () => {
     const organization = await run("organization create Harbour-Press");
-    const name = "\x1b[2J\n\x9b";
+    const name = "\x1b[2J\n\x9b\u202e";
     await run(`key create --organization ${organization} --name ${name}`);
 
     const list = `key list --organization ${organization}`;
     const table = await run(list);
     const json = await run(`${list} --json`);
 
-    assertStringIncludes(table, "\\u001b[2J\\u000a\\u009b");
+    assertStringIncludes(table, "\\u001b[2J\\u000a\\u009b\\u202e");
     assertEquals(table.split("\n").length, 2);
-    assertStringIncludes(json, "\\u001b[2J\\n\\u009b");
+    assertStringIncludes(json, "\\u001b[2J\\n\\u009b\\u202e");
   });
 
   await t.step("member add, list and remove manage the members", async () => {
@@ -205,6 +204,47 @@ Deno.test("deno task", async (t) => {
       assertEquals(await run("seed"), "The code lists are filled");
     },
   );
+
+  await t.step("seed runs files in one transaction, or nothing", async () => {
+    const folder = await Deno.makeTempDir();
+    const files = {
+      "good.sql": "insert into organizations (name) values ('Seeded');",
+      "ended.sql": "insert into organizations (name) values ('Ended'); commit;",
+      "copied.sql": "copy organizations (name) from stdin;\nCopied\n\\.\n",
+      "shown.sql": "copy organizations to stdout;",
+      "failing.sql": "insert into organizations (name) values (null);",
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+    }
+    const names = async () => {
+      const list = JSON.parse(await run("organization list --json"));
+      return list.map(({ name }: { name: string }) => name);
+    };
+    const before = await names();
+
+    for (
+      const [name, problem] of Object.entries({
+        "ended.sql": '"commit": the files run in one transaction',
+        "copied.sql": '"copy organizations (name) from stdin": only psql',
+        "shown.sql": '"copy organizations to stdout": only psql',
+        "failing.sql": "null value",
+      })
+    ) {
+      const { message } = await assertRejects(
+        () => run(`seed ${folder}/good.sql ${folder}/${name}`),
+        Error,
+      );
+      assertStringIncludes(message, problem);
+      assertEquals(await names(), before);
+    }
+    assertEquals(
+      await run(`seed ${folder}/good.sql`),
+      `The code lists are filled\nRan ${folder}/good.sql`,
+    );
+    assert((await names()).includes("Seeded"));
+    await Deno.remove(folder, { recursive: true });
+  });
 
   await t.step("explains wrong arguments in one line", async () => {
     const id = uuidv7();
@@ -265,7 +305,7 @@ Deno.test("deno task", async (t) => {
     ) {
       const error = await assertRejects(() => run(line));
 
-      assertEquals(explain(error), "No organization has this id");
+      assertEquals(problemOf(error), "No organization has this id");
     }
   });
 
@@ -277,7 +317,7 @@ Deno.test("deno task", async (t) => {
         const error = await assertRejects(() => fresh.operations.scan(first));
 
         assertStringIncludes(
-          explain(error as Error & { code?: string }),
+          problemOf(error as Error & { code?: string }),
           "run deno task migrate and deno task seed first",
         );
       }

@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { findUnknownVariables, readConfig } from "../../schema/config.ts";
-import { POOL_SIZE } from "../../schema/environment.ts";
+import {
+  findUnknownVariables,
+  POOL_SIZE,
+  readConfig,
+} from "../../schema/config.ts";
 
 /** Invalid values of variables. No message may contain them. */
 const WRONG: Record<string, string[]> = {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { installDemo } from "../../db/install.ts";
+import { installDemo } from "../../db/migrate.ts";
 import { emptyFields, fieldsOf } from "../support/data/filled_fields.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 

@@ -1,9 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { newKey } from "../../db/api_keys.ts";
-import { createOrganization } from "../../db/organizations.ts";
-import { examine } from "../../db/commands/checks.ts";
+import { createOrganization, newKey } from "../../db/access.ts";
 import { openDatabase } from "../../db/database.ts";
-import { DOCTOR } from "../../db/commands/doctor.ts";
+import { doctor, examine } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
 import { recount } from "../../db/products/counts.ts";
 import { SETTINGS } from "../support/app/harness.ts";
@@ -147,11 +145,11 @@ Deno.test("deno task doctor", async (t) => {
 });
 
 Deno.test("deno task doctor without a database", async (t) => {
-  const run = (variables: Record<string, string>, ...args: string[]) =>
-    DOCTOR.run((name) => variables[name], args);
+  const run = (variables: Record<string, string>, json = false) =>
+    doctor((name) => variables[name], json);
 
   await t.step("reports an invalid configuration", async () => {
-    const { ok, report } = await run({ PORT: "http" });
+    const { ok, text: report } = await run({ PORT: "http" });
 
     assert(!ok);
     assertStringIncludes(report, "WRONG  configuration  PORT must be");
@@ -162,7 +160,7 @@ Deno.test("deno task doctor without a database", async (t) => {
     async () => {
       const DATABASE_URL = "postgres://catalogue:secret@127.0.0.1:1/books";
 
-      const { ok, report } = await run({ DATABASE_URL }, "--json");
+      const { ok, text: report } = await run({ DATABASE_URL }, true);
 
       assert(!ok);
       const [configuration, database] = JSON.parse(report) as {
@@ -183,7 +181,7 @@ Deno.test("deno task doctor without a database", async (t) => {
       const url = new URL(SETTINGS.url!);
       url.searchParams.set("channel_binding", "require");
 
-      const { ok, report } = await run({ DATABASE_URL: String(url) });
+      const { ok, text: report } = await run({ DATABASE_URL: String(url) });
 
       assert(!ok);
       assertStringIncludes(report, "channel_binding");

@@ -1,5 +1,5 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
-import { install } from "../../db/install.ts";
+import { assertEquals } from "@std/assert";
+import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { script } from "../support/sql/script.ts";
 
@@ -16,28 +16,36 @@ Deno.test("The start of the service", async (t) => {
     assertEquals(await knownFiles(), before);
   });
 
-  await t.step(
-    "fills the code lists again if their file has changed",
-    async () => {
-      await script(
-        database,
-        (sql) =>
-          sql`update schema_migrations set sha256 = 'another' where name = 'seed.sql'`,
-      );
-      await script(
-        database,
-        (sql) => sql`delete from onix_codes where list = 96`,
-      );
+  await t.step("applies changed functions and code lists once", async () => {
+    const before = await knownFiles();
+    await script(database, async (sql) => {
+      await sql`
+        update schema_migrations set sha256 = 'another' where name in ('functions.sql', 'seed.sql')
+      `;
+      await sql`delete from onix_codes where list = 96`;
+      await sql`drop trigger counted on products`;
+    });
 
-      await install(database);
+    await install(database);
+    const after = await knownFiles();
+    await install(database);
 
-      const codes = await script(
-        database,
-        (sql) => sql`select code from onix_codes where list = 96`,
-      );
-      assertNotEquals(codes.length, 0);
-    },
-  );
+    assertEquals(
+      after.map(({ name, sha256 }) => [name, sha256]),
+      before.map(({ name, sha256 }) => [name, sha256]),
+    );
+    assertEquals(await knownFiles(), after);
+    const [{ codes, triggers }] = await script(
+      database,
+      (sql) =>
+        sql<[{ codes: number; triggers: number }]>`
+        select
+          (select count(*)::int from onix_codes where list = 96) as codes,
+          (select count(*)::int from pg_trigger where tgname = 'counted') as triggers
+      `,
+    );
+    assertEquals([codes, triggers], [199, 1]);
+  });
 
   await t.step("counts products inserted by SQL", async () => {
     await script(database, async (sql) => {
@@ -62,7 +70,8 @@ Deno.test("The start of the service", async (t) => {
     return [
       ...await script(
         database,
-        (sql) => sql`select name, sha256, applied_at from schema_migrations`,
+        (sql) =>
+          sql`select name, sha256, applied_at from schema_migrations order by name`,
       ),
     ];
   }

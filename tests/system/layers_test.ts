@@ -4,6 +4,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 /** A file imports only from its own layer and from the layers before it. */
 const LAYERS = [
+  "sql",
   "schema",
   "schema/openapi",
   "db/connections",

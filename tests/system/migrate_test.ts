@@ -1,49 +1,52 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { install } from "../../db/install.ts";
-import { migrate } from "../../db/migrate.ts";
+import { checkMigrated, install, migrate } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { ROOT } from "../support/app/process.ts";
+import { copyOfSql, MIGRATIONS } from "../support/sql/releases.ts";
 import { script } from "../support/sql/script.ts";
-
-const MIGRATIONS = new URL("sql/migrations/", ROOT);
 
 Deno.test("deno task migrate", async (t) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
-  const names = Array.from(Deno.readDirSync(MIGRATIONS), ({ name }) => name)
-    .sort();
-  const next = `${String(names.length + 1).padStart(4, "0")}_shelves.sql`;
+  const [first, second, third] = MIGRATIONS as [string, string, string];
+  const last = MIGRATIONS.at(-1)!;
+  const number = String(MIGRATIONS.length + 1).padStart(4, "0");
+  const next = `migrations/${number}_shelves.sql`;
 
   await t.step(
-    "applies every file once, in order",
+    "applies every file once, in order, and then the functions",
     async () => {
-      assertEquals(await migrate(database), names);
+      assertEquals(await migrate(database), [...MIGRATIONS, "functions.sql"]);
       assertEquals(await migrate(database), []);
     },
   );
 
   await t.step("refuses a gap in the numbers", async () => {
-    await using folder = await copyOfMigrations();
-    await Deno.remove(new URL(names[1]!, folder.url));
+    await using folder = await copyOfSql();
+    await Deno.remove(new URL(`migrations/${second}`, folder.url));
 
     await assertRefuses(
       folder.url,
-      `expected "0002_….sql", found "${names[2]}"`,
+      `expected "0002_….sql", found "${third}"`,
     );
   });
 
   await t.step(
     "refuses a file that was edited after it was applied",
     async () => {
-      await using folder = await copyOfMigrations();
-      await Deno.writeTextFile(new URL(names[0]!, folder.url), "\n", {
-        append: true,
-      });
+      await using folder = await copyOfSql();
+      await Deno.writeTextFile(
+        new URL(`migrations/${first}`, folder.url),
+        "\n",
+        {
+          append: true,
+        },
+      );
 
       await assertRefuses(
         folder.url,
-        `"${names[0]}" was edited after it was applied`,
+        `"${first}" was edited after it was applied`,
       );
     },
   );
@@ -51,15 +54,15 @@ Deno.test("deno task migrate", async (t) => {
   await t.step(
     "refuses a database with an unknown migration",
     async () => {
-      await using folder = await copyOfMigrations();
-      await Deno.remove(new URL(names.at(-1)!, folder.url));
+      await using folder = await copyOfSql();
+      await Deno.remove(new URL(`migrations/${last}`, folder.url));
 
-      await assertRefuses(folder.url, `the database has "${names.at(-1)}"`);
+      await assertRefuses(folder.url, `the database has "${last}"`);
     },
   );
 
   await t.step("rolls back a failing file", async () => {
-    await using folder = await copyOfMigrations();
+    await using folder = await copyOfSql();
     const file = new URL(next, folder.url);
     await Deno.writeTextFile(
       file,
@@ -69,8 +72,81 @@ Deno.test("deno task migrate", async (t) => {
 
     await Deno.writeTextFile(file, "create table shelves (id int);");
 
-    assertEquals(await migrate(database, folder.url), [next]);
+    const applied = [next.replace("migrations/", ""), "functions.sql"];
+    assertEquals(await migrate(database, folder.url), applied);
     assertEquals(await migrate(database, folder.url), []);
+  });
+
+  await t.step("applies the functions again if they were edited", async () => {
+    await using fresh = await openFreshDatabase();
+    await using folder = await copyOfSql();
+    const { operations: database } = fresh;
+    const file = new URL("functions.sql", folder.url);
+    const text = await Deno.readTextFile(file);
+    await migrate(database, folder.url);
+    const before = await origin();
+    await Deno.writeTextFile(file, text.replace("return 'P-'", "return 'Q-'"));
+
+    assertEquals(await migrate(database, folder.url), ["functions.sql"]);
+    assertEquals(await migrate(database, folder.url), []);
+
+    const [{ code }] = await script(
+      database,
+      (sql) => sql<[{ code: string }]>`select new_product_code() as code`,
+    );
+    assertEquals(code.slice(0, 2), "Q-");
+    assertEquals(await origin(), before);
+
+    /** The origin of change versions, and what they add to a transaction id. */
+    async function origin() {
+      return [
+        ...await script(database, (sql) =>
+          sql`
+            select o.id, o.place, (change_version() - pg_current_xact_id()::text::bigint)::int as base
+            from change_origins o
+          `),
+      ];
+    }
+  });
+
+  await t.step("gives a new table of product rows its triggers", async () => {
+    await using fresh = await openFreshDatabase();
+    await using folder = await copyOfSql();
+    const { operations: database } = fresh;
+    await migrate(database, folder.url);
+    await Deno.writeTextFile(
+      new URL(next, folder.url),
+      "create table reviews (organization_id uuid, product_id uuid, stars int);",
+    );
+
+    await migrate(database, folder.url);
+
+    const triggers = await script(
+      database,
+      (sql) =>
+        sql`select tgname as name from pg_trigger where tgrelid = 'reviews'::regclass order by tgname`,
+    );
+    assertEquals(
+      triggers.map(({ name }) => name),
+      ["deleted", "inserted", "truncated", "updated"],
+    );
+  });
+
+  await t.step("is asked for until the functions exist", async () => {
+    await using fresh = await openFreshDatabase();
+    const { operations: database } = fresh;
+    await migrate(database);
+    await checkMigrated(database);
+    await script(
+      database,
+      (sql) => sql`delete from schema_migrations where name = 'functions.sql'`,
+    );
+
+    await assertRejects(
+      () => checkMigrated(database),
+      Error,
+      "Migrations are pending",
+    );
   });
 
   async function assertRefuses(folder: URL, message: string): Promise<void> {
@@ -102,18 +178,7 @@ Deno.test({
       fresh.operations,
       (sql) => sql`select name from schema_migrations`,
     );
-    assertEquals(known.length, [...Deno.readDirSync(MIGRATIONS)].length + 1);
+    // With functions.sql and seed.sql.
+    assertEquals(known.length, MIGRATIONS.length + 2);
   },
 });
-
-async function copyOfMigrations() {
-  const path = await Deno.makeTempDir();
-  const url = new URL(`file://${path}/`);
-  for (const { name } of Deno.readDirSync(MIGRATIONS)) {
-    await Deno.copyFile(new URL(name, MIGRATIONS), new URL(name, url));
-  }
-  return {
-    url,
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
-  };
-}

@@ -1,40 +1,93 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { createHash } from "node:crypto";
+import { CODE_LISTS } from "../../schema/onix_codes.ts";
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
-import { ONIX_CODES } from "../../schema/onix_codes.ts";
+import { openApp } from "../support/app/harness.ts";
 
-const SEED = await read("../../sql/seed.sql");
-const DEMO = await read("../../sql/demo.sql");
+const DEMO = await Deno.readTextFile(
+  new URL("../../sql/demo.sql", import.meta.url),
+);
 
-/** The prefix of the code in the name of an id. */
-const NAMES = {
-  contributor_roles: "onix:17",
-  publishing_statuses: "onix:64",
-  product_availabilities: "onix:65",
-  product_forms: "onix:150",
-  lifecycle_statuses: "lifecycle",
+/** Ids that every installation has had since the first release. */
+const IDS: Record<string, Record<string, string>> = {
+  contributor_roles: {
+    A01: "1841097f-f532-5e84-9966-39e409550fd7",
+    Z99: "b43a2e57-c4a1-56ec-add6-c0460d68e93d",
+  },
+  publishing_statuses: {
+    "00": "ec3181c5-8d40-53d3-a229-61db36f7a8c9",
+    "18": "172e23ea-3606-529a-b03f-db1bb7e73c66",
+  },
+  product_availabilities: {
+    "01": "d8db8239-4058-5155-859f-3f14c23c57c5",
+    "99": "fb4617a1-d15f-5f0e-853b-a00f33891b24",
+  },
+  product_forms: {
+    "00": "b8ab589b-deb3-5e4d-b60b-e9aa5a4ea8e1",
+    ZZ: "f685b53f-d929-5d97-98f9-1c99c073f1c4",
+  },
+  lifecycle_statuses: {
+    active: "32a77f6f-d320-5e69-ad14-4ddf65390f41",
+    out_of_print: "5e7642f0-7fca-57f5-9635-7030b08ff020",
+  },
 };
 
-Deno.test("seed.sql gives each code its UUIDv5", () => {
-  for (const [table, name] of Object.entries(NAMES)) {
-    const rows = [
-      ...statement(SEED, table).matchAll(/^ +\('(.+?)', '(.+?)'/gm),
-    ];
+/** The lists that a table of their own shows. */
+const TABLES = {
+  17: "contributor_roles",
+  64: "publishing_statuses",
+  65: "product_availabilities",
+  150: "product_forms",
+};
 
-    assert(rows.length > 0, table);
-    for (const [, id, code] of rows) assertEquals(id, uuid(`${name}:${code}`));
+/** The lists that only a table of their own shows. */
+const UNLISTED = ["17", "150"];
+
+Deno.test("The code lists in the database", async (t) => {
+  await using app = await openApp();
+  const rowsOf = (table: string, columns: string, order: string) =>
+    app.sql((sql) =>
+      sql.unsafe(
+        `select ${columns} from ${table} order by ${order} collate "C"`,
+      )
+    );
+
+  for (const [table, ids] of Object.entries(IDS)) {
+    await t.step(`have their ids: ${table}`, async () => {
+      const rows = await rowsOf(table, "code, id", "code") as {
+        code: string;
+        id: string;
+      }[];
+
+      const found = new Map(rows.map(({ code, id }) => [code, id]));
+      for (const [code, id] of Object.entries(ids)) {
+        assertEquals(found.get(code), id);
+      }
+    });
   }
+
+  for (const [list, table] of Object.entries(TABLES)) {
+    await t.step(`have the codes of ONIX List ${list}: ${table}`, async () => {
+      const rows = await rowsOf(table, "code, name as label", "code");
+
+      assertEquals([...rows], sorted(CODE_LISTS[list as "17"].codes));
+    });
+  }
+
+  await t.step("have the labels of the other ONIX lists", async () => {
+    const rows = await rowsOf("onix_codes", "list, code, label", "list, code");
+
+    const expected = Object.entries(CODE_LISTS).flatMap(([list, { codes }]) =>
+      UNLISTED.includes(list)
+        ? []
+        : sorted(codes).map((code) => ({ list: Number(list), ...code }))
+    );
+    assertEquals([...rows], expected);
+  });
 });
 
-Deno.test("seed.sql labels exactly the codes that the validator knows", () => {
-  // List 65: its labels are the names of product_availabilities.
-  const { 65: _, ...labelled } = ONIX_CODES;
-  for (const [list, codes] of Object.entries(labelled)) {
-    const rows = SEED.matchAll(new RegExp(`^ +\\(${list}, '(.+?)',`, "gm"));
-
-    assertEquals(Array.from(rows, ([, code]) => code), [...codes]);
-  }
-});
+function sorted(codes: { code: string; label: string }[]) {
+  return codes.toSorted((a, b) => a.code < b.code ? -1 : 1);
+}
 
 Deno.test("demo.sql has ISBNs with valid check digits", () => {
   const rows = [...DEMO.matchAll(/'(97[89]\d{10})', '(\d{9}[\dX])'/g)];
@@ -54,25 +107,3 @@ Deno.test("demo.sql has product codes in the service's form", () => {
     assertMatch(code, /^P-[0-9A-HJKMNP-TV-Z]{8}$/);
   }
 });
-
-function read(path: string): Promise<string> {
-  return Deno.readTextFile(new URL(path, import.meta.url));
-}
-
-function statement(sql: string, table: string): string {
-  const start = sql.indexOf(`insert into ${table} `);
-  return sql.slice(start, sql.indexOf(";\n", start));
-}
-
-/** A version-5 UUID in the URL namespace (RFC 9562, 5.5). */
-function uuid(name: string): string {
-  const bytes = createHash("sha1")
-    .update("6ba7b8119dad11d180b400c04fd430c8", "hex")
-    .update(name)
-    .digest()
-    .subarray(0, 16);
-  bytes[6] = bytes[6]! & 0x0f | 0x50;
-  bytes[8] = bytes[8]! & 0x3f | 0x80;
-  return bytes.toString("hex")
-    .replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
-}

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { newKey } from "../../../db/api_keys.ts";
+import { newKey } from "../../../db/access.ts";
 import {
   type Database,
   type DatabaseSettings,
   openDatabase,
 } from "../../../db/database.ts";
-import { install } from "../../../db/install.ts";
+import { install } from "../../../db/migrate.ts";
 import type { Services } from "../../../middleware/context.ts";
 import { SILENT } from "../../../middleware/telemetry.ts";
 import { createHandler } from "../../../routes/mod.ts";

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import config from "../../../deno.json" with { type: "json" };
 import { type Database, openDatabase } from "../../../db/database.ts";
-import { install } from "../../../db/install.ts";
-import { readMigrations, readSqlFile, SEED } from "../../../db/sql_files.ts";
+import { install } from "../../../db/migrate.ts";
+import { readSchema, readSeed } from "../../../db/sql_files.ts";
 
 /**
  * A folder with an embedded database with schema and code lists, for one test file.
@@ -51,7 +51,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
 
 /** The cache key: the sources of the folder, and the user, because users do not share it. */
 async function version(): Promise<string> {
-  const files = [...await readMigrations(), await readSqlFile(SEED)];
+  const files = [...await readSchema(), await readSeed()];
   const hash = createHash("sha256")
     .update(config.imports["@electric-sql/pglite"])
     .update(await Deno.readTextFile(new URL(import.meta.url)))

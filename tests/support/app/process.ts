@@ -1,7 +1,6 @@
-import { newKey } from "../../../db/api_keys.ts";
-import { createOrganization } from "../../../db/organizations.ts";
+import { createOrganization, newKey } from "../../../db/access.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
-import { install } from "../../../db/install.ts";
+import { install } from "../../../db/migrate.ts";
 import { pause } from "../../../db/connections/deadline.ts";
 import { answers, freePort } from "./port.ts";
 import { script, type Sql } from "../sql/script.ts";

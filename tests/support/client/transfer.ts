@@ -1,7 +1,7 @@
 import { raw } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { run } from "../../../db/migrate.ts";
-import { DEMO, readSqlFile } from "../../../db/sql_files.ts";
+import { seed } from "../../../db/migrate.ts";
+import { DEMO } from "../../../db/sql_files.ts";
 import { exportCatalogue } from "../../../db/transfer/export.ts";
 import { importCatalogue } from "../../../db/transfer/import.ts";
 import type { App } from "../app/harness.ts";
@@ -32,11 +32,7 @@ export async function execute(
 
 /** Installs the demo organization, with values that are hard to export. */
 export async function fillDemo(database: Queries): Promise<void> {
-  const demo = await readSqlFile(DEMO);
-  await database.script(async (tx) => {
-    await run(tx, demo);
-    await tx.commit();
-  });
+  await seed(database, [DEMO.pathname]);
   await execute(
     database,
     `update product_prices set retail_price = 999999999999.9999, position = 0`,

@@ -1,4 +1,4 @@
-import { installDemo } from "../../../db/install.ts";
+import { installDemo } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { createTokenVerifier } from "../../../middleware/token.ts";
 import type { Exchange } from "../../../schema/openapi/examples.ts";

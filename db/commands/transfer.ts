@@ -1,8 +1,7 @@
-import { escapeControls } from "../../schema/control_characters.ts";
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
 import { type Command, command, required, uuid } from "./arguments.ts";
-import { openProgressBar } from "./progress_bar.ts";
+import { openProgressBar } from "./output.ts";
 
 /** `deno task export` and `deno task import`: an organization as an NDJSON file. */
 export const TRANSFER_COMMANDS: Record<string, Command> = {
@@ -11,9 +10,9 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     does:
       "Writes an organization without its keys and members, as one JSON object per line",
     args: { organization: uuid },
-    async run({ organization }, connect) {
+    async run({ organization }, { connect }) {
       using bar = openProgressBar("Exporting");
-      await exportCatalogue(connect(organization), {
+      await exportCatalogue(await connect(organization), {
         write: writeOut,
         // A bar would mix with lines on the same terminal.
         progress: Deno.stdout.isTerminal()
@@ -28,19 +27,19 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     does:
       "Imports the output of export from a file, or from standard input if it is -; can be repeated",
     args: { organization: uuid, "FILE.ndjson": required },
-    async run({ organization, "FILE.ndjson": path }, connect) {
+    async run({ organization, "FILE.ndjson": path }, { connect }) {
       using file = path === "-" ? undefined : await Deno.open(path);
       const size = file && (await file.stat()).size;
       using bar = openProgressBar("Importing");
       let refused = 0;
       let lines = 0;
       await importCatalogue(
-        connect(organization),
+        await connect(organization),
         (file ?? Deno.stdin).readable,
         {
           refused(number, reason) {
             refused++;
-            bar.print(escapeControls(`Line ${number}: ${reason}`));
+            bar.print(`Line ${number}: ${reason}`);
           },
           progress(done, bytes) {
             bar.show(lines = done, size && bytes / size);

@@ -1,0 +1,75 @@
+import { escapeControls } from "../../schema/control_characters.ts";
+
+/** Formats rows as aligned columns, or as JSON for scripts. */
+export function format(
+  rows: readonly Record<string, unknown>[],
+  json: boolean,
+): string {
+  if (json) return JSON.stringify(rows, null, 2);
+  const [first] = rows;
+  if (!first) return "None";
+  const columns = Object.keys(first);
+  const lines = [
+    columns,
+    ...rows.map((row) =>
+      columns.map((column) => escapeControls(String(row[column] ?? "-")))
+    ),
+  ];
+  const widths = columns.map((_, i) =>
+    Math.max(...lines.map((line) => line[i]!.length))
+  );
+  return lines.map((line) =>
+    line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()
+  ).join("\n");
+}
+
+const BAR_WIDTH = 30;
+
+/** The least time between two redraws. */
+const REDRAW_MS = 100;
+
+/** Clears the line of a terminal. */
+const CLEAR = "\r\x1b[K";
+
+/** A progress bar on standard error, invisible unless that is a terminal. */
+export function openProgressBar(label: string) {
+  const isTerminal = Deno.stderr.isTerminal();
+  const start = performance.now();
+  let drawnAt = -Infinity;
+  let line = "";
+
+  function draw(text: string): void {
+    if (isTerminal) Deno.stderr.writeSync(new TextEncoder().encode(text));
+  }
+
+  return {
+    /** Shows the number of processed lines, and their share of the total (0 to 1) if known. */
+    show(lines: number, share?: number): void {
+      const now = performance.now();
+      const seconds = Math.max(0.001, (now - start) / 1000);
+      const rate = Math.round(lines / seconds).toLocaleString("en");
+      const done = lines.toLocaleString("en");
+      line = `${label} ${bar(share)}${done} lines, ${rate} a second`;
+      if (now < drawnAt + REDRAW_MS) return;
+      drawnAt = now;
+      draw(CLEAR + line);
+    },
+    /** Prints a message above the bar. */
+    print(message: string): void {
+      draw(CLEAR);
+      console.error(escapeControls(message));
+      draw(line);
+    },
+    /** Draws the last state and ends the line. */
+    [Symbol.dispose](): void {
+      if (line) draw(`${CLEAR}${line}\n`);
+    },
+  };
+}
+
+function bar(share?: number): string {
+  if (share === undefined) return "";
+  const filled = "█".repeat(Math.round(share * BAR_WIDTH))
+    .padEnd(BAR_WIDTH, "░");
+  return `${filled} ${String(Math.floor(share * 100)).padStart(3)} %  `;
+}

@@ -1,0 +1,445 @@
+-- Every function and trigger of the database. `deno task migrate` and the start of the service run this file after the
+-- migrations, if one of them is new or this file has changed. It only replaces: also drop here what is no longer needed.
+-- An older release does not know a newer file, so a change that the service relies on comes with a migration.
+--
+-- Who may write a table needs no rights to what follows from that, so most functions run as their owner. They run with
+-- this search_path, so that neither the writer's search_path nor temporary tables mislead them.
+select set_config('search_path', format('%I, pg_temp', current_schema()), true);
+
+-- Values of columns
+
+-- `P-` and eight digits of Crockford's base 32.
+create or replace function new_product_code() returns text
+language sql volatile
+return 'P-' || (
+  select string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + floor(random() * 32)::int, 1), '')
+  from generate_series(1, 8)
+);
+
+-- What search compares: Unicode's lower case, whatever the locale of the database, decomposed, without accents, and
+-- composed again, so that a syllable of Korean is one character. Accents are the combining marks of Latin, Greek,
+-- Cyrillic, Hebrew, Arabic and Japanese; those of Devanagari or Thai write vowels, and stay. Both forms of sigma are
+-- one. ASCII takes a shorter way. The function is not strict: PostgreSQL inlines no strict function with a `case`.
+-- A column and indexes store its results, so a change needs a migration that computes them again.
+create or replace function search_key(value text) returns text
+language sql immutable parallel safe
+return case
+  when octet_length(value) = char_length(value) then lower(value collate "C")
+  else translate(
+    normalize(
+      regexp_replace(
+        normalize(lower(value collate "und-x-icu"), nfd) collate "C",
+        '[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f'
+          || '\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff'
+          || '\u3099\u309a\ufe20-\ufe2f]+',
+        '', 'g'
+      ),
+      nfc
+    ),
+    'ς', 'σ'
+  )
+end;
+
+-- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
+-- than `infinity`, so now follows it.
+create or replace function next_version(version timestamptz) returns timestamptz
+language sql stable
+return greatest(now(), nullif(version, 'infinity') + interval '1 millisecond');
+
+-- SQL that changes a product or a record increases its updated_at.
+create or replace function move_product() returns trigger
+language plpgsql set search_path from current as $$
+begin
+  new.updated_at := next_version(old.updated_at);
+  return new;
+end $$;
+
+-- SQL that writes rows of products increases the products' updated_at, once per transaction: products written by the
+-- same transaction, such as those inserted with their rows, have a new updated_at already. This update of products
+-- leaves nothing to do for triggers, so catalogue.writer disables them.
+create or replace function move_products() returns trigger
+language plpgsql security definer set search_path from current as $$
+declare
+  writer constant text := current_setting('catalogue.writer', true);
+begin
+  perform set_config('catalogue.writer', 'service', true);
+  case tg_op
+    when 'INSERT', 'DELETE' then
+      update products p set updated_at = next_version(p.updated_at)
+      from (select distinct organization_id, product_id from rows) r
+      where p.organization_id = r.organization_id and p.id = r.product_id
+        and p.xmin <> pg_current_xact_id()::xid;
+    when 'UPDATE' then
+      update products p set updated_at = next_version(p.updated_at)
+      from (
+        select organization_id, product_id from old_rows
+        union
+        select organization_id, product_id from new_rows
+      ) r
+      where p.organization_id = r.organization_id and p.id = r.product_id
+        and p.xmin <> pg_current_xact_id()::xid;
+    when 'TRUNCATE' then
+      execute format(
+        'update products p set updated_at = next_version(p.updated_at)
+        from (select distinct organization_id, product_id from %I.%I) r
+        where p.organization_id = r.organization_id and p.id = r.product_id
+          and p.xmin <> pg_current_xact_id()::xid',
+        tg_table_schema, tg_table_name
+      );
+  end case;
+  perform set_config('catalogue.writer', coalesce(writer, ''), true);
+  return null;
+end $$;
+
+-- Stored JSON
+
+-- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
+-- organization's, which increases when a displayed name changes. Reads check both.
+
+-- Deletes the stored JSON, whose foreign key would prevent a change of the product's key.
+create or replace function forget_document() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
+  return new;
+end $$;
+
+-- With foreign keys disabled, stored JSON would survive its product and be valid for a new one with the same id.
+create or replace function forget_documents() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  delete from product_documents d
+  using rows r
+  where d.organization_id = r.organization_id and d.product_id = r.id;
+  return null;
+end $$;
+
+-- Invalidates the stored JSON of organizations with a changed name.
+create or replace function move_names() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  case tg_op
+    when 'INSERT', 'DELETE' then
+      update organizations o set names_version = o.names_version + 1
+      where o.id in (select organization_id from rows);
+    when 'UPDATE' then
+      update organizations o set names_version = o.names_version + 1
+      where o.id in (
+        -- The JSON of a product does not show the times of a record.
+        select changed.organization_id
+        from (
+          (
+            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+            except
+            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+          )
+          union all
+          (
+            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+            except
+            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+          )
+        ) changed
+      );
+  end case;
+  return null;
+end $$;
+
+-- Invalidates the stored JSON of organizations with rows that refer to the new record already: they were written while
+-- foreign keys were disabled.
+create or replace function move_missing_names() returns trigger
+language plpgsql security definer set search_path from current as $$
+declare
+  reference record;
+begin
+  for reference in
+    select k.conrelid::regclass as referring, a.attname as column_name
+    from pg_constraint k
+    join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey) and a.attname <> 'organization_id'
+    where k.contype = 'f' and k.confrelid = tg_relid
+  loop
+    execute format(
+      'update organizations o set names_version = o.names_version + 1
+      where o.id in (
+        select n.organization_id
+        from rows n
+        where exists (
+          select from %s x where x.organization_id = n.organization_id and x.%I = n.id
+        )
+      )',
+      reference.referring, reference.column_name
+    );
+  end loop;
+  return null;
+end $$;
+
+-- Invalidates all stored JSON after a change of a shared code list. Without the lock on the table, an organization that
+-- is created before the change is committed would keep JSON with the old names. A transaction in REPEATABLE READ does
+-- not see organizations that were created after its snapshot, so it cannot invalidate their JSON: it fails (40001) at
+-- the row of change_origins, which mark_organization() has updated.
+create or replace function move_shared_names() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  case tg_op
+    when 'INSERT', 'DELETE' then
+      if not exists (select from rows) then return null; end if;
+    when 'UPDATE' then
+      if not exists (select * from new_rows except select * from old_rows) then return null; end if;
+    when 'TRUNCATE' then
+  end case;
+  lock table organizations in share row exclusive mode;
+  perform from change_origins for share;
+  update organizations o set names_version = o.names_version + 1;
+  return null;
+end $$;
+
+create or replace function mark_organization() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  update change_origins set place = place;
+  return null;
+end $$;
+
+-- Counts
+
+-- Maintains the counts when SQL inserts or deletes products. SQL has slots of its own, so that the service does not wait
+-- for long transactions.
+create or replace function count_products() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into product_counts as c (organization_id, filter, value, slot, products)
+  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16,
+    sum(r.products) * case tg_op when 'INSERT' then 1 else -1 end
+  from (
+    select
+      organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id,
+      count(*) as products
+    from rows
+    group by organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+  ) r
+  cross join lateral (values
+    ('organization_id', r.organization_id),
+    ('publishing_status_id', r.publishing_status_id),
+    ('lifecycle_status_id', r.lifecycle_status_id),
+    ('product_availability_id', r.product_availability_id),
+    ('format_id', r.format_id)
+  ) f (filter, value)
+  where f.value is not null
+  group by r.organization_id, f.filter, f.value
+  order by r.organization_id, f.filter, f.value
+  on conflict (organization_id, filter, value, slot)
+  do update set products = c.products + excluded.products;
+  return null;
+end $$;
+
+-- Maintains the counts when SQL updates products.
+create or replace function count_changed_products() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into product_counts as c (organization_id, filter, value, slot, products)
+  select r.organization_id, f.filter, f.value, 16 + pg_backend_pid() % 16, sum(r.products)
+  from (
+    select
+      organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id,
+      sum(by) as products
+    from (
+      select 1 as by, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+      from new_rows
+      union all
+      select -1, organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+      from old_rows
+    ) r
+    group by organization_id, publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+    having sum(by) <> 0
+  ) r
+  cross join lateral (values
+    ('organization_id', r.organization_id),
+    ('publishing_status_id', r.publishing_status_id),
+    ('lifecycle_status_id', r.lifecycle_status_id),
+    ('product_availability_id', r.product_availability_id),
+    ('format_id', r.format_id)
+  ) f (filter, value)
+  where f.value is not null
+  group by r.organization_id, f.filter, f.value
+  having sum(r.products) <> 0
+  order by r.organization_id, f.filter, f.value
+  on conflict (organization_id, filter, value, slot)
+  do update set products = c.products + excluded.products;
+  return null;
+end $$;
+
+create or replace function forget_counts() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  delete from product_counts;
+  return null;
+end $$;
+
+-- The feed of changes
+
+-- Names the table of products: no other server, database or restored table has the same name.
+create or replace function catalogue_place() returns text
+language sql stable
+return (
+  select c.system_identifier || '/' || d.oid || '/' || 'products'::regclass::oid
+  from pg_control_system() c, pg_database d
+  where d.datname = current_database()
+);
+
+-- Begins an origin here: versions are above `base`, which is above all existing ones. The base stands in the text of
+-- change_version(), because a function that looks it up costs each write more than its index does. So this file does
+-- not contain change_version().
+create or replace function begin_origin(base bigint) returns void
+language plpgsql as $$
+begin
+  delete from change_origins;
+  insert into change_origins (place, base) values (catalogue_place(), begin_origin.base);
+  execute format(
+    'create or replace function change_version() returns bigint
+    language sql stable
+    return %s::bigint + pg_current_xact_id()::text::bigint',
+    begin_origin.base
+  );
+end $$;
+
+-- Gives a product the version of the transaction.
+create or replace function version_product() returns trigger
+language plpgsql set search_path from current as $$
+begin
+  new.change_version = change_version();
+  return new;
+end $$;
+
+-- Records products that SQL deletes, or gives another key.
+create or replace function remember_deletions() returns trigger
+language plpgsql security definer set search_path from current as $$
+declare
+  gone constant text := case
+    when tg_op = 'DELETE' then 'select organization_id, id from rows'
+    when tg_op = 'TRUNCATE' then 'select organization_id, id from products'
+    else 'select $1, $2'
+  end;
+  remembering constant text := format(
+    'insert into product_deletions (organization_id, product_id) %s
+    on conflict (organization_id, product_id)
+    do update set change_version = excluded.change_version, deleted_at = excluded.deleted_at',
+    gone
+  );
+begin
+  if tg_op = 'UPDATE' then
+    execute remembering using old.organization_id, old.id;
+  else
+    execute remembering;
+  end if;
+  return null;
+end $$;
+
+-- Triggers
+
+-- Nobody else can use the functions, in triggers of other tables.
+revoke execute on function
+  move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
+  move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
+  version_product(), remember_deletions()
+from public;
+
+do $$
+declare
+  -- The service does itself what these triggers do for SQL.
+  by_sql constant text := 'current_setting(''catalogue.writer'', true) is distinct from ''service''';
+  -- Foreign keys are disabled.
+  by_replica constant text := 'current_setting(''session_replication_role'') = ''replica''';
+  is_old constant text := 'new.updated_at < old.updated_at + interval ''1 millisecond''';
+  has_new_key constant text := '(old.organization_id, old.id) is distinct from (new.organization_id, new.id)';
+
+  -- The tables with rows of products.
+  product_rows constant text[] := array(
+    select c.relname
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'product_id'
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+      and c.relname not in ('product_documents', 'product_deletions', 'publishing_program_products')
+  );
+  -- The tables of records whose names products show.
+  records constant text[] := array[
+    'licenses', 'seasons', 'publishers', 'divisions', 'imprints', 'collections', 'formats', 'titles', 'contributors',
+    'custom_fields'
+  ];
+  code_lists constant text[] := array[
+    'publishing_statuses', 'product_availabilities', 'product_forms', 'contributor_roles', 'lifecycle_statuses',
+    'onix_codes'
+  ];
+  item record;
+begin
+  -- A distributed database has no triggers (citus.sql).
+  if to_regtype('product_json') is not null then return; end if;
+
+  -- Creating a trigger blocks writers of its table. Those of products lock products first, and so does this, so that
+  -- there are no deadlocks.
+  lock table products in share row exclusive mode;
+
+  for item in
+    select
+      t.name,
+      t.event,
+      t.each,
+      t.function,
+      format('%I.%I', current_schema(), relation) as relation,
+      case
+        when t.each = 'row' or t.event like '%truncate' then ''
+        when t.event like '%insert' then 'referencing new table as rows'
+        when t.event like '%delete' then 'referencing old table as rows'
+        else 'referencing old table as old_rows new table as new_rows'
+      end as referencing,
+      coalesce('when (' || t.condition || ')', '') as condition
+    from (values
+      -- Neither infinity moves by an interval.
+      (array['products'], 'moved', 'before update', 'row',
+        by_sql || ' and (' || is_old || ' or not isfinite(new.updated_at))', 'move_product()'),
+      (array['products'], 'inserted', 'after insert', 'statement', by_sql, 'count_products()'),
+      (array['products'], 'deleted', 'after delete', 'statement', by_sql, 'count_products()'),
+      (array['products'], 'counted', 'after update', 'statement', by_sql, 'count_changed_products()'),
+      (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
+      (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
+        'forget_document()'),
+      (array['products'], 'forgotten', 'after delete', 'statement', by_replica, 'forget_documents()'),
+      (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
+      -- Whatever changes a product increases its updated_at. The service sets the version with it.
+      (array['products'], 'version_moved', 'before update', 'row',
+        'new.updated_at is distinct from old.updated_at and (new.change_version = old.change_version or ' || by_sql
+          || ')', 'version_product()'),
+      (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
+      (array['products'], 'remembered_all', 'before truncate', 'statement', by_sql, 'remember_deletions()'),
+      (array['products'], 'remembered_key', 'after update of organization_id, id', 'row', has_new_key,
+        'remember_deletions()'),
+
+      (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'truncated', 'before truncate', 'statement', by_sql, 'move_products()'),
+
+      (records || 'publishing_programs'::text, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
+        'move_product()'),
+      (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
+      -- Foreign keys prevent the deletion of names in use, except in a statement that inserts them again.
+      (records, 'deleted', 'after delete', 'statement', by_sql, 'move_names()'),
+      (records, 'inserted', 'after insert', 'statement', by_replica, 'move_names()'),
+      (records, 'referred', 'after insert', 'statement', by_sql || ' and not ' || by_replica,
+        'move_missing_names()'),
+
+      (code_lists, 'renamed', 'after update', 'statement', null, 'move_shared_names()'),
+      (code_lists, 'deleted', 'after delete', 'statement', null, 'move_shared_names()'),
+      (code_lists, 'inserted', 'after insert', 'statement', null, 'move_shared_names()'),
+      (array['onix_codes'], 'truncated', 'after truncate', 'statement', null, 'move_shared_names()'),
+      (array['organizations'], 'marked', 'after insert', 'statement', null, 'mark_organization()')
+    ) t (relations, name, event, each, condition, function)
+    cross join unnest(t.relations) relation
+  loop
+    execute format(
+      'create or replace trigger %I %s on %s %s for each %s %s execute function %s',
+      item.name, item.event, item.relation, item.referencing, item.each, item.condition, item.function
+    );
+    -- The triggers also fire if session_replication_role is replica, as in some restores.
+    execute format('alter table %s enable always trigger %I', item.relation, item.name);
+  end loop;
+end $$;

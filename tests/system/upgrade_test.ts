@@ -1,0 +1,196 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import type { Queries } from "../../db/database.ts";
+import { install, seed } from "../../db/migrate.ts";
+import { miscounted } from "../../db/products/counts.ts";
+import { uuidv7 } from "../../db/uuid.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import {
+  type App,
+  createOrganization,
+  openApp,
+  SETTINGS,
+} from "../support/app/harness.ts";
+import { assertBuilt, read } from "../support/client/stored.ts";
+import { idsOf } from "../support/sql/loading.ts";
+import { installRelease } from "../support/sql/releases.ts";
+import { script } from "../support/sql/script.ts";
+
+/** The last migrations of releases: before triggers, before the feed's later changes, before functions.sql. */
+const RELEASES = ["0008", "0013", "0018", "0023"];
+
+Deno.test("An upgrade", async (t) => {
+  await using fresh = await openFreshDatabase();
+  await install(fresh.operations);
+  const expected = await functionsAndTriggers(fresh.operations);
+  assert(expected.length > 150, `${expected.length}`);
+
+  for (const release of RELEASES) {
+    await t.step(`from ${release} leaves what a new database has`, async () => {
+      await using old = await openFreshDatabase();
+      const database = old.operations;
+      await installRelease(database, release);
+      const [id, product, publisher] = [uuidv7(), uuidv7(), uuidv7()];
+      await script(database, async (sql) => {
+        await sql`insert into organizations (id, name) values (${id}, 'Harbour')`;
+        await sql`
+          insert into publishers (organization_id, id, name)
+          values (${id}, ${publisher}, 'Harbour Press')
+        `;
+        await sql`
+          insert into products (organization_id, id, title, publisher_id)
+          values (${id}, ${product}, 'Emma', ${publisher}), (${id}, ${uuidv7()}, 'Sanditon', null)
+        `;
+        await sql`
+          insert into product_prices (organization_id, product_id, id, position, currency_code)
+          values (${id}, ${product}, ${uuidv7()}, 0, 'GBP')
+        `;
+      });
+
+      await install(database);
+
+      assertEquals(await functionsAndTriggers(database), expected);
+      assertEquals([...await database.scan(miscounted)], []);
+      for (
+        const change of [
+          "update products set subtitle = 'A novel' where title = 'Emma'",
+          "update product_prices set list_price = 1",
+          "update publishers set name = 'Quay Press'",
+          "delete from product_prices",
+        ]
+      ) {
+        const before = await versions();
+        await script(database, (sql) => sql.unsafe(change));
+        assertNotEquals(await versions(), before, change);
+      }
+      await script(
+        database,
+        (sql) => sql`delete from products where title = 'Sanditon'`,
+      );
+      const [{ products, deletions }] = await script(
+        database,
+        (sql) =>
+          sql<[{ products: number; deletions: number }]>`
+          select
+            (
+              select sum(c.products)::int from product_counts c
+              where c.filter = 'organization_id'
+            ) as products,
+            (select count(*)::int from product_deletions) as deletions
+        `,
+      );
+      assertEquals([products, deletions], [1, 1]);
+
+      /** What readers compare with stored JSON. */
+      async function versions(): Promise<unknown> {
+        const [row] = await script(database, (sql) =>
+          sql`
+            select p.updated_at::text, p.change_version::text, o.names_version::text
+            from products p
+            join organizations o on o.id = p.organization_id
+            where p.id = ${product}
+          `);
+        return row;
+      }
+    });
+  }
+});
+
+Deno.test("The upgrade to accents in search finds older products, and changes no updated_at", async () => {
+  await using fresh = await openFreshDatabase();
+  const { operations: database } = fresh;
+  await installRelease(database, "0010");
+  const id = uuidv7();
+  await script(database, async (sql) => {
+    await sql`insert into organizations (id, name) values (${id}, 'Test')`;
+    await sql`
+      insert into products (organization_id, id, title)
+      values (${id}, ${uuidv7()}, 'Pedro Páramo'), (${id}, ${uuidv7()}, 'Emma')
+    `;
+  });
+  const products = () =>
+    script(database, (sql) =>
+      sql`
+        select p.title, p.updated_at::text, p.search_text like '%paramo%' as found
+        from products p
+        where p.organization_id = ${id}
+        order by p.title
+      `);
+  const before = await products();
+
+  await install(database);
+
+  const after = await products();
+  assertEquals(before.map(({ found }) => found), [false, false]);
+  assertEquals(after.map(({ found }) => found), [false, true]);
+  assertEquals(
+    after.map(({ updated_at }) => updated_at),
+    before.map(({ updated_at }) => updated_at),
+  );
+});
+
+Deno.test({
+  name: "The upgrade to stored JSON keeps every product and the right totals",
+  ignore: !SETTINGS.url,
+  async fn() {
+    await using fresh = await openFreshDatabase();
+    await installRelease(fresh.operations, "0008");
+    await seed(fresh.operations);
+    const apps: App[] = [];
+    const org = await createOrganization({
+      send: (path, init) => apps[0]!.send(path, init),
+      sql: (work) => script(fresh.operations, work),
+    });
+    // Three products written and counted by the service, then four inserted by SQL, then a write by a caller.
+    await script(fresh.operations, async (sql) => {
+      await sql`
+        insert into products (organization_id, title, format_id, counted)
+        select ${org.id}, 'Emma', ${org.format}, i <= 3
+        from generate_series(1, 7) i
+      `;
+      await sql`
+        insert into product_counts (organization_id, filter, value, slot, products)
+        values
+          (${org.id}, 'organization_id', ${org.id}, 3, 3),
+          (${org.id}, 'format_id', ${org.format}, 3, 1),
+          (${org.id}, 'format_id', ${org.format}, 0, 2)
+      `;
+      await sql`insert into last_writes values (${org.id}, 'caller', '0/0')`;
+      await sql`
+        insert into product_prices (organization_id, product_id, id, position, currency_code)
+        select organization_id, id, gen_random_uuid(), 0, 'GBP' from products
+      `;
+    });
+
+    await using app = await openApp({}, { url: fresh.settings.url });
+    apps.push(app);
+
+    const { body } = await org.get("/api/products");
+    const filtered = await org.get(`/api/products?format_id=${org.format}`);
+    assertEquals([body.meta.total, filtered.body.meta.total], [7, 7]);
+    for (const id of idsOf(body.data)) {
+      const { data } = await read(app, org, `/api/products/${id}`);
+      assertEquals(data.product_prices.length, 1);
+      const { status } = await org.put(`/api/products/${id}`, { title: "Now" });
+      assertEquals(status, 200);
+    }
+    await assertBuilt(app, org);
+    assertEquals([...await app.sql((sql) => sql`${miscounted}`)], []);
+  },
+});
+
+/** Every function and trigger of the schema, with settings and privileges. */
+async function functionsAndTriggers(database: Queries): Promise<string[]> {
+  const rows = await script(database, (sql) =>
+    sql<{ definition: string }[]>`
+      select concat_ws(' ', t.tgenabled, pg_get_triggerdef(t.oid)) as definition
+      from pg_trigger t
+      where not t.tgisinternal
+      union all
+      select concat_ws(' ', f.proacl, pg_get_functiondef(f.oid))
+      from pg_proc f
+      where f.pronamespace = current_schema()::regnamespace
+        and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
+      order by 1
+    `);
+  return rows.map(({ definition }) => definition);
+}
