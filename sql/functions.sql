@@ -360,11 +360,17 @@ declare
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
       and c.relname not in ('product_documents', 'product_deletions', 'publishing_program_products')
   );
-  -- The tables of records whose names products show.
-  records constant text[] := array[
-    'licenses', 'seasons', 'publishers', 'divisions', 'imprints', 'collections', 'formats', 'titles', 'contributors',
-    'custom_fields'
-  ];
+  -- The tables of records whose names products show: they and their rows refer to these.
+  records constant text[] := array(
+    select distinct r.relname
+    from pg_constraint f
+    join pg_class r on r.oid = f.confrelid
+    join pg_attribute a on a.attrelid = f.confrelid and a.attname = 'name'
+    where f.contype = 'f' and r.relname <> 'products'
+      and f.conrelid::regclass::text = any (product_rows || 'products'::text)
+      and exists (select from pg_attribute o where o.attrelid = r.oid and o.attname = 'organization_id')
+      and not exists (select from pg_attribute p where p.attrelid = r.oid and p.attname = 'product_id')
+  );
   code_lists constant text[] := array[
     'publishing_statuses', 'product_availabilities', 'product_forms', 'contributor_roles', 'lifecycle_statuses',
     'onix_codes'

@@ -12,7 +12,7 @@ import {
   revokeKey,
 } from "../access.ts";
 import { migrate, seed } from "../migrate.ts";
-import { recount } from "../products/counts.ts";
+import { recount } from "./recount.ts";
 import {
   type Command,
   command,

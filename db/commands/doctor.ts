@@ -15,7 +15,7 @@ import {
 } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
-import { miscounted } from "../products/counts.ts";
+import { miscounted } from "./recount.ts";
 import { splitStatements } from "../split_statements.ts";
 import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
 import { command, flag } from "./arguments.ts";

@@ -7,9 +7,6 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
-import { schemaLock } from "../migrate.ts";
-import { newOrigin } from "../origin.ts";
 import type { Change } from "./change.ts";
 
 /*
@@ -19,7 +16,7 @@ import type { Change } from "./change.ts";
  */
 
 /** The counts that product `p` belongs to, as rows of (filter, value). */
-const countedValues = names(
+export const countedValues = names(
   ...["organization_id", ...COUNTED_FILTERS].map((filter) =>
     `('${filter}', p.${filter})`
   ),
@@ -73,47 +70,4 @@ export function countProducts(
     on conflict (organization_id, filter, value, slot)
     do update set products = c.products + excluded.products
   `];
-}
-
-/** The actual counts, with the columns of `product_counts`. */
-const counted = sql`
-  select p.organization_id, f.filter, f.value, count(*) as products
-  from products p
-  cross join lateral (values ${countedValues}) f (filter, value)
-  where f.value is not null
-  group by p.organization_id, f.filter, f.value
-`;
-
-/** The organizations with a wrong count. */
-export const miscounted: Statement<{ organization_id: string }> = sql`
-  select distinct organization_id
-  from (${counted}) actual
-  full join (
-    select c.organization_id, c.filter, c.value, sum(c.products) as products
-    from product_counts c
-    group by c.organization_id, c.filter, c.value
-  ) stored using (organization_id, filter, value)
-  where coalesce(actual.products, 0) <> coalesce(stored.products, 0)
-  order by organization_id
-`;
-
-/**
- * Repairs the database after SQL that ran without triggers: counts all products,
- * invalidates all documents, and expires all cursors of `/products/changes`. Blocks
- * writers, not readers.
- */
-export async function recount(database: Queries): Promise<void> {
-  await database.transaction(async (tx) => {
-    await tx.send(...schemaLock);
-    await tx.commit(
-      ...newOrigin,
-      sql`delete from product_counts`,
-      sql`
-        insert into product_counts (organization_id, filter, value, slot, products)
-        select organization_id, filter, value, 0, products
-        from (${counted}) actual
-      `,
-      sql`update organizations set names_version = names_version + 1`,
-    );
-  });
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { buildProduct, storedProduct } from "../../db/products/documents.ts";
-import { miscounted } from "../../db/products/counts.ts";
+import { miscounted } from "../../db/commands/recount.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
 import { fc } from "../support/app/packages.ts";

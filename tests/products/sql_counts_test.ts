@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted, recount } from "../../db/products/counts.ts";
+import { miscounted, recount } from "../../db/commands/recount.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { valuesOf } from "../support/data/filters.ts";
 import type { App, Organization } from "../support/app/harness.ts";

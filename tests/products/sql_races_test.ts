@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted } from "../../db/products/counts.ts";
+import { miscounted } from "../../db/commands/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
 import {

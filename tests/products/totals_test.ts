@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { recount } from "../../db/products/counts.ts";
+import { recount } from "../../db/commands/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { COUNTED, type Values, valuesOf } from "../support/data/filters.ts";
 import { openApp } from "../support/app/harness.ts";

@@ -73,6 +73,12 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     { sales_rights_type: "01", is_rest_of_world: true },
   ]);
   const { id: other } = await org.create();
+  const program = `/api/publishing-programs/${org.program}/products/${other}`;
+  await ask("PUT", program, {});
+  await ask("POST", "/api/products/batch", {
+    operations: [{ method: "delete", id: other }],
+  });
+  await ask("DELETE", program);
   await ask("GET", path);
   await askForRecords(ask, org);
   for (const query of queries(org, data)) {

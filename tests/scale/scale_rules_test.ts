@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { splitStatements } from "../../db/split_statements.ts";
 import { openApp } from "../support/app/harness.ts";
-import { recount } from "../../db/products/counts.ts";
+import { recount } from "../../db/commands/recount.ts";
 import { recorded } from "./recording.ts";
 import { everyStatement } from "./requests.ts";
 import { columnsOf, readMigrations, readShared } from "./schema.ts";
@@ -104,7 +104,6 @@ const OF_OPERATORS = [
   "maintenance.ts",
   "migrate.ts",
   "origin.ts",
-  "recount.ts",
   "replica.ts",
   "transaction.ts",
 ];

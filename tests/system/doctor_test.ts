@@ -3,7 +3,7 @@ import { createOrganization, newKey } from "../../db/access.ts";
 import { openDatabase } from "../../db/database.ts";
 import { doctor, examine } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
-import { recount } from "../../db/products/counts.ts";
+import { recount } from "../../db/commands/recount.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";

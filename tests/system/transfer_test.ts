@@ -6,7 +6,7 @@ import {
   currentProduct,
   storeProducts,
 } from "../../db/products/documents.ts";
-import { miscounted } from "../../db/products/counts.ts";
+import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { tablesOf } from "../../db/transfer/format.ts";
 import { KINDS } from "../../schema/lines.ts";

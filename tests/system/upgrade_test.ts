@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Queries } from "../../db/database.ts";
 import { install, seed } from "../../db/migrate.ts";
-import { miscounted } from "../../db/products/counts.ts";
+import { miscounted } from "../../db/commands/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import {

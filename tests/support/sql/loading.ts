@@ -1,4 +1,4 @@
-import { recount } from "../../../db/products/counts.ts";
+import { recount } from "../../../db/commands/recount.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import type { App, Organization } from "../app/harness.ts";
 
