@@ -1,41 +1,69 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { openConnection } from "../../db/connections/connection.ts";
-import { Slot } from "../../db/connections/slot.ts";
+import { Pool } from "../../db/connections/pool.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 
+/** The process of the server that serves the session, after some time. */
+const session = sql<{ pid: string }>`
+  select pg_backend_pid() as pid, pg_sleep(0.01) as slept
+`;
+
 Deno.test({
-  name: "A slot",
+  name: "A pool",
   ignore: !SETTINGS.url,
   async fn(t) {
-    const slot = new Slot(() => openConnection(SETTINGS), 10_000);
-    const use = () =>
-      slot.run(
-        ({ connection }) => connection.send(sql`select 1`),
-        performance.now() + 10_000,
-        () => {},
-      );
+    const pool = new Pool(() => openConnection(SETTINGS), {
+      connections: 3,
+      statementTimeoutMs: 10_000,
+    });
+    const use = async () => {
+      const [row] = await pool.run({
+        name: "look-up",
+        kind: "short",
+        deadline: performance.now() + 10_000,
+        statement: session,
+      });
+      return row!.pid;
+    };
+    let first = "";
+
+    await t.step("prefers an open connection", async () => {
+      first = await use();
+
+      for (let i = 0; i < 5; i++) assertEquals(await use(), first);
+    });
+
+    await t.step(
+      "opens another connection while the first is used",
+      async () => {
+        const pids = await Promise.all([use(), use()]);
+
+        assertEquals(new Set(pids).size, 2);
+      },
+    );
 
     await t.step("keeps a used connection", async () => {
-      await use();
-      slot.closeUnused();
-      await use();
-      slot.closeUnused();
+      const last = await use();
+      pool.closeUnused();
+      assertEquals(await use(), last);
+      pool.closeUnused();
 
-      assertEquals(slot.isOpen, true);
+      assertEquals(await use(), last);
     });
 
-    await t.step("closes an unused connection", () => {
-      slot.closeUnused();
+    await t.step("replaces an unused connection", async () => {
+      const last = await use();
+      pool.closeUnused();
+      pool.closeUnused();
 
-      assertEquals(slot.isOpen, false);
+      assertEquals(await use() === last, false);
     });
 
-    await t.step("opens a new connection on its next use", async () => {
-      await use();
+    await t.step("refuses operations once it is closed", async () => {
+      await pool.close(performance.now());
 
-      assertEquals(slot.isOpen, true);
-      await slot.close(1);
+      await assertRejects(use);
     });
   },
 });
