@@ -120,6 +120,7 @@ function hasPlace(places: FairShare, caller: Caller): boolean {
   return places.free >= 1 && places.allows(caller, 1);
 }
 
+/** Lets a waiting operation run. */
 type Admit = (place: Place) => void;
 
 /** The waiting operations of a kind. */
@@ -154,22 +155,20 @@ class Line {
       for (const [name, operations] of callers) {
         const caller = { organizationId, name };
         if (!mayEnter(caller)) continue;
-        const admit = operations.shift()!;
-        moveToEnd(
-          this.#organizations,
-          organizationId,
-          callers.size > 1 || operations.length > 0,
-        );
-        moveToEnd(callers, name, operations.length > 0);
+        const admit = operations[0]!;
+        this.remove(caller, admit);
+        moveToEnd(callers, name);
+        moveToEnd(this.#organizations, organizationId);
         return { caller, admit };
       }
     }
   }
 }
 
-/** Moves an entry to the end of a map, or removes it unless it is to `stay`. */
-function moveToEnd<T>(map: Map<string, T>, key: string, stay: boolean): void {
-  const value = map.get(key)!;
+/** Moves an entry to the end of a map, if it is there. */
+function moveToEnd<T>(map: Map<string, T>, key: string): void {
+  const value = map.get(key);
+  if (value === undefined) return;
   map.delete(key);
-  if (stay) map.set(key, value);
+  map.set(key, value);
 }

@@ -20,7 +20,7 @@ export interface Transaction {
   ): Promise<Results<S>>;
 }
 
-/** What a transaction does. */
+/** A transaction, before it runs. */
 export interface TransactionPlan<T> {
   writer: Writer;
   isDistributed: boolean;

@@ -64,7 +64,7 @@ Deno.test(
         );
         const { caller: ofCaller } = MAX_WAITING;
         await eventually(
-          { used: 2, waiting: ofCaller },
+          { used: 3, waiting: ofCaller },
           () => app.database.load,
         );
         return waiting;

@@ -100,14 +100,12 @@ Deno.test("The rules of a distributable database", async (t) => {
 
 /** Modules whose statements no request sends, or which name no table. */
 const OF_OPERATORS = [
-  "distribution.ts",
+  "database.ts",
   "install.ts",
-  "maintenance.ts",
   "migrate.ts",
   "origin.ts",
   "recount.ts",
   "replica.ts",
-  "time_limits.ts",
 ];
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
@@ -116,7 +114,7 @@ const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 async function templates(): Promise<string[]> {
   const folder = new URL("../../db/", import.meta.url);
   const texts = await Promise.all(
-    ["", "connections/", "products/", "records/"].flatMap((room) =>
+    ["", "products/", "records/"].flatMap((room) =>
       Array.from(Deno.readDirSync(new URL(room, folder)))
         .filter(({ name, isFile }) => isFile && !OF_OPERATORS.includes(name))
         .map(({ name }) => Deno.readTextFile(new URL(`${room}${name}`, folder)))
