@@ -46,10 +46,10 @@ export function keyById(id: string): Statement<StoredKey> {
 }
 
 /** Stores the minute of the key's last use. */
-export function touchKey(id: string): Statement {
+export function touchKey(organizationId: string, id: string): Statement {
   return sql`
     insert into api_key_uses as u (organization_id, api_key_id, last_used_at)
-    values (${organization}, ${id}, date_trunc('minute', now()))
+    values (${organizationId}, ${id}, date_trunc('minute', now()))
     on conflict (organization_id, api_key_id)
     do update set last_used_at = excluded.last_used_at
     where u.last_used_at < excluded.last_used_at

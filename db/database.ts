@@ -1,26 +1,26 @@
-import { Backlog } from "./connections/backlog.ts";
-import { openConnection, type Writer } from "./connections/connection.ts";
-import { Distribution } from "./connections/distribution.ts";
-import type { ConnectionSettings } from "./connections/driver.ts";
-import { openEmbedded } from "./connections/embedded.ts";
-import { maintain } from "./connections/maintenance.ts";
+import {
+  type ConnectionSettings,
+  openConnection,
+  type Writer,
+} from "./connections/connection.ts";
+import { maintain, openEmbedded } from "./connections/embedded.ts";
+import type { Caller } from "./connections/fair_share.ts";
 import { type Observe, Pool } from "./connections/pool.ts";
-import type { Caller, Kind, Load } from "./connections/queue.ts";
+import type { Load } from "./connections/queue.ts";
 import {
   type Result,
   type Results,
   sql,
   type Statement,
 } from "./connections/sql.ts";
-import { inTransaction, type Transaction } from "./connections/transaction.ts";
+import type { Transaction } from "./connections/transaction.ts";
 
-/** What may bound and watch the queries of a request. */
+/** What bounds the queries of a request. */
 export interface Limits {
   /** In milliseconds of `performance.now()`. */
   deadline: number;
   /** Without it, the queries are the service's own. */
   caller?: Caller | undefined;
-  observe?: Observe | undefined;
 }
 
 /** Queries of the database. Each is a statement or a transaction. */
@@ -73,12 +73,10 @@ export const readiness = sql`select`;
 /** The interval at which unused connections are closed, or the embedded database is maintained. */
 const HOUSEKEEPING_MS = 60_000;
 
-/** The caller of the service's own operations, such as look-ups of credentials. */
-const SERVICE: Caller = { organizationId: "", name: "" };
-
 /**
- * Opens the database. This file and `connections/` work around three weaknesses of
- * postgres.js 3.4.9:
+ * Opens the database. `observe` watches the operations of callers: `look-up`, `scan`,
+ * `transaction` and `script`. The folder `connections/` works around three weaknesses of postgres.js
+ * 3.4.9:
  *
  * - A connection runs one operation at a time. The driver's pool sends several
  *   operations down a connection and loses track of transactions: acknowledged
@@ -90,6 +88,7 @@ const SERVICE: Caller = { organizationId: "", name: "" };
  */
 export async function openDatabase(
   settings: DatabaseSettings,
+  { observe }: { observe?: Observe } = {},
 ): Promise<Database> {
   const embedded = settings.url
     ? undefined
@@ -98,14 +97,15 @@ export async function openDatabase(
     connections: embedded ? 1 : settings.poolSize,
     // An embedded database that does not respond is busy, not dead.
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
+    observe,
   });
   const backlog = new Backlog();
-  const parts = { pool, backlog, distribution: new Distribution(pool) };
-  const queries = (limits: Limits) => queriesOf(parts, limits);
+  const distribution = new Distribution();
+  const queries = (limits: Limits) =>
+    new PooledQueries(pool, backlog, distribution, limits);
   const housekeeping = setInterval(() => {
-    if (embedded) {
-      backlog.add(() => maintain(queries({ deadline: Infinity }).scan));
-    } else pool.closeUnused();
+    if (embedded) backlog.add(() => maintain(queries({ deadline: Infinity })));
+    else pool.closeUnused();
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -124,47 +124,123 @@ export async function openDatabase(
   };
 }
 
-function queriesOf(
-  { pool, backlog, distribution }: {
-    pool: Pool;
-    backlog: Backlog;
-    distribution: Distribution;
-  },
-  { caller, ...limits }: Limits,
-): Queries {
-  const organizationId = caller?.organizationId;
-  const common = { ...limits, caller: caller ?? SERVICE };
-  function reads(name: string, kind: Kind): Queries["lookUp"] {
-    const operation = { ...common, name, kind };
-    return (statement) =>
-      pool.operate(
-        operation,
-        ({ connection }) => connection.read(statement, organizationId),
-      );
+class PooledQueries implements Queries {
+  readonly #pool: Pool;
+  readonly #backlog: Backlog;
+  readonly #distribution: Distribution;
+  readonly #limits: Limits;
+
+  constructor(
+    pool: Pool,
+    backlog: Backlog,
+    distribution: Distribution,
+    limits: Limits,
+  ) {
+    this.#pool = pool;
+    this.#backlog = backlog;
+    this.#distribution = distribution;
+    this.#limits = limits;
   }
-  function transactions(name: string, writer: Writer) {
-    const operation = { ...common, name, kind: "long" } as const;
-    return async <T>(
-      work: (tx: Transaction) => Promise<T>,
-      ...opening: Statement[]
-    ): Promise<T> => {
-      const isDistributed = await distribution.find(operation);
-      const options = { writer, opening, isDistributed, organizationId };
-      return await pool.operate(
-        operation,
-        (lease) => inTransaction(lease, options, work),
-      );
-    };
+
+  lookUp<S extends Statement>(statement: S): Promise<Result<S>> {
+    const { caller, deadline } = this.#limits;
+    return this.#pool.run({
+      name: "look-up",
+      kind: "short",
+      caller,
+      deadline,
+      statement,
+    });
   }
-  const transaction = transactions("transaction", "service");
-  const write: Queries["write"] = (...statements) =>
-    transaction((tx) => tx.commit(...statements));
-  return {
-    lookUp: reads("look-up", "short"),
-    scan: reads("scan", "long"),
-    transaction,
-    write,
-    script: transactions("script", "script"),
-    inBackground: (...statements) => backlog.add(() => write(...statements)),
-  };
+
+  scan<S extends Statement>(statement: S): Promise<Result<S>> {
+    const { caller, deadline } = this.#limits;
+    return this.#pool.run({
+      name: "scan",
+      kind: "long",
+      caller,
+      deadline,
+      statement,
+    });
+  }
+
+  transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    ...opening: Statement[]
+  ): Promise<T> {
+    return this.#transact("transaction", "service", work, opening);
+  }
+
+  write<const S extends readonly Statement[]>(
+    ...statements: S
+  ): Promise<Results<S>> {
+    return this.transaction((tx) => tx.commit(...statements));
+  }
+
+  script<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact("script", "script", work, []);
+  }
+
+  inBackground(...statements: Statement[]): void {
+    this.#backlog.add(() => this.write(...statements));
+  }
+
+  async #transact<T>(
+    name: string,
+    writer: Writer,
+    work: (tx: Transaction) => Promise<T>,
+    opening: readonly Statement[],
+  ): Promise<T> {
+    const { caller, deadline } = this.#limits;
+    return await this.#pool.run({
+      name,
+      kind: "long",
+      caller,
+      deadline,
+      transaction: {
+        writer,
+        isDistributed: await this.#distribution.find(this),
+        opening,
+        work,
+      },
+    });
+  }
 }
+
+/** Whether Citus distributes the database, which does not change. */
+class Distribution {
+  #isDistributed: boolean | undefined;
+
+  /** Asks the database once. */
+  async find(queries: Queries): Promise<boolean> {
+    if (this.#isDistributed === undefined) {
+      // The extension alone distributes nothing. `sql/citus.sql` creates this domain.
+      const [row] = await queries.lookUp(sql<{ is_distributed: boolean }>`
+        select to_regtype('product_json') is not null as is_distributed
+      `);
+      this.#isDistributed = row!.is_distributed;
+    }
+    return this.#isDistributed;
+  }
+}
+
+/** A bounded queue of optional background tasks. A full queue drops new tasks. */
+class Backlog {
+  readonly #waiting: (() => Promise<unknown>)[] = [];
+  #running = 0;
+
+  add(work: () => Promise<unknown>): void {
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(work);
+    if (this.#running < MAX_RUNNING) this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running++;
+    let work;
+    while ((work = this.#waiting.shift())) await work().catch(() => {});
+    this.#running--;
+  }
+}
+
+const MAX_WAITING = 1_000;
+const MAX_RUNNING = 2;

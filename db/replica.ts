@@ -1,4 +1,4 @@
-import type { Caller } from "./connections/queue.ts";
+import type { Caller } from "./connections/fair_share.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
 import { isConflict } from "./connections/errors.ts";
 import {
@@ -37,8 +37,9 @@ const MAX_CALLERS = 10_000;
 export async function openReplica(
   settings: DatabaseSettings,
   onChange: (isDown: boolean, reason?: unknown) => void,
+  options?: Parameters<typeof openDatabase>[1],
 ): Promise<Replica> {
-  const database = await openDatabase(settings);
+  const database = await openDatabase(settings, options);
   const positions = new Positions();
   let state: "up" | "suspect" | "down" = "suspect";
   let probedAt = -Infinity;
@@ -65,7 +66,7 @@ export async function openReplica(
   async function readReplica<S extends Statement>(
     kind: "lookUp" | "scan",
     statement: S,
-    { caller, deadline, observe }: Limits & { caller: Caller },
+    { caller, deadline }: Limits & { caller: Caller },
   ): Promise<Result<S> | undefined> {
     probe();
     if (state !== "up") return;
@@ -73,7 +74,6 @@ export async function openReplica(
     const operations = database.for({
       deadline: now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
       caller,
-      observe,
     });
     try {
       const position = positions.of(caller);
@@ -107,9 +107,12 @@ export async function openReplica(
         };
       }
       return {
-        ...primary,
         lookUp: reading("lookUp"),
         scan: reading("scan"),
+        transaction: (work, ...opening) =>
+          primary.transaction(work, ...opening),
+        write: (...statements) => primary.write(...statements),
+        script: (work) => primary.script(work),
         // A read-only caller's reads store nothing.
         inBackground() {},
       };

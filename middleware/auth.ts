@@ -8,7 +8,7 @@ import {
   type StoredKey,
   touchKey,
 } from "../db/access.ts";
-import type { Caller } from "../db/connections/queue.ts";
+import type { Caller } from "../db/connections/fair_share.ts";
 import type { Queries } from "../db/database.ts";
 import { ApiError } from "../schema/errors.ts";
 import { NoParameters, readQuery } from "../schema/parameters.ts";
@@ -36,6 +36,9 @@ interface Known {
   roles: CredentialCache<Role>;
   uses: KeyUses;
 }
+
+/** Who looks up an API key, before its organization is known. */
+const UNKNOWN: Caller = { organizationId: "", name: "" };
 
 /** The beginning of an API key in `Authorization`. */
 const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
@@ -82,14 +85,12 @@ export function createGuard() {
 
 /** The replica for callers that may only read, if there is one. Otherwise the primary. */
 function databaseFor(
-  { services: { database, replica, telemetry }, deadline, timing }: Context,
-  caller?: Caller & { mayWrite?: boolean },
+  { services: { database, replica }, deadline }: Context,
+  caller: Caller & { mayWrite?: boolean },
 ): Queries {
-  const observe = (operation: string) =>
-    begin(`database ${operation}`, timing.db, telemetry);
-  const primary = database.for({ deadline, caller, observe });
-  return replica && caller?.mayWrite === false
-    ? replica.for({ deadline, caller, primary, observe })
+  const primary = database.for({ deadline, caller });
+  return replica && caller.mayWrite === false
+    ? replica.for({ deadline, caller, primary })
     : primary;
 }
 
@@ -119,7 +120,7 @@ async function byKey(
     );
   }
   const key = await keys.get(apiKey, async () => {
-    const [key] = await databaseFor(context).lookUp(keyById(id));
+    const [key] = await databaseFor(context, UNKNOWN).lookUp(keyById(id));
     if (key && timingSafeEqual(key.key_hash, hashOf(apiKey))) return key;
   });
   if (!key) throw unauthorized("The API key is not valid");
@@ -134,8 +135,8 @@ async function byKey(
 
 /** Records the use in the background, so that it neither delays nor fails the request. */
 function recordUse({ services, deadline }: Context, caller: Caller): void {
-  services.database.for({ deadline, caller })
-    .write(touchKey(caller.name)).catch((error) =>
+  services.database.for({ deadline })
+    .write(touchKey(caller.organizationId, caller.name)).catch((error) =>
       services.log("warn", {
         message: "Could not record the last use of an API key",
         api_key: caller.name,

@@ -35,7 +35,7 @@ export async function readBody<S extends BodySchema>(
 ): Promise<{ text: string; body: Body<S> }> {
   checkMediaType(context.request.headers);
   const text = decode(await readBytes(context, memory));
-  const body = await context.turns.take(context, text, () => {
+  const body = await context.parsing.run(context, text, () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
     if (!result.success) throw invalidBody(result.issues);

@@ -1,12 +1,12 @@
-import type { Caller } from "../db/connections/queue.ts";
+import type { Caller } from "../db/connections/fair_share.ts";
 import type { Database, Queries } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
 import type { Log } from "./log.ts";
 import type { MemoryBudget } from "./memory_budget.ts";
+import type { ParseQueue } from "./parse_queue.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
 import type { TokenVerifier } from "./token.ts";
-import type { Turns } from "./turns.ts";
 
 /** The parts of the service. `main.ts` and the tests assemble them. */
 export interface Services {
@@ -45,7 +45,7 @@ export interface Context {
   /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
   memory: Memory;
-  turns: Turns;
+  parsing: ParseQueue;
   facts: Facts;
   timing: Timing;
 }

@@ -21,7 +21,7 @@ export async function batch(context: Authenticated): Promise<Answer> {
   using memory = context.memory.bodies.reserve(facts.caller);
   const { text, body } = await readBody(context, Batch, memory);
   const ignored = new Set<string>();
-  const operations = await context.turns.map(
+  const operations = await context.parsing.map(
     context,
     text,
     body.operations,

@@ -3,8 +3,8 @@ import type { Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
+import { ParseQueue } from "../middleware/parse_queue.ts";
 import { checkHost, checkVersion } from "../middleware/http.ts";
-import { Turns } from "../middleware/turns.ts";
 import { API, type ApiOperation } from "../schema/openapi/operations.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import { HEALTH_HANDLERS } from "./health.ts";
@@ -56,7 +56,7 @@ export function createHandler(
       "Too many long responses are unread: this request may have taken effect",
     ),
   };
-  const shared = { services, memory, turns: new Turns() };
+  const shared = { services, memory, parsing: new ParseQueue() };
 
   return async (request) => {
     const response = await respond(shared, request, (facts, timing) => {

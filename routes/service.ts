@@ -56,10 +56,12 @@ export async function openService(
   { log, flush, exitWith }: Process,
 ): Promise<Service> {
   const telemetry = openTelemetry();
-  const database = await openDatabase(config.database);
+  const observe = (operation: string) =>
+    telemetry.start(`database ${operation}`);
+  const database = await openDatabase(config.database, { observe });
   telemetry.measure("primary", database);
   const replica = config.replica &&
-    await openReplica(config.replica, logReplica);
+    await openReplica(config.replica, logReplica, { observe });
   if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () =>
     database.for({ deadline: performance.now() + HOUR_MS });

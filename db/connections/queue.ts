@@ -1,189 +1,174 @@
 import { unavailable } from "../../schema/errors.ts";
 import { withDeadline } from "./deadline.ts";
-
-/** An organization, and the id of its API key or the subject of its token. */
-export interface Caller {
-  organizationId: string;
-  name: string;
-}
+import { type Caller, FairShare, Tally } from "./fair_share.ts";
 
 /** Short operations read a few rows by key. Lists, searches and writes are long. */
 export type Kind = "short" | "long";
 
-/** The number of used slots and of waiting operations. */
+/** The number of running and of waiting operations. */
 export interface Load {
   used: number;
   waiting: number;
 }
 
+/** The place of a running operation. Its disposal lets the next one run. */
+export type Place = Disposable;
+
 /** The limits of waiting operations: in all, of an organization and of a caller. */
-export const MAX_WAITING = [10_000, 1_000, 500] as const;
-
-/** The number of children above which a node removes idle ones. */
-const MAX_IDLE = 100;
-
-type Resolve<Slot> = (slot: Slot) => void;
-
-/** A node of the tree of callers. By depth: the root, an organization, a caller. */
-class CallerNode<Slot> {
-  readonly running = { short: 0, long: 0 };
-  readonly waiting = { short: 0, long: 0 };
-  /** The waiting operations of a caller, first in, first out. */
-  readonly queues: Record<Kind, Resolve<Slot>[]> = { short: [], long: [] };
-  readonly children = new Map<string, CallerNode<Slot>>();
-  /** The number of the last assigned slot. The child with the lowest number is next. */
-  turn: number;
-
-  constructor(turn: number) {
-    this.turn = turn;
-  }
-
-  get isIdle(): boolean {
-    return sum(this.waiting) + sum(this.running) === 0;
-  }
-}
+export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
 
 /**
- * Gives each slot to one operation at a time. Organizations, the callers of an
- * organization and the kinds of operations take turns. Long operations leave a
- * third of the slots to short ones. An organization leaves one slot of each kind to
- * the others, and a caller one more, so that a new caller gets a slot at once.
+ * The part of the places that one organization may have. It is large, because whoever
+ * wants more waits for its turn.
  */
-export class Queue<Slot extends { readonly isOpen: boolean }> {
+const PART = 7 / 8;
+
+/**
+ * Lets a limited number of operations run at once. The others wait: organizations, the
+ * callers of an organization and the kinds of operations take turns. Long operations
+ * leave a third of the places to short ones, and nobody has all places of a kind, so that
+ * a new organization gets one at once.
+ */
+export class Queue {
   readonly #name: string;
-  readonly #free: Slot[];
-  readonly #slots: Record<"all" | "long", number>;
-  readonly #root = new CallerNode<Slot>(0);
-  #turn = 0;
-  /** The first kind has priority for the next slot. */
+  readonly #places: FairShare;
+  /** The places that long operations may have. */
+  readonly #longPlaces: FairShare;
+  readonly #waiting = new Tally();
+  readonly #lines = { short: new Line(), long: new Line() };
+  /** The first kind has priority for the next place. */
   readonly #kinds: Kind[] = ["short", "long"];
 
-  /** `name` is what the slots belong to, for messages. */
-  constructor(slots: readonly Slot[], name = "database") {
+  /** `name` is what the operations wait for, for messages. */
+  constructor(places: number, name: string) {
     this.#name = name;
-    this.#free = [...slots];
-    const third = Math.ceil(slots.length / 3);
-    this.#slots = { all: slots.length, long: slots.length - third };
-  }
-
-  /** The free slots. */
-  get free(): readonly Slot[] {
-    return this.#free;
+    this.#places = new FairShare(places, PART);
+    const third = Math.ceil(places / 3);
+    this.#longPlaces = new FairShare(Math.max(1, places - third), PART);
   }
 
   get load(): Load {
-    return {
-      used: this.#slots.all - this.#free.length,
-      waiting: sum(this.#root.waiting),
-    };
+    return { used: this.#places.held, waiting: this.#waiting.total };
   }
 
   /**
-   * Waits for a slot until `deadline`, in milliseconds of `performance.now()`. The
-   * caller must release the slot. Throws `SERVICE_UNAVAILABLE` at the deadline, and
-   * at once while too many operations wait.
+   * Waits for a place until `deadline`, in milliseconds of `performance.now()`. Throws
+   * `SERVICE_UNAVAILABLE` at the deadline, and at once while too many operations wait.
    */
-  async acquire(deadline: number, caller: Caller, kind: Kind): Promise<Slot> {
+  async enter(caller: Caller, kind: Kind, deadline: number): Promise<Place> {
     if (performance.now() >= deadline) throw this.#tooLate();
-    const path = this.#pathOf(caller);
-    const hasRoom = path.every((node, depth) =>
-      this.#hasRoom(node, depth, kind)
-    );
-    if (this.#free.length > 0 && hasRoom) return this.#take(path, kind);
-    if (
-      path.some(({ waiting }, depth) => sum(waiting) >= MAX_WAITING[depth]!)
-    ) {
-      throw unavailable(
-        `Too many requests are waiting for the ${this.#name}`,
-      );
+    if (this.#mayEnter(caller, kind)) return this.#place(caller, kind);
+    if (this.#isFull(caller)) {
+      throw unavailable(`Too many requests are waiting for the ${this.#name}`);
     }
-    const { promise, resolve } = Promise.withResolvers<Slot>();
-    const queue = path.at(-1)!.queues[kind];
-    queue.push(resolve);
-    for (const node of path) node.waiting[kind]++;
+    const { promise, resolve: admit } = Promise.withResolvers<Place>();
+    this.#lines[kind].add(caller, admit);
+    this.#waiting.add(caller, 1);
     return await withDeadline(deadline, promise, () => {
-      queue.splice(queue.indexOf(resolve), 1);
-      for (const node of path) node.waiting[kind]--;
+      this.#lines[kind].remove(caller, admit);
+      this.#waiting.add(caller, -1);
       return this.#tooLate();
     });
-  }
-
-  /** Takes the slot back, and gives it to the next operation. */
-  release(slot: Slot, caller: Caller, kind: Kind): void {
-    for (const node of this.#pathOf(caller)) node.running[kind]--;
-    this.#free.push(slot);
-    while (sum(this.#root.waiting) > 0 && this.#giveNext());
   }
 
   #tooLate() {
     return unavailable(`The ${this.#name} was too busy for this request`);
   }
 
-  #giveNext(): boolean {
-    const served = this.#kinds.find((kind) => this.#giveTo(kind));
-    if (served === this.#kinds[0]) this.#kinds.reverse();
-    return served !== undefined;
+  #isFull(caller: Caller): boolean {
+    return this.#waiting.total >= MAX_WAITING.all ||
+      this.#waiting.ofOrganization(caller) >= MAX_WAITING.organization ||
+      this.#waiting.ofCaller(caller) >= MAX_WAITING.caller;
   }
 
-  #giveTo(kind: Kind): boolean {
-    const path = this.#next([this.#root], kind);
-    if (!path) return false;
-    const resolve = path.at(-1)!.queues[kind].shift()!;
-    this.#turn++;
-    for (const node of path) {
-      node.waiting[kind]--;
-      node.turn = this.#turn;
+  #mayEnter(caller: Caller, kind: Kind): boolean {
+    return hasPlace(this.#places, caller) &&
+      (kind === "short" || hasPlace(this.#longPlaces, caller));
+  }
+
+  #place(caller: Caller, kind: Kind): Place {
+    const supplies = kind === "short"
+      ? [this.#places]
+      : [this.#places, this.#longPlaces];
+    for (const supply of supplies) supply.take(caller, 1);
+    return {
+      [Symbol.dispose]: () => {
+        for (const supply of supplies) supply.giveBack(caller, 1);
+        while (this.#waiting.total > 0 && this.#admitNext());
+      },
+    };
+  }
+
+  /** Gives a place to the next operation. Returns whether there was one that may run. */
+  #admitNext(): boolean {
+    if (this.#places.free === 0) return false;
+    for (const kind of this.#kinds) {
+      const next = this.#lines[kind].takeFirst((caller) =>
+        this.#mayEnter(caller, kind)
+      );
+      if (!next) continue;
+      if (kind === this.#kinds[0]) this.#kinds.reverse();
+      this.#waiting.add(next.caller, -1);
+      next.admit(this.#place(next.caller, kind));
+      return true;
     }
-    resolve(this.#take(path, kind));
-    return true;
-  }
-
-  /** The path to the next caller. */
-  #next(path: CallerNode<Slot>[], kind: Kind): CallerNode<Slot>[] | undefined {
-    const depth = path.length - 1;
-    const node = path[depth]!;
-    if (node.waiting[kind] === 0 || !this.#hasRoom(node, depth, kind)) return;
-    if (node.queues[kind].length > 0) return path;
-    let next: CallerNode<Slot>[] | undefined;
-    for (const child of node.children.values()) {
-      if (next && next[depth + 1]!.turn < child.turn) continue;
-      next = this.#next([...path, child], kind) ?? next;
-    }
-    return next;
-  }
-
-  #hasRoom({ running }: CallerNode<Slot>, depth: number, kind: Kind): boolean {
-    const most = (slots: number) => Math.max(1, slots - depth);
-    return sum(running) < most(this.#slots.all) &&
-      (kind === "short" || running.long < most(this.#slots.long));
-  }
-
-  /** Prefers connected slots, so that a quiet service keeps few connections. */
-  #take(path: CallerNode<Slot>[], kind: Kind): Slot {
-    for (const node of path) node.running[kind]++;
-    const open = this.#free.findLastIndex(({ isOpen }) => isOpen);
-    return this.#free.splice(open, 1)[0]!;
-  }
-
-  #pathOf({ organizationId, name }: Caller): CallerNode<Slot>[] {
-    const organization = this.#childOf(this.#root, organizationId);
-    return [this.#root, organization, this.#childOf(organization, name)];
-  }
-
-  #childOf({ children }: CallerNode<Slot>, name: string): CallerNode<Slot> {
-    const known = children.get(name);
-    if (known) return known;
-    if (children.size > MAX_IDLE) {
-      for (const [name, child] of children) {
-        if (child.isIdle) children.delete(name);
-      }
-    }
-    const child = new CallerNode<Slot>(++this.#turn);
-    children.set(name, child);
-    return child;
+    return false;
   }
 }
 
-function sum({ short, long }: Record<Kind, number>): number {
-  return short + long;
+function hasPlace(places: FairShare, caller: Caller): boolean {
+  return places.free >= 1 && places.allows(caller, 1);
+}
+
+/** Lets a waiting operation run. */
+type Admit = (place: Place) => void;
+
+/** The waiting operations of a kind. */
+class Line {
+  /**
+   * By organization and by the name of the caller. Both are in the order of their turns:
+   * who has had a turn goes to the end. The operations of a caller are first in, first out.
+   */
+  readonly #organizations = new Map<string, Map<string, Admit[]>>();
+
+  add({ organizationId, name }: Caller, admit: Admit): void {
+    let callers = this.#organizations.get(organizationId);
+    if (!callers) this.#organizations.set(organizationId, callers = new Map());
+    const operations = callers.get(name);
+    if (operations) operations.push(admit);
+    else callers.set(name, [admit]);
+  }
+
+  remove({ organizationId, name }: Caller, admit: Admit): void {
+    const callers = this.#organizations.get(organizationId)!;
+    const operations = callers.get(name)!;
+    operations.splice(operations.indexOf(admit), 1);
+    if (operations.length === 0) callers.delete(name);
+    if (callers.size === 0) this.#organizations.delete(organizationId);
+  }
+
+  /** Takes the next operation whose caller may enter. */
+  takeFirst(
+    mayEnter: (caller: Caller) => boolean,
+  ): { caller: Caller; admit: Admit } | undefined {
+    for (const [organizationId, callers] of this.#organizations) {
+      for (const [name, operations] of callers) {
+        const caller = { organizationId, name };
+        if (!mayEnter(caller)) continue;
+        const admit = operations[0]!;
+        this.remove(caller, admit);
+        moveToEnd(callers, name);
+        moveToEnd(this.#organizations, organizationId);
+        return { caller, admit };
+      }
+    }
+  }
+}
+
+/** Moves an entry to the end of a map, if it is there. */
+function moveToEnd<T>(map: Map<string, T>, key: string): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
 }

@@ -1,8 +1,7 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection, Reply, Writer } from "./connection.ts";
-import type { Lease } from "./slot.ts";
-import { type Results, sql, type Statement } from "./sql.ts";
 import { isConflict, isConnectionLoss } from "./errors.ts";
+import { type Results, sql, type Statement } from "./sql.ts";
 
 /** A transaction, which pipelines statements: it sends several in one round trip. */
 export interface Transaction {
@@ -21,21 +20,45 @@ export interface Transaction {
   ): Promise<Results<S>>;
 }
 
+/** A transaction, before it runs. */
+export interface TransactionPlan<T> {
+  writer: Writer;
+  isDistributed: boolean;
+  /** Statements that are sent with BEGIN. */
+  opening: readonly Statement[];
+  /** Must commit the transaction. */
+  work: (tx: Transaction) => Promise<T>;
+}
+
 /**
- * Runs `work` in a transaction, which is rolled back unless `work` commits it.
- * BEGIN is sent with the first statements and COMMIT with the last ones, so a
- * transaction can take a single round trip.
+ * Runs the plan in a transaction. If it throws, the caller must send ROLLBACK: a
+ * cancelled COMMIT leaves the transaction open. `check` throws when it is too late to send
+ * more.
+ *
+ * BEGIN is sent with the first statements and COMMIT with the last ones. What is sent
+ * when, one line a round trip:
+ *
+ *     work                            the connection sends            the server
+ *     ------------------------------  ------------------------------  --------------------
+ *     tx.commit(a, b)                 BEGIN  opening  a  b  COMMIT    stores all or nothing
+ *
+ *     const [x] = await tx.send(a)    BEGIN  opening  a               holds a's locks
+ *     await tx.send(b, c)             b  c                            skips c if b fails
+ *     tx.commit(d)                    d  COMMIT                       stores all or nothing
+ *
+ *     tx.send(a), then throws         BEGIN  opening  a
+ *                                     ROLLBACK                        stores nothing
+ *
+ * A new connection, or one through PgBouncer, sends BEGIN alone first. After an error, the
+ * server skips what was sent with it, and turns COMMIT into ROLLBACK.
  */
 export async function inTransaction<T>(
-  { connection, check }: Lease,
-  { writer, opening, isDistributed, organizationId }: {
-    writer: Writer;
-    /** Statements that are sent with BEGIN. */
-    opening: readonly Statement[];
-    isDistributed: boolean;
-    organizationId?: string | undefined;
+  connection: Connection,
+  { writer, isDistributed, opening, work }: TransactionPlan<T>,
+  { organizationId, check }: {
+    organizationId: string | undefined;
+    check: () => void;
   },
-  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let hasBegun = false;
   let hasEnded = false;
@@ -79,19 +102,13 @@ export async function inTransaction<T>(
     return results.slice(end - statements.length, end) as Reply[] & Results<S>;
   }
 
-  try {
-    const result = await work({
-      isDistributed,
-      send: (...statements) => pipeline(statements, false),
-      commit: (...statements) => pipeline(statements, true),
-    });
-    if (!isCommitted) throw new Error("The transaction was not committed");
-    return result;
-  } catch (error) {
-    // A cancelled COMMIT leaves the transaction open.
-    if (hasBegun) await connection.rollback();
-    throw error;
-  }
+  const result = await work({
+    isDistributed,
+    send: (...statements) => pipeline(statements, false),
+    commit: (...statements) => pipeline(statements, true),
+  });
+  if (!isCommitted) throw new Error("The transaction was not committed");
+  return result;
 }
 
 /**

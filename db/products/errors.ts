@@ -108,7 +108,10 @@ export async function explainFailure(
   if (!isViolation(error)) return error;
   const constraint = brokenConstraint(error)!;
   if (constraint === IN_PROGRAM) return inProgram(error);
-  const [details] = await findErrors(database.write, [change]);
+  const [details] = await findErrors(
+    (...statements) => database.write(...statements),
+    [change],
+  );
   if (!details) return notFound(change.id);
   if (details.length > 0) return invalid("The body", details);
   // A concurrent transaction has changed the rows since the violation.

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { PLANNER } from "../../db/connections/driver.ts";
+import { PLANNER } from "../../db/connections/connection.ts";
 import type { Baseline } from "./baseline.ts";
 import { binary } from "../faults/cluster.ts";
 import type { Load } from "./load.ts";

@@ -62,9 +62,9 @@ Deno.test(
           body.error.message,
           "Too many requests are waiting for the database",
         );
-        const [, , ofCaller] = MAX_WAITING;
+        const { caller: ofCaller } = MAX_WAITING;
         await eventually(
-          { used: 2, waiting: ofCaller },
+          { used: 3, waiting: ofCaller },
           () => app.database.load,
         );
         return waiting;

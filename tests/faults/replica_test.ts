@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { organization, sql } from "../../db/connections/sql.ts";
+import { organization, sql, type Statement } from "../../db/connections/sql.ts";
 import type { Queries } from "../../db/database.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Organization } from "../support/app/harness.ts";
@@ -124,9 +124,8 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
       const read = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
       // The look-up of the primary's WAL position, which follows the read, returns late.
-      const late: Queries = {
-        ...primary(),
-        async lookUp(statement) {
+      const late: Queries = Object.assign(primary(), {
+        async lookUp<S extends Statement>(statement: S) {
           const rows = await primary().lookUp(statement);
           if (statement.strings.join().includes("pg_current_wal")) {
             read.resolve();
@@ -134,7 +133,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
           }
           return rows;
         },
-      };
+      });
       await follower.caughtUp();
 
       await away();

@@ -20,6 +20,9 @@ const BUNDLE = "/docs/swagger-ui-bundle.js";
 /** Longer than a chunk. Some chunks would end within a surrogate pair. */
 const TEXT = "é😀".repeat(49_999) + "é";
 
+/** Responses of 0.9 MB, which together have half of the 64 MiB. */
+const HALF = 37;
+
 Deno.test("A long response", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
@@ -84,6 +87,21 @@ Deno.test("Unread responses", async (t) => {
     const whole = await (await fetch(server.origin + BUNDLE)).text();
 
     assert(whole.length > 1_000_000);
+  });
+
+  await t.step("of a caller alone may fill half of the memory", async () => {
+    const responses = await Promise.all(
+      Array.from({ length: HALF }, () =>
+        app.handler(
+          new Request(`http://catalogue.test${long.path}`, {
+            headers: { "x-api-key": org.key },
+          }),
+        )),
+    );
+
+    const statuses = responses.map(({ status }) => status);
+    for (const { body } of responses) await body?.cancel();
+    assertEquals(new Set(statuses), new Set([200]));
   });
 
   await t.step("are not those to HEAD", async () => {

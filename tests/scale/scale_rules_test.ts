@@ -100,12 +100,10 @@ Deno.test("The rules of a distributable database", async (t) => {
 
 /** Modules whose statements no request sends, or which name no table. */
 const OF_OPERATORS = [
-  "distribution.ts",
-  "maintenance.ts",
+  "database.ts",
   "migrate.ts",
   "origin.ts",
   "replica.ts",
-  "transaction.ts",
 ];
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
@@ -114,7 +112,7 @@ const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;
 async function templates(): Promise<string[]> {
   const folder = new URL("../../db/", import.meta.url);
   const texts = await Promise.all(
-    ["", "connections/", "products/", "records/"].flatMap((room) =>
+    ["", "products/", "records/"].flatMap((room) =>
       Array.from(Deno.readDirSync(new URL(room, folder)))
         .filter(({ name, isFile }) => isFile && !OF_OPERATORS.includes(name))
         .map(({ name }) => Deno.readTextFile(new URL(`${room}${name}`, folder)))

@@ -34,7 +34,7 @@ Deno.test("A connection", async (t) => {
   await t.step("keeps no reply in memory", async () => {
     const long = sql`select repeat('a', ${MB}::int)`;
 
-    await assertNothingKept(() => connection.read(long));
+    await assertNothingKept(() => connection.send(long));
   });
 
   await t.step("keeps no failed statement in memory", async () => {
@@ -45,7 +45,7 @@ Deno.test("A connection", async (t) => {
       );
 
     await assertNothingKept(() =>
-      assertRejects(() => connection.read(failing()))
+      assertRejects(() => connection.send(failing()))
     );
   });
 

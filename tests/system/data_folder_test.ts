@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { takeFolder } from "../../db/connections/data_folder.ts";
+import { takeFolder } from "../../db/connections/embedded.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
@@ -33,17 +33,16 @@ Deno.test("The folder of the embedded database", async (t) => {
   });
 
   await t.step("is private, even if an older release created it", async () => {
+    await Deno.chmod(parent, 0o755);
     const dataDir = `${parent}/private`;
     const open = () => openDatabase({ ...SETTINGS, url: undefined, dataDir });
     await (await open()).close();
-    assertEquals(Array.from(openToOthers(dataDir)), []);
+    await assertPrivate(dataDir);
     await Deno.chmod(dataDir, 0o755);
-    await Deno.chmod(`${dataDir}/postgres`, 0o755);
-    await Deno.chmod(`${dataDir}/postgres/PG_VERSION`, 0o666);
 
     await (await open()).close();
 
-    assertEquals(Array.from(openToOthers(dataDir)), []);
+    await assertPrivate(dataDir);
   });
 
   await t.step("is refused if it is not a folder", async () => {
@@ -104,12 +103,18 @@ Deno.test("The folder of the embedded database", async (t) => {
   await Deno.remove(parent, { recursive: true });
 });
 
-/** The files and folders that other users can access. */
-function* openToOthers(path: string): Generator<string> {
-  const { mode, isDirectory } = Deno.statSync(path);
-  if (mode! & 0o077) yield path;
-  if (!isDirectory) return;
-  for (const { name } of Deno.readDirSync(path)) {
-    yield* openToOthers(`${path}/${name}`);
-  }
+/** Fails if another user can read a file of the database. */
+async function assertPrivate(dataDir: string): Promise<void> {
+  const { mode, uid } = await Deno.stat(dataDir);
+  assertEquals(mode! & 0o777, 0o700);
+  // Only root may run a program as another user.
+  if (uid !== 0) return;
+  const { code } = await new Deno.Command("cat", {
+    args: [`${dataDir}/postgres/PG_VERSION`],
+    uid: NOBODY,
+    stderr: "null",
+  }).output();
+  assertEquals(code, 1);
 }
+
+const NOBODY = 65_534;

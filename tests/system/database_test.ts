@@ -29,6 +29,12 @@ Deno.test("openDatabase", async (t) => {
   );
   const write = (note: string) =>
     sql`insert into ${table} (note) values (${note})`;
+  const stored = async () => {
+    const [row] = await soon(database).lookUp(
+      sql<{ notes: number }>`select count(*)::int as notes from ${table}`,
+    );
+    return row!.notes;
+  };
   const isStored = async (note: string) => {
     const rows = await soon(database).lookUp(
       sql`select from ${table} where note = ${note}`,
@@ -347,6 +353,18 @@ Deno.test("openDatabase", async (t) => {
 
     await eventually(true, () => isStored("afterwards"));
     await eventually(true, () => isStored("after a failure"));
+  });
+
+  await t.step("drops background writes beyond a thousand", async () => {
+    const operations = soon(database);
+    const before = await stored();
+
+    for (let i = 0; i < 2_000; i++) operations.inBackground(write(`${i}`));
+
+    // Two run at once, and a thousand wait.
+    await eventually(before + 1_002, stored, 60_000);
+    operations.inBackground(write("the last"));
+    await eventually(before + 1_003, stored);
   });
 
   await script(soon(database), (sql) => sql`drop table ${table}`);

@@ -20,10 +20,10 @@ const LAYERS = [
 
 /** The only places where each package is imported. */
 const PACKAGES: Record<string, RegExp> = {
-  "@electric-sql/pglite": /^db\/connections\/embedded(_files)?\.ts$/,
+  "@electric-sql/pglite": /^db\/connections\/embedded\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/(token|jwks)\.ts$/,
-  "postgres": /^db\/connections\/driver\.ts$/,
+  "postgres": /^db\/connections\/connection\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
 };

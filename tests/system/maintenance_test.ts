@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { maintain } from "../../db/connections/maintenance.ts";
-import { raw, sql } from "../../db/connections/sql.ts";
+import { maintain } from "../../db/connections/embedded.ts";
+import { raw, sql, type Statement } from "../../db/connections/sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { SETTINGS } from "../support/app/harness.ts";
@@ -11,7 +11,8 @@ const MIB = 1_048_576;
 Deno.test("The maintenance of the embedded database", async (t) => {
   const dataDir = await emptyFolder();
   const database = await openDatabase({ ...SETTINGS, url: undefined, dataDir });
-  const { scan: run } = database.for({ deadline: performance.now() + 60_000 });
+  const queries = database.for({ deadline: performance.now() + 60_000 });
+  const run = <S extends Statement>(statement: S) => queries.scan(statement);
   const table = raw('"Odd name"');
   await run(sql`create table ${table} (id int primary key, note text)`);
   await run(sql`
@@ -21,7 +22,7 @@ Deno.test("The maintenance of the embedded database", async (t) => {
   /** Statistics of changes are otherwise up to a second late. */
   async function maintainNow() {
     await run(sql`select pg_stat_force_next_flush()`);
-    await maintain(run);
+    await maintain(queries);
   }
 
   async function sizes() {

@@ -28,6 +28,19 @@ Deno.test("A memory budget", async (t) => {
     memory.reserve(B, 50);
   });
 
+  await t.step("gives most of the memory to a caller that is alone", () => {
+    const memory = budget();
+    const half = Array.from({ length: 5 }, () => memory.reserve(A, 100));
+    memory.reserve(A, 60);
+    refuses(() => memory.reserve(A, 10));
+
+    // Others get half of what is left, and then the caller gets less.
+    memory.reserve(B, 200);
+    half.forEach((reservation) => reservation[Symbol.dispose]());
+    memory.reserve(A, 300);
+    refuses(() => memory.reserve(A, 100));
+  });
+
   await t.step("gives an organization one reservation of any size", () => {
     const memory = budget();
     const large = memory.reserve(A);

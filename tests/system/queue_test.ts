@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import {
-  type Caller,
-  type Kind,
-  MAX_WAITING,
-  Queue,
-} from "../../db/connections/queue.ts";
+import type { Caller } from "../../db/connections/fair_share.ts";
+import { type Kind, MAX_WAITING, Queue } from "../../db/connections/queue.ts";
 import { ApiError } from "../../schema/errors.ts";
 
 const MINUTE_MS = 60_000;
@@ -14,8 +10,8 @@ function soon(): number {
   return performance.now() + MINUTE_MS;
 }
 
-function slots(count: number) {
-  return Array.from({ length: count }, (_, i) => ({ i, isOpen: false }));
+function queueOf(places: number): Queue {
+  return new Queue(places, "database");
 }
 
 function caller(organizationId: string, name = "key"): Caller {
@@ -28,22 +24,22 @@ async function assertRefused(operation: Promise<unknown>): Promise<void> {
   assertEquals(error.headers, { "retry-after": "1" });
 }
 
-/** A queue with this number of slots, and functions to keep it busy. */
+/** A queue with this number of places, and functions to keep it busy. */
 function busyQueue(count: number) {
-  const queue = new Queue(slots(count));
+  const queue = queueOf(count);
   const running: (() => void)[] = [];
   const waiting: Promise<unknown>[] = [];
 
   return {
     queue,
-    /** Sends this number of operations, and returns the list of those that have a slot. */
+    /** Sends this number of operations, and returns the list of those that have a place. */
     send(count: number, who: Caller, kind: Kind): Caller[] {
       const started: Caller[] = [];
       for (let i = 0; i < count; i++) {
         waiting.push(
-          queue.acquire(soon(), who, kind).then((slot) => {
+          queue.enter(who, kind, soon()).then((place) => {
             started.push(who);
-            running.push(() => queue.release(slot, who, kind));
+            running.push(() => place[Symbol.dispose]());
           }),
         );
       }
@@ -60,69 +56,54 @@ function busyQueue(count: number) {
   };
 }
 
-Deno.test("The queue gives each slot once", async () => {
-  const queue = new Queue(slots(2));
+Deno.test("The queue gives each place once", async () => {
+  const queue = queueOf(2);
 
-  const [one, two] = [
-    await queue.acquire(soon(), caller("a"), "short"),
-    await queue.acquire(soon(), caller("b"), "short"),
-  ];
-  const third = queue.acquire(soon(), caller("a"), "short");
+  const one = await queue.enter(caller("a"), "short", soon());
+  await queue.enter(caller("b"), "short", soon());
+  const third = queue.enter(caller("a"), "short", soon());
 
-  assertEquals([one.i, two.i].sort(), [0, 1]);
   assertEquals(queue.load, { used: 2, waiting: 1 });
-  queue.release(one, caller("a"), "short");
-  assertEquals(await third, one);
+  one[Symbol.dispose]();
+  await third;
   assertEquals(queue.load, { used: 2, waiting: 0 });
 });
 
 Deno.test("The queue serves the operations of a caller in order", async () => {
-  const queue = new Queue(slots(1));
+  const queue = queueOf(1);
   const entered: number[] = [];
   const who = caller("a");
-  const first = await queue.acquire(soon(), who, "long");
+  const first = await queue.enter(who, "long", soon());
   const waiting = [1, 2, 3].map(async (n) => {
-    const slot = await queue.acquire(soon(), who, "long");
+    const place = await queue.enter(who, "long", soon());
     entered.push(n);
-    queue.release(slot, who, "long");
+    place[Symbol.dispose]();
   });
 
-  queue.release(first, who, "long");
+  first[Symbol.dispose]();
   await Promise.all(waiting);
 
   assertEquals(entered, [1, 2, 3]);
   assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("The queue prefers a connected slot", async () => {
-  const queue = new Queue([
-    { name: "a", isOpen: false },
-    { name: "b", isOpen: true },
-    { name: "c", isOpen: false },
-  ]);
-
-  const { name } = await queue.acquire(soon(), caller("a"), "short");
-
-  assertEquals(name, "b");
-});
-
 Deno.test("The queue refuses a waiting operation at its deadline", async () => {
-  const queue = new Queue(slots(1));
-  const slot = await queue.acquire(soon(), caller("a"), "short");
+  const queue = queueOf(1);
+  const place = await queue.enter(caller("a"), "short", soon());
 
   await assertRefused(
-    queue.acquire(performance.now() + 10, caller("b"), "short"),
+    queue.enter(caller("b"), "short", performance.now() + 10),
   );
 
   assertEquals(queue.load, { used: 1, waiting: 0 });
-  queue.release(slot, caller("a"), "short");
+  place[Symbol.dispose]();
   assertEquals(queue.load, { used: 0, waiting: 0 });
 });
 
-Deno.test("The queue refuses an operation after its deadline, even with a free slot", async () => {
-  const queue = new Queue(slots(1));
+Deno.test("The queue refuses an operation after its deadline, even with a free place", async () => {
+  const queue = queueOf(1);
 
-  await assertRefused(queue.acquire(performance.now(), caller("a"), "short"));
+  await assertRefused(queue.enter(caller("a"), "short", performance.now()));
 
   assertEquals(queue.load, { used: 0, waiting: 0 });
 });
@@ -148,33 +129,39 @@ for (
   });
 }
 
-Deno.test("The queue keeps slots for other organizations and callers", async () => {
+Deno.test("The queue keeps places for other organizations and callers", async () => {
   const { queue, send } = busyQueue(9);
   const one = send(20, caller("a", "1"), "long");
   const two = send(20, caller("a", "2"), "long");
   const three = send(20, caller("a", "3"), "short");
   await pause(1);
 
-  // Of six slots for long operations, one is reserved for other organizations, and one for other callers.
-  assertEquals([one.length, two.length, three.length], [4, 1, 3]);
-  const other = await Promise.all([
-    queue.acquire(performance.now() + 10, caller("b"), "long"),
-  ]);
-
-  assertEquals(other.length, 1);
-  assertEquals(queue.load, { used: 9, waiting: 52 });
+  // Of six places for long operations, one is left to other organizations, and one to other callers.
+  assertEquals([one.length, two.length, three.length], [4, 1, 2]);
+  await queue.enter(caller("b"), "long", performance.now() + 10);
+  await queue.enter(caller("c"), "short", performance.now() + 10);
+  assertEquals(queue.load, { used: 9, waiting: 53 });
 });
 
-Deno.test("The queue keeps a third of the slots for short operations", async () => {
-  const { queue, send } = busyQueue(9);
+Deno.test("The queue keeps a third of the places for short operations", async () => {
+  const { queue, send } = busyQueue(12);
   const lists = ["a", "b", "c"].map((name) => send(20, caller(name), "long"));
   await pause(1);
 
-  assertEquals(lists.flat().length, 6);
-  for (const name of ["a", "b", "c"]) {
-    await queue.acquire(performance.now() + 10, caller(name), "short");
+  assertEquals(lists.flat().length, 8);
+  for (const name of ["a", "b", "c", "a new organization"]) {
+    await queue.enter(caller(name), "short", performance.now() + 10);
   }
-  assertEquals(queue.load, { used: 9, waiting: 54 });
+  assertEquals(queue.load, { used: 12, waiting: 52 });
+});
+
+Deno.test("The queue lets one caller alone have most places", async () => {
+  const { send } = busyQueue(12);
+
+  const short = send(20, caller("a"), "short");
+  await pause(1);
+
+  assertEquals(short.length, 9);
 });
 
 Deno.test("The queue serves long operations among short ones", async () => {
@@ -195,29 +182,29 @@ for (
   ] as const
 ) {
   Deno.test(`The queue refuses more than ${most} operations of ${what}`, async () => {
-    assert((MAX_WAITING as readonly number[]).includes(most));
-    const queue = new Queue(slots(1));
-    const first = await queue.acquire(soon(), caller("first"), "short");
+    assert(Object.values(MAX_WAITING).includes(most));
+    const queue = queueOf(1);
+    const first = await queue.enter(caller("first"), "short", soon());
     const waiting = Array.from({ length: most }, async (_, i) => {
-      const slot = await queue.acquire(soon(), who(i), "short");
-      queue.release(slot, who(i), "short");
+      const place = await queue.enter(who(i), "short", soon());
+      place[Symbol.dispose]();
     });
 
-    await assertRefused(queue.acquire(soon(), who(most), "short"));
+    await assertRefused(queue.enter(who(most), "short", soon()));
 
     if (what !== "all") {
-      const other = queue.acquire(performance.now() + 10, caller("b"), "short");
+      const other = queue.enter(caller("b"), "short", performance.now() + 10);
       assertEquals(queue.load.waiting, most + 1);
       await assertRefused(other);
     }
-    queue.release(first, caller("first"), "short");
+    first[Symbol.dispose]();
     await Promise.all(waiting);
     assertEquals(queue.load, { used: 0, waiting: 0 });
   });
 }
 
-Deno.test("The queue loses neither operations nor slots", async () => {
-  const queue = new Queue(slots(6));
+Deno.test("The queue loses neither operations nor places", async () => {
+  const queue = queueOf(6);
   const running = { long: 0, a: 0, b: 0, a1: 0, a2: 0, b1: 0, b2: 0 };
   const most = { long: 4, a: 5, b: 5, a1: 4, a2: 4, b1: 4, b2: 4 };
   let [served, refused] = [0, 0];
@@ -231,14 +218,14 @@ Deno.test("The queue loses neither operations nor slots", async () => {
     await pause(Math.random() * 200);
     try {
       const deadline = performance.now() + Math.random() * 300;
-      const slot = await queue.acquire(deadline, who, kind);
+      const place = await queue.enter(who, kind, deadline);
       for (const party of counted) {
         running[party]++;
         assert(running[party] <= most[party], party);
       }
       await pause(Math.random() * 2);
       for (const party of counted) running[party]--;
-      queue.release(slot, who, kind);
+      place[Symbol.dispose]();
       served++;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -249,7 +236,6 @@ Deno.test("The queue loses neither operations nor slots", async () => {
   assertEquals(served + refused, 3_000);
   assert(served > 0 && refused > 0, `${served} served, ${refused} refused`);
   assertEquals(queue.load, { used: 0, waiting: 0 });
-  assertEquals(queue.free.length, 6);
 });
 
 function anyOf<const T>(...values: T[]): T {

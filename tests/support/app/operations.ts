@@ -1,12 +1,23 @@
 import type { Database, Queries } from "../../../db/database.ts";
 
-/** The same database with its operations changed by `change`. */
+/** The same database with its operations changed by `change`, which may spread them. */
 export function withOperations(
   database: Database,
   change: (operations: Queries) => Queries,
 ): Database {
   return {
-    for: (limits) => change(database.for(limits)),
+    for(limits) {
+      const queries = database.for(limits);
+      return change({
+        lookUp: (statement) => queries.lookUp(statement),
+        scan: (statement) => queries.scan(statement),
+        transaction: (work, ...opening) =>
+          queries.transaction(work, ...opening),
+        write: (...statements) => queries.write(...statements),
+        script: (work) => queries.script(work),
+        inBackground: (...statements) => queries.inBackground(...statements),
+      });
+    },
     get load() {
       return database.load;
     },

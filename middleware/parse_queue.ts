@@ -9,31 +9,25 @@ const LONG_TEXT = 32_768;
 const TURN_MS = 10;
 
 /**
- * The turns of long bodies, whose parsing and validation would delay other requests.
- * Organizations and callers take turns, and all other requests are served between two
- * turns.
+ * Parses and validates long bodies one at a time, and yields to other requests in
+ * between. Organizations and callers take turns.
  */
-export class Turns {
-  readonly #queue = new Queue([{ isOpen: true }], "service");
+export class ParseQueue {
+  readonly #queue = new Queue(1, "service");
 
   /**
    * Runs `work` on a body in the caller's turn, if its text is long. Throws
    * `SERVICE_UNAVAILABLE` at the request's deadline.
    */
-  async take<T>(
+  async run<T>(
     { facts, deadline }: Context,
     text: string,
     work: () => T,
   ): Promise<T> {
     if (text.length < LONG_TEXT) return work();
-    const caller = facts.caller!;
-    const turn = await this.#queue.acquire(deadline, caller, "long");
-    try {
-      await pause(1);
-      return work();
-    } finally {
-      this.#queue.release(turn, caller, "long");
-    }
+    using _turn = await this.#queue.enter(facts.caller!, "long", deadline);
+    await pause(1);
+    return work();
   }
 
   /** The results of `work` for each item, in as many turns as needed. */
@@ -45,7 +39,7 @@ export class Turns {
   ): Promise<R[]> {
     const results: R[] = [];
     while (results.length < items.length) {
-      await this.take(context, text, () => {
+      await this.run(context, text, () => {
         const end = performance.now() + TURN_MS;
         do results.push(work(items[results.length]!)); while (
           results.length < items.length && performance.now() < end
