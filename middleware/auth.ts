@@ -16,9 +16,9 @@ import { CredentialCache } from "./credential_cache.ts";
 import type { Answer, Authenticated, Context, Handler } from "./context.ts";
 import { KeyUses } from "./key_uses.ts";
 import { errorFields } from "./log.ts";
-import { checkReady } from "./http.ts";
+import { checkReady } from "./conditional.ts";
 import { begin } from "./timing.ts";
-import { unauthorized } from "./token.ts";
+import { unauthorized } from "./jwt.ts";
 
 /** The permission that an operation requires. */
 export type Need = "read" | "write" | "administer";

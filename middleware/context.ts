@@ -5,7 +5,7 @@ import type { Log } from "./log.ts";
 import type { MemoryBudget } from "./memory_budget.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Timing } from "./timing.ts";
-import type { TokenVerifier } from "./token.ts";
+import type { TokenVerifier } from "./jwt.ts";
 import type { Turns } from "./turns.ts";
 
 /** The parts of the service. `main.ts` and the tests assemble them. */

@@ -6,7 +6,7 @@ import type { Answer, Facts, Memory, Services } from "./context.ts";
 import { toApiError } from "./error_mapping.ts";
 import { errorFields } from "./log.ts";
 import type { Reservation } from "./memory_budget.ts";
-import { pathOf } from "./http.ts";
+import { pathOf } from "./conditional.ts";
 import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
 
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */

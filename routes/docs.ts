@@ -1,5 +1,5 @@
 import type { Handler } from "../middleware/context.ts";
-import { etagOf, isNotModified } from "../middleware/http.ts";
+import { etagOf, isNotModified } from "../middleware/conditional.ts";
 
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [

@@ -1,8 +1,8 @@
 import { readiness } from "../db/database.ts";
 import type { Handler } from "../middleware/context.ts";
-import { checkReady } from "../middleware/http.ts";
-import type { ServiceOperation } from "../schema/openapi/operations.ts";
-import { ok } from "./handlers.ts";
+import { checkReady } from "../middleware/conditional.ts";
+import type { ServiceOperation } from "../schema/openapi/prose.ts";
+import { ok } from "./responses.ts";
 
 /** The health checks. Ready: the service accepts requests, and the database responds. */
 export const HEALTH_HANDLERS: Record<ServiceOperation, Handler> = {

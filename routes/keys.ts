@@ -11,7 +11,7 @@ import { success } from "../middleware/respond.ts";
 import { NewApiKey, Revocation } from "../schema/api_key.ts";
 import { ApiError } from "../schema/errors.ts";
 import { readQuery } from "../schema/parameters.ts";
-import { ok } from "./handlers.ts";
+import { ok } from "./responses.ts";
 
 /** The handlers of API keys. */
 export const KEY_HANDLERS = {

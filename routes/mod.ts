@@ -3,14 +3,14 @@ import type { Handler, Services } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { respond } from "../middleware/respond.ts";
 import { MemoryBudget } from "../middleware/memory_budget.ts";
-import { checkHost, checkVersion } from "../middleware/http.ts";
+import { checkHost, checkVersion } from "../middleware/conditional.ts";
 import { Turns } from "../middleware/turns.ts";
-import { API, type ApiOperation } from "../schema/openapi/operations.ts";
+import { API, type ApiOperation } from "../schema/openapi/prose.ts";
 import { createDescription, createDocs } from "./docs.ts";
 import { HEALTH_HANDLERS } from "./health.ts";
 import { KEY_HANDLERS } from "./keys.ts";
 import { PRODUCT_HANDLERS } from "./products.ts";
-import { RECORD_HANDLERS } from "./record_handlers.ts";
+import { RECORD_HANDLERS } from "./records.ts";
 import { match, notFound, type Route, routesBelow } from "./route.ts";
 
 const MIB = 1_048_576;

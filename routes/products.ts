@@ -15,8 +15,8 @@ import { ProductParameters } from "../schema/list_query.ts";
 import { readQuery } from "../schema/parameters.ts";
 import { CreateProduct, UpdateProduct } from "../schema/product.ts";
 import { SalesRightsBody, TerritoriesBody } from "../schema/rights_bodies.ts";
-import { batch } from "./batches.ts";
-import { creating, deleting, found, listing, updating } from "./handlers.ts";
+import { batch } from "./batch.ts";
+import { creating, deleting, found, listing, updating } from "./responses.ts";
 
 /** The last two fields of a product's text. */
 const TERRITORIES = ',"product_territories":';

@@ -1,5 +1,5 @@
 import type { Handler } from "../middleware/context.ts";
-import { pathOf } from "../middleware/http.ts";
+import { pathOf } from "../middleware/conditional.ts";
 import { ApiError } from "../schema/errors.ts";
 import type { Operation } from "../schema/openapi/operation.ts";
 import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";

@@ -5,7 +5,7 @@ import { openReplica } from "../db/replica.ts";
 import { toApiError } from "../middleware/error_mapping.ts";
 import type { Log } from "../middleware/log.ts";
 import { openTelemetry } from "../middleware/telemetry.ts";
-import { createTokenVerifier } from "../middleware/token.ts";
+import { createTokenVerifier } from "../middleware/jwt.ts";
 import type { Config } from "../schema/config.ts";
 import { createHandler } from "./mod.ts";
 

@@ -12,8 +12,8 @@ import {
   SECURITY,
   TAGS,
 } from "./operation.ts";
-import { API, SERVICE } from "./operations.ts";
-import { sharedParameters } from "./query_parameters.ts";
+import { API, SERVICE } from "./prose.ts";
+import { sharedParameters } from "./parameters.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 const ABOUT =

@@ -4,7 +4,7 @@ import { exampleFailures } from "./examples.ts";
 import { type ResponseHeader, responseHeaders } from "./headers.ts";
 import { ref } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
-import { API, SERVICE } from "./operations.ts";
+import { API, SERVICE } from "./prose.ts";
 
 /** The meaning of each code. */
 const WHEN: Record<ErrorCode, string> = {

@@ -8,7 +8,7 @@ import {
   responseHeaders,
 } from "./headers.ts";
 import { ref } from "./json_schema.ts";
-import { parameterObjects, type SharedParameter } from "./query_parameters.ts";
+import { parameterObjects, type SharedParameter } from "./parameters.ts";
 import type { SchemaName } from "./schemas.ts";
 
 /** The groups of operations, with their descriptions. */

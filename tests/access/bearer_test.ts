@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { countingReads } from "../support/app/counting.ts";
 import { withoutRequestId } from "../support/client/expect.ts";

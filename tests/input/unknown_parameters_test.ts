@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { API } from "../../schema/openapi/operations.ts";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { API } from "../../schema/openapi/prose.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { openApp } from "../support/app/harness.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
 

@@ -1,8 +1,8 @@
 import { installDemo } from "../../../db/install.ts";
 import { DEMO } from "../../../db/sql_files.ts";
-import { createTokenVerifier } from "../../../middleware/token.ts";
+import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import type { Exchange } from "../../../schema/openapi/examples.ts";
-import { API } from "../../../schema/openapi/operations.ts";
+import { API } from "../../../schema/openapi/prose.ts";
 import type { ExampleRequest, Responses } from "./request.ts";
 import { REQUESTS } from "./requests.ts";
 import { type App, openApp, SETTINGS } from "../app/harness.ts";

@@ -15,7 +15,7 @@ import {
   updateRecord,
 } from "../db/records/write_record.ts";
 import type { Authenticated, Handler } from "../middleware/context.ts";
-import { etagOf, withCount } from "../middleware/http.ts";
+import { etagOf, withCount } from "../middleware/conditional.ts";
 import type { RECORD_OPERATIONS } from "../schema/openapi/record_operations.ts";
 import { readQuery } from "../schema/parameters.ts";
 import { createBody, updateBody } from "../schema/record_bodies.ts";
@@ -39,7 +39,7 @@ import {
   listing,
   ok,
   updating,
-} from "./handlers.ts";
+} from "./responses.ts";
 
 type Handlers = Record<string, Handler<Authenticated>>;
 

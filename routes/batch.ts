@@ -2,7 +2,7 @@ import { writeBatch } from "../db/products/write_many.ts";
 import type { Operation } from "../db/products/rounds.ts";
 import { readBody } from "../middleware/body.ts";
 import type { Answer, Authenticated } from "../middleware/context.ts";
-import { idempotencyKeyOf, preconditionOf } from "../middleware/http.ts";
+import { idempotencyKeyOf, preconditionOf } from "../middleware/conditional.ts";
 import {
   Batch,
   failedAt,
@@ -13,7 +13,7 @@ import {
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { ProductBody } from "../schema/product.ts";
-import { ok } from "./handlers.ts";
+import { ok } from "./responses.ts";
 
 /** `POST /products/batch`. Each operation has its own result. */
 export async function batch(context: Authenticated): Promise<Answer> {

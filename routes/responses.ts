@@ -10,7 +10,7 @@ import {
   isNotModified,
   linkHeader,
   preconditionOf,
-} from "../middleware/http.ts";
+} from "../middleware/conditional.ts";
 import { success } from "../middleware/respond.ts";
 import { readQuery } from "../schema/parameters.ts";
 
