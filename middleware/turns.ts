@@ -1,5 +1,5 @@
 import { pause } from "../db/connections/deadline.ts";
-import { Queue } from "../db/connections/queue.ts";
+import { type Caller, Queue } from "../db/connections/queue.ts";
 import type { Context } from "./context.ts";
 
 /** The length from which the text of a body takes a turn. Shorter ones take a few milliseconds. */
@@ -21,12 +21,11 @@ export class Turns {
    * `SERVICE_UNAVAILABLE` at the request's deadline.
    */
   async take<T>(
-    { facts, deadline }: Context,
+    { caller, deadline }: Context & { caller: Caller },
     text: string,
     work: () => T,
   ): Promise<T> {
     if (text.length < LONG_TEXT) return work();
-    const caller = facts.caller!;
     const turn = await this.#queue.acquire(deadline, caller, "long");
     try {
       await pause(1);
@@ -38,7 +37,7 @@ export class Turns {
 
   /** The results of `work` for each item, in as many turns as needed. */
   async map<T, R>(
-    context: Context,
+    context: Context & { caller: Caller },
     text: string,
     items: readonly T[],
     work: (item: T) => R,

@@ -1,10 +1,10 @@
 import { writeBatch } from "../db/products/write_many.ts";
 import type { Operation } from "../db/products/rounds.ts";
-import { readBody } from "../middleware/body.ts";
-import type { Answer, Authenticated } from "../middleware/context.ts";
-import { idempotencyKeyOf, preconditionOf } from "../middleware/conditional.ts";
+import { preconditionOf } from "../middleware/conditional.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
 import {
-  Batch,
+  type Batch,
   failedAt,
   matchedValue,
   type SentOperation,
@@ -16,24 +16,23 @@ import type { ProductBody } from "../schema/product.ts";
 import { ok } from "./responses.ts";
 
 /** `POST /products/batch`. Each operation has its own result. */
-export async function batch(context: Authenticated): Promise<Answer> {
-  const { request, database, facts } = context;
-  const key = idempotencyKeyOf(request.headers);
-  using memory = context.memory.bodies.reserve(facts.caller);
-  const { text, body } = await readBody(context, Batch, memory);
+export async function write(
+  context: Admitted<unknown, Batch>,
+): Promise<HandlerResponse> {
+  const { database, body, keyed, log, shares } = context;
   const ignored = new Set<string>();
-  const operations = await context.turns.map(
+  const operations = await shares.turns.map(
     context,
-    text,
+    keyed.text,
     body.operations,
     (sent) => read(sent, ignored),
   );
-  if (ignored.size > 0) facts.ignored_fields = [...ignored];
+  if (ignored.size > 0) log.ignored_fields = [...ignored];
 
   const { answer, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
-    request: { operation: "POST /products/batch", key, text },
+    request: keyed,
   });
 
   return ok(answer, isReplayed ? { "idempotent-replayed": "true" } : {});

@@ -14,109 +14,109 @@ import {
   deleteRecord,
   updateRecord,
 } from "../db/records/write_record.ts";
-import type { Authenticated, Handler } from "../middleware/context.ts";
 import { etagOf, withCount } from "../middleware/conditional.ts";
-import type { RECORD_OPERATIONS } from "../schema/openapi/record_operations.ts";
-import { readQuery } from "../schema/parameters.ts";
-import { createBody, updateBody } from "../schema/record_bodies.ts";
-import {
-  CodeParameters,
-  PageParameters,
-  RecordParameters,
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
+import type { RecordBody } from "../schema/record_bodies.ts";
+import type {
+  CodeQuery,
+  PageQuery,
+  RecordQuery,
 } from "../schema/record_query.ts";
-import {
-  OWN_TABLES,
-  type OwnTable,
-  pathOfTable,
-  type RecordTable,
-  SHARED_TABLES,
-  type SharedTable,
-} from "../schema/records.ts";
-import {
-  creating,
-  deleting,
-  found,
-  listing,
-  ok,
-  updating,
-} from "./responses.ts";
+import { created, current, deletion, ok, page } from "./responses.ts";
 
-type Handlers = Record<string, Handler<Authenticated>>;
+/*
+ * The handlers of the tables that products refer to, of publishing programs and of code
+ * lists. The path names the table: `params.records` or `params.codes`.
+ */
 
-function ownHandlers(table: OwnTable): Handlers {
-  const path = pathOfTable(table);
-  return {
-    [`GET ${path}`]: listing(
-      RecordParameters,
-      ({ database }, query) => listRecords(database, table, query),
-    ),
-    [`POST ${path}`]: creating(
-      path,
-      createBody(table),
-      (database, ...args) => createRecord(database, table, ...args),
-    ),
-    [`GET ${path}/{id}`]: getting(table),
-    [`PUT ${path}/{id}`]: updating(
-      updateBody(table),
-      (database, ...args) => updateRecord(database, table, ...args),
-    ),
-    [`DELETE ${path}/{id}`]: deleting(
-      (database, ...args) => deleteRecord(database, table, ...args),
-    ),
-  };
+export async function list(
+  context: Admitted<RecordQuery>,
+): Promise<HandlerResponse> {
+  const { database, params, query } = context;
+  return page(context, await listRecords(database, params.records, query));
 }
 
-function sharedHandlers(table: SharedTable): Handlers {
-  const path = pathOfTable(table);
-  return {
-    [`GET ${path}`]: async ({ request, database }) => {
-      const { code } = readQuery(CodeParameters, new URL(request.url));
-      return ok(await listSharedRecords(database, table, code));
-    },
-    [`GET ${path}/{id}`]: getting(table),
-  };
+export async function create(
+  context: Admitted<unknown, RecordBody>,
+): Promise<HandlerResponse> {
+  const { database, params, body, keyed } = context;
+  return created(
+    context,
+    await createRecord(database, params.records, body, keyed),
+  );
 }
 
-function getting(table: RecordTable): Handler<Authenticated> {
-  return async (context) => {
-    const { database, params } = context;
-    const { record, products } = await getRecord(database, table, params.id!);
-    if (products === undefined) return found(context, record);
-    return found(context, record, {
-      show: (record) => record.replace(/\}$/, `,"products":${products}}`),
-      etag: withCount(etagOf(record), products),
-    });
-  };
+/** Gets a record with the number of products that refer to it. */
+export async function get(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  const { record, products = 0 } = await getRecord(
+    database,
+    params.records,
+    params.id,
+  );
+  return current(
+    record.replace(/\}$/, `,"products":${products}}`),
+    withCount(etagOf(record), products),
+  );
 }
 
-const PROGRAM_PRODUCTS = "/publishing-programs/{id}/products";
+export async function update(
+  { database, params, body, precondition }: Admitted<unknown, RecordBody>,
+): Promise<HandlerResponse> {
+  const { records, id } = params;
+  return current(await updateRecord(database, records, id, body, precondition));
+}
 
-const OTHER_HANDLERS: Handlers = {
-  [`GET ${PROGRAM_PRODUCTS}`]: listing(
-    PageParameters,
-    ({ database, params }, query) =>
-      listProgramProducts(database, params.id!, query),
-  ),
-  [`PUT ${PROGRAM_PRODUCTS}/{product_id}`]: async ({ database, params }) => {
-    await addToProgram(database, params.id!, params.product_id!);
-    return { status: 204 };
-  },
-  [`DELETE ${PROGRAM_PRODUCTS}/{product_id}`]: async ({ database, params }) => {
-    await removeFromProgram(database, params.id!, params.product_id!);
-    return { status: 204 };
-  },
-  "GET /code-lists": async ({ database }) => ok(await listCodeLists(database)),
-  "GET /code-lists/{number}": async ({ database, params }) =>
-    ok(await getCodeList(database, params.number!)),
-};
+export async function remove(
+  { database, params: { records, id }, precondition }: Admitted,
+): Promise<HandlerResponse> {
+  return deletion(id, await deleteRecord(database, records, id, precondition));
+}
 
-/** The handlers of the tables that products reference, and of the ONIX code lists. */
-export const RECORD_HANDLERS: Record<
-  keyof typeof RECORD_OPERATIONS,
-  Handler<Authenticated>
-> = Object.assign(
-  {},
-  ...OWN_TABLES.map(ownHandlers),
-  ...SHARED_TABLES.map(sharedHandlers),
-  OTHER_HANDLERS,
-);
+export async function listProducts(
+  context: Admitted<PageQuery>,
+): Promise<HandlerResponse> {
+  const { database, params, query } = context;
+  return page(context, await listProgramProducts(database, params.id, query));
+}
+
+export async function addProduct(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  await addToProgram(database, params.id, params.product_id);
+  return { status: 204 };
+}
+
+export async function removeProduct(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  await removeFromProgram(database, params.id, params.product_id);
+  return { status: 204 };
+}
+
+export async function listCodes(
+  { database, params, query }: Admitted<CodeQuery>,
+): Promise<HandlerResponse> {
+  return ok(await listSharedRecords(database, params.codes, query.code));
+}
+
+export async function getCode(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  const { record } = await getRecord(database, params.codes, params.id);
+  return current(record);
+}
+
+export async function listLists(
+  { database }: Admitted,
+): Promise<HandlerResponse> {
+  return ok(await listCodeLists(database));
+}
+
+export async function getList(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  return ok(await getCodeList(database, params.number));
+}

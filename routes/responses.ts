@@ -1,126 +1,88 @@
-import type { Queries } from "../db/database.ts";
-import type { KeyedRequest, Outcome } from "../db/idempotency.ts";
-import type { Precondition } from "../db/products/write.ts";
+import type { Outcome } from "../db/idempotency.ts";
 import type { Page } from "../db/products/list.ts";
-import { type Body, type BodySchema, readBody } from "../middleware/body.ts";
-import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
-import {
-  etagOf,
-  idempotencyKeyOf,
-  isNotModified,
-  linkHeader,
-  preconditionOf,
-} from "../middleware/conditional.ts";
+import { etagOf } from "../middleware/conditional.ts";
+import type { HandlerResponse, Routed } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
-import { readQuery } from "../schema/parameters.ts";
 
-/*
- * The handlers that resources share: products, their sales rights and territories, and
- * the records that they reference.
- */
+/* The responses that products and the records that they refer to share. */
 
-type QuerySchema = Parameters<typeof readQuery>[0];
-type Query<S extends QuerySchema> =
-  & ReturnType<typeof readQuery<S>>
-  & { page: number; limit: number };
+/** A longer `Link` is omitted, since proxies limit headers. `meta` has the same data. */
+const MAX_LINK = 2_048;
 
-/** The response 200 with this data, which is JSON text. */
-export function ok(data: string, headers?: Answer["headers"]): Answer {
+/** 200 with this data, which is JSON text. */
+export function ok(
+  data: string,
+  headers?: HandlerResponse["headers"],
+): HandlerResponse {
   return { status: 200, body: success(data), headers };
 }
 
-/** The response with `show` of the record, or 304 (RFC 9110, 15.4.5). */
-export function found(
-  { request }: Authenticated,
-  record: string,
-  { show = (record) => record, etag = etagOf(record) }: {
-    show?: (record: string) => string;
-    etag?: string;
-  } = {},
-): Answer {
-  return isNotModified(request.headers, etag)
-    ? { status: 304, headers: { etag } }
-    : ok(show(record), { etag });
+/** 200 with a page of a list, `Link`, and the totals in `meta`. */
+export function page(
+  { request, query: { page, limit } }: Admitted<
+    { page: number; limit: number }
+  >,
+  { entries, total }: Page,
+): HandlerResponse {
+  const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
+  const headers = linkHeader(new URL(request.url), meta);
+  return { status: 200, body: success(entries, meta), headers };
 }
 
-/** Lists a page, with `Link` and the totals in `meta`. */
-export function listing<S extends QuerySchema>(
-  parameters: S,
-  list: (context: Authenticated, query: Query<S>) => Promise<Page>,
-): Handler<Authenticated> {
-  return async (context) => {
-    const url = new URL(context.request.url);
-    const query = readQuery(parameters, url) as Query<S>;
-    const { entries, total } = await list(context, query);
-    const { page, limit } = query;
-    const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
-    const headers = linkHeader(url, meta);
-    return { status: 200, body: success(entries, meta), headers };
-  };
-}
-
-/** Creates a record, once per `Idempotency-Key`. */
-export function creating<S extends BodySchema>(
-  path: string,
-  schema: S,
-  create: (
-    database: Queries,
-    body: Body<S>,
-    request: KeyedRequest,
-  ) => Promise<Outcome>,
-): Handler<Authenticated> {
-  const operation = `POST ${path}`;
-  return async (context) => {
-    const key = idempotencyKeyOf(context.request.headers);
-    using memory = context.memory.bodies.reserve(context.facts.caller);
-    const { text, body } = await readBody(context, schema, memory);
-    const request = { operation, key, text };
-    const { id, answer, isReplayed } = await create(
-      context.database,
-      body,
-      request,
-    );
-    const headers = {
-      location: `${context.services.apiPrefix}${path}/${id}`,
+/** 201 with a new record. A request with the same `Idempotency-Key` gets it again. */
+export function created(
+  context: Routed,
+  { id, answer, isReplayed }: Outcome,
+): HandlerResponse {
+  return {
+    status: 201,
+    body: success(answer),
+    headers: {
+      location: locationOf(context, id!),
       etag: etagOf(answer),
       ...isReplayed && { "idempotent-replayed": "true" },
-    };
-    return { status: 201, body: success(answer), headers };
+    },
   };
 }
 
-/** Updates the record with the id in the path, and returns it. Honours `If-Match`. */
-export function updating<S extends BodySchema>(
-  schema: S,
-  update: (
-    database: Queries,
-    id: string,
-    body: Body<S>,
-    precondition?: Precondition,
-  ) => Promise<string>,
-): Handler<Authenticated> {
-  return async (context) => {
-    const { request, params, database } = context;
-    using memory = context.memory.bodies.reserve(context.facts.caller);
-    const { body } = await readBody(context, schema, memory);
-    const precondition = preconditionOf(request.headers.get("if-match"));
-    const record = await update(database, params.id!, body, precondition);
-    return ok(record, { etag: etagOf(record) });
-  };
+/** 200 with a record, and its entity tag. */
+export function current(
+  record: string,
+  etag = etagOf(record),
+): HandlerResponse {
+  return ok(record, { etag });
 }
 
-/** Deletes the record with the id in the path, if it exists. Honours `If-Match`. */
-export function deleting(
-  remove: (
-    database: Queries,
-    id: string,
-    precondition?: Precondition,
-  ) => Promise<boolean>,
-): Handler<Authenticated> {
-  return async ({ request, params, database }) => {
-    const id = params.id!;
-    const precondition = preconditionOf(request.headers.get("if-match"));
-    const deleted = await remove(database, id, precondition);
-    return ok(JSON.stringify({ id, deleted }));
+/** 200 with the id as requested, and whether a record was deleted. */
+export function deletion(id: string, deleted: boolean): HandlerResponse {
+  return ok(JSON.stringify({ id, deleted }));
+}
+
+/** The path of a new resource: its id, below the path of the request. */
+export function locationOf({ request }: Routed, id: string): string {
+  return `${new URL(request.url).pathname}/${id}`;
+}
+
+/**
+ * The `Link` header of a page (RFC 8288): the first, previous, next and last page
+ * of the list, if they exist. The last page precedes every page past the end.
+ */
+function linkHeader(
+  { pathname, searchParams }: URL,
+  { page, total_pages }: { page: number; total_pages: number },
+): { link?: string } {
+  const last = Math.max(total_pages, 1);
+  const pages = {
+    first: 1,
+    ...page > 1 && { prev: Math.min(page - 1, last) },
+    ...page < last && { next: page + 1 },
+    last,
   };
+  const query = new URLSearchParams(searchParams);
+  const link = Object.entries(pages).map(([relation, page]) => {
+    query.set("page", String(page));
+    return `<${pathname}?${query}>; rel="${relation}"`;
+  }).join(", ");
+  return link.length <= MAX_LINK ? { link } : {};
 }

@@ -21,7 +21,7 @@ const LAYERS = [
 const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/connections\/embedded(_files)?\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
-  "jose": /^middleware\/(jwt|jwks)\.ts$/,
+  "jose": /^middleware\/jwt\.ts$/,
   "postgres": /^db\/connections\/driver\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
