@@ -1,11 +1,6 @@
-import { timingSafeEqual } from "node:crypto";
-import {
-  API_KEY,
-  hashOf,
-  keyById,
-  type StoredKey,
-  touchKey,
-} from "../db/api_keys.ts";
+import { Buffer } from "node:buffer";
+import { hash, timingSafeEqual } from "node:crypto";
+import { API_KEY, keyById, type StoredKey, touchKey } from "../db/api_keys.ts";
 import type { Caller } from "../db/connections/queue.ts";
 import { type Role, roleOf } from "../db/organizations.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
@@ -75,10 +70,12 @@ async function byKey(
     );
   }
   const { deadline, services: { database } } = context;
-  const hash = hashOf(apiKey);
-  const key = await keys.get(hash.toString("base64"), async () => {
+  const digest = hash("sha256", apiKey, "hex");
+  const key = await keys.get(digest, async () => {
     const [key] = await database.for({ deadline }).lookUp(keyById(id));
-    if (key && timingSafeEqual(key.key_hash, hash)) return key;
+    if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
+      return key;
+    }
   });
   if (!key) throw unauthorized("The API key is not valid");
   if (key.ends_at !== null && key.ends_at <= Date.now()) {

@@ -56,6 +56,7 @@ export interface Context {
 
 /** A request whose path and method are those of an operation. */
 export interface Routed extends Context {
+  url: URL;
   /** Such as `PUT /licenses/{id}`. */
   operation: string;
   /** The pattern of the path guarantees those that the path names. */

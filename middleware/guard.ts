@@ -83,34 +83,42 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
 
   return function guard(row) {
     if (row.permission === "none") return row.handler;
-    const { permission, query = NoParameters, body, headers = [] } = row;
-    const { handler } = row;
+    const { permission, query, body, headers = [], handler } = row;
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
     return async (context) => {
-      const { services, shares, request, operation, params } = context;
+      const { services, shares, request, url, operation, params } = context;
       checkReady(services);
       const caller = await authenticate(context);
-      const known = Object.assign(context, { caller });
+      context.caller = caller;
       if (!caller.may[permission]) {
         throw new ApiError("FORBIDDEN", REFUSALS[permission]);
       }
-      const parameters = readQuery(query, new URL(request.url));
-      const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      using memory = body && shares.bodies.reserve(caller);
-      const sent = body && memory
-        ? await readBody(known, bodySchema(body, params.records), memory)
-        : { text: "", body: undefined };
-      return await handler(Object.assign(known, {
+      const admitted: Admitted = {
+        ...context,
+        caller,
         database: queriesOf(context, caller),
-        query: parameters,
-        body: sent.body,
-        keyed: { operation, key, text: sent.text },
+        query: query || url.search ? readQuery(query ?? NoParameters, url) : {},
+        body: undefined,
+        keyed: {
+          operation,
+          key: hasKey ? idempotencyKeyOf(request) : undefined,
+          text: "",
+        },
         precondition: hasPrecondition
           ? preconditionOf(request.headers.get("if-match"))
           : undefined,
-      }));
+      };
+      if (!body) return await handler(admitted);
+
+      // The handler works on the body, so the memory is held until its response.
+      using memory = shares.bodies.reserve(caller);
+      const schema = bodySchema(body, params.records);
+      const sent = await readBody(admitted, schema, memory);
+      admitted.keyed.text = sent.text;
+      admitted.body = sent.body;
+      return await handler(admitted);
     };
   };
 }

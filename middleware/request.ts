@@ -13,13 +13,14 @@ export function pathOf({ url }: Request): string {
 }
 
 /**
- * Throws `VALIDATION_ERROR` for an invalid `Host`, or an invalid authority of the URL:
- * in absolute form and in HTTP/2, they can differ.
+ * The URL of the request. Throws `VALIDATION_ERROR` for an invalid `Host`, or an invalid
+ * authority of the URL: in absolute form and in HTTP/2, they can differ.
  */
-export function checkHost({ headers, url }: Request): void {
+export function urlOf({ headers, url }: Request): URL {
   const authority = URL_PARTS.exec(url)?.[1] ?? "";
   const host = headers.get("host") ?? authority;
-  if (HOST.test(host) && HOST.test(authority) && URL.canParse(url)) return;
+  const parsed = URL.parse(url);
+  if (HOST.test(host) && HOST.test(authority) && parsed) return parsed;
   throw new ApiError("VALIDATION_ERROR", "The header Host is invalid", {
     details: [{
       header: "Host",

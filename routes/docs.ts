@@ -7,7 +7,7 @@ import type {
   Services,
 } from "../middleware/context.ts";
 import { checkReady } from "../middleware/guard.ts";
-import type { Operation, OperationKey } from "../schema/openapi/operation.ts";
+import type { Operation } from "../schema/openapi/operation.ts";
 import { ok } from "./responses.ts";
 
 /* The health checks, the OpenAPI document and the reference page. */
@@ -45,9 +45,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The reference page and its assets: Swagger UI. */
-export const DOCS: Record<Extract<OperationKey, `GET ${string}`>, Handler> = {
-  "GET /docs": constant(
+/** The handlers of the reference page and its assets, by path: Swagger UI. */
+export const DOCS: Record<string, Handler> = {
+  "/docs": constant(
     async ({ apiPrefix }) =>
       (await ownFile("page.html")).replace("{prefix}", apiPrefix),
     {
@@ -56,15 +56,15 @@ export const DOCS: Record<Extract<OperationKey, `GET ${string}`>, Handler> = {
       "referrer-policy": "no-referrer",
     },
   ),
-  "GET /docs/start.js": asset("javascript", () => ownFile("start.js")),
-  "GET /docs/page.css": asset("css", () => ownFile("page.css")),
-  "GET /docs/swagger-ui.css": asset("css", async () => {
+  "/docs/start.js": asset("javascript", () => ownFile("start.js")),
+  "/docs/page.css": asset("css", () => ownFile("page.css")),
+  "/docs/swagger-ui.css": asset("css", async () => {
     const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
       with: { type: "text" },
     });
     return css;
   }),
-  "GET /docs/swagger-ui-bundle.js": asset("javascript", async () => {
+  "/docs/swagger-ui-bundle.js": asset("javascript", async () => {
     const { default: bundle } = await import(
       "swagger-ui-dist/swagger-ui-bundle.js",
       { with: { type: "text" } }

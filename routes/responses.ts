@@ -20,13 +20,13 @@ export function ok(
 
 /** 200 with a page of a list, `Link`, and the totals in `meta`. */
 export function page(
-  { request, query: { page, limit } }: Admitted<
+  { url, query: { page, limit } }: Admitted<
     { page: number; limit: number }
   >,
   { entries, total }: Page,
 ): HandlerResponse {
   const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
-  const headers = linkHeader(new URL(request.url), meta);
+  const headers = linkHeader(url, meta);
   return { status: 200, body: success(entries, meta), headers };
 }
 
@@ -60,8 +60,8 @@ export function deletion(id: string, deleted: boolean): HandlerResponse {
 }
 
 /** The path of a new resource: its id, below the path of the request. */
-export function locationOf({ request }: Routed, id: string): string {
-  return `${new URL(request.url).pathname}/${id}`;
+export function locationOf({ url }: Routed, id: string): string {
+  return `${url.pathname}/${id}`;
 }
 
 /**

@@ -69,6 +69,28 @@ Deno.test("A Bearer token", async (t) => {
   );
 
   await t.step(
+    "is logged with the reason of its refusal at debug",
+    async () => {
+      const lines: Record<string, unknown>[] = [];
+      const handler = app.variant({
+        log: (level, fields) => lines.push({ level, ...fields }),
+      });
+      const expired = hmacToken(SECRET, claims({ exp: 1 }));
+
+      const { status } = await send(handler, PRODUCTS, {
+        headers: { authorization: `Bearer ${expired}`, "x-request-id": "late" },
+      });
+
+      assertEquals(status, 401);
+      const [reason, line] = lines;
+      assertEquals([reason!.level, reason!.request_id], ["debug", "late"]);
+      assertEquals((reason!.cause as { code: string }).code, "ERR_JWT_EXPIRED");
+      assertEquals([line!.level, line!.code], ["info", "UNAUTHORIZED"]);
+      assert(!("cause" in line!));
+    },
+  );
+
+  await t.step(
     "belongs to one organization, however x-organization-id is written",
     async () => {
       const org = await app.organization();
