@@ -1,7 +1,10 @@
-import { createLog, errorFields, type Log } from "./middleware/log.ts";
-import { openOutput } from "./middleware/output.ts";
-import { openService, type Service } from "./routes/service.ts";
-import { serve } from "./routes/listener.ts";
+import {
+  createLog,
+  errorFields,
+  type Log,
+  openOutput,
+} from "./middleware/log.ts";
+import { openService, serve, type Service } from "./routes/service.ts";
 import {
   type Config,
   findUnknownVariables,

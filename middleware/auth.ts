@@ -1,7 +1,7 @@
-import { timingSafeEqual } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { hash, timingSafeEqual } from "node:crypto";
 import {
   API_KEY,
-  hashOf,
   keyById,
   type Role,
   roleOf,
@@ -9,30 +9,23 @@ import {
   touchKey,
 } from "../db/access.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
-import type { Queries } from "../db/database.ts";
-import { ApiError } from "../schema/errors.ts";
-import { NoParameters, readQuery } from "../schema/parameters.ts";
+import { ApiError, unavailable } from "../schema/errors.ts";
+import type { Permission } from "../schema/openapi/operation.ts";
 import { isUuid } from "../schema/values.ts";
-import { CredentialCache } from "./credential_cache.ts";
-import type { Answer, Authenticated, Context, Handler } from "./context.ts";
-import { KeyUses } from "./key_uses.ts";
+import type { Context } from "./context.ts";
+import { unauthorized } from "./jwt.ts";
 import { errorFields } from "./log.ts";
-import { checkReady } from "./http.ts";
-import { begin } from "./timing.ts";
-import { unauthorized } from "./token.ts";
 
-/** The permission that an operation requires. */
-export type Need = "read" | "write" | "administer";
-
-/** A caller with its permissions. */
-interface KnownCaller extends Caller {
-  mayWrite: boolean;
-  mayAdminister: boolean;
+/** A caller with valid credentials, and what they permit. */
+export interface AuthenticatedCaller extends Caller {
+  may: Record<Exclude<Permission, "none">, boolean>;
 }
 
-/** What the guard remembers of credentials. */
-interface Known {
+/** What is remembered of credentials. */
+interface Caches {
+  /** By the SHA-256 hash of the whole key. The key itself is not kept. */
   keys: CredentialCache<StoredKey>;
+  /** By organization and subject. */
   roles: CredentialCache<Role>;
   uses: KeyUses;
 }
@@ -44,93 +37,65 @@ const UNKNOWN: Caller = { organizationId: "", name: "" };
 const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
 
 /**
- * Creates the guard of handlers, which admits callers with sufficient credentials.
- * An API key takes precedence over a Bearer token, which acts for the organization
- * in `x-organization-id` (specification, 5). Throws `UNAUTHORIZED` or `FORBIDDEN`,
- * `VALIDATION_ERROR` for parameters that the operation does not have, and
- * `SERVICE_UNAVAILABLE` if the credentials cannot be checked now.
+ * Creates the function that finds the caller of a request. An API key takes precedence
+ * over a Bearer token, which acts for the organization in `x-organization-id`
+ * (specification, 5). Throws `UNAUTHORIZED`, `FORBIDDEN` for a subject that is no
+ * member, and `SERVICE_UNAVAILABLE` if the credentials cannot be checked now.
  */
-export function createGuard() {
-  const known: Known = {
+export function createAuthenticator(): (
+  context: Context,
+) => Promise<AuthenticatedCaller> {
+  const caches: Caches = {
     keys: new CredentialCache(),
     roles: new CredentialCache(),
     uses: new KeyUses(),
   };
-
-  return function guarded(
-    need: Need,
-    handler: Handler<Authenticated>,
-  ): Handler {
-    return async (context): Promise<Answer> => {
-      const { services, request } = context;
-      checkReady(services);
-      const caller = await authenticate(context, known);
-      context.facts.caller = caller;
-      if (need === "write" && !caller.mayWrite) {
-        throw forbidden("These credentials only permit reading");
-      }
-      if (need === "administer" && !caller.mayAdminister) {
-        throw forbidden(
-          "Only the Bearer token of an admin or owner may do this",
-        );
-      }
-      if (!context.takesQuery && request.url.includes("?")) {
-        readQuery(NoParameters, new URL(request.url));
-      }
-      const database = databaseFor(context, caller);
-      return await handler({ ...context, database });
-    };
+  return async (context) => {
+    const { request, services } = context;
+    const endSpan = services.telemetry.start("authentication");
+    const apiKey = request.headers.get("x-api-key");
+    try {
+      const caller = apiKey === null
+        ? await byToken(context, caches)
+        : await byKey(context, caches, apiKey);
+      endSpan();
+      return caller;
+    } catch (error) {
+      endSpan(error);
+      throw error;
+    }
   };
-}
-
-/** The replica for callers that may only read, if there is one. Otherwise the primary. */
-function databaseFor(
-  { services: { database, replica }, deadline }: Context,
-  caller: Caller & { mayWrite?: boolean },
-): Queries {
-  const primary = database.for({ deadline, caller });
-  return replica && caller.mayWrite === false
-    ? replica.for({ deadline, caller, primary })
-    : primary;
-}
-
-async function authenticate(
-  context: Context,
-  known: Known,
-): Promise<KnownCaller> {
-  const { request, timing, services } = context;
-  const end = begin("authentication", timing.auth, services.telemetry);
-  const apiKey = request.headers.get("x-api-key");
-  const caller = apiKey === null
-    ? byToken(context, known)
-    : byKey(context, known, apiKey);
-  caller.then(() => end(), end);
-  return await caller;
 }
 
 async function byKey(
   context: Context,
-  { keys, uses }: Known,
+  { keys, uses }: Caches,
   apiKey: string,
-): Promise<KnownCaller> {
+): Promise<AuthenticatedCaller> {
   const id = API_KEY.exec(apiKey)?.[1];
   if (!id) {
     throw unauthorized(
       "The header x-api-key is not a complete API key: cat_, 12 characters, _, 43 characters",
     );
   }
-  const key = await keys.get(apiKey, async () => {
-    const [key] = await databaseFor(context, UNKNOWN).lookUp(keyById(id));
-    if (key && timingSafeEqual(key.key_hash, hashOf(apiKey))) return key;
+  const { deadline, services: { database } } = context;
+  const digest = hash("sha256", apiKey, "hex");
+  const key = await keys.get(digest, async () => {
+    const queries = database.for({ deadline, caller: UNKNOWN });
+    const [key] = await queries.lookUp(keyById(id));
+    if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
+      return key;
+    }
   });
   if (!key) throw unauthorized("The API key is not valid");
   if (key.ends_at !== null && key.ends_at <= Date.now()) {
     throw unauthorized("The API key has expired or been revoked");
   }
-  context.facts.api_key = id;
+  context.log.api_key = id;
   const caller = { organizationId: key.organization_id, name: id };
   if (uses.add(id)) recordUse(context, caller);
-  return { ...caller, mayWrite: key.scope === "write", mayAdminister: false };
+  const mayWrite = key.scope === "write";
+  return { ...caller, may: { read: true, write: mayWrite, administer: false } };
 }
 
 /** Records the use in the background, so that it neither delays nor fails the request. */
@@ -146,10 +111,9 @@ function recordUse({ services, deadline }: Context, caller: Caller): void {
 }
 
 async function byToken(
-  context: Context,
-  { roles }: Known,
-): Promise<KnownCaller> {
-  const { request, services } = context;
+  { request, deadline, services: { database, verifyToken } }: Context,
+  { roles }: Caches,
+): Promise<AuthenticatedCaller> {
   const authorization = request.headers.get("authorization") ?? "";
   const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)
     ?.[1];
@@ -160,10 +124,10 @@ async function byToken(
         : "Credentials are required: x-api-key, or Authorization with a Bearer token",
     );
   }
-  if (!services.verifyToken) {
+  if (!verifyToken) {
     throw unauthorized("Bearer tokens are not accepted here: use x-api-key");
   }
-  const subject = await services.verifyToken(token);
+  const subject = await verifyToken(token);
 
   const organizationId = request.headers.get("x-organization-id")
     ?.toLowerCase();
@@ -173,23 +137,103 @@ async function byToken(
   const caller = { organizationId, name: subject };
   const role = isUuid(organizationId)
     ? await roles.get(`${organizationId} ${subject}`, async () => {
-      const database = databaseFor(context, caller);
-      const [member] = await database.lookUp(roleOf(subject));
+      const queries = database.for({ deadline, caller });
+      const [member] = await queries.lookUp(roleOf(subject));
       return member?.role;
     })
     : undefined;
   if (!role) {
-    throw forbidden(
+    throw new ApiError(
+      "FORBIDDEN",
       "The subject of the token is not a member of this organization",
     );
   }
   return {
     ...caller,
-    mayWrite: role !== "viewer",
-    mayAdminister: role === "admin" || role === "owner",
+    may: {
+      read: true,
+      write: role !== "viewer",
+      administer: role === "admin" || role === "owner",
+    },
   };
 }
 
-function forbidden(message: string): ApiError {
-  return new ApiError("FORBIDDEN", message);
+/** The life of an entry. It lets a revoked key stop working within 5 seconds. */
+const FRESH_MS = 4_000;
+
+/** An ended entry is kept this long. Until then, its credential counts as known. */
+const KNOWN_MS = 60_000;
+
+const MAX_ENTRIES = 10_000;
+
+/** Concurrent look-ups of uncached credentials. */
+const MAX_UNCACHED = 250;
+
+/**
+ * Caches look-ups of credentials for seconds. Unknown credentials are not cached, so
+ * that a new key works at once.
+ */
+class CredentialCache<T> {
+  /** In the order of their ends. */
+  readonly #entries = new Map<
+    string,
+    { value: Promise<T | undefined>; until: number }
+  >();
+  #uncached = 0;
+
+  /**
+   * Returns the value of the credential from the cache, or from `find`. Concurrent
+   * callers share a look-up. Throws `SERVICE_UNAVAILABLE` during too many look-ups of
+   * uncached credentials.
+   */
+  async get(
+    credential: string,
+    find: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const now = performance.now();
+    const known = this.#entries.get(credential);
+    if (known && now < known.until) return await known.value;
+
+    const uncached = known ? 0 : 1;
+    if (this.#uncached + uncached > MAX_UNCACHED) {
+      throw unavailable("Too many unknown credentials: try again");
+    }
+    this.#uncached += uncached;
+    const entry = { value: find(), until: now + FRESH_MS };
+    this.#entries.delete(credential);
+    this.#entries.set(credential, entry);
+    const forget = () => {
+      if (this.#entries.get(credential) === entry) {
+        this.#entries.delete(credential);
+      }
+    };
+    entry.value.then((value) => value === undefined && forget(), forget)
+      .finally(() => this.#uncached -= uncached);
+    this.#forgetOld(now);
+    return await entry.value;
+  }
+
+  #forgetOld(now: number): void {
+    for (const [credential, { until }] of this.#entries) {
+      const isRecent = now < until + KNOWN_MS;
+      if (isRecent && this.#entries.size <= MAX_ENTRIES) break;
+      this.#entries.delete(credential);
+    }
+  }
+}
+
+/** The API keys that were used in the current minute. */
+class KeyUses {
+  readonly #keys = new Set<string>();
+  #minute = 0;
+
+  /** Adds a use of the key. Returns whether it is the first of the minute. */
+  add(key: string): boolean {
+    const minute = Math.floor(Date.now() / 60_000);
+    if (minute !== this.#minute) this.#keys.clear();
+    this.#minute = minute;
+    const isFirst = !this.#keys.has(key);
+    this.#keys.add(key);
+    return isFirst;
+  }
 }

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import * as v from "valibot";
 import { withDeadline } from "../db/connections/deadline.ts";
+import type { Caller } from "../db/connections/fair_share.ts";
 import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { Context } from "./context.ts";
@@ -19,28 +20,24 @@ const STALL_MS = 3_000;
 
 const MIN_BYTES_PER_MS = 1;
 
-export type BodySchema = v.GenericSchema;
-
-export type Body<S extends BodySchema> = v.InferOutput<S>;
-
 /**
  * Reads a JSON body into reserved memory, validates it, and records the ignored fields
  * for the response. Throws `UNSUPPORTED_MEDIA_TYPE`, `INVALID_JSON`, `VALIDATION_ERROR`
  * and the errors of `readBytes`.
  */
-export async function readBody<S extends BodySchema>(
-  context: Context,
-  schema: S,
+export async function readBody(
+  context: Context & { caller: Caller },
+  schema: v.GenericSchema,
   memory: Reservation,
-): Promise<{ text: string; body: Body<S> }> {
+): Promise<{ text: string; body: unknown }> {
   checkMediaType(context.request.headers);
   const text = decode(await readBytes(context, memory));
-  const body = await context.parsing.run(context, text, () => {
+  const body = await context.shares.parsing.run(context, text, () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
     if (!result.success) throw invalidBody(result.issues);
     const ignored = ignoredFields(input, result.output);
-    if (ignored.length > 0) context.facts.ignored_fields = ignored;
+    if (ignored.length > 0) context.log.ignored_fields = ignored;
     return result.output;
   });
   return { text, body };
@@ -81,7 +78,7 @@ function checkMediaType(headers: Headers): void {
  * `INVALID_JSON` for an incomplete one.
  */
 async function readBytes(
-  { request, services, memory: { bodies }, facts }: Context,
+  { request, services, shares: { bodies }, caller }: Context,
   memory: Reservation,
 ): Promise<Uint8Array> {
   const { maxBodyBytes: limit, bodyTimeoutMs, isReady } = services;
@@ -91,7 +88,7 @@ async function readBytes(
   }
   if (!request.body) return new Uint8Array();
 
-  using _buffer = bodies.reserve(facts.caller, BUFFER);
+  using _buffer = bodies.reserve(caller, BUFFER);
   const reader = readerOf(request.body);
   const deadline = performance.now() + bodyTimeoutMs;
   let stalledAt = performance.now() + STALL_MS;

@@ -1,12 +1,12 @@
 import type { Caller } from "../db/connections/fair_share.ts";
-import type { Database, Queries } from "../db/database.ts";
+import type { Database } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
+import type { PathParameters } from "../schema/openapi/operation.ts";
+import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
 import type { MemoryBudget } from "./memory_budget.ts";
-import type { ParseQueue } from "./parse_queue.ts";
 import type { Telemetry } from "./telemetry.ts";
-import type { Timing } from "./timing.ts";
-import type { TokenVerifier } from "./token.ts";
+import type { ParseQueue } from "./parse_queue.ts";
 
 /** The parts of the service. `main.ts` and the tests assemble them. */
 export interface Services {
@@ -34,51 +34,49 @@ export interface Services {
   isReady: () => boolean;
 }
 
-/** A request in progress. */
-export interface Context {
-  services: Services;
-  request: Request;
-  /** The parameters of the path, such as the `id` of `/products/{id}`. */
-  params: Record<string, string | undefined>;
-  /** Whether the handler reads the query. Otherwise the query must be empty. */
-  takesQuery: boolean;
-  /** The latest time of the response, in milliseconds of `performance.now()`. */
-  deadline: number;
-  memory: Memory;
+/** What requests share fairly. */
+export interface Shares {
+  bodies: MemoryBudget;
+  /** Long responses that clients have not read yet. */
+  responses: MemoryBudget;
   parsing: ParseQueue;
-  facts: Facts;
-  timing: Timing;
 }
 
-/** What is known about a request for its log line and its memory. */
-export interface Facts {
+/** A request in progress. Routing and guard add what they find. */
+export interface Context {
+  services: Services;
+  shares: Shares;
+  request: Request;
+  /** The latest time of the response, in milliseconds of `performance.now()`. */
+  deadline: number;
   /** Absent without valid credentials. */
   caller?: Caller;
+  log: RequestLog;
+}
+
+/** A request whose path and method are those of an operation. */
+export interface Routed extends Context {
+  url: URL;
+  /** Such as `PUT /licenses/{id}`. */
+  operation: string;
+  /** The pattern of the path guarantees those that the path names. */
+  params: PathParameters;
+}
+
+/** The fields of a request's log line that only some requests have. */
+export interface RequestLog {
   api_key?: string;
   /** The ignored fields of the body. The response lists them too. */
   ignored_fields?: string[];
 }
 
-/** The memory that requests share. */
-export interface Memory {
-  bodies: MemoryBudget;
-  /** Long responses that clients have not read yet. */
-  answers: MemoryBudget;
-}
-
-/** A request with an authenticated caller. */
-export interface Authenticated extends Context {
-  /** Database operations for the caller's organization, until the deadline. */
-  database: Queries;
-}
-
 /** The contents of a `Response`. The body is JSON text, or bytes shared by responses. */
-export interface Answer {
+export interface HandlerResponse {
   status: number;
   body?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 }
 
-export type Handler<C extends Context = Context> = (
+export type Handler<C extends Context = Routed> = (
   context: C,
-) => Answer | Promise<Answer>;
+) => HandlerResponse | Promise<HandlerResponse>;

@@ -1,10 +1,17 @@
-/** The response headers that a page may read. */
-const EXPOSED =
-  "API-Version, ETag, Idempotent-Replayed, Ignored-Fields, Link, Location, Retry-After, Server-Timing, X-Request-Id";
+import {
+  REQUEST_HEADERS,
+  RESPONSE_HEADERS,
+} from "../schema/openapi/headers.ts";
+
+/** The response headers that a page may read: all that the API describes. */
+const EXPOSED = Object.keys(RESPONSE_HEADERS)
+  .filter((name) => !name.startsWith("Access-Control-"))
+  .sort().join(", ");
 
 /** The request headers that a page may send. */
-const ALLOWED =
-  "Accept-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Api-Key, X-Organization-Id, X-Request-Id";
+const ALLOWED = ["Authorization", "X-Api-Key", "X-Organization-Id"]
+  .concat("Content-Type", Object.keys(REQUEST_HEADERS))
+  .sort().join(", ");
 
 /** The time that browsers cache a preflight, in seconds. They cap it at two hours. */
 const MAX_AGE = "7200";

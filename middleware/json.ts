@@ -14,12 +14,6 @@ const MAX_LONG_NUMBERS = 10_000;
  */
 const SUSPECT = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
 
-/** The strings and the numbers of a valid JSON text. */
-const SCALAR = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
-
-/** The unguessable prefix of strings that stand for inexact numbers. */
-const MARK = crypto.randomUUID();
-
 /**
  * Parses JSON (RFC 8259) in linear time. A number that JavaScript cannot represent
  * exactly becomes a raw number (`JSON.rawJSON`) with its original digits. Throws
@@ -27,8 +21,19 @@ const MARK = crypto.randomUUID();
  */
 export function parseJson(text: string): unknown {
   checkShape(text);
-  const value = parse(text);
-  return SUSPECT.test(text) ? withRawNumbers(text, value) : value;
+  try {
+    // A reviver takes ten times as long.
+    return JSON.parse(text, SUSPECT.test(text) ? exactNumbers() : undefined);
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
+    const [where = ""] = /\(line \d+ column \d+\)/.exec(String(cause)) ?? [];
+    throw invalidJson(
+      text.trim()
+        ? `The body is not valid JSON ${where}`.trimEnd()
+        : "The body is empty: expected JSON",
+      cause,
+    );
+  }
 }
 
 export function invalidJson(message: string, cause?: unknown): ApiError {
@@ -64,48 +69,20 @@ function checkShape(text: string): void {
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const [where = ""] = /\(line \d+ column \d+\)/.exec(String(cause)) ?? [];
-    throw invalidJson(
-      text.trim()
-        ? `The body is not valid JSON ${where}`.trimEnd()
-        : "The body is empty: expected JSON",
-      cause,
-    );
-  }
-}
-
-/** Replaces inexact numbers. A reviver with source text access takes ten times as long. */
-function withRawNumbers(text: string, value: unknown): unknown {
-  const inexact: string[] = [];
+/** A reviver that keeps the digits of inexact numbers. */
+function exactNumbers() {
   let long = 0;
-  const marked = text.replace(SCALAR, (scalar) => {
-    if (scalar.startsWith('"') || !SUSPECT.test(scalar)) return scalar;
+  return (_name: string, value: unknown, context?: { source?: string }) => {
+    const { source } = context!;
+    if (typeof value !== "number" || !SUSPECT.test(source!)) return value;
     if (++long > MAX_LONG_NUMBERS) {
       throw invalidJson(
         `The body has more than ${MAX_LONG_NUMBERS} numbers of more than 15 digits`,
       );
     }
-    if (decimal(scalar) === decimal(String(Number(scalar)))) return scalar;
-    return `"${MARK}${inexact.push(scalar) - 1}"`;
-  });
-  return inexact.length === 0 ? value : unmarked(JSON.parse(marked), inexact);
-}
-
-function unmarked(value: unknown, inexact: string[]): unknown {
-  if (typeof value === "string" && value.startsWith(MARK)) {
-    return JSON.rawJSON(inexact[Number(value.slice(MARK.length))]!);
-  }
-  if (typeof value === "object" && value !== null) {
-    for (const [key, inner] of Object.entries(value)) {
-      const restored = unmarked(inner, inexact);
-      if (restored !== inner) Reflect.set(value, key, restored);
-    }
-  }
-  return value;
+    const isExact = decimal(source!) === decimal(String(value));
+    return isExact ? value : JSON.rawJSON(source!);
+  };
 }
 
 /** The canonical form of a decimal number: its significant digits and the exponent. */

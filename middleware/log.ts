@@ -1,3 +1,4 @@
+import { pause, withDeadline } from "../db/connections/deadline.ts";
 import { escapeControls } from "../schema/control_characters.ts";
 import { LOG_LEVELS } from "../schema/config.ts";
 
@@ -34,4 +35,90 @@ export function errorFields(thrown: unknown): unknown {
     : error.stack?.split("\n").map((line) => line.trim())
       .filter((line) => line.startsWith("at ")).slice(0, 4);
   return { name, code, constraint_name, routine, at };
+}
+
+/** Characters that may wait for a blocked stream. */
+const MAX_WAITING = 1_048_576;
+
+/** The interval between writes: writing lines together is cheaper. */
+const WRITE_INTERVAL_MS = 50;
+
+/** The time limit of a flush. */
+const FLUSH_MS = 500;
+
+/** An output that never blocks, never throws and uses bounded memory. */
+export interface Output {
+  /** Queues whole lines. They are dropped if too many wait or the stream fails. */
+  write(lines: string): void;
+  /** Waits until every line is written or dropped. Returns false after half a second. */
+  flush(): Promise<boolean>;
+}
+
+/**
+ * An output to a stream such as `Deno.stdout`. When the stream recovers from a
+ * failure, a log line reports the number of dropped lines.
+ */
+export function openOutput(
+  stream: { write(bytes: Uint8Array): Promise<number> },
+): Output {
+  let waiting = "";
+  let dropped = 0;
+  /** Whether the last write failed within a line. */
+  let isTorn = false;
+  let writing: Promise<void> | undefined;
+
+  /** Writes one batch at a time: a write to an unread pipe never ends. */
+  async function writeAll(): Promise<void> {
+    do {
+      await pause(WRITE_INTERVAL_MS);
+      const [lines, lost] = [waiting, dropped];
+      [waiting, dropped] = ["", 0];
+      if (await send(report(lost) + lines)) continue;
+      dropped += lost + countLines(lines);
+      break;
+    } while (waiting || dropped > 0);
+    writing = undefined;
+  }
+
+  async function send(text: string): Promise<boolean> {
+    const bytes = new TextEncoder().encode((isTorn ? "\n" : "") + text);
+    let sent = 0;
+    try {
+      while (sent < bytes.length) {
+        sent += await stream.write(bytes.subarray(sent));
+      }
+      isTorn = false;
+      return true;
+    } catch {
+      isTorn ||= sent > 0;
+      return false;
+    }
+  }
+
+  return {
+    write(lines) {
+      if (waiting.length + lines.length <= MAX_WAITING) waiting += lines;
+      else dropped += countLines(lines);
+      writing ??= writeAll();
+    },
+    async flush() {
+      if (waiting || dropped > 0) writing ??= writeAll();
+      if (!writing) return true;
+      const written = writing.then(() => true);
+      const late = () => new Error("The stream is blocked");
+      return await withDeadline(performance.now() + FLUSH_MS, written, late)
+        .catch(() => false);
+    },
+  };
+}
+
+/** The log line for this number of dropped lines. */
+function report(lines: number): string {
+  return lines === 0
+    ? ""
+    : logLine("warn", { message: "Log lines were dropped", lines });
+}
+
+function countLines(text: string): number {
+  return text.split("\n").length - 1;
 }

@@ -1,4 +1,5 @@
 import { pause } from "../db/connections/deadline.ts";
+import type { Caller } from "../db/connections/fair_share.ts";
 import { Queue } from "../db/connections/queue.ts";
 import type { Context } from "./context.ts";
 
@@ -7,6 +8,9 @@ const LONG_TEXT = 32_768;
 
 /** The time after which work that can be divided ends its turn, in milliseconds. */
 const TURN_MS = 10;
+
+/** A request whose caller is known. */
+type Admitting = Context & { caller: Caller };
 
 /**
  * Parses and validates long bodies one at a time, and yields to other requests in
@@ -20,19 +24,19 @@ export class ParseQueue {
    * `SERVICE_UNAVAILABLE` at the request's deadline.
    */
   async run<T>(
-    { facts, deadline }: Context,
+    { caller, deadline }: Admitting,
     text: string,
     work: () => T,
   ): Promise<T> {
     if (text.length < LONG_TEXT) return work();
-    using _turn = await this.#queue.enter(facts.caller!, "long", deadline);
+    using _turn = await this.#queue.enter(caller, "long", deadline);
     await pause(1);
     return work();
   }
 
   /** The results of `work` for each item, in as many turns as needed. */
   async map<T, R>(
-    context: Context,
+    context: Admitting,
     text: string,
     items: readonly T[],
     work: (item: T) => R,

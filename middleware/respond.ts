@@ -1,16 +1,22 @@
 import { Buffer } from "node:buffer";
-import { ApiError } from "../schema/errors.ts";
+import {
+  isDatabaseError,
+  isLockTimeout,
+  isTransient,
+} from "../db/connections/errors.ts";
+import { ApiError, unavailable } from "../schema/errors.ts";
 import { VERSIONS } from "../schema/versions.ts";
-import { CHUNK, streamBody } from "./answer_stream.ts";
-import type { Answer, Facts, Memory, Services } from "./context.ts";
-import { toApiError } from "./error_mapping.ts";
+import { isNotModified } from "./conditional.ts";
+import type { Context, HandlerResponse, Services, Shares } from "./context.ts";
 import { errorFields } from "./log.ts";
 import type { Reservation } from "./memory_budget.ts";
-import { pathOf } from "./http.ts";
-import { serverTiming, Stopwatch, type Timing } from "./timing.ts";
+import { pathOf, requestIdOf } from "./request.ts";
 
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
 const LONG = 131_072;
+
+/** The size of the chunks of a stream. */
+const CHUNK = 65_536;
 
 /** The logged length of a method. The server accepts methods of 100,000 characters. */
 const MAX_METHOD = 20;
@@ -23,40 +29,125 @@ const COMMON = {
 };
 
 /**
- * Turns the answer or the error of `handle` into a `Response` with the common
+ * Turns the response or the error of `handle` into a `Response` with the common
  * headers, and logs the request. Never throws.
  */
 export async function respond(
-  { services, memory }: { services: Services; memory: Memory },
+  { services, shares }: { services: Services; shares: Shares },
   request: Request,
-  handle: (facts: Facts, timing: Timing) => Answer | Promise<Answer>,
+  handle: (context: Context) => HandlerResponse | Promise<HandlerResponse>,
 ): Promise<Response> {
-  const { log, telemetry } = services;
   const started = performance.now();
-  const requestId = requestIdOf(request.headers);
+  const context: Context = {
+    services,
+    shares,
+    request,
+    deadline: started + services.deadlineMs,
+    log: {},
+  };
+  const requestId = requestIdOf(request);
   const isHead = request.method === "HEAD";
-  const facts: Facts = {};
-  const timing = { auth: new Stopwatch(), db: new Stopwatch() };
-  let answer: Answer;
+  let response: HandlerResponse;
   let reserved: Reservation | undefined;
   let error: ApiError | undefined;
   try {
-    answer = await handle(facts, timing);
-    if (!isHead && isLong(answer)) {
-      reserved = memory.answers.reserve(facts.caller, costOf(answer));
+    response = unlessNotModified(request, await handle(context));
+    if (!isHead && isLong(response)) {
+      reserved = shares.responses.reserve(context.caller, costOf(response));
     }
   } catch (thrown) {
     error = toApiError(thrown);
-    telemetry.failed(error.code);
-    answer = {
+    services.telemetry.failed(error.code);
+    response = {
       status: error.status,
       body: failure(error, requestId),
       headers: error.headers,
     };
   }
-  const { status, body = null } = answer;
-  const { caller, ...logged } = facts;
+  const { status, body = null } = response;
   const ms = performance.now() - started;
+  logRequest(context, { requestId, status, ms, error });
+  const sent = reserved && body !== null
+    ? streamBody(body, {
+      memory: reserved,
+      timeoutMs: services.sendTimeoutMs,
+      onTimeout: () =>
+        services.log("warn", {
+          message: "A client stopped reading its response",
+          request_id: requestId,
+        }),
+    })
+    : body;
+  const { ignored_fields } = context.log;
+  return new Response(isHead ? null : sent, {
+    status,
+    headers: {
+      "x-request-id": requestId,
+      "server-timing": `total;dur=${Math.round(ms * 100) / 100}`,
+      ...COMMON,
+      ...body !== null && { "content-type": "application/json; charset=utf-8" },
+      // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
+      ...body !== null && (isHead || reserved) &&
+        { "content-length": String(Buffer.byteLength(body)) },
+      ...ignored_fields && status < 400 &&
+        { "ignored-fields": ignored_fields.join(", ") },
+      ...response.headers,
+    },
+  });
+}
+
+/** The response, or 304 to a `GET` of what the client has already (RFC 9110, 15.4.5). */
+function unlessNotModified(
+  request: Request,
+  response: HandlerResponse,
+): HandlerResponse {
+  const { headers } = response;
+  const isGet = request.method === "GET" || request.method === "HEAD";
+  return isGet && headers?.etag && isNotModified(request, headers.etag)
+    ? { status: 304, headers }
+    : response;
+}
+
+/** The error for the client. Its cause keeps internal details for the log. */
+export function toApiError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause;
+  if (isLockTimeout(cause)) {
+    return unavailable("Another transaction holds a lock for too long", cause);
+  }
+  if (isTransient(cause)) {
+    return unavailable("The database is not available", cause);
+  }
+  if (isDatabaseError(cause)) {
+    return new ApiError(
+      "DATABASE_ERROR",
+      "The database could not complete the request",
+      { cause },
+    );
+  }
+  return new ApiError("INTERNAL_ERROR", "The request could not be completed", {
+    cause,
+  });
+}
+
+/** Writes the line of a request, and at the level `debug` the reason of a refusal. */
+function logRequest(
+  { services: { log, telemetry }, request, caller, log: fields }: Context,
+  { requestId, status, ms, error }: {
+    requestId: string;
+    status: number;
+    ms: number;
+    error: ApiError | undefined;
+  },
+): void {
+  const cause = error && errorFields(error.cause);
+  if (error && status < 500) {
+    log("debug", {
+      message: "A request is refused",
+      request_id: requestId,
+      cause,
+      details: [...new Set(error.details.map(({ code }) => code))],
+    });
+  }
   log(status >= 500 ? "error" : "info", {
     request_id: requestId,
     method: request.method.slice(0, MAX_METHOD),
@@ -65,56 +156,11 @@ export async function respond(
     ms: Math.round(ms * 10) / 10,
     trace_id: telemetry.traceId(),
     organization_id: caller?.organizationId,
-    ...logged,
+    ...fields,
     ...error && { code: error.code },
     // The messages of these errors quote no client data.
-    ...error && status >= 500 &&
-      { message: error.message, cause: errorFields(error.cause) },
+    ...error && status >= 500 && { message: error.message, cause },
   });
-  const onTimeout = () =>
-    log("warn", {
-      message: "A client stopped reading its response",
-      request_id: requestId,
-    });
-  const sent = reserved && body !== null
-    ? streamBody(body, {
-      memory: reserved,
-      timeoutMs: services.sendTimeoutMs,
-      onTimeout,
-    })
-    : body;
-  return new Response(isHead ? null : sent, {
-    status,
-    headers: {
-      "x-request-id": requestId,
-      "server-timing": serverTiming(timing, ms),
-      ...COMMON,
-      ...body !== null && { "content-type": "application/json; charset=utf-8" },
-      // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
-      ...body !== null && (isHead || reserved) &&
-        { "content-length": String(Buffer.byteLength(body)) },
-      ...facts.ignored_fields && status < 400 &&
-        { "ignored-fields": facts.ignored_fields.join(", ") },
-      ...answer.headers,
-    },
-  });
-}
-
-function isLong({ body }: Answer): boolean {
-  return body !== undefined && body.length > LONG;
-}
-
-/** Shared bytes cost a response one chunk at a time. */
-function costOf({ body = "" }: Answer): number {
-  return typeof body === "string" ? Buffer.byteLength(body) : CHUNK;
-}
-
-/** The client's id if it is valid and not a misplaced API key, and a new one otherwise. */
-function requestIdOf(headers: Headers): string {
-  const given = headers.get("x-request-id");
-  return given && /^(?!cat_)[A-Za-z0-9._-]{1,128}$/i.test(given)
-    ? given
-    : crypto.randomUUID();
 }
 
 /**
@@ -140,4 +186,80 @@ function failure(
 ): string {
   const error = { code, message, details, request_id: requestId };
   return JSON.stringify({ success: false, error });
+}
+
+function isLong({ body }: HandlerResponse): boolean {
+  return body !== undefined && body.length > LONG;
+}
+
+/** Shared bytes cost a response one chunk at a time. */
+function costOf({ body = "" }: HandlerResponse): number {
+  return typeof body === "string" ? Buffer.byteLength(body) : CHUNK;
+}
+
+interface StreamOptions {
+  /** The memory that the response holds until its end. */
+  memory: Disposable;
+  /** The time limit for the client to read a chunk. */
+  timeoutMs: number;
+  onTimeout: () => void;
+}
+
+/**
+ * Streams a long response at the client's pace, and aborts it when the client
+ * stops reading. `Deno.serve` copies any other body, and keeps the copy until the
+ * connection closes.
+ */
+function streamBody(
+  body: string | Uint8Array,
+  { memory, timeoutMs, onTimeout }: StreamOptions,
+): ReadableStream<Uint8Array> {
+  const chunks = typeof body === "string" ? encodedChunks(body) : views(body);
+  let left = Buffer.byteLength(body);
+  let timer: ReturnType<typeof setTimeout>;
+
+  function end() {
+    clearTimeout(timer);
+    memory[Symbol.dispose]();
+  }
+
+  function waitForClient(stream: ReadableStreamDefaultController) {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      end();
+      onTimeout();
+      // Deno prints the reason on stderr, with a stack if it is an `Error`.
+      stream.error("A client stopped reading its response");
+    }, timeoutMs);
+  }
+
+  return new ReadableStream<Uint8Array>({
+    start: waitForClient,
+    pull(stream) {
+      const chunk = chunks.next().value!;
+      stream.enqueue(chunk);
+      left -= chunk.length;
+      if (left > 0) return waitForClient(stream);
+      end();
+      stream.close();
+    },
+    cancel: end,
+  }, { highWaterMark: 0 });
+}
+
+/** Encodes each chunk separately, so that no chunk keeps the others in memory. */
+function* encodedChunks(text: string): Generator<Uint8Array> {
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = from + CHUNK;
+    // Keeps surrogate pairs together.
+    if (/[\uD800-\uDBFF]/.test(text.charAt(to - 1))) to--;
+    yield Buffer.from(text.slice(from, to));
+  }
+}
+
+/** Chunks of a buffer that all responses share. */
+function* views(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += CHUNK) {
+    yield bytes.subarray(from, from + CHUNK);
+  }
 }

@@ -5,32 +5,25 @@ import {
   newKey,
   revokeOwnKey,
 } from "../db/access.ts";
-import { readBody } from "../middleware/body.ts";
-import type { Answer, Authenticated } from "../middleware/context.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
-import { NewApiKey, Revocation } from "../schema/api_key.ts";
+import type { NewApiKey, Revocation } from "../schema/api_key.ts";
 import { ApiError } from "../schema/errors.ts";
-import { readQuery } from "../schema/parameters.ts";
-import { ok } from "./handlers.ts";
+import { locationOf, ok } from "./responses.ts";
 
-/** The handlers of API keys. */
-export const KEY_HANDLERS = {
-  "GET /api-keys": list,
-  "POST /api-keys": create,
-  "GET /api-keys/{key_id}": get,
-  "DELETE /api-keys/{key_id}": revoke,
-};
+/* The handlers of API keys. */
 
-async function list({ database }: Authenticated): Promise<Answer> {
+export async function list({ database }: Admitted): Promise<HandlerResponse> {
   const keys = await database.scan(listKeys);
   return ok(JSON.stringify(keys.map(shown)));
 }
 
 /** The only response that contains the key itself. */
-async function create(context: Authenticated): Promise<Answer> {
-  const { database, services } = context;
-  using memory = context.memory.bodies.reserve(context.facts.caller);
-  const { body } = await readBody(context, NewApiKey, memory);
+export async function create(
+  context: Admitted<unknown, NewApiKey>,
+): Promise<HandlerResponse> {
+  const { database, body } = context;
   const expiresAt = body.expires_at;
   const { id, key, statement } = newKey({ ...body, expiresAt });
   const [, [stored]] = await database.write(statement, listedKey(id));
@@ -38,28 +31,29 @@ async function create(context: Authenticated): Promise<Answer> {
     status: 201,
     body: success(JSON.stringify({ ...shown(stored!), key })),
     headers: {
-      "location": `${services.apiPrefix}/api-keys/${id}`,
+      "location": locationOf(context, id),
       "cache-control": "no-store",
     },
   };
 }
 
-async function get({ params, database }: Authenticated): Promise<Answer> {
-  const [key] = await database.lookUp(listedKey(params.key_id!));
-  return oneKey(params.key_id!, key);
-}
-
-/** Revokes the key now, or at the query parameter `at`. */
-async function revoke(
-  { request, params, database }: Authenticated,
-): Promise<Answer> {
-  const { at } = readQuery(Revocation, new URL(request.url));
-  const id = params.key_id!;
-  const [, [key]] = await database.write(revokeOwnKey(id, at), listedKey(id));
+export async function get(
+  { database, params: { key_id: id } }: Admitted,
+): Promise<HandlerResponse> {
+  const [key] = await database.lookUp(listedKey(id));
   return oneKey(id, key);
 }
 
-function oneKey(id: string, key: ListedKey | undefined): Answer {
+/** Revokes the key now, or at the query parameter `at`. */
+export async function revoke(
+  { database, params: { key_id: id }, query }: Admitted<Revocation>,
+): Promise<HandlerResponse> {
+  const revocation = revokeOwnKey(id, query.at);
+  const [, [key]] = await database.write(revocation, listedKey(id));
+  return oneKey(id, key);
+}
+
+function oneKey(id: string, key: ListedKey | undefined): HandlerResponse {
   if (!key) throw new ApiError("NOT_FOUND", `No API key with id "${id}"`);
   return ok(JSON.stringify(shown(key)));
 }

@@ -1,83 +1,79 @@
 import { listChanges } from "../db/products/changes.ts";
+import { getProduct, getProductArray } from "../db/products/documents.ts";
 import { listProducts } from "../db/products/list.ts";
-import { getProduct } from "../db/products/documents.ts";
 import {
   createProduct,
   deleteProduct,
-  replaceArray,
+  replaceProductArray,
   updateProduct,
 } from "../db/products/write.ts";
-import type { Answer, Authenticated, Handler } from "../middleware/context.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
-import { ChangesParameters, cursorText } from "../schema/changes_query.ts";
-import { ProductParameters } from "../schema/list_query.ts";
-import { readQuery } from "../schema/parameters.ts";
-import { CreateProduct, pathBody, UpdateProduct } from "../schema/bodies.ts";
-import { ARRAYS } from "../schema/product.ts";
-import { batch } from "./batches.ts";
-import { creating, deleting, found, listing, updating } from "./handlers.ts";
+import { type ChangesQuery, cursorText } from "../schema/changes_query.ts";
+import type { ListQuery } from "../schema/list_query.ts";
+import type { Entry, ProductBody } from "../schema/bodies.ts";
+import type { ArrayName } from "../schema/product.ts";
+import { created, current, deletion, page } from "./responses.ts";
 
-/** The last two fields of a product's text. */
-const TERRITORIES = ',"product_territories":';
-const SALES_RIGHTS = ',"product_sales_rights":';
+/* The handlers of products (specification, 4), their territories and sales rights. */
 
-/** The handlers of products (specification, 4), their sales rights and territories. */
-export const PRODUCT_HANDLERS = {
-  "GET /products": listing(
-    ProductParameters,
-    ({ database }, query) => listProducts(database, query),
-  ),
-  "POST /products": creating("/products", CreateProduct, createProduct),
-  "GET /products/changes": changes,
-  "POST /products/batch": batch,
-  "GET /products/{id}": getting((product) => product),
-  "PUT /products/{id}": updating(UpdateProduct, updateProduct),
-  "DELETE /products/{id}": deleting(deleteProduct),
-  "GET /products/{id}/territories": getting((product) =>
-    between(product, TERRITORIES, SALES_RIGHTS)
-  ),
-  "PUT /products/{id}/territories": updating(
-    pathBody(ARRAYS.product_territories),
-    (database, id, ...args) =>
-      replaceArray(database, id, "product_territories", ...args),
-  ),
-  "GET /products/{id}/sales-rights": getting((product) =>
-    between(product, SALES_RIGHTS, "}")
-  ),
-  "PUT /products/{id}/sales-rights": updating(
-    pathBody(ARRAYS.product_sales_rights),
-    (database, id, ...args) =>
-      replaceArray(database, id, "product_sales_rights", ...args),
-  ),
-};
-
-/** Gets `show` of a product. The ETag is the product's, as `If-Match` requires. */
-function getting(
-  show: (product: string) => string,
-): Handler<Authenticated> {
-  return async (context) => {
-    const { database, params } = context;
-    const { product, etag } = await getProduct(database, params.id!);
-    return found(context, product, { show, etag });
-  };
+export async function list(
+  context: Admitted<ListQuery>,
+): Promise<HandlerResponse> {
+  return page(context, await listProducts(context.database, context.query));
 }
 
-/**
- * Cuts a value out of a product's text: parsing megabytes would delay other requests.
- * Searches from the end, because the value of a custom field may contain the same text.
- */
-function between(product: string, start: string, end: string): string {
-  return product.slice(
-    product.lastIndexOf(start) + start.length,
-    product.lastIndexOf(end),
-  );
+export async function create(
+  context: Admitted<unknown, ProductBody>,
+): Promise<HandlerResponse> {
+  const { database, body, keyed } = context;
+  return created(context, await createProduct(database, body, keyed));
 }
 
-async function changes(
-  { request, database }: Authenticated,
-): Promise<Answer> {
-  const query = readQuery(ChangesParameters, new URL(request.url));
+export async function get(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  const { product, etag } = await getProduct(database, params.id);
+  return current(product, etag);
+}
+
+export async function update(
+  { database, params, body, precondition }: Admitted<unknown, ProductBody>,
+): Promise<HandlerResponse> {
+  return current(await updateProduct(database, params.id, body, precondition));
+}
+
+export async function remove(
+  { database, params: { id }, precondition }: Admitted,
+): Promise<HandlerResponse> {
+  return deletion(id, await deleteProduct(database, id, precondition));
+}
+
+export async function follow(
+  { database, query }: Admitted<ChangesQuery>,
+): Promise<HandlerResponse> {
   const { changes, cursor, more } = await listChanges(database, query);
   const meta = { cursor: cursorText(cursor), more };
   return { status: 200, body: success(changes, meta) };
+}
+
+/** Gets an array of a product. The ETag is the product's, as `If-Match` requires. */
+export function getArray(
+  array: ArrayName,
+): (context: Admitted) => Promise<HandlerResponse> {
+  return async ({ database, params }) => {
+    const { entries, etag } = await getProductArray(database, params.id, array);
+    return current(entries, etag);
+  };
+}
+
+/** Replaces an array of a product, and returns the full product. */
+export function replaceArray(
+  array: ArrayName,
+): (context: Admitted<unknown, Entry[]>) => Promise<HandlerResponse> {
+  return async ({ database, params, body, precondition }) =>
+    current(
+      await replaceProductArray(database, params.id, array, body, precondition),
+    );
 }

@@ -18,6 +18,8 @@ export const NewApiKey = closedObject({
   )),
 });
 
+export type NewApiKey = v.InferOutput<typeof NewApiKey>;
+
 /** The query of `DELETE /api-keys/{key_id}`. */
 export const Revocation = v.object({
   at: described(
@@ -25,6 +27,8 @@ export const Revocation = v.object({
     v.optional(Time),
   ),
 });
+
+export type Revocation = v.InferOutput<typeof Revocation>;
 
 /** A key without its secret. */
 export const ApiKey = v.object({

@@ -70,11 +70,13 @@ const Body = v.custom<Record<string, unknown>>(
 /** The body of `POST /products/batch`. `validBody` validates each operation's body. */
 export const Batch = batch(Body, Body);
 
+export type Batch = v.InferOutput<typeof Batch>;
+
 /** `Batch` with the schemas of the operations' bodies, for the OpenAPI document. */
 export const DescribedBatch = batch(CreateProduct, UpdateProduct);
 
 /** An operation before its body is validated. */
-export type SentOperation = v.InferOutput<typeof Batch>["operations"][number];
+export type SentOperation = Batch["operations"][number];
 
 /** Validates a body as that of `POST /products` or `PUT /products/{id}`. */
 export function validBody(

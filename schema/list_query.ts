@@ -9,7 +9,7 @@ import {
   Uuids,
   wholeNumber,
 } from "./parameters.ts";
-import { ARRAYS, PRODUCT_TYPES, SCALARS } from "./product.ts";
+import { type ArrayName, ARRAYS, PRODUCT_TYPES, SCALARS } from "./product.ts";
 import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
 /** A filter of lists by the ids of records. */
@@ -74,8 +74,6 @@ export type Sort = typeof SORTS[number];
 
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
-
-type ArrayName = keyof typeof ARRAYS;
 
 /** The arrays that a list can embed, in the order of responses. */
 export const INCLUDED = Object.entries<Rows>(ARRAYS)

@@ -12,13 +12,22 @@ import { codePoints, oneOf, Uuid } from "./values.ts";
  * Queries, and the schemas of their parameters, which parse text into values.
  */
 
+/** The schema of the parameters of a query. */
+export type QuerySchema = v.GenericSchema & {
+  readonly entries: Readonly<Record<string, v.GenericSchema>>;
+};
+
+/** The valid parameters of a query. */
+export type QueryOf<S extends QuerySchema> = v.InferOutput<S>;
+
 /**
  * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
  * repeated or invalid parameter.
  */
-export function readQuery<
-  const S extends v.GenericSchema & { entries: v.ObjectEntries },
->(parameters: S, { searchParams }: URL): v.InferOutput<S> {
+export function readQuery<const S extends QuerySchema>(
+  parameters: S,
+  { searchParams }: URL,
+): QueryOf<S> {
   const details: ErrorDetail[] = [];
   const given = new Map<string, string>();
   for (const [parameter, value] of searchParams) {

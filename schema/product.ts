@@ -386,3 +386,6 @@ export const ARRAYS = {
     publisher_name: words,
   }, { put: "tree", type: "SalesRights", path: "sales-rights", rule: WORLD }),
 } satisfies Fields;
+
+/** The name of an array of a product. */
+export type ArrayName = keyof typeof ARRAYS;

@@ -43,3 +43,5 @@ export type PageQuery = v.InferOutput<typeof PageParameters>;
 export const CodeParameters = v.object({
   code: described("The record with exactly this code.", v.optional(heading())),
 });
+
+export type CodeQuery = v.InferOutput<typeof CodeParameters>;

@@ -1,7 +1,9 @@
 import { ApiError } from "../../schema/errors.ts";
+import type { ArrayName } from "../../schema/product.ts";
 import {
   isOneOf,
   organization,
+  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
@@ -88,6 +90,34 @@ export async function getProduct(
   if (!built) throw notFound(id);
   if (built.is_storable) database.inBackground(...storeProducts([id]));
   return { product: built.product };
+}
+
+/**
+ * Returns an array of the product, with the product's entity tag. PostgreSQL cuts the
+ * array out: parsing megabytes here would delay other requests. Throws `NOT_FOUND`.
+ */
+export async function getProductArray(
+  database: Queries,
+  id: string,
+  array: ArrayName,
+): Promise<{ entries: string; etag: string }> {
+  const entries = raw(`(x.product::json -> '${array}')::text as entries`);
+  const [stored] = await database.lookUp(
+    sql<{ entries: string | null; etag: string }>`
+      select x.etag, ${entries} from (${storedProduct(id)}) x
+    `,
+  );
+  if (!stored) throw notFound(id);
+  const { entries: known, etag } = stored;
+  if (known !== null) return { entries: known, etag };
+  const [built] = await database.lookUp(
+    sql<{ product: string; is_storable: boolean; entries: string }>`
+      select x.product, x.is_storable, ${entries} from (${buildProduct(id)}) x
+    `,
+  );
+  if (!built) throw notFound(id);
+  if (built.is_storable) database.inBackground(...storeProducts([id]));
+  return { entries: built.entries, etag: etagOf(built.product) };
 }
 
 /** The error for a product that the organization does not have. */

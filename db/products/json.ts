@@ -10,7 +10,7 @@ import type {
   Shown,
   Values,
 } from "../../schema/fields.ts";
-import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
@@ -272,12 +272,12 @@ function linkedValue({ table, through, reference }: Linked): Statement {
 }
 
 /** The array of product `p`. */
-export function productArray(name: keyof typeof ARRAYS): Statement {
+export function productArray(name: ArrayName): Statement {
   return valueOf(name, ARRAYS[name], ARRAYS, PRODUCT);
 }
 
 /** The array of product `p` as lists show it. */
-export function listedArray(name: keyof typeof ARRAYS): Statement {
+export function listedArray(name: ArrayName): Statement {
   const array: Rows = ARRAYS[name];
   const { fields, inLists } = array;
   if (!Array.isArray(inLists)) return productArray(name);
@@ -348,7 +348,7 @@ export const newDetailsJson = detailsWith(({ path }) => path && raw("'[]'"));
 function detailsWith(
   known: (array: Rows) => Statement | undefined | "",
 ): Statement {
-  const names = Object.keys(ARRAYS) as (keyof typeof ARRAYS)[];
+  const names = Object.keys(ARRAYS) as ArrayName[];
   const fields = names.map((name, i) => {
     const label = raw(`'${i > 0 ? "," : ""}"${name}":'`);
     return sql`${label}, ${known(ARRAYS[name]) || productArray(name)}`;

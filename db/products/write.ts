@@ -2,7 +2,7 @@ import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, below } from "../../schema/errors.ts";
 import type { Field } from "../../schema/fields.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
-import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
   isOneOf,
   json,
@@ -105,10 +105,10 @@ export async function updateProduct(
 }
 
 /** Replaces an array at its own path, and returns the full product. Throws as `updateProduct` does. */
-export async function replaceArray(
+export async function replaceProductArray(
   database: Queries,
   id: string,
-  array: keyof typeof ARRAYS,
+  array: ArrayName,
   entries: readonly Entry[],
   precondition?: Precondition,
 ): Promise<string> {

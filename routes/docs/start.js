@@ -32,11 +32,6 @@ const ui = SwaggerUIBundle({
       });
     }
   },
-  // Behind a proxy, the scheme in the description may differ from the page's.
-  requestInterceptor(request) {
-    request.url = request.url.replace(/^https?:\/\/[^/]+/, location.origin);
-    return request;
-  },
 });
 
 document.addEventListener("click", ({ target }) => {

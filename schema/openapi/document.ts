@@ -1,20 +1,31 @@
 import { VERSIONS } from "../versions.ts";
 import {
+  type Failure,
+  failureReferences,
   failureResponses,
   failureSchemas,
+  failuresOf,
+  responseHeaders,
   tableOfCodes,
 } from "./error_responses.ts";
-import { RESPONSE_HEADERS } from "./headers.ts";
-import { bodySchemas, ref } from "./json_schema.ts";
+import { exampleBodies, exampleResponses } from "./examples.ts";
 import {
-  type Operation,
-  operationObject,
-  SECURITY,
-  TAGS,
-} from "./operation.ts";
-import { API, SERVICE } from "./operations.ts";
-import { sharedParameters } from "./query_parameters.ts";
+  REQUEST_HEADERS,
+  RESPONSE_HEADERS,
+  type ResponseHeader,
+} from "./headers.ts";
+import { bodySchemas, ref } from "./json_schema.ts";
+import type { Operation, Permission } from "./operation.ts";
+import {
+  pathParameters,
+  queryParameters,
+  sharedParameters,
+} from "./parameters.ts";
+import { PROSE, type Prose, TAGS } from "./prose.ts";
 import { SCHEMAS } from "./schemas.ts";
+import { expandTables } from "./tables.ts";
+
+type Described = Operation & Prose;
 
 const ABOUT =
   `The catalogue of one organization: its books, with prices, contributors, collections, collateral and rights.
@@ -25,8 +36,15 @@ An error has one of these codes:
 
 ${tableOfCodes()}`;
 
-/** The OpenAPI 3.1 document of the service at this origin and under this prefix, as JSON text. */
-export function openapiDocument(origin: string, prefix: string): string {
+/** The OpenAPI 3.1 document of the operations under this prefix, as JSON text. */
+export function openapiDocument(
+  operations: readonly Operation[],
+  prefix: string,
+): string {
+  const described = expandTables<Described>(
+    operations.map((operation) => ({ ...operation, ...PROSE[operation.id] })),
+  );
+  const failures = failuresOf(described);
   return JSON.stringify({
     openapi: "3.1.0",
     info: {
@@ -35,20 +53,18 @@ export function openapiDocument(origin: string, prefix: string): string {
       description: ABOUT,
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: origin + prefix }],
-    security: SECURITY,
+    // Relative to the URL of the document (OpenAPI 3.1, 4.8.5).
+    servers: [{ url: prefix || "/" }],
+    security: [{ apiKey: [] }, BEARER],
     tags: Object.entries(TAGS)
       .map(([name, description]) => ({ name, description })),
-    paths: {
-      ...pathsOf(API),
-      ...pathsOf(SERVICE, { servers: [{ url: origin }] }),
-    },
+    paths: pathItems(described, failures),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       parameters: sharedParameters(),
       headers: RESPONSE_HEADERS,
-      responses: failureResponses(),
-      schemas: bodySchemas({ ...SCHEMAS, ...failureSchemas() }),
+      responses: failureResponses(failures),
+      schemas: bodySchemas({ ...SCHEMAS, ...failureSchemas(failures) }),
     },
   });
 }
@@ -75,23 +91,65 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** The Path Item Objects of the operations, each with the fields of `common`. */
-function pathsOf(operations: Record<string, Operation>, common = {}) {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const [key, operation] of Object.entries(operations)) {
-    const [method, path] = key.split(" ") as [string, string];
-    paths[path] ??= {
-      ...common,
+const BEARER = { bearer: [], organization: [] };
+
+/** The security requirements that differ from those of the document. */
+const SECURITY: Partial<Record<Permission, object[]>> = {
+  administer: [BEARER],
+  none: [],
+};
+
+function pathItems(operations: Described[], failures: Failure[]) {
+  const items: Record<string, Record<string, unknown>> = {};
+  for (const operation of operations) {
+    const [method, path] = operation.key.split(" ") as [string, string];
+    items[path] ??= {
+      ...operation.isAtRoot && { servers: [{ url: "/" }] },
       ...path.includes("{") && { parameters: pathParameters(path) },
     };
-    paths[path][method.toLowerCase()] = operationObject(key, operation);
+    items[path][method.toLowerCase()] = operationObject(operation, failures);
   }
-  return paths;
+  return items;
 }
 
-function pathParameters(path: string) {
-  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => {
-    const isRecord = name === "id" && !path.startsWith("/products/");
-    return ref("parameters", isRecord ? "record_id" : name!);
-  });
+function operationObject(operation: Described, failures: Failure[]) {
+  const { key, permission, query, body, response, headers = [] } = operation;
+  const { status = 200 } = operation;
+  const requestHeaders = headers.filter((name) => name in REQUEST_HEADERS);
+  const ownHeaders = headers.filter((name) => name in RESPONSE_HEADERS);
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    description: operation.description,
+    tags: [operation.tag],
+    security: SECURITY[permission],
+    parameters: [
+      ...query ? queryParameters(query) : [],
+      ...["Accept-Version", "X-Request-Id", ...requestHeaders]
+        .map((name) => ref("parameters", name)),
+    ],
+    requestBody: body && {
+      required: true,
+      content: json(body, exampleBodies(key)),
+    },
+    responses: {
+      [status]: {
+        description: operation.returns,
+        headers: responseHeaders(ownHeaders as ResponseHeader[]),
+        ...status !== 204 && { content: json(response, exampleResponses(key)) },
+      },
+      ...requestHeaders.includes("If-None-Match") && {
+        304: {
+          description: "The client's copy is current.",
+          headers: responseHeaders(["ETag"]),
+        },
+      },
+      ...failureReferences(failures, operation),
+    },
+  };
+}
+
+function json(name?: string, examples?: object) {
+  const schema = name ? ref("schemas", name) : { type: "object" };
+  return { "application/json": { schema, examples } };
 }

@@ -1,10 +1,9 @@
 import { type ErrorCode, STATUS } from "../errors.ts";
 import { failure } from "./envelopes.ts";
 import { exampleFailures } from "./examples.ts";
-import { type ResponseHeader, responseHeaders } from "./headers.ts";
+import { COMMON_HEADERS, type ResponseHeader } from "./headers.ts";
 import { ref } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
-import { API, SERVICE } from "./operations.ts";
 
 /** The meaning of each code. */
 const WHEN: Record<ErrorCode, string> = {
@@ -74,39 +73,48 @@ const IMPLIED: Record<string, ErrorCode[]> = {
   "Idempotency-Key": ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
 };
 
-/** The errors of each operation, by status. Operations with equal codes share a response of this name. */
-const FAILURES = Object.entries<Operation>({ ...API, ...SERVICE })
-  .flatMap(([key, operation]) => failuresOf(key, operation));
+/** The errors of an operation with one status. Operations with equal codes share a response of this name. */
+export interface Failure {
+  operation: string;
+  status: number;
+  codes: ErrorCode[];
+  name: string;
+}
 
-function failuresOf(key: string, operation: Operation) {
-  const { tag, body, requestHeaders = [], errors = [] } = operation;
-  const parts = [
-    "request",
-    ...tag === "Service" ? [] : ["credentials"],
-    ...key.includes("{") ? ["path"] : [],
-    ...body ? ["body"] : [],
-    ...requestHeaders,
-  ];
-  const possible = [...parts.flatMap((part) => IMPLIED[part] ?? []), ...errors];
-  const codes = (Object.keys(STATUS) as ErrorCode[])
-    .filter((code) => possible.includes(code));
-  const groups = Map.groupBy(codes, (code) => STATUS[code]);
-  return Array.from(groups, ([status, codes]) => (
-    { operation: key, status, codes, name: codes.join("-or-") }
-  ));
+/** The errors of each operation, by status. */
+export function failuresOf(operations: readonly Operation[]): Failure[] {
+  return operations.flatMap(({ key, permission, body, headers, errors }) => {
+    const parts = [
+      "request",
+      ...permission === "none" ? [] : ["credentials"],
+      ...key.includes("{") ? ["path"] : [],
+      ...body ? ["body"] : [],
+      ...headers ?? [],
+    ];
+    const possible = [
+      ...parts.flatMap((part) => IMPLIED[part] ?? []),
+      ...errors ?? [],
+    ];
+    const codes = (Object.keys(STATUS) as ErrorCode[])
+      .filter((code) => possible.includes(code));
+    const groups = Map.groupBy(codes, (code) => STATUS[code]);
+    return Array.from(groups, ([status, codes]) => (
+      { operation: key, status, codes, name: codes.join("-or-") }
+    ));
+  });
 }
 
 /** References to the responses to the errors of an operation, by status. */
-export function failureReferences(key: string) {
-  const own = FAILURES.filter(({ operation }) => operation === key);
+export function failureReferences(failures: Failure[], { key }: Operation) {
+  const own = failures.filter(({ operation }) => operation === key);
   return Object.fromEntries(
     own.map(({ status, name }) => [status, ref("responses", name)]),
   );
 }
 
 /** The Response Objects that `failureReferences` refers to, by name. */
-export function failureResponses() {
-  return Object.fromEntries(FAILURES.map(({ name, codes }) => [name, {
+export function failureResponses(failures: Failure[]) {
+  return Object.fromEntries(failures.map(({ name, codes }) => [name, {
     description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join("\n\n"),
     headers: responseHeaders(codes.flatMap((code) => HEADERS[code] ?? [])),
     content: {
@@ -114,7 +122,7 @@ export function failureResponses() {
         schema: ref("schemas", name),
         examples: exampleFailures(({ operation, response }) =>
           codes.includes(response.error.code) &&
-          FAILURES.some((failure) =>
+          failures.some((failure) =>
             failure.name === name && failure.operation === operation
           )
         ),
@@ -124,8 +132,14 @@ export function failureResponses() {
 }
 
 /** The schemas of the bodies of these responses, under the same names. */
-export function failureSchemas() {
+export function failureSchemas(failures: Failure[]) {
   return Object.fromEntries(
-    FAILURES.map(({ name, codes }) => [name, failure(codes)]),
+    failures.map(({ name, codes }) => [name, failure(codes)]),
   );
+}
+
+/** References to the common response headers and to these. */
+export function responseHeaders(own: readonly ResponseHeader[]) {
+  const names = [...Object.keys(COMMON_HEADERS), ...own];
+  return Object.fromEntries(names.map((name) => [name, ref("headers", name)]));
 }

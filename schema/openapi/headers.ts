@@ -1,5 +1,5 @@
 import { VERSIONS } from "../versions.ts";
-import { type JsonSchema, ref } from "./json_schema.ts";
+import type { JsonSchema } from "./json_schema.ts";
 
 /** Headers of requests, by name. */
 export const REQUEST_HEADERS = {
@@ -26,7 +26,7 @@ export const REQUEST_HEADERS = {
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
 /** Headers that every response may have. */
-const COMMON = {
+export const COMMON_HEADERS = {
   "X-Request-Id": required("The id of this request in the log.", {
     pattern: "^[A-Za-z0-9._-]{1,128}$",
   }),
@@ -42,7 +42,7 @@ const COMMON = {
     },
   ),
   "Server-Timing": required(
-    "Time spent on parts of the request (W3C Server Timing).",
+    "The time that the service took, in milliseconds (W3C Server Timing).",
   ),
   "Access-Control-Allow-Origin": header(
     "The origin of the page, if it may read responses.",
@@ -54,7 +54,7 @@ const COMMON = {
 
 /** Headers of responses, by name. */
 export const RESPONSE_HEADERS = {
-  ...COMMON,
+  ...COMMON_HEADERS,
   "ETag": required("A strong entity tag (RFC 9110, 8.8.3).", {
     pattern: '^"[^"]+"$',
   }),
@@ -83,12 +83,6 @@ export const RESPONSE_HEADERS = {
 };
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
-
-/** References to the common response headers and to these. */
-export function responseHeaders(own: readonly ResponseHeader[]) {
-  const names = [...Object.keys(COMMON), ...own];
-  return Object.fromEntries(names.map((name) => [name, ref("headers", name)]));
-}
 
 function header(description: string, schema: JsonSchema = {}) {
   return { description, schema: { type: "string", ...schema } };

@@ -1,104 +1,82 @@
 import type * as v from "valibot";
+import { Batch } from "../batch.ts";
 import type { ErrorCode } from "../errors.ts";
-import { exampleBodies, exampleResponses } from "./examples.ts";
-import { failureReferences } from "./error_responses.ts";
-import {
-  type RequestHeader,
-  type ResponseHeader,
-  responseHeaders,
-} from "./headers.ts";
-import { ref } from "./json_schema.ts";
-import { parameterObjects, type SharedParameter } from "./query_parameters.ts";
-import type { SchemaName } from "./schemas.ts";
+import type { QuerySchema } from "../parameters.ts";
+import type { Entry } from "../bodies.ts";
+import { type OwnTable, pathOfTable, type SharedTable } from "../records.ts";
+import { UUID_PATTERN } from "../values.ts";
+import type { RequestHeader, ResponseHeader } from "./headers.ts";
+import type { OperationId } from "./prose.ts";
+import { type SchemaName, SCHEMAS } from "./schemas.ts";
+import { forTable, TABLES_IN_PATH } from "./tables.ts";
 
-/** The groups of operations, with their descriptions. */
-export const TAGS = {
-  "Products": "The books of the organization.",
-  "Rights and supply":
-    "The territories, sales rights, suppliers and prices of a product (ONIX blocks 4 and 6).",
-  "References":
-    "The organization's records that products refer to. All have the same operations.",
-  "Code lists": "The ids and codes shared by all organizations.",
-  "API keys":
-    "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
-  "Service": "The service itself.",
-};
+/** What a caller must be permitted to do. An operation with `none` needs no credentials. */
+export type Permission = "none" | "read" | "write" | "administer";
 
-type Tag = keyof typeof TAGS;
-
-const BEARER = { bearer: [], organization: [] };
-
-/** The default security requirements. `SECURITY_OF` overrides them by tag. */
-export const SECURITY = [{ apiKey: [] }, BEARER];
-
-const SECURITY_OF: Partial<Record<Tag, object[]>> = {
-  "API keys": [BEARER],
-  "Service": [],
-};
-
-/** An operation. `operationObject` derives the rest from its method, path and tag. */
+/** An operation of the API: what routes, guard and the OpenAPI document know of it. */
 export interface Operation {
-  operationId: string;
-  summary: string;
-  description?: string;
-  tag: Tag;
-  /** The names of shared parameters, or a schema of all parameters. */
-  query?: SharedParameter[] | { entries: v.ObjectEntries };
-  requestHeaders?: RequestHeader[];
-  body?: SchemaName;
-  /** 200 by default. */
+  /** Method and path, such as `GET /products/{id}`. */
+  key: OperationKey;
+  /** The `operationId`. The prose of the OpenAPI document has the same key. */
+  id: OperationId;
+  permission: Permission;
+  /** Whether the path is outside the API prefix. */
+  isAtRoot?: boolean;
+  /** The parameters of the query. Without it, the query must be empty. */
+  query?: QuerySchema;
+  body?: BodyName;
+  /** The headers of the request and of the successful response, besides those of all. */
+  headers?: (RequestHeader | ResponseHeader)[];
+  /** The status of success. The default is 200. */
   status?: 201 | 204;
-  /** The description of the successful response. */
-  returns: string;
   /** The schema of the response body. Default: any JSON object, or none with 204. */
-  response?: SchemaName;
-  headers?: ResponseHeader[];
+  response?: SchemaName | `{${"Record" | "Code"}}Record${"" | "s"}Response`;
   /** Errors besides those that the other fields imply. */
   errors?: ErrorCode[];
 }
 
-/** The Operation Object of an operation, by its method and path. */
-export function operationObject(key: string, operation: Operation) {
-  const { operationId, summary, description, tag, body, response } = operation;
-  const { query = [], requestHeaders = [], headers = [] } = operation;
-  const { status = 200 } = operation;
-  const isConditional = requestHeaders.includes("If-None-Match");
-  return {
-    operationId,
-    summary,
-    description,
-    tags: [tag],
-    security: SECURITY_OF[tag],
-    parameters: [
-      ...Array.isArray(query) ? query.map(shared) : parameterObjects(query),
-      ...["Accept-Version", "X-Request-Id", ...requestHeaders].map(shared),
-    ],
-    requestBody: body && {
-      required: true,
-      content: json(body, exampleBodies(key)),
-    },
-    responses: {
-      [status]: {
-        description: operation.returns,
-        headers: responseHeaders(isConditional ? ["ETag"] : headers),
-        ...status !== 204 && { content: json(response, exampleResponses(key)) },
-      },
-      ...isConditional && {
-        304: {
-          description: "The client's copy is current.",
-          headers: responseHeaders(["ETag"]),
-        },
-      },
-      ...failureReferences(key),
-    },
-  };
+export type OperationKey = `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`;
+
+/** The syntax of each path parameter, as a regular expression. A path with another value is unknown. */
+export const PATH_PARAMETERS: Record<keyof PathParameters, string> = {
+  id: UUID_PATTERN,
+  product_id: UUID_PATTERN,
+  number: "[1-9][0-9]{0,2}",
+  key_id: "[0-9a-z]{12}",
+  records: segmentsOf("records"),
+  codes: segmentsOf("codes"),
+};
+
+/** The parameters of a path, with the tables of records by their names. */
+export interface PathParameters {
+  id: string;
+  product_id: string;
+  number: string;
+  key_id: string;
+  records: OwnTable;
+  codes: SharedTable;
 }
 
-function shared(parameter: string) {
-  return ref("parameters", parameter);
+function segmentsOf(parameter: string): string {
+  return TABLES_IN_PATH[parameter]!.map((table) => pathOfTable(table).slice(1))
+    .join("|");
 }
 
-function json(name?: SchemaName, examples?: object) {
-  const schema = name ? ref("schemas", name) : { type: "object" };
-  return { "application/json": { schema, examples } };
+/** Each operation of a batch is validated by itself, so `Batch` does not contain their schemas. */
+const BODIES = { ...SCHEMAS, Batch };
+
+/** The name of a body's schema. */
+export type BodyName =
+  | keyof typeof BODIES
+  | `${"Create" | "Update"}{Record}`;
+
+/** A valid body. */
+export type BodyOf<N extends BodyName> = N extends keyof typeof BODIES
+  ? v.InferOutput<typeof BODIES[N]>
+  : Entry;
+
+/** The schema that validates a body, which may be that of a record of the table. */
+export function bodySchema(name: BodyName, table?: OwnTable): v.GenericSchema {
+  const named = table ? forTable(name, table) : name;
+  return BODIES[named as keyof typeof BODIES];
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { API_KEY } from "../../db/access.ts";
 import { uuidv7 } from "../../db/uuid.ts";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { assertDetails } from "../support/client/expect.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { countingReads } from "../support/app/counting.ts";
 import { withoutRequestId } from "../support/client/expect.ts";
@@ -65,6 +65,28 @@ Deno.test("A Bearer token", async (t) => {
         (await withToken(token, ` ${org.id.toUpperCase()} `)).body.meta.total,
         1,
       );
+    },
+  );
+
+  await t.step(
+    "is logged with the reason of its refusal at debug",
+    async () => {
+      const lines: Record<string, unknown>[] = [];
+      const handler = app.variant({
+        log: (level, fields) => lines.push({ level, ...fields }),
+      });
+      const expired = hmacToken(SECRET, claims({ exp: 1 }));
+
+      const { status } = await send(handler, PRODUCTS, {
+        headers: { authorization: `Bearer ${expired}`, "x-request-id": "late" },
+      });
+
+      assertEquals(status, 401);
+      const [reason, line] = lines;
+      assertEquals([reason!.level, reason!.request_id], ["debug", "late"]);
+      assertEquals((reason!.cause as { code: string }).code, "ERR_JWT_EXPIRED");
+      assertEquals([line!.level, line!.code], ["info", "UNAUTHORIZED"]);
+      assert(!("cause" in line!));
     },
   );
 

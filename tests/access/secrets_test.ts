@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { assertHas } from "../support/client/expect.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, send, SETTINGS } from "../support/app/harness.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { claims, encoded, hmacToken, inSeconds } from "../support/app/jwt.ts";
 

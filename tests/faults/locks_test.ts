@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_WAITING } from "../../db/connections/queue.ts";
 import { raw } from "../../db/connections/sql.ts";
-import { toApiError } from "../../middleware/error_mapping.ts";
+import { toApiError } from "../../middleware/respond.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 import { script } from "../support/sql/script.ts";

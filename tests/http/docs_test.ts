@@ -1,6 +1,4 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Context } from "../../middleware/context.ts";
-import { createDescription } from "../../routes/docs.ts";
 import { type App, openApp } from "../support/app/harness.ts";
 import { runTool } from "../support/app/tools.ts";
 
@@ -97,20 +95,6 @@ Deno.test("GET /docs", async (t) => {
     ignore: !await isFile(CHROMIUM),
     fn: () => browse(app),
   });
-});
-
-Deno.test("GET /openapi.json keeps the descriptions of 16 origins", async () => {
-  const description = createDescription("/api");
-  const bodyFor = async (port: number) => {
-    const request = new Request(`http://catalogue.test:${port}/openapi.json`);
-    return (await description({ request } as Context)).body;
-  };
-  const ports = Array.from({ length: 16 }, (_, i) => 8000 + i);
-  const first = await Promise.all(ports.map(bodyFor));
-
-  const again = await Promise.all(ports.map(bodyFor));
-
-  assert(again.every((body, i) => body === first[i]));
 });
 
 async function browse(app: App): Promise<void> {

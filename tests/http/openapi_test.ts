@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   OWN_TABLES,
   pathOfTable,
@@ -24,7 +24,7 @@ Deno.test("GET /openapi.json", async (t) => {
 
     assertEquals(response.status, 200);
     assertEquals(document.openapi, "3.1.0");
-    assertEquals(document.servers, [{ url: "http://catalogue.test/api" }]);
+    assertEquals(document.servers, [{ url: "/api" }]);
     assertEquals(Object.keys(document.paths), [
       "/products",
       "/products/changes",
@@ -65,42 +65,35 @@ Deno.test("GET /openapi.json", async (t) => {
   });
 
   await t.step("has the prefix of the service in servers", async () => {
-    const handler = app.variant({ apiPrefix: "/v1/catalogue" });
+    for (const apiPrefix of ["/v1/catalogue", ""]) {
+      const handler = app.variant({ apiPrefix });
 
-    const response = await handler(
-      new Request("http://catalogue.test/v1/catalogue/openapi.json"),
-    );
+      const response = await handler(
+        new Request(`http://catalogue.test${apiPrefix}/openapi.json`),
+      );
 
-    assertEquals((await response.json()).servers, [
-      { url: "http://catalogue.test/v1/catalogue" },
-    ]);
+      const { servers, paths } = await response.json();
+      assertEquals(servers, [{ url: apiPrefix || "/" }]);
+      assertEquals(paths["/health/live"].servers, [{ url: "/" }]);
+    }
   });
 
-  await t.step("names the origin of the request", async () => {
-    const ask = async (url: string, headers: HeadersInit = {}) => {
-      const response = await app.handler(new Request(url, { headers }));
-      const { servers, paths } = await response.json();
-      assertEquals(paths["/health/live"].servers, [
-        { url: new URL(servers[0].url).origin },
-      ]);
-      return [servers[0].url, response.headers.get("etag")];
-    };
-    const path = "/api/openapi.json";
+  await t.step("is the same for every origin", async () => {
+    const requests = [
+      new Request("http://catalogue.test/api/openapi.json"),
+      new Request("http://127.0.0.1:8000/api/openapi.json", {
+        headers: { "x-forwarded-proto": "https" },
+      }),
+    ];
 
-    const [here, etag] = await ask(`http://catalogue.test${path}`);
-    const [port, otherEtag] = await ask(`http://127.0.0.1:8000${path}`);
-    const [secure] = await ask(`http://catalogue.test${path}`, {
-      "x-forwarded-proto": "https",
-    });
-    const [odd] = await ask(`http://catalogue.test${path}`, {
-      "x-forwarded-proto": "javascript",
-    });
+    const [first, second] = await Promise.all(
+      requests.map(async (request) => {
+        const response = await app.handler(request);
+        return [response.headers.get("etag"), await response.text()];
+      }),
+    );
 
-    assertEquals(here, "http://catalogue.test/api");
-    assertEquals(port, "http://127.0.0.1:8000/api");
-    assertEquals(secure, "https://catalogue.test/api");
-    assertEquals(odd, here);
-    assertNotEquals(etag, otherEtag);
+    assertEquals(first, second);
   });
 
   await t.step("passes the linter without a warning", async () => {

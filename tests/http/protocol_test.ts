@@ -234,7 +234,7 @@ Deno.test("The protocol", async (t) => {
   });
 
   await t.step("uses the configured prefix, or none", async () => {
-    for (const apiPrefix of ["", "/v1/catalogue"]) {
+    for (const apiPrefix of ["", "/v1/catalogue", "/v1.0/a~b-c_d"]) {
       const handler = app.variant({ apiPrefix });
 
       const created = await send(handler, `${apiPrefix}/products`, {
@@ -248,8 +248,10 @@ Deno.test("The protocol", async (t) => {
 
       assertEquals(created.status, 201);
       assertEquals(got.status, 200);
-      const elsewhere = await send(handler, path, { headers: asWriter });
-      assertEquals(elsewhere.status, 404);
+      for (const other of [path, "/v1x0/a~b-c_d/products"]) {
+        const elsewhere = await send(handler, other, { headers: asWriter });
+        assertEquals(elsewhere.status, 404);
+      }
     }
   });
 

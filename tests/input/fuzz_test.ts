@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createTokenVerifier } from "../../middleware/token.ts";
+import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openApp } from "../support/app/harness.ts";
 import { HOSTILE } from "../support/data/hostile_strings.ts";

@@ -22,7 +22,7 @@ const LAYERS = [
 const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/connections\/embedded\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
-  "jose": /^middleware\/(token|jwks)\.ts$/,
+  "jose": /^middleware\/jwt\.ts$/,
   "postgres": /^db\/connections\/connection\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { logLine } from "../../middleware/log.ts";
-import { openOutput } from "../../middleware/output.ts";
+import { logLine, openOutput } from "../../middleware/log.ts";
 import { eventually } from "../support/app/eventually.ts";
 
 Deno.test("An output", async (t) => {

@@ -25,7 +25,7 @@ export interface App extends AsyncDisposable {
   handler: (request: Request) => Promise<Response>;
   /** The same service and database, with parts of the service replaced. */
   variant(services: Partial<Services>): App["handler"];
-  /** Every line that the service logged. */
+  /** Every line that the service logged at the default level. */
   logged: Record<string, unknown>[];
   /** SQL without the service, to prepare or inspect data. */
   sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
@@ -69,7 +69,7 @@ export async function openApp(
     createHandler({
       database,
       log(level, fields) {
-        logged.push({ level, ...fields });
+        if (level !== "debug") logged.push({ level, ...fields });
         const secret = SECRETS.foundIn(fields);
         if (secret) leaked.push(`${secret}… in ${JSON.stringify(fields)}`);
       },

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import * as jose from "jose";
-import { createTokenVerifier } from "../../../middleware/token.ts";
+import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import { ApiError, type ErrorCode } from "../../../schema/errors.ts";
 import { claims } from "./jwt.ts";
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { OPERATIONS } from "../../../routes/operations.ts";
 import { openapiDocument } from "../../../schema/openapi/document.ts";
 import type { Reply } from "./envelope.ts";
 import { addFormats, Ajv2020 } from "../app/packages.ts";
@@ -8,7 +9,7 @@ type Json = any;
 
 /** The service's OpenAPI document with closed objects: an undocumented field is an error. */
 const DOCUMENT: Json = JSON.parse(
-  openapiDocument("http://catalogue.test", "/api"),
+  openapiDocument(OPERATIONS, "/api"),
   (_, value: Json) =>
     value?.properties ? { additionalProperties: false, ...value } : value,
 );

@@ -1,8 +1,9 @@
+import { OPERATIONS } from "../../../routes/operations.ts";
 import { openapiDocument } from "../../../schema/openapi/document.ts";
 
 /** The fields of an OpenAPI schema that the value leaves empty, as paths. */
 export function emptyFields(schema: string, value: unknown): string[] {
-  const { components } = JSON.parse(openapiDocument("", "")) as {
+  const { components } = JSON.parse(openapiDocument(OPERATIONS, "")) as {
     components: { schemas: Schemas };
   };
   const filled = fieldsOf(value).flatMap(([path, filled]) =>

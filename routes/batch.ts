@@ -1,9 +1,9 @@
 import { type Operation, writeBatch } from "../db/products/batch.ts";
-import { readBody } from "../middleware/body.ts";
-import type { Answer, Authenticated } from "../middleware/context.ts";
-import { idempotencyKeyOf, preconditionOf } from "../middleware/http.ts";
+import { preconditionOf } from "../middleware/conditional.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
 import {
-  Batch,
+  type Batch,
   failedAt,
   matchedValue,
   type SentOperation,
@@ -12,27 +12,26 @@ import {
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { ProductBody } from "../schema/bodies.ts";
-import { ok } from "./handlers.ts";
+import { ok } from "./responses.ts";
 
 /** `POST /products/batch`. Each operation has its own result. */
-export async function batch(context: Authenticated): Promise<Answer> {
-  const { request, database, facts } = context;
-  const key = idempotencyKeyOf(request.headers);
-  using memory = context.memory.bodies.reserve(facts.caller);
-  const { text, body } = await readBody(context, Batch, memory);
+export async function write(
+  context: Admitted<unknown, Batch>,
+): Promise<HandlerResponse> {
+  const { database, body, keyed, log, shares } = context;
   const ignored = new Set<string>();
-  const operations = await context.parsing.map(
+  const operations = await shares.parsing.map(
     context,
-    text,
+    keyed.text,
     body.operations,
     (sent) => read(sent, ignored),
   );
-  if (ignored.size > 0) facts.ignored_fields = [...ignored];
+  if (ignored.size > 0) log.ignored_fields = [...ignored];
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
-    request: { operation: "POST /products/batch", key, text },
+    request: keyed,
   });
 
   return ok(response, isReplayed ? { "idempotent-replayed": "true" } : {});

@@ -1,0 +1,45 @@
+import type { Precondition } from "../db/entity_tag.ts";
+import { ApiError } from "../schema/errors.ts";
+
+/* Entity tags and conditional requests (RFC 9110, 8.8.3 and 13). */
+
+/**
+ * The tag of a record that is shown with a count, which is not part of the record. A
+ * count of 0 leaves the tag that the creation of the record returned.
+ */
+export function withCount(etag: string, count: number): string {
+  return count === 0 ? etag : etag.replace(/"$/, `.${count}"`);
+}
+
+/** Whether `If-None-Match` contains the tag. The comparison is weak (RFC 9110, 13.1.2). */
+export function isNotModified({ headers }: Request, etag: string): boolean {
+  const condition = headers.get("if-none-match");
+  return condition !== null &&
+    (condition.trim() === "*" ||
+      tagsOf(condition).some((tag) => tag.replace(/^W\//, "") === etag));
+}
+
+/**
+ * The precondition of a value of `If-Match`, or undefined without one. The comparison is
+ * strong (RFC 9110, 13.1.1), and ignores a count in the tag.
+ */
+export function preconditionOf(
+  condition: string | null | undefined,
+): Precondition | undefined {
+  if (typeof condition !== "string") return undefined;
+  return (etag) => {
+    if (etag !== undefined) {
+      if (condition.trim() === "*") return;
+      const tags = tagsOf(condition).map((tag) => tag.replace(/\.\d+"$/, '"'));
+      if (tags.includes(etag)) return;
+    }
+    throw new ApiError(
+      "PRECONDITION_FAILED",
+      "The current representation does not match If-Match",
+    );
+  };
+}
+
+function tagsOf(condition: string): string[] {
+  return condition.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}

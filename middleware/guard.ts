@@ -1,0 +1,142 @@
+import type { Caller } from "../db/connections/fair_share.ts";
+import type { Queries } from "../db/database.ts";
+import type { KeyedRequest } from "../db/idempotency.ts";
+import type { Precondition } from "../db/entity_tag.ts";
+import { ApiError, unavailable } from "../schema/errors.ts";
+import {
+  type BodyName,
+  type BodyOf,
+  bodySchema,
+  type Operation,
+  type OperationKey,
+  type Permission,
+} from "../schema/openapi/operation.ts";
+import type { OperationId } from "../schema/openapi/prose.ts";
+import {
+  NoParameters,
+  type QueryOf,
+  type QuerySchema,
+  readQuery,
+} from "../schema/parameters.ts";
+import { type AuthenticatedCaller, createAuthenticator } from "./auth.ts";
+import { readBody } from "./body.ts";
+import { preconditionOf } from "./conditional.ts";
+import type { Context, Handler, Routed, Services } from "./context.ts";
+import { idempotencyKeyOf } from "./request.ts";
+
+/** A request that the guard has admitted, with its valid parts. */
+export interface Admitted<Query = unknown, Body = unknown> extends Routed {
+  caller: Caller;
+  /** Queries for the caller's organization, until the deadline. */
+  database: Queries;
+  query: Query;
+  body: Body;
+  /** The body as sent, and the `Idempotency-Key`. */
+  keyed: KeyedRequest;
+  /** The check of `If-Match`. Absent without that header. */
+  precondition: Precondition | undefined;
+}
+
+/** An operation with its handler, which only the guard runs. */
+export type GuardedOperation =
+  & Operation
+  & (
+    | { permission: "none"; handler: Handler }
+    | { permission: Exclude<Permission, "none">; handler: Handler<Admitted> }
+  );
+
+/**
+ * A row of the table of operations. The handler gets what the row names: the valid
+ * query and body, or, with the permission `none`, the request as it is.
+ */
+export function operation<
+  const P extends Permission,
+  const Q extends QuerySchema = typeof NoParameters,
+  const B extends BodyName = never,
+>(
+  key: OperationKey,
+  id: OperationId,
+  row: Omit<Operation, "key" | "id"> & {
+    permission: P;
+    query?: Q;
+    body?: B;
+    handler: P extends "none" ? Handler
+      : Handler<Admitted<QueryOf<Q>, BodyOf<B>>>;
+  },
+): GuardedOperation {
+  return { key, id, ...row } as GuardedOperation;
+}
+
+const REFUSALS: Record<keyof AuthenticatedCaller["may"], string> = {
+  read: "These credentials do not permit reading",
+  write: "These credentials only permit reading",
+  administer: "Only the Bearer token of an admin or owner may do this",
+};
+
+/**
+ * Creates the guard, which admits requests to an operation: it checks the credentials
+ * and what they permit, then reads the query, the headers and the body. Throws the
+ * errors of these steps, in this order.
+ */
+export function createGuard(): (operation: GuardedOperation) => Handler {
+  const authenticate = createAuthenticator();
+
+  return function guard(row) {
+    if (row.permission === "none") return row.handler;
+    const { permission, query, body, headers = [], handler } = row;
+    const hasKey = headers.includes("Idempotency-Key");
+    const hasPrecondition = headers.includes("If-Match");
+
+    return async (context) => {
+      const { services, shares, request, url, operation, params } = context;
+      checkReady(services);
+      const caller = await authenticate(context);
+      context.caller = caller;
+      if (!caller.may[permission]) {
+        throw new ApiError("FORBIDDEN", REFUSALS[permission]);
+      }
+      const admitted: Admitted = {
+        ...context,
+        caller,
+        database: queriesOf(context, caller),
+        query: query || url.search ? readQuery(query ?? NoParameters, url) : {},
+        body: undefined,
+        keyed: {
+          operation,
+          key: hasKey ? idempotencyKeyOf(request) : undefined,
+          text: "",
+        },
+        precondition: hasPrecondition
+          ? preconditionOf(request.headers.get("if-match"))
+          : undefined,
+      };
+      if (!body) return await handler(admitted);
+
+      // The handler works on the body, so the memory is held until its response.
+      using memory = shares.bodies.reserve(caller);
+      const schema = bodySchema(body, params.records);
+      const sent = await readBody(admitted, schema, memory);
+      admitted.keyed.text = sent.text;
+      admitted.body = sent.body;
+      return await handler(admitted);
+    };
+  };
+}
+
+/** Throws `SERVICE_UNAVAILABLE` while the service starts or stops. */
+export function checkReady({ isReady }: Services): void {
+  if (!isReady()) {
+    throw unavailable("The service is starting or stopping");
+  }
+}
+
+/** The replica for callers that may only read, if there is one. Otherwise the primary. */
+function queriesOf(
+  { services: { database, replica }, deadline }: Context,
+  caller: AuthenticatedCaller,
+): Queries {
+  const primary = database.for({ deadline, caller });
+  return replica && !caller.may.write
+    ? replica.for({ deadline, caller, primary })
+    : primary;
+}

@@ -1,0 +1,107 @@
+import { type GuardedOperation, operation } from "../middleware/guard.ts";
+import { Revocation } from "../schema/api_key.ts";
+import { ChangesParameters } from "../schema/changes_query.ts";
+import { ProductParameters } from "../schema/list_query.ts";
+import {
+  CodeParameters,
+  PageParameters,
+  RecordParameters,
+} from "../schema/record_query.ts";
+import * as batch from "./batch.ts";
+import * as docs from "./docs.ts";
+import * as keys from "./keys.ts";
+import * as products from "./products.ts";
+import * as records from "./records.ts";
+
+/**
+ * The whole API, one operation a row: method and path, `operationId`, who may call it, what
+ * it takes and returns, and its handler. Routes, guard and the OpenAPI document read these
+ * rows. `{records}` stands for each table of an organization's records, `{codes}` for each
+ * code list, and the other words in braces for those of the table (`schema/openapi/tables.ts`).
+ */
+// deno-fmt-ignore
+export const OPERATIONS: readonly GuardedOperation[] = [
+  // Products (specification, 4)
+  operation("GET /products", "listProducts", { permission: "read", handler: products.list,
+    query: ProductParameters, response: "ProductsResponse", headers: ["Link"] }),
+  operation("POST /products", "createProduct", { permission: "write", handler: products.create,
+    body: "CreateProduct", status: 201, response: "ProductResponse",
+    headers: ["Idempotency-Key", "Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"] }),
+  operation("GET /products/changes", "listChanges", { permission: "read", handler: products.follow,
+    query: ChangesParameters, response: "ChangesResponse", errors: ["CURSOR_EXPIRED"] }),
+  operation("POST /products/batch", "writeProducts", { permission: "write", handler: batch.write,
+    body: "Batch", response: "BatchResponse",
+    headers: ["Idempotency-Key", "Idempotent-Replayed", "Ignored-Fields"],
+    errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"] }),
+  operation("GET /products/{id}", "getProduct", { permission: "read", handler: products.get,
+    response: "ProductResponse", headers: ["If-None-Match", "ETag"] }),
+  operation("PUT /products/{id}", "updateProduct", { permission: "write", handler: products.update,
+    body: "UpdateProduct", response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"] }),
+  operation("DELETE /products/{id}", "deleteProduct", { permission: "write", handler: products.remove,
+    response: "DeletedResponse", headers: ["If-Match"], errors: ["CONFLICT"] }),
+
+  // Rights and supply of a product
+  operation("GET /products/{id}/territories", "getTerritories", { permission: "read",
+    handler: products.getArray("product_territories"),
+    response: "TerritoriesResponse", headers: ["If-None-Match", "ETag"] }),
+  operation("PUT /products/{id}/territories", "replaceTerritories", { permission: "write",
+    handler: products.replaceArray("product_territories"), body: "ReplaceTerritories",
+    response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"] }),
+  operation("GET /products/{id}/sales-rights", "getSalesRights", { permission: "read",
+    handler: products.getArray("product_sales_rights"),
+    response: "SalesRightsResponse", headers: ["If-None-Match", "ETag"] }),
+  operation("PUT /products/{id}/sales-rights", "replaceSalesRights", { permission: "write",
+    handler: products.replaceArray("product_sales_rights"), body: "ReplaceSalesRights",
+    response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"] }),
+
+  // The records that products refer to
+  operation("GET /{records}", "list{Records}", { permission: "read", handler: records.list,
+    query: RecordParameters, response: "{Record}RecordsResponse", headers: ["Link"] }),
+  operation("POST /{records}", "create{Record}", { permission: "write", handler: records.create,
+    body: "Create{Record}", status: 201, response: "{Record}RecordResponse",
+    headers: ["Idempotency-Key", "Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"] }),
+  operation("GET /{records}/{id}", "get{Record}", { permission: "read", handler: records.get,
+    response: "{Record}RecordResponse", headers: ["If-None-Match", "ETag"] }),
+  operation("PUT /{records}/{id}", "update{Record}", { permission: "write", handler: records.update,
+    body: "Update{Record}", response: "{Record}RecordResponse",
+    headers: ["If-Match", "ETag", "Ignored-Fields"] }),
+  operation("DELETE /{records}/{id}", "delete{Record}", { permission: "write", handler: records.remove,
+    response: "DeletedResponse", headers: ["If-Match"], errors: ["CONFLICT"] }),
+
+  // Publishing programs
+  operation("GET /publishing-programs/{id}/products", "listProgramProducts", { permission: "read",
+    handler: records.listProducts, query: PageParameters,
+    response: "ProgramProductsResponse", headers: ["Link"] }),
+  operation("PUT /publishing-programs/{id}/products/{product_id}", "addProgramProduct", {
+    permission: "write", handler: records.addProduct, status: 204 }),
+  operation("DELETE /publishing-programs/{id}/products/{product_id}", "removeProgramProduct", {
+    permission: "write", handler: records.removeProduct, status: 204 }),
+
+  // Code lists
+  operation("GET /{codes}", "list{Codes}", { permission: "read", handler: records.listCodes,
+    query: CodeParameters, response: "{Code}RecordsResponse" }),
+  operation("GET /{codes}/{id}", "get{Code}", { permission: "read", handler: records.getCode,
+    response: "{Code}RecordResponse", headers: ["If-None-Match", "ETag"] }),
+  operation("GET /code-lists", "listCodeLists", { permission: "read", handler: records.listLists,
+    response: "CodeListsResponse" }),
+  operation("GET /code-lists/{number}", "getCodeList", { permission: "read", handler: records.getList,
+    response: "OnixCodesResponse" }),
+
+  // API keys
+  operation("GET /api-keys", "listApiKeys", { permission: "administer", handler: keys.list,
+    response: "ApiKeysResponse" }),
+  operation("POST /api-keys", "createApiKey", { permission: "administer", handler: keys.create,
+    body: "NewApiKey", status: 201, response: "IssuedApiKeyResponse", headers: ["Location"] }),
+  operation("GET /api-keys/{key_id}", "getApiKey", { permission: "administer", handler: keys.get,
+    response: "ApiKeyResponse" }),
+  operation("DELETE /api-keys/{key_id}", "revokeApiKey", { permission: "administer", handler: keys.revoke,
+    query: Revocation, response: "ApiKeyResponse" }),
+
+  // The service
+  operation("GET /openapi.json", "getDescription", { permission: "none", handler: docs.describe(() => OPERATIONS),
+    headers: ["If-None-Match", "ETag"], errors: ["SERVICE_UNAVAILABLE"] }),
+  operation("GET /health/live", "getLiveness", { permission: "none", handler: docs.checkLiveness,
+    isAtRoot: true, response: "HealthResponse" }),
+  operation("GET /health/ready", "getReadiness", { permission: "none", handler: docs.checkReadiness,
+    isAtRoot: true, response: "HealthResponse", errors: ["DATABASE_ERROR", "SERVICE_UNAVAILABLE"] }),
+];

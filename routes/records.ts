@@ -1,0 +1,124 @@
+import {
+  getCodeList,
+  listCodeLists,
+  listSharedRecords,
+} from "../db/records/code_lists.ts";
+import { etagOf } from "../db/entity_tag.ts";
+import {
+  addToProgram,
+  listProgramProducts,
+  removeFromProgram,
+} from "../db/records/programs.ts";
+import {
+  createRecord,
+  deleteRecord,
+  getRecord,
+  listRecords,
+  updateRecord,
+} from "../db/records/records.ts";
+import { withCount } from "../middleware/conditional.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
+import type { Entry } from "../schema/bodies.ts";
+import type {
+  CodeQuery,
+  PageQuery,
+  RecordQuery,
+} from "../schema/record_query.ts";
+import { created, current, deletion, ok, page } from "./responses.ts";
+
+/*
+ * The handlers of the tables that products refer to, of publishing programs and of code
+ * lists. The path names the table: `params.records` or `params.codes`.
+ */
+
+export async function list(
+  context: Admitted<RecordQuery>,
+): Promise<HandlerResponse> {
+  const { database, params, query } = context;
+  return page(context, await listRecords(database, params.records, query));
+}
+
+export async function create(
+  context: Admitted<unknown, Entry>,
+): Promise<HandlerResponse> {
+  const { database, params, body, keyed } = context;
+  return created(
+    context,
+    await createRecord(database, params.records, body, keyed),
+  );
+}
+
+/** Gets a record with the number of products that refer to it. */
+export async function get(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  const { record, products = 0 } = await getRecord(
+    database,
+    params.records,
+    params.id,
+  );
+  return current(
+    record.replace(/\}$/, `,"products":${products}}`),
+    withCount(etagOf(record), products),
+  );
+}
+
+export async function update(
+  { database, params, body, precondition }: Admitted<unknown, Entry>,
+): Promise<HandlerResponse> {
+  const { records, id } = params;
+  return current(await updateRecord(database, records, id, body, precondition));
+}
+
+export async function remove(
+  { database, params: { records, id }, precondition }: Admitted,
+): Promise<HandlerResponse> {
+  return deletion(id, await deleteRecord(database, records, id, precondition));
+}
+
+export async function listProducts(
+  context: Admitted<PageQuery>,
+): Promise<HandlerResponse> {
+  const { database, params, query } = context;
+  return page(context, await listProgramProducts(database, params.id, query));
+}
+
+export async function addProduct(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  await addToProgram(database, params.id, params.product_id);
+  return { status: 204 };
+}
+
+export async function removeProduct(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  await removeFromProgram(database, params.id, params.product_id);
+  return { status: 204 };
+}
+
+export async function listCodes(
+  { database, params, query }: Admitted<CodeQuery>,
+): Promise<HandlerResponse> {
+  return ok(await listSharedRecords(database, params.codes, query.code));
+}
+
+export async function getCode(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  const { record } = await getRecord(database, params.codes, params.id);
+  return current(record);
+}
+
+export async function listLists(
+  { database }: Admitted,
+): Promise<HandlerResponse> {
+  return ok(await listCodeLists(database));
+}
+
+export async function getList(
+  { database, params }: Admitted,
+): Promise<HandlerResponse> {
+  return ok(await getCodeList(database, params.number));
+}

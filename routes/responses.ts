@@ -1,0 +1,88 @@
+import type { Outcome } from "../db/idempotency.ts";
+import type { Page } from "../db/products/list.ts";
+import { etagOf } from "../db/entity_tag.ts";
+import type { HandlerResponse, Routed } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
+import { success } from "../middleware/respond.ts";
+
+/* The responses that products and the records that they refer to share. */
+
+/** A longer `Link` is omitted, since proxies limit headers. `meta` has the same data. */
+const MAX_LINK = 2_048;
+
+/** 200 with this data, which is JSON text. */
+export function ok(
+  data: string,
+  headers?: HandlerResponse["headers"],
+): HandlerResponse {
+  return { status: 200, body: success(data), headers };
+}
+
+/** 200 with a page of a list, `Link`, and the totals in `meta`. */
+export function page(
+  { url, query: { page, limit } }: Admitted<
+    { page: number; limit: number }
+  >,
+  { entries, total }: Page,
+): HandlerResponse {
+  const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
+  const headers = linkHeader(url, meta);
+  return { status: 200, body: success(entries, meta), headers };
+}
+
+/** 201 with a new record. A request with the same `Idempotency-Key` gets it again. */
+export function created(
+  context: Routed,
+  { id, response, isReplayed }: Outcome,
+): HandlerResponse {
+  return {
+    status: 201,
+    body: success(response),
+    headers: {
+      location: locationOf(context, id!),
+      etag: etagOf(response),
+      ...isReplayed && { "idempotent-replayed": "true" },
+    },
+  };
+}
+
+/** 200 with a record, and its entity tag. */
+export function current(
+  record: string,
+  etag = etagOf(record),
+): HandlerResponse {
+  return ok(record, { etag });
+}
+
+/** 200 with the id as requested, and whether a record was deleted. */
+export function deletion(id: string, deleted: boolean): HandlerResponse {
+  return ok(JSON.stringify({ id, deleted }));
+}
+
+/** The path of a new resource: its id, below the path of the request. */
+export function locationOf({ url }: Routed, id: string): string {
+  return `${url.pathname}/${id}`;
+}
+
+/**
+ * The `Link` header of a page (RFC 8288): the first, previous, next and last page
+ * of the list, if they exist. The last page precedes every page past the end.
+ */
+function linkHeader(
+  { pathname, searchParams }: URL,
+  { page, total_pages }: { page: number; total_pages: number },
+): { link?: string } {
+  const last = Math.max(total_pages, 1);
+  const pages = {
+    first: 1,
+    ...page > 1 && { prev: Math.min(page - 1, last) },
+    ...page < last && { next: page + 1 },
+    last,
+  };
+  const query = new URLSearchParams(searchParams);
+  const link = Object.entries(pages).map(([relation, page]) => {
+    query.set("page", String(page));
+    return `<${pathname}?${query}>; rel="${relation}"`;
+  }).join(", ");
+  return link.length <= MAX_LINK ? { link } : {};
+}

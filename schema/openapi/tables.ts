@@ -1,0 +1,70 @@
+import {
+  nounOf,
+  OWN_TABLES,
+  pathOfTable,
+  RECORDS,
+  type RecordTable,
+  SHARED_TABLES,
+} from "../records.ts";
+
+/*
+ * Tables of records have the same operations, which stand in the table of operations
+ * once: `{records}` in a path is any table of an organization, `{codes}` any code list.
+ */
+
+/** The tables that a path parameter stands for. */
+export const TABLES_IN_PATH: Record<string, readonly RecordTable[]> = {
+  records: OWN_TABLES,
+  codes: SHARED_TABLES,
+};
+
+/** The text for a table: the words in braces are replaced by those of the table. */
+export function forTable(text: string, table: RecordTable): string {
+  const { type } = RECORDS[table];
+  const noun = nounOf(table);
+  const path = pathOfTable(table).slice(1);
+  const words: Record<string, string> = {
+    "records": path,
+    "codes": path,
+    "Record": type,
+    "Code": type,
+    "Records": pascal(table),
+    "Codes": pascal(table),
+    "record": noun,
+    "a record": /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`,
+    "plural": table.replaceAll("_", " "),
+  };
+  return text.replace(/\{([\w ]+)\}/g, (word, name) => words[name] ?? word);
+}
+
+/** The operations with those on tables of records written out, table by table. */
+export function expandTables<O extends { key: string }>(
+  operations: readonly O[],
+): O[] {
+  return operations.flatMap((operation) => {
+    const tables = tablesOf(operation);
+    if (!tables) return [operation];
+    const all = operations.filter((other) => tablesOf(other) === tables);
+    return operation === all[0]
+      ? tables.flatMap((table) => all.map((one) => withWords(one, table)))
+      : [];
+  });
+}
+
+function tablesOf({ key }: { key: string }) {
+  const [, parameter = ""] = /^\w+ \/\{(\w+)\}/.exec(key) ?? [];
+  return TABLES_IN_PATH[parameter];
+}
+
+function withWords<O extends object>(operation: O, table: RecordTable): O {
+  return Object.fromEntries(
+    Object.entries(operation).map(([name, value]) => [
+      name,
+      typeof value === "string" ? forTable(value, table) : value,
+    ]),
+  ) as O;
+}
+
+function pascal(table: string): string {
+  return table.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+}
