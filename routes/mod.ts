@@ -15,8 +15,6 @@ import {
   PATH_PARAMETERS,
   type PathParameters,
 } from "../schema/openapi/operation.ts";
-import { forTable } from "../schema/openapi/tables.ts";
-import type { RecordTable } from "../schema/records.ts";
 import { bareIsbn } from "../schema/values.ts";
 import { DOCS } from "./docs.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -108,8 +106,8 @@ type Match =
   | { allow: string };
 
 /**
- * Finds the handler of a request. Returns undefined for an unknown path. Throws
- * `METHOD_NOT_ALLOWED`.
+ * Finds the handler of a request. Returns undefined for an unknown path. Throws the
+ * errors of `choose`.
  *
  * A pattern resolves `..`, `%2e` and `\`, which would bypass a proxy that restricts
  * paths: a path that is not already resolved is unknown. The patterns get the whole URL,
@@ -127,6 +125,7 @@ function match(
   }
 }
 
+/** Chooses the handler of the method. Throws `METHOD_NOT_ALLOWED` (RFC 9110, 15.5.6). */
 function choose(
   { prefix, path, handlers }: Route,
   { method }: Request,
@@ -134,8 +133,9 @@ function choose(
 ): Match {
   const known = method === "HEAD" ? "GET" : method;
   if (Object.hasOwn(handlers, known)) {
-    const table = (groups.records ?? groups.codes)?.replaceAll("-", "_");
-    const named = table ? forTable(path, table as RecordTable) : path;
+    const segment = groups.records ?? groups.codes;
+    const table = segment?.replaceAll("-", "_");
+    const named = segment ? path.replace(/\{\w+\}/, segment) : path;
     return {
       handle: handlers[known]!,
       params: { ...groups, records: table, codes: table } as PathParameters,
