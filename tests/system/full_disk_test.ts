@@ -27,7 +27,7 @@ Deno.test("An embedded database on a full disk", async (t) => {
   await t.step("ends the process with a reason", async () => {
     const { code, stdout, stderr } = await run(
       Deno.execPath(),
-      ...["run", "--quiet", "-A", "tests/support/full_disk.ts", dataDir],
+      ...["run", "--quiet", "-A", "tests/support/app/full_disk.ts", dataDir],
     );
 
     acknowledged = stdout.trim().split("\n");
@@ -70,7 +70,7 @@ Deno.test("An embedded database on a full disk", async (t) => {
         "run",
         "--quiet",
         "-A",
-        "tests/support/full_disk.ts",
+        "tests/support/app/full_disk.ts",
         `${small}/data`,
       ],
     );
