@@ -101,25 +101,6 @@ Deno.test("Numbers", async (t) => {
     }
   });
 
-  await t.step("are refused as amounts that cannot be exact", async () => {
-    const amounts = ["-1", "1e12", "1000000000000", "0.00001", "1e400"]
-      .concat("1e-400", "0.10000000000000000001", "999999999999.99999")
-      .concat('"1e3"', '"NaN"', '"Infinity"', '"-1"', '"01"', '""', '" 1"')
-      .concat('"1."', '".5"', '"+1"', '"1,5"', '"１"', "true", "{}", "[1]");
-    for (const amount of amounts) {
-      const { status, body } = await org.post(
-        "/api/products",
-        withPrice("list_price", amount),
-      );
-
-      assertEquals(status, 400, amount);
-      assertEquals(
-        body.error.details[0].pointer,
-        "/product_prices/0/list_price",
-      );
-    }
-  });
-
   await t.step("become zero if they are negative zero", async () => {
     for (const zero of ["-0", "-0.0", "-0e5", `-0.${"0".repeat(200)}`]) {
       const { status, text } = await org.post("/api/products", withField(zero));
@@ -139,49 +120,6 @@ Deno.test("Numbers", async (t) => {
       );
 
       assertEquals(status, 400);
-      assertEquals(body.error.details[0].pointer, "/page_count");
-    }
-  });
-
-  await t.step("are percentages from 0 to 100", async () => {
-    for (const rate of ["0", "100", "99.9999", '"5.5"']) {
-      const { status } = await org.post(
-        "/api/products",
-        withPrice("tax_rate", rate),
-      );
-
-      assertEquals(status, 201, rate);
-    }
-    for (const rate of ["100.0001", "101", "-1", "1e400", "5.55555"]) {
-      const { status } = await org.post(
-        "/api/products",
-        withPrice("tax_rate", rate),
-      );
-
-      assertEquals(status, 400, rate);
-    }
-  });
-
-  await t.step("must be whole as page counts", async () => {
-    const counts = { "1": 1, "1e3": 1000, "7.0": 7, "2147483647": 2147483647 };
-    for (const [sent, answered] of Object.entries(counts)) {
-      const { status, body } = await org.post(
-        "/api/products",
-        `{"title":"Emma","page_count":${sent}}`,
-      );
-
-      assertEquals(status, 201, sent);
-      assertEquals(body.data.page_count, answered);
-    }
-    const refused = ["0", "-0", "-1", "1.5", "2147483648", "1e18", "1e400"]
-      .concat("1.00000000000000000001", "12345678901234567890", '"12"', "[1]");
-    for (const count of refused) {
-      const { status, body } = await org.post(
-        "/api/products",
-        `{"title":"Emma","page_count":${count}}`,
-      );
-
-      assertEquals(status, 400, count);
       assertEquals(body.error.details[0].pointer, "/page_count");
     }
   });
