@@ -10,6 +10,8 @@ const TESTS = new URL("../", import.meta.url);
 /** The folders whose tests are divided among the shards. */
 const FOLDERS = [
   "access",
+  // These open no other database, so they run once.
+  ...Deno.env.get("TEST_DATABASE_URL") ? [] : ["embedded"],
   "http",
   "input",
   "model",
