@@ -127,7 +127,7 @@ Deno.test("The largest size of a product", async (t) => {
         insert into collateral (organization_id, product_id, id, position, collateral_type, text)
         select ${org.id}, p.id, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
         from products p
-        cross join generate_series(0, 39) i
+        cross join generate_series(0, 33) i
         where p.organization_id = ${org.id}
       `
     );
