@@ -1,6 +1,6 @@
 import { pause } from "../../db/connections/deadline.ts";
 import type { Checkout } from "./checkout.ts";
-import { answers, freePort } from "../support/app/port.ts";
+import { freePort, isServed } from "../support/app/port.ts";
 
 /** A program that serves the catalogue. */
 export interface Service extends AsyncDisposable {
@@ -56,7 +56,7 @@ export async function startProcess(
 
   const origin = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_MS;
-  while (!await answers(origin + readyPath)) {
+  while (!await isServed(origin + readyPath)) {
     if (ended) throw new Error(`${name} ended before it was ready`);
     if (performance.now() > deadline) {
       process.kill("SIGKILL");

@@ -23,7 +23,7 @@ export async function writingBaseline(
   const variables = new Variables();
   const declarations = new Map<string, string>();
   let body = "";
-  let answer = "null";
+  let last = "null";
   // A text without parameters may contain several statements.
   const statements = sent.flatMap((one) =>
     splitStatements(one.text).map((text) => ({ ...one, text }))
@@ -43,9 +43,9 @@ export async function writingBaseline(
       );
       return variable;
     });
-    const answers = /^\s*select\b/.test(text) || columns.length > 0;
-    body += `${statement}${answers ? " into answer" : ""};\n`;
-    if (columns.length > 0) answer = `answer.${columns.at(-1)}`;
+    const returnsRows = /^\s*select\b/.test(text) || columns.length > 0;
+    body += `${statement}${returnsRows ? " into result" : ""};\n`;
+    if (columns.length > 0) last = `result.${columns.at(-1)}`;
   }
 
   function renewed(argument: string, value: string): string {
@@ -69,12 +69,12 @@ export async function writingBaseline(
     language plpgsql as $function$
     #variable_conflict use_column
     declare
-      answer record;
+      result record;
       created text := benchmark.uuidv7();
       ${[...declarations.values()].join("\n")}
     begin
       ${body}
-      return ${answer};
+      return ${last};
     end $function$
   `);
   return {

@@ -36,11 +36,11 @@ Deno.test("Numbers", async (t) => {
     `{"title":"Emma","product_prices":[{"currency_code":"GBP","${field}":${number}}]}`;
 
   await t.step("come back from a custom field as sent", async () => {
-    for (const [sent, answered] of Object.entries(KEPT)) {
+    for (const [sent, shown] of Object.entries(KEPT)) {
       const { status, text } = await org.post("/api/products", withField(sent));
 
       assertEquals(status, 201, sent);
-      assertStringIncludes(text, `"field_value":${answered},`);
+      assertStringIncludes(text, `"field_value":${shown},`);
     }
   });
 
@@ -88,7 +88,7 @@ Deno.test("Numbers", async (t) => {
       "-0.000e7": "0",
       '"-0.00"': "0",
     };
-    for (const [sent, answered] of Object.entries(amounts)) {
+    for (const [sent, shown] of Object.entries(amounts)) {
       for (const field of ["retail_price", "retail_price_inc_tax"]) {
         const { status, text } = await org.post(
           "/api/products",
@@ -96,7 +96,7 @@ Deno.test("Numbers", async (t) => {
         );
 
         assertEquals(status, 201, sent);
-        assertStringIncludes(text, `"${field}":${answered},`);
+        assertStringIncludes(text, `"${field}":${shown},`);
       }
     }
   });

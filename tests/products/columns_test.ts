@@ -21,7 +21,7 @@ Deno.test("The columns of products", async (t) => {
     for (const column of columns) {
       assert(
         fields.includes(column),
-        `products.${column} is neither written nor answered: add it to SCALARS in schema/product.ts`,
+        `products.${column} is neither written nor shown: add it to SCALARS in schema/product.ts`,
       );
     }
     for (const field of fields) {
@@ -48,7 +48,7 @@ Deno.test("The columns of products", async (t) => {
     );
     for (const field of Object.keys(SCALARS)) {
       assert(field in body, `tests/support/bodies.ts has no ${field}`);
-      assertEquals(product[field], body[field], `${field} in the answer`);
+      assertEquals(product[field], body[field], `${field} in the response`);
       if (field === "product_form_id") continue;
       assertEquals(stored!.row[field], body[field], `products.${field}`);
     }

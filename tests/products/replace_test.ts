@@ -19,15 +19,15 @@ Deno.test("PUT /products/{id}: arrays replaced whole", async (t) => {
       const { path, product } = await org.create({ [array]: [a, b, c] });
 
       const sets = [[c, a, b], [b], [d, b], [a, b, c, d], [], [d]];
-      const answers = [];
+      const shown = [];
       for (const set of sets) {
         const { body } = await org.put(path, { [array]: set });
-        answers.push(body.data[array]);
+        shown.push(body.data[array]);
       }
       const untouched = await org.put(path, { title: "Persuasion" });
 
       assertHas(product[array], [a, b, c]);
-      assertHas(answers, sets);
+      assertHas(shown, sets);
       assertHas(untouched.body.data[array], [d]);
     });
 

@@ -3,7 +3,7 @@ import { createOrganization } from "../../../db/organizations.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
 import { install } from "../../../db/install.ts";
 import { pause } from "../../../db/connections/deadline.ts";
-import { answers, freePort } from "./port.ts";
+import { freePort, isServed } from "./port.ts";
 import { script, type Sql } from "../sql/script.ts";
 import { assertNothingSecret, SECRETS } from "./secrets.ts";
 
@@ -73,7 +73,7 @@ export function launch(
       return stdout.text;
     },
     async until(path) {
-      while (!await answers(origin + path)) {
+      while (!await isServed(origin + path)) {
         if (over) throw new Error((await ended).stderr);
         await pause(PAUSE_MS);
       }
