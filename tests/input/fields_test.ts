@@ -17,6 +17,8 @@ import {
   faultyShapes,
   faultyValues,
   hasIds,
+  pathsOf,
+  pathsOfArray,
   type Place,
   placesIn,
   placesInArray,
@@ -28,6 +30,7 @@ import {
   wholeArray,
   wholeObject,
 } from "../support/data/faults.ts";
+import { writableFields } from "../support/data/filled_fields.ts";
 import { PRODUCT, TREES } from "../support/data/fields.ts";
 
 /*
@@ -47,6 +50,10 @@ interface Operation {
 /** A kind of body. */
 interface Body {
   name: string;
+  /** Its name in the OpenAPI document. */
+  schema: string;
+  /** The paths of its fields. */
+  paths: string[];
   places: Place[];
   operations: Operation[];
   /** Creates a product with such a body. */
@@ -66,6 +73,12 @@ Deno.test("The fields of a body", async (t) => {
   const foreign = await createWhole(other, await recordsOf(app, other));
 
   const bodies = bodiesOf(org, own, records);
+
+  await t.step("are those of the OpenAPI document", () => {
+    for (const { schema, paths } of bodies) {
+      assertEquals(new Set(paths), new Set(writableFields(schema)));
+    }
+  });
 
   for (const { name, places, operations, shown } of bodies) {
     const faults: Record<string, Faulty[]> = {
@@ -164,6 +177,11 @@ async function createWhole(
   return { id, path, product: (await org.get(path)).body.data };
 }
 
+const SCHEMAS: Record<string, string> = {
+  "territories": "ReplaceTerritories",
+  "sales-rights": "ReplaceSalesRights",
+};
+
 function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
   const { id, path } = own;
   const create = (body: unknown) => org.post("/api/products", body);
@@ -171,6 +189,8 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
   return [
     {
       name: "a product",
+      schema: "CreateProduct",
+      paths: pathsOf(PRODUCT),
       places: placesIn(PRODUCT, records),
       operations: [
         alone("POST", "create", create),
@@ -186,6 +206,8 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
       const at = (path: string) => `${path}/${name}`;
       return {
         name,
+        schema: SCHEMAS[name]!,
+        paths: ["", ...pathsOfArray(tree)],
         places: placesInArray(tree, records),
         operations: [
           alone("PUT", "update", (body) => org.put(at(path), body)),

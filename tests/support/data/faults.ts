@@ -121,6 +121,29 @@ function typeNamed(name: string): Scalar {
   return { takes: [[name, name]], refuses: [], isRequired: true };
 }
 
+/** The paths of the fields, of those in arrays with `*`. */
+export function pathsOf(fields: Fields, path = ""): string[] {
+  return [
+    path,
+    ...Object.entries(fields).flatMap(([name, field]) => {
+      const inner = `${path}/${name}`;
+      if ("rows" in field) return [inner, ...pathsOfArray(field, inner)];
+      if ("fields" in field) return pathsOf(field.fields, inner);
+      // Its values have paths, too.
+      const isArray = field.takes.some(([sent]) => Array.isArray(sent));
+      return isArray ? [inner, `${inner}/*`] : [inner];
+    }),
+  ];
+}
+
+export function pathsOfArray(array: Rows, path = ""): string[] {
+  const types = Object.values(array.types ?? {});
+  return [
+    ...hasIds(array) && array.put === "tree" ? [`${path}/*/id`] : [],
+    ...[array.rows, ...types].flatMap((fields) => pathsOf(fields, `${path}/*`)),
+  ];
+}
+
 /** An object with the required fields alone. */
 export function leastObject(fields: Fields, records: Records): object {
   return Object.fromEntries(
