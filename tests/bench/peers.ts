@@ -2,7 +2,7 @@ import type { Client } from "./dataset.ts";
 import { idOf } from "./products.ts";
 import { READERS } from "./machine.ts";
 import { type Service, startProcess } from "./service.ts";
-import type { Watched } from "./watch.ts";
+import type { Watched } from "./baseline.ts";
 import type { Sent } from "./wiretap.ts";
 
 const FOLDER = new URL("peers/", import.meta.url);

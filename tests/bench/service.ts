@@ -10,7 +10,7 @@ export interface Service extends AsyncDisposable {
   pid: number;
 }
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /** Starts the checkout's service like its users, on the database at `url`. Throws if it does not get ready. */
 export async function startService(
