@@ -1,7 +1,6 @@
 import type { Checkout } from "./checkout.ts";
 import { createDatabase } from "./cluster.ts";
-import { compete, type Rules } from "./contest.ts";
-import { serving } from "./contestants.ts";
+import { compete, type Rules, serving } from "./contest.ts";
 import { startEmbedded } from "./embedded.ts";
 import { flightsTable, measureFlights } from "./flights.ts";
 import type { Options } from "./options.ts";

@@ -45,10 +45,10 @@ export async function measureFlights(
 
   async function timed(name: keyof Flights, wanted: Omit<Wanted, "client">) {
     const began = performance.now();
-    const answered = await send(wanted);
+    const response = await send(wanted);
     const took = performance.now() - began;
     times.set(name, [...times.get(name) ?? [], took]);
-    return answered;
+    return response;
   }
   function send(wanted: Omit<Wanted, "client">) {
     const { client, numbers: [number] } = create;
@@ -58,7 +58,7 @@ export async function measureFlights(
   const collection = { collection_id: idOf("18", FIRST_NUMBER) };
   const post = { method: "POST", path: create.path, body: create.body! };
   for (let turn = 0; turn < WARM_UP + TURNS; turn++) {
-    const { answer: { data } } = await timed("CREATE", post);
+    const { envelope: { data } } = await timed("CREATE", post);
     const path = `${create.path}/${data.id}`;
     const put = (change: object, headers = {}) => ({
       method: "PUT",
@@ -79,11 +79,14 @@ export async function measureFlights(
       put({ page_count: 7 }, { "if-match": etag }),
     );
     await timed("DELETE", { method: "DELETE", path });
-    const { answer } = await timed("CREATE with Idempotency-Key", {
+    const { envelope } = await timed("CREATE with Idempotency-Key", {
       ...post,
       headers: { "idempotency-key": crypto.randomUUID() },
     });
-    await send({ method: "DELETE", path: `${create.path}/${answer.data.id}` });
+    await send({
+      method: "DELETE",
+      path: `${create.path}/${envelope.data.id}`,
+    });
   }
   return Object.fromEntries(
     Array.from(times, ([name, times]) => [

@@ -2,7 +2,7 @@ import type { Client } from "./dataset.ts";
 import { idOf } from "./products.ts";
 import { READERS } from "./machine.ts";
 import { type Service, startProcess } from "./service.ts";
-import type { Watched } from "./watch.ts";
+import type { Watched } from "./baseline.ts";
 import type { Sent } from "./wiretap.ts";
 
 const FOLDER = new URL("peers/", import.meta.url);
@@ -12,11 +12,10 @@ const PEERS = {
   "Fastify + pg": "fastify_pg.js",
   "Hono + postgres.js": "hono_postgres.js",
   "Express + Knex": "express_knex.js",
-  "Fastify + Drizzle": "fastify_drizzle.js",
 };
 
 /** The last statement of a write, which builds and stores the JSON. */
-const BUILDS_ANSWER = /insert into product_documents/;
+const STORES_JSON = /insert into product_documents/;
 
 /** Installs the exact versions of `peers/package-lock.json`. Throws if npm fails. */
 export async function installPeers(): Promise<void> {
@@ -52,7 +51,7 @@ export async function startPeers(
     text,
     parameters: parameters.map((value) => value?.replace(id, "{id}")),
   });
-  const answer = create.sent.findLast(({ text }) => BUILDS_ANSWER.test(text))!;
+  const store = create.sent.findLast(({ text }) => STORES_JSON.test(text))!;
   const env = {
     DATABASE_URL: url,
     ORGANIZATION_ID: client.id,
@@ -60,7 +59,7 @@ export async function startPeers(
     STATEMENTS: JSON.stringify({
       get: statement(get.sent[0]!, idOf("00", get.number)),
       list: statement(list.sent[0]!, idOf("00", list.number)),
-      answer: statement(answer, create.created!),
+      store: statement(store, create.created!),
     }),
   };
   return await Promise.all(

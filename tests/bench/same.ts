@@ -20,7 +20,7 @@ export async function checkProducts(
     assertEquals(
       await send(get, peer.origin, number),
       await send(get, service.origin, number),
-      `${peer.name} answers with another product`,
+      `${peer.name} returns another product`,
     );
   }
 }
@@ -38,7 +38,7 @@ export async function checkPeer(
   assertEquals(
     await send(list, peer.origin, NUMBERS[0]!),
     await send(list, service.origin, NUMBERS[0]!),
-    `${peer.name} answers with another page`,
+    `${peer.name} returns another page`,
   );
   const products = [];
   for (const { origin } of [peer, service]) {

@@ -11,8 +11,8 @@ export async function send(
   wanted: Wanted,
   origin: string,
   number: number,
-): Promise<Answer> {
-  return (await sendTagged(wanted, origin, number)).answer;
+): Promise<Envelope> {
+  return (await sendTagged(wanted, origin, number)).envelope;
 }
 
 /** Sends a request, and returns the response body with its ETag. */
@@ -20,7 +20,7 @@ export async function sendTagged(
   { method, path, body, client, headers }: Wanted,
   origin: string,
   number: number,
-): Promise<{ answer: Answer; etag: string }> {
+): Promise<{ envelope: Envelope; etag: string }> {
   const response = await fetch(
     origin + path.replaceAll("{n}", String(number)),
     {
@@ -37,12 +37,12 @@ export async function sendTagged(
   if (!response.ok) {
     throw new Error(`${method} ${path}: ${response.status} ${text}`);
   }
-  const answer = JSON.parse(text) as Answer;
-  return { answer, etag: response.headers.get("etag") ?? "" };
+  const envelope = JSON.parse(text) as Envelope;
+  return { envelope, etag: response.headers.get("etag") ?? "" };
 }
 
 /** The envelope of responses (specification, 7.1). */
-export interface Answer {
+export interface Envelope {
   // deno-lint-ignore no-explicit-any
   data: any;
   // deno-lint-ignore no-explicit-any

@@ -1,6 +1,6 @@
 import { pause } from "../../db/connections/deadline.ts";
 import type { Checkout } from "./checkout.ts";
-import { answers, freePort } from "../support/app/port.ts";
+import { freePort, isServed } from "../support/app/port.ts";
 
 /** A program that serves the catalogue. */
 export interface Service extends AsyncDisposable {
@@ -10,7 +10,7 @@ export interface Service extends AsyncDisposable {
   pid: number;
 }
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /** Starts the checkout's service like its users, on the database at `url`. Throws if it does not get ready. */
 export async function startService(
@@ -56,7 +56,7 @@ export async function startProcess(
 
   const origin = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_MS;
-  while (!await answers(origin + readyPath)) {
+  while (!await isServed(origin + readyPath)) {
     if (ended) throw new Error(`${name} ended before it was ready`);
     if (performance.now() > deadline) {
       process.kill("SIGKILL");

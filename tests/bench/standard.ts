@@ -1,7 +1,6 @@
 import { measureAsides } from "./asides.ts";
 import { HERE } from "./checkout.ts";
-import { compete, type Rules } from "./contest.ts";
-import { alone, serving } from "./contestants.ts";
+import { alone, compete, type Rules, serving } from "./contest.ts";
 import { flightsTable, measureFlights } from "./flights.ts";
 import type { Options } from "./options.ts";
 import { startPeers } from "./peers.ts";
@@ -11,7 +10,7 @@ import { type Result, tableOf } from "./report.ts";
 import { checkPeer } from "./same.ts";
 import { startBare } from "./start_bare.ts";
 import { startSubject } from "./subject.ts";
-import { watchScenarios } from "./watch.ts";
+import { watchScenarios } from "./baseline.ts";
 
 const PICTURE = new URL("peers.svg", import.meta.url);
 

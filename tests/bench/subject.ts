@@ -8,8 +8,7 @@ import {
   type Organization,
 } from "./dataset.ts";
 import { showProgress } from "./progress.ts";
-import { readSamples } from "./samples.ts";
-import { type Scenarios, scenariosOf } from "./scenarios.ts";
+import { readSamples, type Scenarios, scenariosOf } from "./scenarios.ts";
 import { send } from "./send.ts";
 import { type Service, startService } from "./service.ts";
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { randomBytes } from "node:crypto";
 import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { countingReads } from "../support/app/counting.ts";
 import {
@@ -244,10 +245,7 @@ Deno.test("A flood", async (t) => {
       assert(heard.includes(GOODBYE), heard);
       assertEquals(answers.map(({ status }) => status), [200]);
       // A distributed database ends the last look-up a moment later.
-      for (let i = 0; i < 100 && app.database.load.used > 0; i++) {
-        await pause(10);
-      }
-      assertEquals(app.database.load, { used: 0, waiting: 0 });
+      await eventually({ used: 0, waiting: 0 }, () => app.database.load);
     },
   );
 });

@@ -4,9 +4,13 @@ import {
   assertMatch,
   assertNotEquals,
 } from "@std/assert";
-import { pause } from "../../db/connections/deadline.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { openApp, send, SETTINGS } from "../support/app/harness.ts";
+import { operationsIn } from "../support/app/own_app.ts";
+
+/** The seconds that a list takes. The embedded database runs one after the other. */
+const SLEEP = SETTINGS.url ? 2 : 0.2;
 
 Deno.test("The protocol", async (t) => {
   await using app = await openApp();
@@ -271,13 +275,15 @@ Deno.test("The protocol", async (t) => {
     const sleeping = Promise.all(Array.from(
       { length: SETTINGS.poolSize },
       async () => {
-        await app.sql((sql) => sql.unsafe("select pg_sleep(0.2)"));
+        await app.sql((sql) => sql.unsafe(`select pg_sleep(${SLEEP})`));
         isOver = true;
       },
     ));
 
-    // The time for the lists to take their slots.
-    await pause(50);
+    await eventually(
+      true,
+      () => isOver || operationsIn(app) >= SETTINGS.poolSize,
+    );
 
     assertEquals((await app.send("/health/ready")).status, 200);
 

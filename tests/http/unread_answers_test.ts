@@ -140,7 +140,7 @@ Deno.test("Unread responses", async (t) => {
     });
     await byOther.text();
     connection.close();
-    await pause(200);
+    await eventually(200, async () => (await get(org.key)).status);
     const after = await get(org.key);
 
     assert(statuses.includes(200) && statuses.includes(503), `${statuses}`);

@@ -92,10 +92,10 @@ Deno.test("The JSON of a body", async (t) => {
         `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
       ]
     ) {
-      for (const { status, body, text: answer } of await writes(text)) {
+      for (const { status, body, text: response } of await writes(text)) {
         assertEquals(status, 400);
         assertEquals(body.error.code, "INVALID_JSON");
-        assert(answer.length < 300);
+        assert(response.length < 300);
       }
     }
   });

@@ -36,11 +36,11 @@ Deno.test("Numbers", async (t) => {
     `{"title":"Emma","product_prices":[{"currency_code":"GBP","${field}":${number}}]}`;
 
   await t.step("come back from a custom field as sent", async () => {
-    for (const [sent, answered] of Object.entries(KEPT)) {
+    for (const [sent, shown] of Object.entries(KEPT)) {
       const { status, text } = await org.post("/api/products", withField(sent));
 
       assertEquals(status, 201, sent);
-      assertStringIncludes(text, `"field_value":${answered},`);
+      assertStringIncludes(text, `"field_value":${shown},`);
     }
   });
 
@@ -88,7 +88,7 @@ Deno.test("Numbers", async (t) => {
       "-0.000e7": "0",
       '"-0.00"': "0",
     };
-    for (const [sent, answered] of Object.entries(amounts)) {
+    for (const [sent, shown] of Object.entries(amounts)) {
       for (const field of ["retail_price", "retail_price_inc_tax"]) {
         const { status, text } = await org.post(
           "/api/products",
@@ -96,27 +96,8 @@ Deno.test("Numbers", async (t) => {
         );
 
         assertEquals(status, 201, sent);
-        assertStringIncludes(text, `"${field}":${answered},`);
+        assertStringIncludes(text, `"${field}":${shown},`);
       }
-    }
-  });
-
-  await t.step("are refused as amounts that cannot be exact", async () => {
-    const amounts = ["-1", "1e12", "1000000000000", "0.00001", "1e400"]
-      .concat("1e-400", "0.10000000000000000001", "999999999999.99999")
-      .concat('"1e3"', '"NaN"', '"Infinity"', '"-1"', '"01"', '""', '" 1"')
-      .concat('"1."', '".5"', '"+1"', '"1,5"', '"１"', "true", "{}", "[1]");
-    for (const amount of amounts) {
-      const { status, body } = await org.post(
-        "/api/products",
-        withPrice("list_price", amount),
-      );
-
-      assertEquals(status, 400, amount);
-      assertEquals(
-        body.error.details[0].pointer,
-        "/product_prices/0/list_price",
-      );
     }
   });
 
@@ -139,49 +120,6 @@ Deno.test("Numbers", async (t) => {
       );
 
       assertEquals(status, 400);
-      assertEquals(body.error.details[0].pointer, "/page_count");
-    }
-  });
-
-  await t.step("are percentages from 0 to 100", async () => {
-    for (const rate of ["0", "100", "99.9999", '"5.5"']) {
-      const { status } = await org.post(
-        "/api/products",
-        withPrice("tax_rate", rate),
-      );
-
-      assertEquals(status, 201, rate);
-    }
-    for (const rate of ["100.0001", "101", "-1", "1e400", "5.55555"]) {
-      const { status } = await org.post(
-        "/api/products",
-        withPrice("tax_rate", rate),
-      );
-
-      assertEquals(status, 400, rate);
-    }
-  });
-
-  await t.step("must be whole as page counts", async () => {
-    const counts = { "1": 1, "1e3": 1000, "7.0": 7, "2147483647": 2147483647 };
-    for (const [sent, answered] of Object.entries(counts)) {
-      const { status, body } = await org.post(
-        "/api/products",
-        `{"title":"Emma","page_count":${sent}}`,
-      );
-
-      assertEquals(status, 201, sent);
-      assertEquals(body.data.page_count, answered);
-    }
-    const refused = ["0", "-0", "-1", "1.5", "2147483648", "1e18", "1e400"]
-      .concat("1.00000000000000000001", "12345678901234567890", '"12"', "[1]");
-    for (const count of refused) {
-      const { status, body } = await org.post(
-        "/api/products",
-        `{"title":"Emma","page_count":${count}}`,
-      );
-
-      assertEquals(status, 400, count);
       assertEquals(body.error.details[0].pointer, "/page_count");
     }
   });

@@ -3,7 +3,7 @@
  * responses show them.
  */
 
-import { WRITTEN } from "../support/data/fields.ts";
+import { WRITTEN } from "../support/data/written.ts";
 
 export type Entry = Record<string, unknown>;
 

@@ -30,13 +30,13 @@ async function send(
   return body.data;
 }
 
-interface Answer {
+interface Result {
   data: { updated_at: string };
 }
 
 // deno-lint-ignore no-explicit-any
-function statusesOf(answers: any[]): number[] {
-  return answers.map(({ status }) => status);
+function statusesOf(results: any[]): number[] {
+  return results.map(({ status }) => status);
 }
 
 function create(title: string, body: object = {}) {
@@ -62,7 +62,7 @@ Deno.test("POST /products/batch", async (t) => {
       const unknown = crypto.randomUUID();
       const full = await fullBody(app, org);
 
-      const answers = await send(org, [
+      const results = await send(org, [
         create("Emma", full),
         { method: "update", id: changed.id, body: { title: "Persuasion" } },
         { method: "delete", id: deleted.id.toUpperCase() },
@@ -70,18 +70,18 @@ Deno.test("POST /products/batch", async (t) => {
         upsert(OTHER_ISBN, { title: "Sanditon" }),
       ]);
 
-      assertEquals(statusesOf(answers), [201, 200, 200, 200, 201]);
+      assertEquals(statusesOf(results), [201, 200, 200, 200, 201]);
       for (const i of [0, 1, 4]) {
-        const { data } = answers[i];
+        const { data } = results[i];
         const { body } = await org.get(`/api/products/${data.id}`);
         assertEquals(data, body.data);
       }
-      assertEquals(answers[1].data.title, "Persuasion");
-      assertEquals(answers[2].data, {
+      assertEquals(results[1].data.title, "Persuasion");
+      assertEquals(results[2].data, {
         id: deleted.id.toUpperCase(),
         deleted: true,
       });
-      assertEquals(answers[3].data, { id: unknown, deleted: false });
+      assertEquals(results[3].data, { id: unknown, deleted: false });
       assertEquals(await total(org), 3);
     },
   );
@@ -142,7 +142,7 @@ Deno.test("POST /products/batch", async (t) => {
     );
     const stranger = await (await app.organization()).create();
 
-    const answers = await send(org, [
+    const results = await send(org, [
       create("First"),
       create("", { page_count: 0 }),
       create("No such license", { license_id: id }),
@@ -169,7 +169,7 @@ Deno.test("POST /products/batch", async (t) => {
     ]);
 
     assertEquals(
-      answers.map((
+      results.map((
         { status, error }: { status: number; error?: { code: string } },
       ) => [status, error?.code]),
       [
@@ -191,7 +191,7 @@ Deno.test("POST /products/batch", async (t) => {
       ],
     );
     const pointers = [1, 2, 4, 5, 9, 10, 11, 12].map((i) =>
-      answers[i].error.details.map(({ pointer }: { pointer: string }) =>
+      results[i].error.details.map(({ pointer }: { pointer: string }) =>
         pointer
       )
     );
@@ -227,10 +227,10 @@ Deno.test("POST /products/batch", async (t) => {
         body: { product_prices: [{ currency_code: "EUR" }] },
       };
 
-      const answers = await send(org, titles.toSpliced(13, 0, tooMany));
+      const results = await send(org, titles.toSpliced(13, 0, tooMany));
 
-      assertEquals(answers[13].error.details[0].code, "too_large");
-      assertEquals(statusesOf(answers.toSpliced(13, 1)), titles.map(() => 201));
+      assertEquals(results[13].error.details[0].code, "too_large");
+      assertEquals(statusesOf(results.toSpliced(13, 1)), titles.map(() => 201));
       assertEquals(await total(org), 21);
     },
   );
@@ -265,10 +265,10 @@ Deno.test("POST /products/batch", async (t) => {
         assertEquals(body.error.details[0].pointer, pointer);
       }
       assertEquals(await total(org), 1);
-      const answers = await send(org, [create("A"), create("B")], {
+      const results = await send(org, [create("A"), create("B")], {
         atomic: true,
       });
-      assertEquals(statusesOf(answers), [201, 201]);
+      assertEquals(statusesOf(results), [201, 201]);
       assertEquals(await total(org), 3);
     },
   );
@@ -277,7 +277,7 @@ Deno.test("POST /products/batch", async (t) => {
     const org = await app.organization();
     const { id } = await org.create();
 
-    const answers = await send(org, [
+    const results = await send(org, [
       { method: "update", id, body: { isbn13: ISBN } },
       upsert(ISBN, { title: "Found by its new ISBN" }),
       { method: "update", id, body: { isbn13: null } },
@@ -287,16 +287,16 @@ Deno.test("POST /products/batch", async (t) => {
       { method: "update", id, body: { title: "Gone" } },
     ]);
 
-    assertEquals(statusesOf(answers), [200, 200, 200, 201, 200, 200, 404]);
-    assertEquals(answers[1].data.id, id);
-    assertEquals(answers[2].data.title, "Found by its new ISBN");
-    const times = answers.slice(0, 3).map(({ data }: Answer) =>
+    assertEquals(statusesOf(results), [200, 200, 200, 201, 200, 200, 404]);
+    assertEquals(results[1].data.id, id);
+    assertEquals(results[2].data.title, "Found by its new ISBN");
+    const times = results.slice(0, 3).map(({ data }: Result) =>
       data.updated_at
     );
     assertEquals(new Set(times).size, 3);
     assertEquals(times.toSorted(), times);
-    assertEquals(answers[4].data.id, answers[3].data.id);
-    assertEquals(answers[4].data.title, "Another");
+    assertEquals(results[4].data.id, results[3].data.id);
+    assertEquals(results[4].data.title, "Another");
     assertEquals(await total(org), 1);
   });
 
@@ -308,15 +308,15 @@ Deno.test("POST /products/batch", async (t) => {
       body: { title: "Emma", isbn10: "0306406152", isbn13: OTHER_ISBN },
     };
 
-    const answers = await send(org, [
+    const results = await send(org, [
       byIsbn10,
       upsert(OTHER_ISBN, { title: "Persuasion" }),
       { ...byIsbn10, body: { ...byIsbn10.body, isbn13: ISBN } },
       upsert(ISBN, { title: "Sanditon" }),
     ]);
 
-    assertEquals(statusesOf(answers), [201, 200, 200, 200]);
-    assertEquals(answers[3].data.title, "Sanditon");
+    assertEquals(statusesOf(results), [201, 200, 200, 200]);
+    assertEquals(results[3].data.title, "Sanditon");
     assertEquals(await total(org), 1);
   });
 
@@ -324,7 +324,7 @@ Deno.test("POST /products/batch", async (t) => {
     const org = await app.organization();
     const isbn10 = "0306406152";
 
-    const answers = await send(org, [
+    const results = await send(org, [
       create("Emma", { isbn10 }),
       {
         method: "upsert",
@@ -333,7 +333,7 @@ Deno.test("POST /products/batch", async (t) => {
       },
     ]);
 
-    assertEquals(statusesOf(answers), [201, 200]);
+    assertEquals(statusesOf(results), [201, 200]);
     assertEquals(await total(org), 1);
   });
 
@@ -344,7 +344,7 @@ Deno.test("POST /products/batch", async (t) => {
     await org.create({ isbn13: ISBN });
     await org.create({ isbn13: ISBN });
 
-    const answers = await send(org, [
+    const results = await send(org, [
       {
         method: "upsert",
         match: "isbn10",
@@ -358,11 +358,11 @@ Deno.test("POST /products/batch", async (t) => {
       upsert(ISBN, { title: "One of two" }),
     ]);
 
-    assertEquals(statusesOf(answers), [200, 200, 409]);
-    assertEquals(answers[1].data.id, id);
-    assertEquals(answers[1].data.subtitle, "A novel");
-    assertEquals(answers[1].data.title, "Persuasion");
-    assertEquals(answers[2].error.code, "AMBIGUOUS");
+    assertEquals(statusesOf(results), [200, 200, 409]);
+    assertEquals(results[1].data.id, id);
+    assertEquals(results[1].data.subtitle, "A novel");
+    assertEquals(results[1].data.title, "Persuasion");
+    assertEquals(results[2].error.code, "AMBIGUOUS");
   });
 
   await t.step(
@@ -375,15 +375,15 @@ Deno.test("POST /products/batch", async (t) => {
         body: { product_code, title: "Emma" },
       });
 
-      const answers = await send(org, [
+      const results = await send(org, [
         byCode("P-\0"),
         byCode("P-\ud800"),
         byCode("P".repeat(2_001)),
         create("Persuasion"),
       ]);
 
-      assertEquals(statusesOf(answers), [400, 400, 400, 201]);
-      for (const { error } of answers.slice(0, 3)) {
+      assertEquals(statusesOf(results), [400, 400, 400, 201]);
+      for (const { error } of results.slice(0, 3)) {
         assertEquals(error.details[0].pointer, "/product_code");
       }
     },
@@ -431,12 +431,12 @@ Deno.test("POST /products/batch", async (t) => {
         Array(10).fill([{ method: "upsert", match, body }])
       );
 
-      const answers = await Promise.all(
+      const results = await Promise.all(
         upserts.map((operations) => send(org, operations)),
       );
 
       assertEquals(
-        answers.flat().map(({ status }: { status: number }) => status).sort(),
+        results.flat().map(({ status }: { status: number }) => status).sort(),
         [...Array(19).fill(200), 201],
       );
       assertEquals(await total(org), 1);
@@ -526,13 +526,13 @@ Deno.test("POST /products/batch", async (t) => {
       await holder.sql(async (sql) => {
         await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
         waiting = Array.from({ length: 10 }, () => send(org, [update]));
-        const answers = await send(other, [create("Persuasion")]);
+        const results = await send(other, [create("Persuasion")]);
 
-        assertEquals(statusesOf(answers), [201]);
+        assertEquals(statusesOf(results), [201]);
       });
 
-      for (const answers of await Promise.all(waiting)) {
-        assertEquals(statusesOf(answers), [200]);
+      for (const results of await Promise.all(waiting)) {
+        assertEquals(statusesOf(results), [200]);
       }
     },
   });
@@ -540,15 +540,15 @@ Deno.test("POST /products/batch", async (t) => {
   await t.step("returns only ids if return is minimal", async () => {
     const org = await app.organization();
 
-    const answers = await send(org, [create("A"), create("")], {
+    const results = await send(org, [create("A"), create("")], {
       return: "minimal",
     });
 
-    assertEquals(Object.keys(answers[0]), ["status", "data"]);
-    assertEquals(Object.keys(answers[0].data), ["id"]);
-    const { body } = await org.get(`/api/products/${answers[0].data.id}`);
+    assertEquals(Object.keys(results[0]), ["status", "data"]);
+    assertEquals(Object.keys(results[0].data), ["id"]);
+    const { body } = await org.get(`/api/products/${results[0].data.id}`);
     assertEquals(body.data.title, "A");
-    assertEquals(statusesOf(answers), [201, 400]);
+    assertEquals(statusesOf(results), [201, 400]);
   });
 
   await t.step("lists the response-only fields in Ignored-Fields", async () => {

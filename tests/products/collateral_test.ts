@@ -69,46 +69,6 @@ Deno.test("PUT /products/{id}: collateral", async (t) => {
     ]);
   });
 
-  await t.step("refuses the id of another product's row", async () => {
-    const [org, other] = [await app.organization(), await app.organization()];
-    const { path, rows, ids } = await productOfAllTypes(org);
-    const sibling = await productOfAllTypes(org);
-    const foreign = await productOfAllTypes(other);
-
-    const alone = await org.put(path, {
-      collateral: [{ id: sibling.ids.text, text: "x" }],
-    });
-    const unknown = await org.put(path, {
-      collateral: [
-        { id: crypto.randomUUID() },
-        { id: sibling.ids.text, text: "x" },
-        { id: foreign.ids.text, ...TEXT },
-        { id: ids.text },
-      ],
-    });
-    const repeated = await org.put(path, {
-      collateral: [{ id: ids.text }, { id: ids.text.toUpperCase() }],
-    });
-
-    assertDetails(alone, ["/collateral/0/id", "unknown_reference"]);
-    assertDetails(
-      unknown,
-      ["/collateral/0/id", "unknown_reference"],
-      ["/collateral/1/id", "unknown_reference"],
-      ["/collateral/2/id", "unknown_reference"],
-    );
-    assertDetails(repeated, ["/collateral/1/id", "duplicate"]);
-    assertEquals((await org.get(path)).body.data.collateral, rows);
-    assertEquals(
-      (await org.get(sibling.path)).body.data.collateral,
-      sibling.rows,
-    );
-    assertEquals(
-      (await other.get(foreign.path)).body.data.collateral,
-      foreign.rows,
-    );
-  });
-
   await t.step("refuses fields of another type", async () => {
     const org = await app.organization();
     const { path, ids } = await productOfAllTypes(org);

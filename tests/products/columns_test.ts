@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Field } from "../../schema/fields.ts";
 import { ARRAYS, SCALARS } from "../../schema/product.ts";
-import { WRITTEN } from "../support/data/fields.ts";
+import { WRITTEN } from "../support/data/written.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openApp } from "../support/app/harness.ts";
 
@@ -54,7 +54,7 @@ Deno.test("The columns of products", async (t) => {
     );
     for (const field of WRITTEN) {
       assert(field in body, `tests/support/bodies.ts has no ${field}`);
-      assertEquals(product[field], body[field], `${field} in the answer`);
+      assertEquals(product[field], body[field], `${field} in the response`);
       if (field === "product_form_id") continue;
       assertEquals(stored!.row[field], body[field], `products.${field}`);
     }

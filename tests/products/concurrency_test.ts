@@ -1,4 +1,3 @@
-import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/errors.ts";
 import { assertHas } from "../support/client/expect.ts";
@@ -7,6 +6,8 @@ import {
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { operationsIn } from "../support/app/own_app.ts";
 import { script } from "../support/sql/script.ts";
 import { addToProgram } from "../support/sql/program.ts";
 
@@ -94,8 +95,8 @@ Deno.test("Concurrent requests", async (t) => {
     const replies = await script(operations, async (sql) => {
       await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
       const replies = bodies.map((body) => org.put(path, body));
-      // The time for the other requests to arrive and wait for the product.
-      await pause(200);
+      // The requests have arrived, and wait for the product or for the session.
+      await eventually(bodies.length + 1, () => operationsIn(app));
       return () => Promise.all(replies);
     });
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { WRITTEN } from "../support/data/fields.ts";
+import { WRITTEN } from "../support/data/written.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
 import { openApp } from "../support/app/harness.ts";

@@ -118,7 +118,7 @@ Deno.test("PUT /products/{id}", async (t) => {
     const [org, other] = [await app.organization(), await app.organization()];
     const { id, path, product } = await org.create(await fullBody(app, org));
     const { path: foreign } = await other.create();
-    const answered = {
+    const shown = {
       ...Object.fromEntries(DISPLAYED.map((field) => [field, "x"])),
       id: crypto.randomUUID(),
       organization_id: other.id,
@@ -131,8 +131,8 @@ Deno.test("PUT /products/{id}", async (t) => {
       product_sales_rights: {},
     };
 
-    const updated = await org.put(path, { ...answered, subtitle: "x" });
-    const created = await org.create(answered);
+    const updated = await org.put(path, { ...shown, subtitle: "x" });
+    const created = await org.create(shown);
 
     assertEquals(updated.status, 200);
     assertEquals(updated.body.data, {
@@ -140,7 +140,7 @@ Deno.test("PUT /products/{id}", async (t) => {
       subtitle: "x",
       updated_at: updated.body.data.updated_at,
     });
-    assert(![id, answered.id].includes(created.id));
+    assert(![id, shown.id].includes(created.id));
     assertEquals(created.product.organization_id, org.id);
     for (const field of DISPLAYED) assert(!(field in created.product), field);
     assertEquals((await org.get(foreign)).status, 404);

@@ -5,17 +5,17 @@
 import Fastify from "fastify";
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { envelope, metaOf } from "./envelope.js";
+import { NEW_PRODUCT, rowsOf } from "./new_product.js";
 import {
   DATABASE_URL,
+  envelope,
+  metaOf,
   ORGANIZATION_ID,
   parametersFor,
   POOL,
   PORT,
   STATEMENTS,
-} from "./environment.js";
-import { NEW_PRODUCT } from "./new_product.js";
-import { rowsOf } from "./rows.js";
+} from "./settings.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -23,8 +23,11 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, max: POOL });
 const app = Fastify();
 
 app.get("/api/products/:id", async ({ params }, reply) => {
+  const { text } = STATEMENTS.get;
+  const values = parametersFor(STATEMENTS.get, params.id);
+  const { rows: [row] } = await pool.query({ name: "get", text, values });
   reply.type(JSON_TYPE);
-  return envelope(await read(params.id));
+  return envelope(row.product);
 });
 
 app.get("/api/products", async ({ query }, reply) => {
@@ -44,13 +47,6 @@ app.post(
   },
 );
 
-async function read(id) {
-  const { text } = STATEMENTS.get;
-  const values = parametersFor(STATEMENTS.get, id);
-  const { rows: [row] } = await pool.query({ name: "get", text, values });
-  return row.product;
-}
-
 async function create(body) {
   const id = randomUUID();
   const client = await pool.connect();
@@ -59,11 +55,11 @@ async function create(body) {
     for (const { table, rows } of rowsOf(ORGANIZATION_ID, id, body)) {
       await client.query(insert(table, rows));
     }
-    const { text } = STATEMENTS.answer;
-    const values = parametersFor(STATEMENTS.answer, id);
-    const answer = await client.query({ name: "answer", text, values });
+    const { text } = STATEMENTS.store;
+    const values = parametersFor(STATEMENTS.store, id);
+    const stored = await client.query({ name: "store", text, values });
     await client.query("commit");
-    return answer.rows[0].product;
+    return stored.rows[0].product;
   } catch (error) {
     await client.query("rollback");
     throw error;

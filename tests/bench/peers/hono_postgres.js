@@ -7,16 +7,17 @@ import { Hono } from "hono";
 import { validator } from "hono/validator";
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { envelope, metaOf } from "./envelope.js";
+import { rowsOf } from "./new_product.js";
 import {
   DATABASE_URL,
+  envelope,
+  metaOf,
   ORGANIZATION_ID,
   parametersFor,
   POOL,
   PORT,
   STATEMENTS,
-} from "./environment.js";
-import { rowsOf } from "./rows.js";
+} from "./settings.js";
 
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 
@@ -24,7 +25,10 @@ const sql = postgres(DATABASE_URL, { max: POOL });
 const app = new Hono();
 
 app.get("/api/products/:id", async (c) => {
-  return c.body(envelope(await read(c.req.param("id"))), 200, JSON_TYPE);
+  const { text } = STATEMENTS.get;
+  const parameters = parametersFor(STATEMENTS.get, c.req.param("id"));
+  const [row] = await sql.unsafe(text, parameters, { prepare: true });
+  return c.body(envelope(row.product), 200, JSON_TYPE);
 });
 
 app.get("/api/products", async (c) => {
@@ -43,19 +47,12 @@ app.post("/api/products", newProduct, async (c) => {
   return c.body(envelope(await create(c.req.valid("json"))), 201, JSON_TYPE);
 });
 
-async function read(id) {
-  const { text } = STATEMENTS.get;
-  const parameters = parametersFor(STATEMENTS.get, id);
-  const [row] = await sql.unsafe(text, parameters, { prepare: true });
-  return row.product;
-}
-
 /** An array pipelines the statements of a transaction. */
 async function create(body) {
   const id = randomUUID();
   const inserts = rowsOf(ORGANIZATION_ID, id, body);
-  const { text } = STATEMENTS.answer;
-  const parameters = parametersFor(STATEMENTS.answer, id);
+  const { text } = STATEMENTS.store;
+  const parameters = parametersFor(STATEMENTS.store, id);
   const results = await sql.begin((sql) => [
     ...inserts.map(({ table, rows }) =>
       sql`insert into ${sql(table)} ${sql(rows)}`

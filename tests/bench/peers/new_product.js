@@ -1,5 +1,9 @@
+import { randomUUID } from "node:crypto";
+
 const id = { type: "string", format: "uuid" };
 const amount = { anyOf: [{ type: "string" }, { type: "number" }] };
+const day = { type: "string", format: "date" };
+const text = (maxLength) => ({ type: "string", maxLength });
 const array = (required, properties) => ({
   type: "array",
   maxItems: 500,
@@ -12,10 +16,10 @@ export const NEW_PRODUCT = {
   additionalProperties: false,
   required: ["title"],
   properties: {
-    title: { type: "string", minLength: 1, maxLength: 500 },
-    subtitle: { type: "string", maxLength: 2000 },
+    title: { minLength: 1, ...text(500) },
+    subtitle: text(2000),
     page_count: { type: "integer", minimum: 1 },
-    publication_date: { type: "string", format: "date" },
+    publication_date: day,
     format_id: id,
     publishing_status_id: id,
     license_id: id,
@@ -28,7 +32,7 @@ export const NEW_PRODUCT = {
       list_price: amount,
       tax_rate: amount,
       is_default: { type: "boolean" },
-      valid_from: { type: "string", format: "date" },
+      valid_from: day,
     }),
     contributors: array(["contributor_id", "contributor_role_id"], {
       contributor_id: id,
@@ -37,8 +41,8 @@ export const NEW_PRODUCT = {
     product_collections: array(["collection_id"], { collection_id: id }),
     collateral: array(["collateral_type", "text"], {
       collateral_type: { enum: ["text_content"] },
-      text: { type: "string", maxLength: 100000 },
-      text_type: { type: "string" },
+      text: text(100_000),
+      text_type: text(2),
     }),
     custom_fields: array(["field_id", "field_value"], {
       field_id: id,
@@ -46,3 +50,34 @@ export const NEW_PRODUCT = {
     }),
   },
 };
+
+/** The tables of a product's arrays, and whether their rows have their own ids. */
+const CHILDREN = {
+  product_prices: { table: "product_prices", hasId: true },
+  contributors: { table: "product_contributors" },
+  product_collections: { table: "product_collections" },
+  collateral: { table: "collateral", hasId: true },
+  custom_fields: { table: "custom_field_values" },
+};
+
+/** The rows of a product to create, in insertion order, once per table. */
+export function rowsOf(organization_id, id, body) {
+  const product = { organization_id, id };
+  const children = [];
+  for (const [key, value] of Object.entries(body)) {
+    if (!(key in CHILDREN)) {
+      product[key] = value;
+      continue;
+    }
+    const { table, hasId } = CHILDREN[key];
+    const rows = value.map((entry, position) => ({
+      organization_id,
+      product_id: id,
+      position,
+      ...hasId && { id: randomUUID() },
+      ...entry,
+    }));
+    if (rows.length > 0) children.push({ table, rows });
+  }
+  return [{ table: "products", rows: [product] }, ...children];
+}

@@ -17,7 +17,7 @@ import { preparedFolder } from "./prepared_folder.ts";
 import { script, type Sql } from "../sql/script.ts";
 import { SECRETS } from "./secrets.ts";
 
-/** The service with a new embedded database, or that of `TEST_DATABASE_URL`. */
+/** The service with an embedded database, or that of `TEST_DATABASE_URL`. */
 export interface App extends AsyncDisposable {
   database: Database;
   /** Whether Citus distributes the database. It then has no triggers for SQL. */
@@ -37,28 +37,30 @@ export interface App extends AsyncDisposable {
 
 const URL_OF_TEST_DATABASE = Deno.env.get("TEST_DATABASE_URL");
 
+/** The time limits of the service under test are generous, so that a busy machine fails no test. */
+const LIMIT_MS = 60_000;
+
 export const SETTINGS: DatabaseSettings = {
   url: URL_OF_TEST_DATABASE,
   poolSize: 12,
-  statementTimeoutMs: 10_000,
+  statementTimeoutMs: LIMIT_MS,
   prepare: Deno.env.get("DATABASE_PREPARE") !== "false",
 };
 
 /**
  * Opens the service, and expects no secrets in its log. `services` replaces parts
- * of it, `settings` replaces database settings.
+ * of it. `settings` replaces database settings, and opens a database of its own.
  */
 export async function openApp(
   services: Partial<Services> = {},
-  settings: Partial<DatabaseSettings> = {},
+  settings?: Partial<DatabaseSettings>,
 ): Promise<App> {
-  const all = { ...SETTINGS, ...settings };
-  const dataDir = all.url ? undefined : await preparedFolder();
-  if (all.url) SECRETS.addCredential(new URL(all.url).password);
-  const database = await openDatabase({ ...all, dataDir });
+  const opened = settings || SETTINGS.url
+    ? await openInstalled({ ...SETTINGS, ...settings })
+    : await openShared();
+  const { database } = opened;
   const operations = () =>
-    database.for({ deadline: performance.now() + 60_000 });
-  await install(operations());
+    database.for({ deadline: performance.now() + LIMIT_MS });
   const isDistributed = await operations().transaction(async (tx) => {
     await tx.commit();
     return tx.isDistributed;
@@ -78,9 +80,9 @@ export async function openApp(
       corsOrigins: [],
       docs: true,
       maxBodyBytes: 1_048_576,
-      bodyTimeoutMs: 10_000,
-      sendTimeoutMs: 30_000,
-      deadlineMs: 11_000,
+      bodyTimeoutMs: LIMIT_MS,
+      sendTimeoutMs: LIMIT_MS,
+      deadlineMs: LIMIT_MS,
       isReady: () => true,
       ...services,
       ...other,
@@ -97,13 +99,46 @@ export async function openApp(
     send: (path, init) => send(handler, path, init),
     organization: () => createOrganization(app),
     async [Symbol.asyncDispose]() {
-      await database.close();
-      if (dataDir) await Deno.remove(dataDir, { recursive: true });
+      await opened[Symbol.asyncDispose]();
       assertEquals(leaked, [], "The log contains secrets");
     },
   };
   return app;
 }
+
+/** A database with schema and code lists. */
+interface Installed extends AsyncDisposable {
+  database: Database;
+}
+
+/** Opens the database at `url`, or a new embedded one. */
+async function openInstalled(settings: DatabaseSettings): Promise<Installed> {
+  const { url } = settings;
+  if (url) SECRETS.addCredential(new URL(url).password);
+  const dataDir = url ? undefined : await preparedFolder();
+  const database = await openDatabase({ ...settings, dataDir });
+  await install(database.for({ deadline: performance.now() + LIMIT_MS }));
+  return {
+    database,
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      if (dataDir) await Deno.remove(dataDir, { recursive: true });
+    },
+  };
+}
+
+let shared: Promise<Installed> | undefined;
+
+/** Opens the embedded database that the tests of this process share. It stays open until their end. */
+async function openShared(): Promise<Installed> {
+  shared ??= openInstalled(SETTINGS);
+  const { database } = await shared;
+  return { database, async [Symbol.asyncDispose]() {} };
+}
+
+Deno.test.afterAll(async () => {
+  await (await shared)?.[Symbol.asyncDispose]();
+});
 
 /** Sends one request, and checks what holds for every response. */
 export async function send(

@@ -15,7 +15,7 @@ export interface Signer {
 }
 
 /** A server of a JWK Set that counts its requests. */
-export function keyServer(answer: () => Response | Promise<Response>) {
+export function keyServer(respond: () => Response | Promise<Response>) {
   const stop = new AbortController();
   const served = {
     requests: 0,
@@ -32,7 +32,7 @@ export function keyServer(answer: () => Response | Promise<Response>) {
     onListen() {},
   }, () => {
     served.requests++;
-    return answer();
+    return respond();
   });
   served.url.port = String(server.addr.port);
   return served;

@@ -18,6 +18,11 @@ export async function openOwnApp(
   };
 }
 
+/** The number of operations that run or wait in the service. */
+export function operationsIn({ database: { load } }: App): number {
+  return load.used + load.waiting;
+}
+
 /** The database operations of a request of the organization. */
 export function operationsOf(app: App, org: Organization): Queries {
   return app.database.for({

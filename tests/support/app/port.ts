@@ -5,7 +5,7 @@ export function freePort(): number {
 }
 
 /** Whether a GET at the URL succeeds. */
-export async function answers(url: string): Promise<boolean> {
+export async function isServed(url: string): Promise<boolean> {
   try {
     const response = await fetch(url);
     await response.body?.cancel();

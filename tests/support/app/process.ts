@@ -2,7 +2,7 @@ import { createOrganization, newKey } from "../../../db/access.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
 import { install } from "../../../db/migrate.ts";
 import { pause } from "../../../db/connections/deadline.ts";
-import { answers, freePort } from "./port.ts";
+import { freePort, isServed } from "./port.ts";
 import { script, type Sql } from "../sql/script.ts";
 import { assertNothingSecret, SECRETS } from "./secrets.ts";
 
@@ -72,7 +72,7 @@ export function launch(
       return stdout.text;
     },
     async until(path) {
-      while (!await answers(origin + path)) {
+      while (!await isServed(origin + path)) {
         if (over) throw new Error((await ended).stderr);
         await pause(PAUSE_MS);
       }

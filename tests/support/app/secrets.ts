@@ -37,8 +37,9 @@ export class Secrets {
       if (KEY.test(value) || TOKEN.test(value)) this.addCredential(value);
       else note(this.#texts, value);
     }
-    for (const value of new URL(url).searchParams.values()) {
-      note(this.#texts, value);
+    for (const [name, value] of new URL(url).searchParams) {
+      // The values of `include` are names of fields.
+      if (name !== "include") note(this.#texts, value);
     }
     if (typeof body === "string") this.#addBody(body);
   }

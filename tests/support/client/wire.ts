@@ -5,12 +5,12 @@ export interface Server extends AsyncDisposable {
    * Sends the text, one byte per character, on a new connection, and returns every
    * response until the server closes it.
    */
-  exchange(text: string): Promise<Answer[]>;
+  exchange(text: string): Promise<WireResponse[]>;
   connect(): Promise<Deno.TcpConn>;
 }
 
 /** A raw response. */
-export interface Answer {
+export interface WireResponse {
   status: number;
   headers: Headers;
   body: string;
@@ -36,7 +36,7 @@ export function listen(
     async exchange(text) {
       using connection = await connect();
       await connection.write(Uint8Array.from(text, (c) => c.charCodeAt(0)));
-      return answersIn(await readToEnd(connection));
+      return responsesIn(await readToEnd(connection));
     },
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
@@ -63,10 +63,10 @@ async function readToEnd(connection: Deno.TcpConn): Promise<string> {
 }
 
 /** Splits responses at their status lines. No body contains one. */
-function answersIn(text: string): Answer[] {
+function responsesIn(text: string): WireResponse[] {
   return text.split(/(?=HTTP\/1\.[01] \d{3} )/).filter(Boolean).map(
-    (answer) => {
-      const [head = "", ...body] = answer.split("\r\n\r\n");
+    (response) => {
+      const [head = "", ...body] = response.split("\r\n\r\n");
       const [first = "", ...lines] = head.split("\r\n");
       return {
         status: Number(first.split(" ")[1]),

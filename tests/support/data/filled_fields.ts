@@ -13,6 +13,15 @@ export function emptyFields(schema: string, value: unknown): string[] {
     .filter((path) => !filled.includes(path));
 }
 
+/** The fields of an OpenAPI schema that a client sets, as paths. */
+export function writableFields(schema: string): string[] {
+  const { components } = JSON.parse(
+    openapiDocument(OPERATIONS, ""),
+    (_, value) => value?.readOnly ? undefined : value,
+  ) as { components: { schemas: Schemas } };
+  return pathsOf(components.schemas, components.schemas[schema]!);
+}
+
 /** Every path of a value, and whether it has a value. */
 export function fieldsOf(
   value: unknown,

@@ -1,7 +1,10 @@
-/** The values that a field accepts, with their stored form, and those that it rejects, with error codes. */
+/**
+ * The values that a field accepts, with their stored form, and those that it rejects,
+ * with error codes. If a part of a value is at fault, its pointer follows the code.
+ */
 export interface Values {
   takes: [sent: unknown, stored: unknown][];
-  refuses: [sent: unknown, code: string][];
+  refuses: [sent: unknown, code: string, part?: string][];
 }
 
 /** The same values, plus null. */
@@ -30,6 +33,9 @@ export function text(max: number): Values {
       "\ufffe\uffff\u{1ffff}\ufeff",
       'O\'Reilly \\ "x" %s $1 {} </script>',
       "null",
+      "\u200b İıſß \u1e9b\u0323",
+      "\\u0000 \\ ${x}",
+      "\u{10ffff}".repeat(500),
       "x".repeat(max),
       "😀".repeat(max),
     ),
@@ -60,6 +66,32 @@ export function oneOf(...values: string[]): Values {
       ...others,
       ...["", "toString", "__proto__", 0, [], [values[0]], {}],
     ),
+  };
+}
+
+/** A code of an ONIX list. */
+export function code(...codes: string[]): Values {
+  return {
+    takes: same(...codes),
+    refuses: each(
+      "invalid_code",
+      ...["", "ZZ", "3", `${codes[0]} `, `${codes[0]}\0`, "\ud800"],
+      ...[3, true, [], {}],
+    ),
+  };
+}
+
+/** An array of codes of an ONIX list. */
+export function codes(...known: string[]): Values {
+  return {
+    takes: same([], known),
+    refuses: [
+      ...each("invalid_type", null, "GB", 0, {}),
+      [["ZZ"], "invalid_code", "/0"],
+      [[...known, 7], "invalid_code", `/${known.length}`],
+      [[...known, null], "invalid_code", `/${known.length}`],
+      [Array(501).fill(known[0]), "too_many"],
+    ],
   };
 }
 
@@ -155,6 +187,117 @@ export const HTTP_URL: Values = {
   ],
 };
 
+export const ISBN13: Values = {
+  takes: [
+    ["9780306406157", "9780306406157"],
+    ["978-0-306-40615-7", "9780306406157"],
+    [" 979 10 90636 07 1 ", "9791090636071"],
+  ],
+  refuses: [
+    ...each("invalid_type", 9780306406157, [], {}),
+    ...each(
+      "invalid_isbn13",
+      "",
+      "9780306406158",
+      "978030640615",
+      "97803064061577",
+      "9790306406156",
+      "9770306406150",
+      "978030640615X",
+      "978–0–306–40615–7",
+      "0306406152",
+      "９780306406157",
+    ),
+  ],
+};
+
+export const ISBN10: Values = {
+  takes: [
+    ["0306406152", "0306406152"],
+    ["0-306-40615-2", "0306406152"],
+    ["0 8044 2957 x", "080442957X"],
+  ],
+  refuses: [
+    ...each("invalid_type", 306406152, [], {}),
+    ...each(
+      "invalid_isbn10",
+      "",
+      "0306406153",
+      "030640615",
+      "03064061522",
+      "X306406152",
+      "08044X957X",
+      "9780306406157",
+    ),
+  ],
+};
+
+export const COUNT: Values = {
+  takes: [
+    ...same(1, 2_147_483_647),
+    [JSON.rawJSON("1.2e1"), 12],
+    [JSON.rawJSON("12.00000000000000000"), 12],
+  ],
+  refuses: [
+    ...each("invalid_type", "12", true, [], {}, [1]),
+    ...each("out_of_range", 0, -1, 1.5, 2_147_483_648, 1e18),
+    ...each("out_of_range", JSON.rawJSON("-0")),
+    ...each(
+      "invalid_type",
+      ...["1e400", "1.00000000000000000001", "12345678901234567890"]
+        .map(JSON.rawJSON),
+    ),
+  ],
+};
+
+export const CURRENCY: Values = {
+  takes: same("GBP", "EUR", "JPY"),
+  refuses: each("invalid_code", "usd", "US", "USDX", "XXX", "", 840, [], {}),
+};
+
+/** True or false. Null is false. */
+export const FLAG: Values = {
+  takes: [...same(true, false), [null, false]],
+  refuses: each("invalid_type", "true", 1, [], {}),
+};
+
+/** The value of a custom field. */
+export const SCALAR: Values = {
+  takes: [
+    ...text(2000).takes,
+    ...same(true, false, null),
+    ...same(0, -1, 0.1, -12.5, 1e-7, 1e21, 2 ** 53),
+    [JSON.rawJSON("-0.0"), 0],
+  ],
+  refuses: [
+    ...each("invalid_type", [], {}, ["x"]),
+    ...text(2000).refuses.filter(([sent]) => typeof sent === "string"),
+    ...each(
+      "inexact_number",
+      ...["1e400", "1e-400", "1.0000000000000000001e1"].map(JSON.rawJSON),
+    ),
+  ],
+};
+
+export const YEAR: Values = {
+  takes: same("0000", "1816", "9999"),
+  refuses: [
+    ...each("invalid_type", 1816, [], {}),
+    ...each("invalid_year", "", "816", "18160", "1816\n", "१८१६"),
+  ],
+};
+
+/** Codes of ONIX List 154. */
+export const AUDIENCES: Values = {
+  takes: same([], ["00"], ["02", "10", "02"]),
+  refuses: [
+    ...each("invalid_type", "00", 0, {}),
+    [["00", "99"], "invalid_code", "/1"],
+    [["00", null], "invalid_code", "/1"],
+    [Array(51).fill("00"), "too_many"],
+  ],
+};
+
 /** An amount: exact, or rejected. */
 export const AMOUNT: Values = {
   takes: [
@@ -175,46 +318,23 @@ export const AMOUNT: Values = {
       "invalid_amount",
       ...[-1, 1e12, 0.00001, 1e21],
       ...["-1", "+1", "01", "1.", ".5", "1e3", "1,5", " 1", "", "1.23456"],
-      ...["NaN", "Infinity", "1000000000000", "١"],
+      ...["NaN", "Infinity", "1000000000000", "١", "１"],
       ...["1e400", "-1e400", "1e-400", "9.990000000000000001"]
+        .concat("0.10000000000000000001", "999999999999.99999")
         .map(JSON.rawJSON),
     ),
   ],
 };
 
 export const PERCENT: Values = {
-  takes: same(0, 5.5, 19, 100, 99.9999),
+  takes: [...same(0, 5.5, 19, 100, 99.9999), ["5.5", 5.5]],
   refuses: [
-    ...each("invalid_percent", 100.0001, 101, "101"),
+    ...each("invalid_percent", 100.0001, 101, "101", 5.55555),
     ...AMOUNT.refuses.map(([sent, code]) =>
       [sent, code.replace("amount", "percent")] as [unknown, string]
     ),
   ],
 };
-
-/** Bodies with one value of every field each, in the order of the values. */
-export function* rounds<K extends keyof Values>(
-  fields: Record<string, Values>,
-  kind: K,
-): Generator<{ sent: object; outcome: Record<string, Values[K][number][1]> }> {
-  const most = Math.max(
-    ...Object.values(fields).map((values) => values[kind].length),
-  );
-  for (let i = 0; i < most; i++) {
-    const given = Object.entries(fields).flatMap(
-      ([field, { [kind]: values }]) => {
-        const value = values[i];
-        return value ? [[field, ...value] as const] : [];
-      },
-    );
-    yield {
-      sent: Object.fromEntries(given.map(([field, sent]) => [field, sent])),
-      outcome: Object.fromEntries(
-        given.map(([field, , outcome]) => [field, outcome]),
-      ),
-    };
-  }
-}
 
 /** Values that are stored as sent. */
 export function same(...values: unknown[]): [unknown, unknown][] {

@@ -3,6 +3,7 @@ import { buildProduct, storedProduct } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
+import { readParameters } from "./parameters.ts";
 import { fc } from "../support/app/packages.ts";
 import { assertBuilt, store } from "../support/client/stored.ts";
 import { bodies } from "./bodies.ts";
@@ -10,8 +11,6 @@ import type { Entry, Product } from "./catalogue.ts";
 import { openScene, resolved, type Scene } from "./scene.ts";
 import { SQL } from "./sql_writes.ts";
 import { codes } from "./world.ts";
-
-const RUNS = 30;
 
 /** A request or SQL transaction on one of the products. -1 means a new product. */
 interface Step {
@@ -33,9 +32,6 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
 Deno.test("Stored JSON and counts are correct after any writes by requests and SQL", async () => {
   await using app = await openOwnApp();
   const lists = await codes(app);
-  // `deno task test tests/model/stored_answers_test.ts -- 123` repeats the run with this seed.
-  const seed = Number(Deno.args[0] ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`Seed: ${seed}`);
 
   await fc.assert(
     fc.asyncProperty(STEPS, async (steps) => {
@@ -51,7 +47,7 @@ Deno.test("Stored JSON and counts are correct after any writes by requests and S
       await assertBuilt(app, client);
       assertEquals([...await app.sql((sql) => sql`${miscounted}`)], []);
     }),
-    { seed, numRuns: RUNS },
+    readParameters(),
   );
 });
 

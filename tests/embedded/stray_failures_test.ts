@@ -19,7 +19,7 @@ Deno.test("A service survives and logs uncaught errors", async () => {
       "--no-prompt",
       "-A",
       "--preload",
-      "./tests/support/stray_failures.ts",
+      "./tests/support/app/stray_failures.ts",
     ],
     ...["main.ts", "start"],
   ]);

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { WRITTEN } from "../support/data/fields.ts";
+import { WRITTEN } from "../support/data/written.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openApp } from "../support/app/harness.ts";
 import { insertTree } from "../support/data/rights_tree.ts";

@@ -1,0 +1,53 @@
+import { assert, assertEquals } from "@std/assert";
+import { openApp } from "../support/app/harness.ts";
+
+Deno.test("Many errors", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+
+  await t.step("are a hundred details at most", async () => {
+    const secret = "x".repeat(200);
+    const malformed = Array(500).fill({ currency_code: secret });
+    const unknown = Array.from({ length: 500 }, () => ({
+      contributor_id: crypto.randomUUID(),
+      contributor_role_id: org.id,
+    }));
+
+    for (
+      const [body, count] of [
+        [{ product_prices: malformed }, 500],
+        [{ contributors: unknown }, 1000],
+      ] as const
+    ) {
+      const { status, body: { error }, text } = await org.post(
+        "/api/products",
+        { title: "x", ...body },
+      );
+
+      assertEquals(status, 400);
+      assertEquals(error.details.length, 100);
+      assertEquals(
+        error.message,
+        `The body has ${count} errors; the first 100 are listed`,
+      );
+      assert(!text.includes(secret));
+    }
+  });
+
+  await t.step("are counted up to 1,000", async () => {
+    const countries_included = Array(490).fill("XX");
+    const market = { territory: { countries_included } };
+    const { path } = await org.create();
+
+    const { status, body: { error } } = await org.put(`${path}/territories`, [
+      { markets: Array(50).fill(market) },
+    ]);
+
+    assertEquals(status, 400);
+    assertEquals(error.details.length, 100);
+    assertEquals(
+      error.message,
+      "The body has more than 1000 errors; the first 100 are listed",
+    );
+  });
+});
