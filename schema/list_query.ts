@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Fields, Rows } from "./fields.ts";
+import type { Fields } from "./fields.ts";
 import {
   choices,
   embeds,
@@ -9,7 +9,13 @@ import {
   Uuids,
   wholeNumber,
 } from "./parameters.ts";
-import { type ArrayName, ARRAYS, PRODUCT_TYPES, SCALARS } from "./product.ts";
+import {
+  type ArrayName,
+  LISTED,
+  PRODUCT_TYPES,
+  ROWS,
+  SCALARS,
+} from "./product.ts";
 import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
 /** A filter of lists by the ids of records. */
@@ -27,9 +33,7 @@ export interface ReferenceFilter {
 
 export const REFERENCE_FILTERS: readonly ReferenceFilter[] = [
   ...filtersOf("products", SCALARS),
-  ...Object.values<Rows>(ARRAYS).flatMap(({ table, fields }) =>
-    filtersOf(table, fields)
-  ),
+  ...ROWS.flatMap(([, { table, fields }]) => filtersOf(table, fields)),
 ];
 
 /** The filters of the specification (4.2). */
@@ -75,17 +79,12 @@ export type Sort = typeof SORTS[number];
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
-/** The arrays that a list can embed, in the order of responses. */
-export const INCLUDED = Object.entries<Rows>(ARRAYS)
-  .filter(([, { inLists }]) => inLists !== "none")
-  .map(([name]) => name as ArrayName);
-
-/** The names of these arrays for clients, first those of the specification (4.2). */
+/** The arrays that a list can embed, first those of the specification (4.2). */
 const EMBEDS: Record<string, ArrayName> = {
   product_territories: "product_territories",
   product_sales_rights: "product_sales_rights",
   sales_rights: "product_sales_rights",
-  ...Object.fromEntries(INCLUDED.map((name) => [name, name])),
+  ...Object.fromEntries(Object.keys(LISTED).map((name) => [name, name])),
 };
 
 /** The arrays that a list embeds in its products. */

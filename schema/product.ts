@@ -15,10 +15,12 @@ import {
   percent,
   refers,
   required,
+  type Rows,
   rows,
   type Rule,
   shown,
   time,
+  type Values,
   words,
 } from "./fields.ts";
 import { code } from "./onix_codes.ts";
@@ -389,3 +391,21 @@ export const ARRAYS = {
 
 /** The name of an array of a product. */
 export type ArrayName = keyof typeof ARRAYS;
+
+/** The arrays that are rows of tables below products. */
+export const ROWS = Object.entries<Rows | Values>(ARRAYS).flatMap(
+  ([name, array]): [ArrayName, Rows][] =>
+    array.kind === "rows" ? [[name as ArrayName, array]] : [],
+);
+
+/** The arrays that lists can include, with the fields that lists show. */
+export const LISTED: Readonly<Partial<Record<ArrayName, Rows | Values>>> =
+  Object.fromEntries(
+    Object.entries<Rows | Values>(ARRAYS).flatMap(([name, array]) => {
+      const { inLists = undefined } = array.kind === "rows" ? array : {};
+      if (inLists === "none") return [];
+      if (!inLists) return [[name, array]];
+      const shown = inLists.map((field) => [field, array.fields[field]!]);
+      return [[name, { ...array, fields: Object.fromEntries(shown) }]];
+    }),
+  );

@@ -1,5 +1,5 @@
-import type { Fields, Reference, Rows } from "./fields.ts";
-import { ARRAYS, SCALARS } from "./product.ts";
+import type { Fields, Reference } from "./fields.ts";
+import { ROWS, SCALARS } from "./product.ts";
 
 /** A reference of a product, and where it stands. */
 export interface ProductReference extends Reference {
@@ -14,7 +14,7 @@ export interface ProductReference extends Reference {
 /** All references of a product, in the order of its fields. */
 export const REFERENCES: readonly ProductReference[] = [
   ...referencesIn("products", SCALARS),
-  ...Object.entries<Rows>(ARRAYS).flatMap(([name, { table, fields }]) =>
+  ...ROWS.flatMap(([name, { table, fields }]) =>
     referencesIn(table, fields).map((reference) => (
       { ...reference, array: { name, table } }
     ))

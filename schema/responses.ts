@@ -9,7 +9,7 @@ import {
 import { discriminatorOf } from "./bodies.ts";
 import { remembered } from "./objects.ts";
 import { isShared, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
-import { ARRAYS, SCALARS } from "./product.ts";
+import { ARRAYS, LISTED, SCALARS } from "./product.ts";
 import { Uuid } from "./values.ts";
 
 /*
@@ -96,16 +96,6 @@ export const entryOf = remembered((array: Rows): v.GenericSchema =>
     : entryWith(array, array.fields)
 );
 
-/** An entry of an array in lists. */
-export const listedEntryOf = remembered((array: Rows): v.GenericSchema => {
-  const { fields, inLists } = array;
-  if (!Array.isArray(inLists)) return entryOf(array);
-  return entryWith(
-    array,
-    Object.fromEntries(inLists.map((name) => [name, fields[name]!])),
-  );
-});
-
 /** An entry of an array whose entries have types. */
 export function entryOfType(array: Rows, type: string) {
   return typedEntriesOf(array)[type]!;
@@ -146,11 +136,5 @@ export const Product = v.object(entriesOf({ ...SCALARS, ...ARRAYS }));
 /** A product in a list, with the arrays that `include` names. */
 export const ListedProduct = v.object({
   ...entriesOf(SCALARS),
-  ...Object.fromEntries(
-    Object.entries<Rows>(ARRAYS).flatMap(([name, array]) =>
-      array.inLists === "none"
-        ? []
-        : [[name, v.optional(v.array(listedEntryOf(array)))]]
-    ),
-  ),
+  ...v.partial(v.object(entriesOf(LISTED as Fields))).entries,
 });

@@ -18,7 +18,7 @@ import {
 } from "../../schema/errors.ts";
 import type { Rows } from "../../schema/fields.ts";
 import { MAX_ENTRIES } from "../../schema/objects.ts";
-import { ARRAYS } from "../../schema/product.ts";
+import { ROWS } from "../../schema/product.ts";
 import { REFERENCES } from "../../schema/references.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import {
@@ -41,8 +41,6 @@ import { commaSeparated, recordWithId } from "./json.ts";
  * first violation, so the stored rows are read then, to report every error in the body.
  */
 
-const LISTS = Object.entries<Rows>(ARRAYS);
-
 /** The error detail of a product whose JSON is larger than 4 MiB. */
 export const TOO_LARGE: ErrorDetail = {
   pointer: "",
@@ -61,7 +59,7 @@ const RULES: Record<string, ErrorDetail> = {
     ]),
   ),
   ...Object.fromEntries(
-    LISTS.flatMap(([name, { table, put, rule }]) => [
+    ROWS.flatMap(([name, { table, put, rule }]) => [
       ...put === "patch" ? [[`${table}_position`, tooMany(name)]] : [],
       ...rule?.constraint
         ? [[
@@ -158,9 +156,7 @@ export async function findErrors(
         unknownReference(pointer)
       ),
       ...unattachedSeries(body, product),
-      ...LISTS.flatMap(([name, array]) =>
-        wrongRows(name, array, body, product)
-      ),
+      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product)),
     ];
   });
 }
@@ -177,7 +173,7 @@ const NOTHING: Stored = { id: "", series_id: null, tables: {} };
 
 function storedRows(changes: readonly Change[]): Statement<Stored> {
   const tables = changes.flatMap(({ body }) =>
-    LISTS.filter(([name]) => body[name]).flatMap(([name, array]) => {
+    ROWS.filter(([name]) => body[name]).flatMap(([name, array]) => {
       const named = namedRows(array, body[name]).map(({ table }) => table);
       return array.put === "link" ? [] : [array.table, ...named];
     })
@@ -207,7 +203,7 @@ function storedRows(changes: readonly Change[]): Statement<Stored> {
 
 /** The columns that entries are compared with, by table. Default: `id`. */
 const COMPARED = Object.fromEntries(
-  LISTS.map(([, { table, key = ["id"], types, fields, rule }]) => [
+  ROWS.map(([, { table, key = ["id"], types, fields, rule }]) => [
     table,
     [
       ...key,

@@ -10,7 +10,12 @@ import type {
   Shown,
   Values,
 } from "../../schema/fields.ts";
-import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
+import {
+  type ArrayName,
+  ARRAYS,
+  LISTED,
+  SCALARS,
+} from "../../schema/product.ts";
 import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
@@ -271,19 +276,13 @@ function linkedValue({ table, through, reference }: Linked): Statement {
   `);
 }
 
-/** The array of product `p`. */
-export function productArray(name: ArrayName): Statement {
-  return valueOf(name, ARRAYS[name], ARRAYS, PRODUCT);
-}
-
-/** The array of product `p` as lists show it. */
-export function listedArray(name: ArrayName): Statement {
-  const array: Rows = ARRAYS[name];
-  const { fields, inLists } = array;
-  if (!Array.isArray(inLists)) return productArray(name);
-  const listed = inLists.map((field) => [field, fields[field]!]);
-  return rowsValue({ ...array, fields: Object.fromEntries(listed) }, PRODUCT);
-}
+/** The arrays of product `p` that lists can include, as lists show them. */
+export const listedArrays = Object.entries<Rows | Values>(LISTED).map(
+  ([name, array]) => ({
+    name: name as ArrayName,
+    array: valueOf(name, array, LISTED as Fields, PRODUCT),
+  }),
+);
 
 /** The columns of product `p`, including those that a record holds. */
 const columns = Object.fromEntries(
@@ -337,21 +336,28 @@ function shownJson(
 }
 
 /** The fields of product `p` that lists omit, as the inside of a JSON object. */
-export const detailsJson = detailsWith(() => undefined);
+export const detailsJson = detailsWith((name, array) =>
+  valueOf(name, array, ARRAYS, PRODUCT)
+);
 
 /**
  * The same for a new product, which has no arrays with a path of their own. PostgreSQL
  * starts every subselect of a plan, and those of rights and supply are a third of all.
  */
-export const newDetailsJson = detailsWith(({ path }) => path && raw("'[]'"));
+export const newDetailsJson = detailsWith((name, array) =>
+  array.kind === "rows" && array.path
+    ? raw("'[]'")
+    : valueOf(name, array, ARRAYS, PRODUCT)
+);
 
 function detailsWith(
-  known: (array: Rows) => Statement | undefined | "",
+  value: (name: string, array: Rows | Values) => Statement,
 ): Statement {
-  const names = Object.keys(ARRAYS) as ArrayName[];
-  const fields = names.map((name, i) => {
-    const label = raw(`'${i > 0 ? "," : ""}"${name}":'`);
-    return sql`${label}, ${known(ARRAYS[name]) || productArray(name)}`;
-  });
+  const fields = Object.entries<Rows | Values>(ARRAYS).map(
+    ([name, array], i) => {
+      const label = raw(`'${i > 0 ? "," : ""}"${name}":'`);
+      return sql`${label}, ${value(name, array)}`;
+    },
+  );
   return sql`concat(${commaSeparated(fields)})`;
 }

@@ -1,8 +1,8 @@
-import { INCLUDED, type ListQuery } from "../../schema/list_query.ts";
+import type { ListQuery } from "../../schema/list_query.ts";
 import { opaque, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { storeProducts } from "./documents.ts";
-import { listedArray, summaryJson } from "./json.ts";
+import { listedArrays, summaryJson } from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
@@ -10,16 +10,15 @@ export const storedSummary = sql`d.summary`;
 /** The summary of product `p`, from document `d` or the tables. */
 export const currentSummary = sql`coalesce(d.summary, ${summaryJson})`;
 
-/** The arrays that `include` can add to the summary of a product. */
-const ARRAYS = INCLUDED.map((name) => ({ name, array: listedArray(name) }));
-
 /**
  * The fragments that append the arrays in `include` to the summary of product `p`.
  * All combinations of several arrays share a text: a prepared statement for each of
  * them would take 50 MB of every session.
  */
 export function includedArrays(include: ListQuery["include"]): Statement[] {
-  return ARRAYS.filter(({ name }) => include.has(name) || include.size > 1)
+  return listedArrays.filter(({ name }) =>
+    include.has(name) || include.size > 1
+  )
     .map(({ name, array }) =>
       sql` || case when ${opaque(include.has(name), "boolean")}
         then ',"${raw(name)}":' || ${array}

@@ -11,7 +11,7 @@ import {
   type Rows,
 } from "../../schema/fields.ts";
 import { MAX_ENTRIES } from "../../schema/objects.ts";
-import { ARRAYS } from "../../schema/product.ts";
+import { ROWS } from "../../schema/product.ts";
 import {
   isOneOf,
   json,
@@ -48,7 +48,7 @@ const PUT = { patch, replace, link: replaceLinks, tree: replaceTree };
 
 /** The statements that write the arrays in the bodies. Absent arrays are unchanged. */
 export function writeArrays(changes: readonly Change[]): ArrayWrites {
-  const all = Object.entries<Rows>(ARRAYS).map(([name, array]) => {
+  const all = ROWS.map(([name, array]) => {
     const given = changes.flatMap(({ id, body, isNew }) =>
       body[name] ? [{ id, isNew, entries: body[name] as Entry[] }] : []
     );
@@ -141,7 +141,7 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 function columnsOf({ fields, types = {} }: Rows): string[] {
   const all = [fields, ...Object.values(types).map(({ fields }) => fields)];
   const written = all.flatMap(columnsIn).filter(([, field]) =>
-    field.kind === "column" && field.body
+    field.kind === "values" || field.body
   );
   return [...new Set(written.map(([name]) => name))];
 }

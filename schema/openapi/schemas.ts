@@ -4,7 +4,7 @@ import { DescribedBatch } from "../batch.ts";
 import * as bodies from "../bodies.ts";
 import type { Fields, Rows } from "../fields.ts";
 import { code } from "../onix_codes.ts";
-import { ARRAYS } from "../product.ts";
+import { ARRAYS, LISTED } from "../product.ts";
 import {
   isShared,
   type OwnTable,
@@ -103,9 +103,6 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
         schemas[`Changed${type}`] = bodies.changedEntry(field);
       } else schemas[`${type}Body`] = bodies.newEntry(field);
       schemas[type] = responses.entryOf(field);
-      if (Array.isArray(field.inLists)) {
-        schemas[`Listed${type}`] = responses.listedEntryOf(field);
-      }
     }
     const types = field.kind === "rows" ? field.types ?? {} : {};
     for (const [name, { type }] of Object.entries(types)) {
@@ -130,6 +127,7 @@ export const SCHEMAS = {
   ReplaceSalesRights: bodies.pathBody(product_sales_rights),
   NewApiKey,
   ...typedSchemas(ARRAYS),
+  ListedProductTerritory: responses.entryOf(LISTED.product_territories as Rows),
   CountryCode: code(91),
   RegionCode: code(49),
   CurrencyCode: code(96),
