@@ -21,6 +21,7 @@ import {
   shown,
   time,
   type Values,
+  values,
   words,
 } from "./fields.ts";
 import { code } from "./onix_codes.ts";
@@ -314,6 +315,13 @@ export const ARRAYS = {
   collateral: rows("collateral", {
     collateral_type: required(column(oneOf(...Object.keys(COLLATERAL)))),
   }, { put: "replace", types: COLLATERAL }),
+
+  languages: values({
+    language_role: required(codeOf(22)),
+    language_code: required(codeOf(74)),
+    country_code: codeOf(91),
+    script_code: codeOf(121),
+  }, { type: "Language" }),
 
   product_territories: rows("product_territories", {
     market_reference: words,

@@ -109,14 +109,23 @@ on conflict do nothing;
 insert into products (
   organization_id, id, product_code, title, subtitle, isbn13, isbn10, page_count, publication_date,
   format_id, title_id, publishing_status_id, product_availability_id, lifecycle_status_id, license_id,
-  season_id, publisher_id, division_id, imprint_id, product_type, cover_image_url, created_at, updated_at
+  season_id, publisher_id, division_id, imprint_id, product_type, cover_image_url, languages, created_at, updated_at
 )
 select
   organizations.id, ('c0000000-0000-4000-8000-' || to_char(number * 100, 'FM000000000000'))::uuid,
   product_code, title, subtitle, isbn13, isbn10, page_count, publication_date::date,
   formats.id, titles.id, publishing_statuses.id, product_availabilities.id, lifecycle_statuses.id, licenses.id,
   seasons.id, publishers.id, divisions.id, imprints.id, product_type,
-  'https://images.gr-assets.com/books/' || cover || '.jpg', house.created_at::timestamptz, house.created_at::timestamptz
+  'https://images.gr-assets.com/books/' || cover || '.jpg',
+  -- All texts are English. The Odyssey and The Name of the Rose are translations.
+  jsonb_build_array(jsonb_build_object(
+    'language_role', '01', 'language_code', 'eng', 'country_code', 'GB', 'script_code', 'Latn'
+  )) || case product_code
+    when 'P-0DYSSEY1' then '[{ "language_role": "02", "language_code": "grc" }]'
+    when 'P-R0SENAME' then '[{ "language_role": "02", "language_code": "ita" }]'
+    else '[]'
+  end::jsonb,
+  house.created_at::timestamptz, house.created_at::timestamptz
 from (
   values
     ('P-0DYSSEY1',  1, '9780143039952', '0143039954',  541, '2006-11-30', 'The Odyssey',                       null),

@@ -218,6 +218,16 @@ from (
     where x.organization_id = $1 and x.product_id = p.id
     order by x.position,
      x.id
+  )), ',"languages":', array_to_json(array(
+    select row_to_json(x)
+    from (
+      select x.entry -> 'language_role' as language_role,
+       x.entry -> 'language_code' as language_code,
+       x.entry -> 'country_code' as country_code,
+       x.entry -> 'script_code' as script_code
+      from jsonb_array_elements(coalesce(p.languages, '[]')) with ordinality x (entry, position)
+      order by x.position
+    ) x
   )), ',"product_territories":', array_to_json(array(
     select row_to_json(x)
     from (

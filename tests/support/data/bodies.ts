@@ -89,5 +89,13 @@ export async function fullBody(app: App, org: Organization) {
         prize_jury: "Readers",
       },
     ],
+    languages: [
+      {
+        language_role: "01",
+        language_code: "eng",
+        country_code: "GB",
+        script_code: "Latn",
+      },
+    ],
   };
 }

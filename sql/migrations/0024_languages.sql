@@ -1,0 +1,6 @@
+-- The languages of a product, as values: they have no identity, and a body replaces them all.
+alter table products add column languages jsonb
+  constraint products_languages_array check (jsonb_typeof(languages) = 'array');
+
+-- The stored JSON lacks them. Reads store it again.
+truncate product_documents;
