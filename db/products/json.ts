@@ -244,19 +244,8 @@ function entriesOf(
 
 function entryValue(value: Statement, field: Field, row: Row): Statement {
   if (field.kind === "values") return entriesOf(value, field, row);
-  if (field.kind !== "column") {
-    throw new Error(
-      `A jsonb array cannot have a field of the kind ${field.kind}`,
-    );
-  }
-  switch (field.format) {
-    case "decimal":
-      return sql`trim_scale((${value} #>> '{}')::numeric)`;
-    case "array":
-      return sql`array_to_json(array(select jsonb_array_elements_text(${value})))`;
-    default:
-      return value;
-  }
+  if (field.kind === "column" && !field.format) return value;
+  throw new Error(`A jsonb array cannot have a ${field.kind} like this`);
 }
 
 function linkedValue({ table, through, reference }: Linked): Statement {
@@ -280,9 +269,20 @@ function linkedValue({ table, through, reference }: Linked): Statement {
 export const listedArrays = Object.entries<Rows | Values>(LISTED).map(
   ([name, array]) => ({
     name: name as ArrayName,
-    array: valueOf(name, array, LISTED as Fields, PRODUCT),
+    array: array.kind === "values"
+      ? entriesOf(storedValues(name), array, PRODUCT)
+      : valueOf(name, array, LISTED as Fields, PRODUCT),
   }),
 );
+
+/** A column of product `p`, of which a page of documents has the id alone. */
+function storedValues(column: string): Statement {
+  return sql`(
+    select x.${raw(column)}
+    from products x
+    where x.organization_id = ${organization} and x.id = p.id
+  )`;
+}
 
 /** The columns of product `p`, including those that a record holds. */
 const columns = Object.fromEntries(

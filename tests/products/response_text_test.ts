@@ -118,12 +118,14 @@ const NESTED = one`
   contributors [contributor_id, contributor_role_id, contributor_name, contributor_role_name, contributor_role_code],
   product_collections [collection_id],
   custom_fields [field_id, field_value, field_name],
-  collateral [id, collateral_type, text, text_type, content_audience, text_format, text_author, source_title, language]
+  collateral [id, collateral_type, text, text_type, content_audience, text_format, text_author, source_title, language],
+  languages [language_role, language_code, country_code, script_code]
 `;
 
 const EMPTY_ARRAYS = one`
   product_prices, packing_configurations, contributors, product_collections,
-  custom_fields, collateral, product_territories, product_sales_rights
+  custom_fields, collateral, languages, product_territories,
+  product_sales_rights
 `;
 
 const CITED_CONTENT = one`

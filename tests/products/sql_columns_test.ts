@@ -29,7 +29,7 @@ Deno.test("The next response shows an SQL change of a column", async (t) => {
     assertEquals(
       [...tables].sort(),
       [...Object.keys(TABLES), ...UNSHOWN].sort(),
-      "Each table is in TABLES or UNSHOWN of tests/support/shown_columns.ts",
+      "Each table is in TABLES or UNSHOWN of tests/support/sql/shown_columns.ts",
     );
   });
 
@@ -45,7 +45,7 @@ Deno.test("The next response shows an SQL change of a column", async (t) => {
         id,
         { isOwn, isShown: !change.isHidden },
         () => run(table, change),
-        `${table}.${name} needs a case of its own in tests/support/shown_columns.ts`,
+        `${table}.${name} needs a case of its own in tests/support/sql/shown_columns.ts`,
       );
     });
   }

@@ -75,6 +75,7 @@ export async function makeExamples(app: Demo): Promise<string> {
       },
       ...body !== undefined && { body: JSON.stringify(body) },
     });
+    if (status >= 500) throw new Error(`${name}: ${JSON.stringify(response)}`);
     responses[name] = response;
     if (!isHidden) {
       exchanges[name] = {

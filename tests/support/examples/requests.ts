@@ -114,9 +114,10 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     },
   },
   listProducts: {
-    summary: "One product, with its markets and sales rights",
+    summary: "One product, with its languages, markets and sales rights",
     operation: "GET /products",
-    path: "/products?search=odyssey&include=product_territories,sales_rights",
+    path:
+      "/products?search=odyssey&include=languages,product_territories,sales_rights",
   },
   listProductsRefused: {
     summary: "Every error with its parameter",

@@ -77,6 +77,9 @@ export const TABLES: Record<
       isHidden: true,
     },
     product_type: { set: "product_type = 'kit'" },
+    languages: {
+      set: `languages = '[{"language_role": "02", "language_code": "fre"}]'`,
+    },
     format_id: other("format_id", "formats"),
     title_id: other("title_id", "titles"),
     publishing_status_id: otherCode(
