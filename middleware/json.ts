@@ -1,4 +1,5 @@
 import { ApiError } from "../schema/errors.ts";
+import { isExact } from "../schema/numbers.ts";
 
 const MAX_DEPTH = 32;
 
@@ -80,21 +81,6 @@ function exactNumbers() {
         `The body has more than ${MAX_LONG_NUMBERS} numbers of more than 15 digits`,
       );
     }
-    const isExact = decimal(source!) === decimal(String(value));
-    return isExact ? value : JSON.rawJSON(source!);
+    return isExact(source!) ? value : JSON.rawJSON(source!);
   };
-}
-
-/** The canonical form of a decimal number: its significant digits and the exponent. */
-function decimal(number: string): string {
-  const [, sign, whole = "", fraction = "", exponent = "0"] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
-  const digits = whole + fraction;
-  let start = 0;
-  while (digits[start] === "0") start++;
-  let end = digits.length;
-  while (end > start && digits[end - 1] === "0") end--;
-  if (start === end) return "0";
-  const power = Number(exponent) - fraction.length + digits.length - end;
-  return `${sign}${digits.slice(start, end)}e${power}`;
 }

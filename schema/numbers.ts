@@ -18,7 +18,7 @@ declare global {
 
 /** Whether JavaScript represents a JSON number exactly, so that `JSON.parse` changes nothing. */
 export function isExact(source: string): boolean {
-  return source.length <= 15 ||
+  return /^-?[\d.]{1,15}$/.test(source) ||
     canonical(source) === canonical(String(Number(source)));
 }
 
