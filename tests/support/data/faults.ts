@@ -106,11 +106,6 @@ function inArray(
   }));
 }
 
-/** Whether entries have ids. */
-export function hasIds({ key, isIdHidden }: Rows): boolean {
-  return !key && !isIdHidden;
-}
-
 /** The field that tells the type of an entry. */
 function typeOf(array: Rows): string {
   return Object.keys(array.rows)[0]!;
@@ -139,7 +134,7 @@ export function pathsOf(fields: Fields, path = ""): string[] {
 export function pathsOfArray(array: Rows, path = ""): string[] {
   const types = Object.values(array.types ?? {});
   return [
-    ...hasIds(array) && array.put === "tree" ? [`${path}/*/id`] : [],
+    ...array.hasIds && array.put === "tree" ? [`${path}/*/id`] : [],
     ...[array.rows, ...types].flatMap((fields) => pathsOf(fields, `${path}/*`)),
   ];
 }
@@ -148,7 +143,7 @@ export function pathsOfArray(array: Rows, path = ""): string[] {
 export function leastObject(fields: Fields, records: Records): object {
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([, field]) => "isRequired" in field)
+      .filter(([, field]) => "isRequired" in field && field.isRequired)
       .map(([name, field]) => [name, someValue(field, records)]),
   );
 }
@@ -262,7 +257,7 @@ export function* faultyShapes(
     ]),
   };
   for (const [name, field] of Object.entries(fields)) {
-    if ("isRequired" in field) {
+    if ("isRequired" in field && field.isRequired) {
       const { [name]: _, ...rest } = least as Record<string, unknown>;
       yield {
         body: place.bodyWith([rest]),
@@ -367,7 +362,7 @@ export function* faultyIds(
   foreign: unknown[],
 ): Generator<Faulty> {
   const { array, at, bodyWith, example } = place;
-  if (!array || !hasIds(array)) return;
+  if (!array?.hasIds) return;
   const least = leastObject(place.fields, records);
   const pointer = `${at(example)}/id`;
   const bodyOf = (ids: unknown[]) =>
@@ -415,7 +410,7 @@ function scalarsOf(fields: Fields): Record<string, Scalar> {
 }
 
 /** One value of each field at a time, in the order of the values. */
-function inRounds<K extends keyof Values>(
+function inRounds<K extends "takes" | "refuses">(
   fields: Record<string, Values>,
   kind: K,
 ): [name: string, value: Values[K][number]][][] {
