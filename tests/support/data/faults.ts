@@ -1,5 +1,5 @@
 import type { Field, Fields, Group, Rows, Scalar } from "./fields.ts";
-import type { Values } from "./values.ts";
+import { ANY_TEXT, type Values } from "./values.ts";
 
 /** A body with its errors. */
 export interface Faulty {
@@ -393,6 +393,24 @@ export function* faultyIds(
     errors: [[`${at(1)}/id`, "duplicate"]],
     onlyOn: "update",
   };
+}
+
+/** The pointers of the values in the object whose fields accept any text. */
+export function textsIn(object: object, fields: Fields, at = ""): string[] {
+  return Object.entries(object).flatMap(([name, value]) => {
+    const field = fields[name]!;
+    const inner = `${at}/${name}`;
+    if ("rows" in field) return textsInArray(value, field, inner);
+    if ("fields" in field) return textsIn(value, field.fields, inner);
+    return field.takes.some(([sent]) => sent === ANY_TEXT) ? [inner] : [];
+  });
+}
+
+function textsInArray(entries: object[], array: Rows, at: string): string[] {
+  return entries.flatMap((entry, i) => {
+    const type = array.types?.[Reflect.get(entry, typeOf(array))];
+    return textsIn(entry, { ...array.rows, ...type }, `${at}/${i}`);
+  });
 }
 
 /** The value at the pointer. */

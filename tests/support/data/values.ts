@@ -21,6 +21,9 @@ export function required(values: Values): Values {
   return { ...values, refuses: [...refuses, [null, ifNull]] };
 }
 
+/** A value of every field that accepts text, and of no other. */
+export const ANY_TEXT = 'O\'Reilly \\ "x" %s $1 {} </script>';
+
 /** Text of at most `max` code points, stored byte for byte. */
 export function text(max: number): Values {
   return {
@@ -32,7 +35,7 @@ export function text(max: number): Values {
       "\u202eammE\u2066",
       "line\u2028separator\u2029and \u0001\u001f\u007f",
       "\ufffe\uffff\u{1ffff}\ufeff",
-      'O\'Reilly \\ "x" %s $1 {} </script>',
+      ANY_TEXT,
       "null",
       "\u200b İıſß \u1e9b\u0323",
       "\\u0000 \\ ${x}",
