@@ -19,8 +19,8 @@ import {
   pathsOf,
   pathsOfArray,
   type Place,
-  placesIn,
-  placesInArray,
+  placesOf,
+  placesOfArray,
   type Records,
   unknownReferences,
   type Valid,
@@ -191,7 +191,7 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
       name: "a product",
       schema: "CreateProduct",
       paths: pathsOf(PRODUCT),
-      places: placesIn(PRODUCT, records),
+      places: placesOf(PRODUCT, records),
       operations: [
         alone("POST", "create", create),
         alone("PUT", "update", update),
@@ -209,7 +209,7 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
         name,
         schema: SCHEMAS[name]!,
         paths: ["", ...pathsOfArray(array)],
-        places: placesInArray(array, records),
+        places: placesOfArray(array, records),
         operations: [
           alone("PUT", "update", (body) => org.put(at(path), body)),
         ],

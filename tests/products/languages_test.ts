@@ -180,6 +180,17 @@ Deno.test("The languages of a product", async (t) => {
     }
   });
 
+  await t.step("are in changes that include them", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    await org.put(path, { languages: [ENGLISH, LEAST] });
+
+    const { body } = await org.get("/api/products/changes?include=languages");
+
+    const [{ product }] = body.data;
+    assertEquals(product.languages, [ENGLISH, LEAST_SHOWN]);
+  });
+
   await t.step("are exported and imported", async () => {
     const org = await app.organization();
     await org.create({ languages: [ENGLISH, LEAST] });

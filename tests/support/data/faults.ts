@@ -40,7 +40,7 @@ export interface Place {
 const MOST_ERRORS = 100;
 
 /** The objects of a body with these fields, at every depth. */
-export function placesIn(fields: Fields, records: Records): Place[] {
+export function placesOf(fields: Fields, records: Records): Place[] {
   return below({
     fields,
     at: () => "",
@@ -51,7 +51,7 @@ export function placesIn(fields: Fields, records: Records): Place[] {
 }
 
 /** The objects of a body that is an array. */
-export function placesInArray(array: Rows, records: Records): Place[] {
+export function placesOfArray(array: Rows, records: Records): Place[] {
   return inArray(array, "", (entries) => entries, records);
 }
 
@@ -143,7 +143,7 @@ export function pathsOfArray(array: Rows, path = ""): string[] {
 export function leastObject(fields: Fields, records: Records): object {
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([, field]) => "isRequired" in field && field.isRequired)
+      .filter(([, field]) => isRequired(field))
       .map(([name, field]) => [name, someValue(field, records)]),
   );
 }
@@ -168,6 +168,11 @@ export function wholeArray(array: Rows, records: Records): object[] {
     [typeOf(array)]: name,
     ...leastObject(fields, records),
   }));
+}
+
+/** Arrays are never required. */
+function isRequired(field: Field): boolean {
+  return "isRequired" in field && field.isRequired === true;
 }
 
 function someValue(field: Field, records: Records): unknown {
@@ -257,7 +262,7 @@ export function* faultyShapes(
     ]),
   };
   for (const [name, field] of Object.entries(fields)) {
-    if ("isRequired" in field && field.isRequired) {
+    if (isRequired(field)) {
       const { [name]: _, ...rest } = least as Record<string, unknown>;
       yield {
         body: place.bodyWith([rest]),
