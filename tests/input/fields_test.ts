@@ -16,12 +16,11 @@ import {
   faultyIds,
   faultyShapes,
   faultyValues,
-  hasIds,
   pathsOf,
   pathsOfArray,
   type Place,
-  placesIn,
-  placesInArray,
+  placesOf,
+  placesOfArray,
   type Records,
   unknownReferences,
   type Valid,
@@ -128,7 +127,7 @@ Deno.test("The fields of a body", async (t) => {
     for (const { places, create, update, shown } of bodies) {
       for (const place of places) {
         const { at, bodyWith, array } = place;
-        const withIds = array && hasIds(array);
+        const withIds = array?.hasIds;
         for (const valid of validObjects(place, records)) {
           const assertStored = (reply: Reply, valid: Valid[]) => {
             assertEquals(reply.body.error, null);
@@ -171,15 +170,16 @@ async function createWhole(
   records: Records,
 ): Promise<Whole> {
   const { id, path } = await org.create(wholeObject(PRODUCT, records));
-  for (const [name, tree] of Object.entries(TREES)) {
-    await org.put(`${path}/${name}`, wholeArray(tree, records));
+  for (const tree of TREES) {
+    await org.put(`${path}/${tree.path}`, wholeArray(tree.array, records));
   }
   return { id, path, product: (await org.get(path)).body.data };
 }
 
+/** The schemas of the arrays that have paths of their own. */
 const SCHEMAS: Record<string, string> = {
-  "territories": "ReplaceTerritories",
-  "sales-rights": "ReplaceSalesRights",
+  product_territories: "ReplaceTerritories",
+  product_sales_rights: "ReplaceSalesRights",
 };
 
 function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
@@ -191,7 +191,7 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
       name: "a product",
       schema: "CreateProduct",
       paths: pathsOf(PRODUCT),
-      places: placesIn(PRODUCT, records),
+      places: placesOf(PRODUCT, records),
       operations: [
         alone("POST", "create", create),
         alone("PUT", "update", update),
@@ -202,13 +202,14 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
       update: (path, body) => org.put(path, body),
       shown: (product) => product,
     },
-    ...Object.entries(TREES).map(([name, tree]): Body => {
-      const at = (path: string) => `${path}/${name}`;
+    ...TREES.map((tree): Body => {
+      const { name, array } = tree;
+      const at = (path: string) => `${path}/${tree.path}`;
       return {
         name,
         schema: SCHEMAS[name]!,
-        paths: ["", ...pathsOfArray(tree)],
-        places: placesInArray(tree, records),
+        paths: ["", ...pathsOfArray(array)],
+        places: placesOfArray(array, records),
         operations: [
           alone("PUT", "update", (body) => org.put(at(path), body)),
         ],
@@ -217,8 +218,7 @@ function bodiesOf(org: Organization, own: Whole, records: Records): Body[] {
           return await org.put(at(path), body);
         },
         update: (path, body) => org.put(at(path), body),
-        shown: (product) =>
-          valueAt(product, `/product_${name.replace("-", "_")}`),
+        shown: (product) => valueAt(product, `/${name}`),
       };
     }),
   ];

@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openApp } from "../support/app/harness.ts";
+import { textsIn } from "../support/data/faults.ts";
+import { PRODUCT } from "../support/data/fields.ts";
 import { HOSTILE } from "../support/data/hostile_strings.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
 import { placesIn, replaced } from "../support/client/pointers.ts";
@@ -9,36 +11,21 @@ import { placesIn, replaced } from "../support/client/pointers.ts";
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";
 
-/** The fields that accept any text. */
-const TEXTS = [
-  "/title",
-  "/subtitle",
-  "/custom_fields/0/field_value",
-  "/collateral/0/text",
-  "/collateral/0/text_author",
-  "/collateral/0/source_title",
-  "/collateral/0/language",
-  "/collateral/1/source_title",
-  "/collateral/1/citation_note",
-  "/collateral/2/prize_name",
-  "/collateral/2/prize_statement",
-  "/collateral/2/prize_jury",
-];
-
 Deno.test("Hostile strings", async (t) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
   const org = await app.organization();
-  const whole: unknown = await fullBody(app, org);
-  const { path, product } = await org.create(whole as object);
+  const whole = await fullBody(app, org);
+  const texts = textsIn(whole, PRODUCT);
+  const { path, product } = await org.create(whole);
 
   await t.step("are stored unchanged in every text field", async () => {
-    for (let i = 0; i < HOSTILE.length; i += TEXTS.length) {
+    for (let i = 0; i < HOSTILE.length; i += texts.length) {
       const strings = new Map(
-        TEXTS.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!]),
+        texts.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!]),
       );
-      let body = whole;
+      let body: unknown = whole;
       for (const [at, string] of strings) body = replaced(body, at, string);
 
       const { status } = await org.put(path, body);
@@ -51,7 +38,7 @@ Deno.test("Hostile strings", async (t) => {
 
   await t.step("are refused in every other field", async () => {
     const places = placesIn(whole).filter(([at, value]) =>
-      typeof value === "string" && !TEXTS.includes(at)
+      typeof value === "string" && !texts.includes(at)
     );
     for (const [i, string] of HOSTILE.entries()) {
       const [at] = places[i % places.length]!;

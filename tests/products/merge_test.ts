@@ -1,5 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { openApp, type Organization } from "../support/app/harness.ts";
 
 /** The arrays that are merged by id, with fields that identify an entry. */
@@ -153,16 +154,20 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
     });
     const [first, second, third]: { id: string }[] = product.product_prices;
 
-    const created = await org.post("/api/products", {
-      title: "x",
-      product_prices: [{ ...PRICE, valid_to: "2025-12-31" }],
-    });
-    const updated = await org.put(path, {
+    const created = await org.post("/api/products", ENDS_EARLY);
+    const changes = {
       product_prices: [
         { id: first!.id, valid_to: "2025-12-31" },
         { id: second!.id, valid_from: "2026-01-02" },
         { id: third!.id, valid_from: "2027-01-01", valid_to: null },
         { id: crypto.randomUUID() },
+      ],
+    };
+    const updated = await org.put(path, changes);
+    const batch = await org.post("/api/products/batch", {
+      operations: [
+        { method: "create", body: ENDS_EARLY },
+        { method: "update", id: product.id, body: changes },
       ],
     });
     const moved = await org.put(path, {
@@ -172,13 +177,17 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       ],
     });
 
-    assertDetails(created, ["/product_prices/0/valid_to", "invalid_date"]);
-    assertDetails(
-      updated,
-      ["/product_prices/0/valid_to", "invalid_date"],
-      ["/product_prices/1/valid_from", "invalid_date"],
-      ["/product_prices/3/id", "unknown_reference"],
-    );
+    for (const reply of [created, resultOf(batch, 0)]) {
+      assertDetails(reply, ["/product_prices/0/valid_to", "invalid_date"]);
+    }
+    for (const reply of [updated, resultOf(batch, 1)]) {
+      assertDetails(
+        reply,
+        ["/product_prices/0/valid_to", "invalid_date"],
+        ["/product_prices/1/valid_from", "invalid_date"],
+        ["/product_prices/3/id", "unknown_reference"],
+      );
+    }
     assertEquals(moved.status, 200);
   });
 
@@ -201,3 +210,14 @@ const PRICE = {
   valid_from: "2026-01-01",
   valid_to: "2026-12-31",
 };
+
+const ENDS_EARLY = {
+  title: "Emma",
+  product_prices: [{ ...PRICE, valid_to: "2025-12-31" }],
+};
+
+/** The result of an operation of a batch, as the response that it would be. */
+function resultOf(batch: Reply, index: number): Reply {
+  const body = batch.body.data[index];
+  return { ...batch, status: body.status, body };
+}

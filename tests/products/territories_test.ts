@@ -104,6 +104,37 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     assertDetails(await put(TOO_MANY_ROWS), ["", "too_many"]);
   });
 
+  await t.step("refuse a price that ends before it begins", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const day = "2026-01-01";
+    const prices = [
+      { valid_from: day, valid_to: day },
+      { valid_from: day, valid_to: "2025-12-31" },
+      { valid_from: null, valid_to: day },
+      { valid_from: day, valid_to: "2025-12-32" },
+      { valid_to: "2025-12-31", valid_from: day, price_type: "ZZ" },
+    ];
+    const put = (prices: object[]) =>
+      org.put(`${path}/territories`, [
+        {},
+        { supply_details: [{}, {}, { prices }] },
+      ]);
+    const kept = await put(prices.slice(0, 1));
+
+    const reply = await put(prices);
+
+    assertEquals(kept.status, 200);
+    assertDetails(
+      reply,
+      ["/1/supply_details/2/prices/1/valid_to", "invalid_date"],
+      ["/1/supply_details/2/prices/3/valid_to", "invalid_date"],
+      ["/1/supply_details/2/prices/4/valid_to", "invalid_date"],
+      ["/1/supply_details/2/prices/4/price_type", "invalid_code"],
+    );
+    assertEquals((await org.get(path)).text, kept.text);
+  });
+
   await t.step("refuse a duplicate id in the tree", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();

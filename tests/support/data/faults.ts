@@ -1,5 +1,5 @@
 import type { Field, Fields, Group, Rows, Scalar } from "./fields.ts";
-import type { Values } from "./values.ts";
+import { ANY_TEXT, type Values } from "./values.ts";
 
 /** A body with its errors. */
 export interface Faulty {
@@ -40,7 +40,7 @@ export interface Place {
 const MOST_ERRORS = 100;
 
 /** The objects of a body with these fields, at every depth. */
-export function placesIn(fields: Fields, records: Records): Place[] {
+export function placesOf(fields: Fields, records: Records): Place[] {
   return below({
     fields,
     at: () => "",
@@ -51,7 +51,7 @@ export function placesIn(fields: Fields, records: Records): Place[] {
 }
 
 /** The objects of a body that is an array. */
-export function placesInArray(array: Rows, records: Records): Place[] {
+export function placesOfArray(array: Rows, records: Records): Place[] {
   return inArray(array, "", (entries) => entries, records);
 }
 
@@ -106,11 +106,6 @@ function inArray(
   }));
 }
 
-/** Whether entries have ids. */
-export function hasIds({ key, isIdHidden }: Rows): boolean {
-  return !key && !isIdHidden;
-}
-
 /** The field that tells the type of an entry. */
 function typeOf(array: Rows): string {
   return Object.keys(array.rows)[0]!;
@@ -139,7 +134,7 @@ export function pathsOf(fields: Fields, path = ""): string[] {
 export function pathsOfArray(array: Rows, path = ""): string[] {
   const types = Object.values(array.types ?? {});
   return [
-    ...hasIds(array) && array.put === "tree" ? [`${path}/*/id`] : [],
+    ...array.hasIds && array.put === "tree" ? [`${path}/*/id`] : [],
     ...[array.rows, ...types].flatMap((fields) => pathsOf(fields, `${path}/*`)),
   ];
 }
@@ -148,7 +143,7 @@ export function pathsOfArray(array: Rows, path = ""): string[] {
 export function leastObject(fields: Fields, records: Records): object {
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([, field]) => "isRequired" in field)
+      .filter(([, field]) => isRequired(field))
       .map(([name, field]) => [name, someValue(field, records)]),
   );
 }
@@ -173,6 +168,11 @@ export function wholeArray(array: Rows, records: Records): object[] {
     [typeOf(array)]: name,
     ...leastObject(fields, records),
   }));
+}
+
+/** Arrays are never required. */
+function isRequired(field: Field): boolean {
+  return "isRequired" in field && field.isRequired === true;
 }
 
 function someValue(field: Field, records: Records): unknown {
@@ -262,7 +262,7 @@ export function* faultyShapes(
     ]),
   };
   for (const [name, field] of Object.entries(fields)) {
-    if ("isRequired" in field) {
+    if (isRequired(field)) {
       const { [name]: _, ...rest } = least as Record<string, unknown>;
       yield {
         body: place.bodyWith([rest]),
@@ -367,7 +367,7 @@ export function* faultyIds(
   foreign: unknown[],
 ): Generator<Faulty> {
   const { array, at, bodyWith, example } = place;
-  if (!array || !hasIds(array)) return;
+  if (!array?.hasIds) return;
   const least = leastObject(place.fields, records);
   const pointer = `${at(example)}/id`;
   const bodyOf = (ids: unknown[]) =>
@@ -400,6 +400,24 @@ export function* faultyIds(
   };
 }
 
+/** The pointers of the values in the object whose fields accept any text. */
+export function textsIn(object: object, fields: Fields, at = ""): string[] {
+  return Object.entries(object).flatMap(([name, value]) => {
+    const field = fields[name]!;
+    const inner = `${at}/${name}`;
+    if ("rows" in field) return textsInArray(value, field, inner);
+    if ("fields" in field) return textsIn(value, field.fields, inner);
+    return field.takes.some(([sent]) => sent === ANY_TEXT) ? [inner] : [];
+  });
+}
+
+function textsInArray(entries: object[], array: Rows, at: string): string[] {
+  return entries.flatMap((entry, i) => {
+    const type = array.types?.[Reflect.get(entry, typeOf(array))];
+    return textsIn(entry, { ...array.rows, ...type }, `${at}/${i}`);
+  });
+}
+
 /** The value at the pointer. */
 export function valueAt(value: unknown, pointer: string): unknown {
   return pointer.split("/").slice(1)
@@ -415,7 +433,7 @@ function scalarsOf(fields: Fields): Record<string, Scalar> {
 }
 
 /** One value of each field at a time, in the order of the values. */
-function inRounds<K extends keyof Values>(
+function inRounds<K extends "takes" | "refuses">(
   fields: Record<string, Values>,
   kind: K,
 ): [name: string, value: Values[K][number]][][] {

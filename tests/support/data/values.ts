@@ -5,20 +5,24 @@
 export interface Values {
   takes: [sent: unknown, stored: unknown][];
   refuses: [sent: unknown, code: string, part?: string][];
+  /** The code of null where it is rejected. Default: `invalid_type`. */
+  ifNull?: string;
 }
 
 /** The same values, plus null. */
-export function nullable({ takes, refuses }: Values): Values {
-  return { takes: [...takes, [null, null]], refuses };
+export function nullable(values: Values): Values {
+  return { ...values, takes: [...values.takes, [null, null]] };
 }
 
-/** The same values, with null rejected. */
-export function required(
-  { takes, refuses }: Values,
-  code = "invalid_type",
-): Values {
-  return { takes, refuses: [...refuses, [null, code]] };
+/** The same values, with null rejected unless they have it. */
+export function required(values: Values): Values {
+  const { takes, refuses, ifNull = "invalid_type" } = values;
+  if (takes.some(([sent]) => sent === null)) return values;
+  return { ...values, refuses: [...refuses, [null, ifNull]] };
 }
+
+/** A value of every field that accepts text, and of no other. */
+export const ANY_TEXT = 'O\'Reilly \\ "x" %s $1 {} </script>';
 
 /** Text of at most `max` code points, stored byte for byte. */
 export function text(max: number): Values {
@@ -31,7 +35,7 @@ export function text(max: number): Values {
       "\u202eammE\u2066",
       "line\u2028separator\u2029and \u0001\u001f\u007f",
       "\ufffe\uffff\u{1ffff}\ufeff",
-      'O\'Reilly \\ "x" %s $1 {} </script>',
+      ANY_TEXT,
       "null",
       "\u200b İıſß \u1e9b\u0323",
       "\\u0000 \\ ${x}",
@@ -50,10 +54,10 @@ export function text(max: number): Values {
 /** Text with at least one character that is not white space. */
 export function heading(max: number): Values {
   const { takes, refuses } = text(max);
-  return required({
+  return {
     takes: takes.filter(([sent]) => sent !== ""),
     refuses: [...refuses, ...each("blank", "", " \t\n\u00a0\u3000")],
-  });
+  };
 }
 
 /** One of the values, case-sensitive. */
@@ -66,6 +70,7 @@ export function oneOf(...values: string[]): Values {
       ...others,
       ...["", "toString", "__proto__", 0, [], [values[0]], {}],
     ),
+    ifNull: "invalid_value",
   };
 }
 
@@ -78,6 +83,7 @@ export function code(...codes: string[]): Values {
       ...["", "ZZ", "3", `${codes[0]} `, `${codes[0]}\0`, "\ud800"],
       ...[3, true, [], {}],
     ),
+    ifNull: "invalid_code",
   };
 }
 
@@ -86,7 +92,7 @@ export function codes(...known: string[]): Values {
   return {
     takes: same([], known),
     refuses: [
-      ...each("invalid_type", null, "GB", 0, {}),
+      ...each("invalid_type", "GB", 0, {}),
       [["ZZ"], "invalid_code", "/0"],
       [[...known, 7], "invalid_code", `/${known.length}`],
       [[...known, null], "invalid_code", `/${known.length}`],
@@ -253,11 +259,12 @@ export const COUNT: Values = {
 export const CURRENCY: Values = {
   takes: same("GBP", "EUR", "JPY"),
   refuses: each("invalid_code", "usd", "US", "USDX", "XXX", "", 840, [], {}),
+  ifNull: "invalid_code",
 };
 
-/** True or false. Null is false. */
+/** True or false. */
 export const FLAG: Values = {
-  takes: [...same(true, false), [null, false]],
+  takes: same(true, false),
   refuses: each("invalid_type", "true", 1, [], {}),
 };
 
