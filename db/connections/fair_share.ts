@@ -4,10 +4,16 @@ export interface Caller {
   name: string;
 }
 
+/** The amount of an organization, and its parts by the names of its callers. */
+interface Account {
+  amount: number;
+  readonly parts: Map<string, number>;
+}
+
 /** Amounts of callers, with their sums by organization and in all. */
 export class Tally {
-  /** By organization, and by organization and caller. An amount of 0 is absent. */
-  readonly #amounts = new Map<string, number>();
+  /** By organization. An amount of 0 is absent. */
+  readonly #accounts = new Map<string, Account>();
   #total = 0;
 
   get total(): number {
@@ -15,20 +21,25 @@ export class Tally {
   }
 
   ofOrganization({ organizationId }: Caller): number {
-    return this.#amounts.get(organizationId) ?? 0;
+    return this.#accounts.get(organizationId)?.amount ?? 0;
   }
 
-  ofCaller(caller: Caller): number {
-    return this.#amounts.get(keyOf(caller)) ?? 0;
+  ofCaller({ organizationId, name }: Caller): number {
+    return this.#accounts.get(organizationId)?.parts.get(name) ?? 0;
   }
 
-  add(caller: Caller, amount: number): void {
-    this.#total += amount;
-    for (const key of [caller.organizationId, keyOf(caller)]) {
-      const sum = (this.#amounts.get(key) ?? 0) + amount;
-      if (sum === 0) this.#amounts.delete(key);
-      else this.#amounts.set(key, sum);
+  add({ organizationId, name }: Caller, amount: number): void {
+    let account = this.#accounts.get(organizationId);
+    if (!account) {
+      account = { amount: 0, parts: new Map() };
+      this.#accounts.set(organizationId, account);
     }
+    const part = (account.parts.get(name) ?? 0) + amount;
+    if (part === 0) account.parts.delete(name);
+    else account.parts.set(name, part);
+    account.amount += amount;
+    this.#total += amount;
+    if (account.parts.size === 0) this.#accounts.delete(organizationId);
   }
 }
 
@@ -76,8 +87,4 @@ export class FairShare {
   giveBack(caller: Caller, amount: number): void {
     this.#held.add(caller, -amount);
   }
-}
-
-function keyOf({ organizationId, name }: Caller): string {
-  return `${organizationId} ${name}`;
 }

@@ -155,20 +155,19 @@ class Line {
       for (const [name, operations] of callers) {
         const caller = { organizationId, name };
         if (!mayEnter(caller)) continue;
-        const admit = operations[0]!;
-        this.remove(caller, admit);
-        moveToEnd(callers, name);
-        moveToEnd(this.#organizations, organizationId);
+        const admit = operations.shift()!;
+        endTurn(callers, name, operations.length);
+        endTurn(this.#organizations, organizationId, callers.size);
         return { caller, admit };
       }
     }
   }
 }
 
-/** Moves an entry to the end of a map, if it is there. */
-function moveToEnd<T>(map: Map<string, T>, key: string): void {
-  const value = map.get(key);
-  if (value === undefined) return;
-  map.delete(key);
-  map.set(key, value);
+/** Moves an entry to the end, or removes it if nothing is `left` of it. */
+function endTurn<T>(entries: Map<string, T>, key: string, left: number): void {
+  if (left > 0 && entries.size === 1) return;
+  const entry = entries.get(key)!;
+  entries.delete(key);
+  if (left > 0) entries.set(key, entry);
 }
