@@ -40,8 +40,9 @@ import {
 
 /*
  * What a product is (specification, 2; ONIX for Books under its own names in snake_case).
- * A new field or array needs a line here, a migration, a value in
- * `tests/support/data/bodies.ts` and one in `sql/demo.sql`.
+ * A new field or array needs a line here, a migration, and samples: in `sql/demo.sql`, in
+ * `tests/support/data/bodies.ts`, and in `VALUES` of `tests/support/data/fields.ts` what it
+ * takes and refuses.
  */
 
 export const PRODUCT_TYPES = [

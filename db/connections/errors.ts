@@ -87,13 +87,6 @@ export function isDataError(error: unknown): boolean {
     !isOfUnknownOrganization(error);
 }
 
-/** The message of a data error, with the key but without rows, in one line. */
-export function dataErrorMessage(error: unknown): string {
-  const { message, detail } = error as DatabaseError;
-  const isKey = /^23(503|505)$/.test(sqlState(error));
-  return isKey && detail ? `${message}: ${detail}` : String(message);
-}
-
 /** Whether PostgreSQL reported the error. */
 export function isDatabaseError(error: unknown): boolean {
   return (error as Error | undefined)?.name === "PostgresError";

@@ -4,7 +4,7 @@ import type { App, Organization } from "../app/harness.ts";
 import { operationsOf } from "../app/own_app.ts";
 
 /** The values of `include` that the lists are read with. */
-const INCLUDES = ["", "product_territories,sales_rights"];
+const INCLUDES = ["", "languages", "product_territories,sales_rights"];
 
 /** Stores the documents of these products, as the service does in the background after reads. */
 export async function store(
