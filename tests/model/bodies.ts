@@ -123,6 +123,14 @@ const CUSTOM_FIELD = fc.record({
   ),
 });
 
+const LANGUAGE = joined(
+  fc.record({
+    language_role: values(["01", "02"], ["99", "invalid_code"]),
+    language_code: values(["eng", "srp"]),
+  }),
+  some({ country_code: values(["GB", null], ["XX", "invalid_code"]) }),
+);
+
 const COLLECTIONS = entries(
   fc.record({ collection_id: records("@mine.collection", "@mine.series") }),
   "collection_id",
@@ -175,6 +183,7 @@ const FIELDS = {
   cover_image_url: values(["https://x.example/", null], ["x", "invalid_url"]),
   contributors: entries(CONTRIBUTOR, "contributor_id", "contributor_role_id"),
   custom_fields: entries(CUSTOM_FIELD, "field_id"),
+  languages: fc.array(LANGUAGE, { maxLength: 4 }),
   id: values(["ignored"]),
   license_name: values([1]),
 };

@@ -45,6 +45,7 @@ export const ARRAYS = [
   "product_collections",
   "custom_fields",
   "collateral",
+  "languages",
 ];
 
 const PRICE = {
@@ -118,6 +119,12 @@ const SYNC: Record<string, (rows: Entry[], entries: Entry[]) => Entry[]> = {
   contributors: (_, entries) => entries,
   product_collections: (_, entries) => entries,
   custom_fields: (_, entries) => entries,
+  languages: (_, entries) =>
+    entries.map((entry) => ({
+      country_code: null,
+      script_code: null,
+      ...entry,
+    })),
   collateral: (rows, entries) =>
     entries.map((entry) => {
       const row = rows.find(({ id }) => id === entry.id);

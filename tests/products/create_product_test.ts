@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { ARRAYS } from "../../schema/product.ts";
 import { WRITTEN } from "../support/data/written.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
@@ -59,14 +60,7 @@ Deno.test("POST /products", async (t) => {
       organization_id: org.id,
       title: "Emma",
       ...Object.fromEntries(EMPTY.map((field) => [field, null])),
-      product_prices: [],
-      packing_configurations: [],
-      contributors: [],
-      product_collections: [],
-      custom_fields: [],
-      collateral: [],
-      product_territories: [],
-      product_sales_rights: [],
+      ...Object.fromEntries(Object.keys(ARRAYS).map((name) => [name, []])),
     });
   });
 

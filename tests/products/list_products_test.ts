@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ARRAYS } from "../../schema/product.ts";
+import { ARRAYS, LISTED } from "../../schema/product.ts";
 import { openApp, send } from "../support/app/harness.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
@@ -157,8 +157,8 @@ Deno.test("GET /products", async (t) => {
     const org = await app.organization();
     const { product } = await org.create(await fullBody(app, org));
     await org.create({ title: "Bare" });
-    const arrays = ["product_prices", "packing_configurations", "contributors"]
-      .concat("custom_fields", "collateral");
+    const arrays = Object.entries(LISTED)
+      .flatMap(([name, array]) => "path" in array ? [] : [name]);
     for (const include of [...arrays.map((name) => [name]), arrays]) {
       const { body: { data: [bare, full] } } = await org.get(
         `/api/products?include=${include}`,

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { ARRAYS } from "../../schema/product.ts";
 import {
   type App,
   openApp,
@@ -130,16 +131,7 @@ Deno.test("Rights and supply", async (t) => {
 });
 
 /** The fields that lists omit. */
-const NESTED = [
-  "product_prices",
-  "packing_configurations",
-  "contributors",
-  "product_collections",
-  "custom_fields",
-  "collateral",
-  "product_territories",
-  "product_sales_rights",
-];
+const NESTED = Object.keys(ARRAYS);
 
 /** One row per code of ONIX List 46, the first for the rest of the world. */
 async function insertRights(
