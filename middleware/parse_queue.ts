@@ -1,7 +1,6 @@
 import { pause } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
 import { Queue } from "../db/connections/queue.ts";
-import type { Context } from "./context.ts";
 
 /** The length from which the text of a body takes a turn. Shorter ones take a few milliseconds. */
 const LONG_TEXT = 32_768;
@@ -9,8 +8,11 @@ const LONG_TEXT = 32_768;
 /** The time after which work that can be divided ends its turn, in milliseconds. */
 const TURN_MS = 10;
 
-/** A request whose caller is known. */
-type Admitting = Context & { caller: Caller };
+/** Whose turn it is, and until when it is waited for. */
+interface Turn {
+  caller: Caller;
+  deadline: number;
+}
 
 /**
  * Parses and validates long bodies one at a time, and yields to other requests in
@@ -24,7 +26,7 @@ export class ParseQueue {
    * `SERVICE_UNAVAILABLE` at the request's deadline.
    */
   async run<T>(
-    { caller, deadline }: Admitting,
+    { caller, deadline }: Turn,
     text: string,
     work: () => T,
   ): Promise<T> {
@@ -36,14 +38,14 @@ export class ParseQueue {
 
   /** The results of `work` for each item, in as many turns as needed. */
   async map<T, R>(
-    context: Admitting,
+    turn: Turn,
     text: string,
     items: readonly T[],
     work: (item: T) => R,
   ): Promise<R[]> {
     const results: R[] = [];
     while (results.length < items.length) {
-      await this.run(context, text, () => {
+      await this.run(turn, text, () => {
         const end = performance.now() + TURN_MS;
         do results.push(work(items[results.length]!)); while (
           results.length < items.length && performance.now() < end

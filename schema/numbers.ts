@@ -66,7 +66,10 @@ export const Percent = decimal(
   "invalid_percent: Expected 0 to 100 percent, with at most 4 digits after the point",
 );
 
-/** A JSON number or a decimal string, from 0 to `maximum`. Negative zero is zero. */
+/**
+ * A JSON number or a decimal string, from 0 to `maximum`. Becomes a JSON number without
+ * trailing zeros, as `jsonb` shall store it. Negative zero is zero.
+ */
 function decimal(maximum: number, description: string, message: string) {
   const form = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
   return v.pipe(
@@ -85,7 +88,16 @@ function decimal(maximum: number, description: string, message: string) {
       ],
       description,
     }),
+    v.transform((value) =>
+      typeof value === "number" ? value : JSON.rawJSON(shortest(value))
+    ),
   );
+}
+
+/** A valid amount without trailing zeros. */
+function shortest(value: string | RawNumber): string {
+  const digits = digitsOf(value)!.replace(/^-/, "");
+  return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
 }
 
 /** The decimal digits of a number or string, or undefined for another type. */

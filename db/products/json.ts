@@ -244,8 +244,12 @@ function entriesOf(
 
 function entryValue(value: Statement, field: Field, row: Row): Statement {
   if (field.kind === "values") return entriesOf(value, field, row);
-  if (field.kind === "column" && !field.format) return value;
-  throw new Error(`A jsonb array cannot have a ${field.kind} like this`);
+  if (field.kind === "column") {
+    return field.format === "array" ? sql`coalesce(${value}, '[]')` : value;
+  }
+  throw new Error(
+    `An array of values cannot have a field of kind "${field.kind}"`,
+  );
 }
 
 function linkedValue({ table, through, reference }: Linked): Statement {
