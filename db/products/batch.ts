@@ -197,8 +197,13 @@ async function lockFound(
     .filter((operation) => operation.method === "upsert");
   if (ids.length + keys.length === 0) return [];
   const locked = items.flatMap(({ operation }) => upsertedKeys(operation));
-  const [, found] = await tx.send(lockKeys(locked), lockMatches(ids, keys));
-  return found;
+  const matches = lockMatches(ids, keys);
+  const [, found] = await tx.send(lockKeys(locked), matches);
+  const isFound = (id: string) => found.some((product) => product.id === id);
+  if (ids.every(isFound)) return found;
+  // A row that was inserted again while this transaction waited for it is seen now.
+  const [foundAgain] = await tx.send(matches);
+  return foundAgain;
 }
 
 /** The keys by which concurrent upserts could find a product that this operation upserts. */

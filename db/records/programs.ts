@@ -1,7 +1,9 @@
+import { unavailable } from "../../schema/errors.ts";
 import type { PageQuery } from "../../schema/record_query.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import { assertCount, missesRows } from "../products/change.ts";
 import { notFound as productNotFound } from "../products/documents.ts";
 import { jsonArray, recordWithId } from "../products/json.ts";
 import { limitOf, type Page } from "../products/list.ts";
@@ -58,15 +60,25 @@ export async function addToProgram(
   });
 }
 
-/** Removes a product from a publishing program, if the program contains it. */
+/**
+ * Removes a product from a publishing program, if the program contains it. Throws
+ * `SERVICE_UNAVAILABLE` if SQL inserts the row again meanwhile.
+ */
 export async function removeFromProgram(
   database: Queries,
   programId: string,
   productId: string,
 ): Promise<void> {
-  await database.write(sql`
-    delete from publishing_program_products x
+  const link = sql`
+    from publishing_program_products x
     where x.organization_id = ${organization}
       and x.program_id = ${programId} and x.product_id = ${productId}
-  `);
+  `;
+  await database.write(
+    sql`delete ${link}`,
+    sql`select where ${assertCount(link, 0)}`,
+  ).catch((error) => {
+    if (!missesRows(error)) throw error;
+    throw unavailable("The program is being changed by another request", error);
+  });
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { openApp } from "../support/app/harness.ts";
 import { assertDetails } from "../support/client/expect.ts";
 import { assertShows, read } from "../support/client/stored.ts";
@@ -185,10 +186,11 @@ Deno.test("The languages of a product", async (t) => {
     const { path } = await org.create();
     await org.put(path, { languages: [ENGLISH, LEAST] });
 
-    const { body } = await org.get("/api/products/changes?include=languages");
-
-    const [{ product }] = body.data;
-    assertEquals(product.languages, [ENGLISH, LEAST_SHOWN]);
+    // The feed waits for older transactions of all organizations.
+    await eventually([ENGLISH, LEAST_SHOWN], async () => {
+      const { body } = await org.get("/api/products/changes?include=languages");
+      return body.data[0]?.product.languages;
+    });
   });
 
   await t.step("are exported and imported", async () => {

@@ -436,8 +436,9 @@ Deno.test({
       }),
       ...[1, 2, 3].map(() =>
         repeat(async (n) => {
+          // An import may have inserted the product again while the request waited for it.
           const { status } = await org.delete(pathOf(n));
-          assertEquals(status, 200);
+          assert([200, 503].includes(status), `${status}`);
         })
       ),
       repeat(async (n) => {

@@ -152,10 +152,8 @@ Deno.test({
 
     async function isDistributed(): Promise<boolean> {
       await using database = await openDatabase(settings);
-      const { transaction } = database.for({
-        deadline: performance.now() + 10_000,
-      });
-      return await transaction(async (tx) => {
+      const queries = database.for({ deadline: performance.now() + 10_000 });
+      return await queries.transaction(async (tx) => {
         await tx.commit();
         return tx.isDistributed;
       });

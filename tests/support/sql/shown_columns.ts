@@ -19,7 +19,11 @@ export const BY_TYPE: Record<string, (column: string) => string> = {
   numeric: (column) => `${column} = coalesce(t.${column}, 0) + 1`,
   boolean: (column) => `${column} = not t.${column}`,
   ARRAY: (column) => `${column} = array_append(t.${column}, 'ZW')`,
-  jsonb: (column) => `${column} = '"changed"'`,
+  jsonb: (column) =>
+    `${column} = case jsonb_typeof(t.${column})
+      when 'array' then t.${column} || t.${column}
+      else '"changed"'
+    end`,
   "timestamp with time zone": (column) =>
     `${column} = t.${column} + interval '1 day'`,
 };
@@ -77,9 +81,6 @@ export const TABLES: Record<
       isHidden: true,
     },
     product_type: { set: "product_type = 'kit'" },
-    languages: {
-      set: `languages = '[{"language_role": "02", "language_code": "fre"}]'`,
-    },
     format_id: other("format_id", "formats"),
     title_id: other("title_id", "titles"),
     publishing_status_id: otherCode(
