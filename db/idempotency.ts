@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { ApiError } from "../schema/errors.ts";
-import { organization, sql, type Statement } from "./connections/sql.ts";
+import { organization, raw, sql, type Statement } from "./connections/sql.ts";
 import { brokenConstraint } from "./connections/errors.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
@@ -28,13 +28,23 @@ export interface Outcome {
 /** Whether key `k` was used within 24 hours. */
 const isValid = sql`k.created_at > now() - interval '24 hours'`;
 
+/** The maximum size of the response to a batch with a key, in bytes. */
+export const MAX_STORED_BYTES = 2 ** 20;
+
+/** The size of the responses that an organization's keys keep, in bytes. */
+const KEPT_BYTES = 64 * 2 ** 20;
+
+/** Older responses are deleted on average once for so many bytes of new ones. */
+const BYTES_PER_PURGE = KEPT_BYTES / 16;
+
 /** The constraint that a write violates if its key is used already. */
 const KEY_UNUSED = "key_unused";
 
 /**
  * Runs `work` in a transaction, at most once per key. `work` must commit the
  * transaction, together with the statements of `storeResponse`, which store the result for
- * 24 hours. Later requests with the same key and body get the stored result. Throws
+ * 24 hours, or until the organization has stored 64 MiB of newer ones. Later requests with
+ * the same key and body get the stored result. Throws
  * `IDEMPOTENCY_IN_PROGRESS` while another request with the key runs, and
  * `IDEMPOTENCY_MISMATCH` if the key was used for another operation or body.
  */
@@ -55,6 +65,10 @@ export async function withIdempotencyKey(
       (tx) => work(tx, storeResponse),
       ...hasKey ? claimKey(request) : [],
     );
+    const size = hasKey ? Buffer.byteLength(result.response) : 0;
+    if (Math.random() * BYTES_PER_PURGE < size) {
+      database.inBackground(deleteOldest);
+    }
     return { ...result, isReplayed: false };
   } catch (error) {
     if (brokenConstraint(error) !== KEY_UNUSED) throw error;
@@ -138,6 +152,19 @@ function storeResult(
     `,
   ];
 }
+
+/** Deletes the oldest results of the organization, of which it may keep `KEPT_BYTES`. */
+const deleteOldest = sql`
+  delete from idempotency_keys k
+  using (
+    select x.key, sum(octet_length(x.answer)) over (order by x.created_at desc, x.key) as bytes
+    from idempotency_keys x
+    where x.organization_id = ${organization}
+  ) kept
+  where k.organization_id = ${organization} and k.key = kept.key and kept.bytes > ${
+  raw(String(KEPT_BYTES))
+}
+`;
 
 function hashOf({ text }: KeyedRequest): Buffer {
   return createHash("sha256").update(text).digest();

@@ -15,6 +15,7 @@ import type { Queries } from "../database.ts";
 import type { Precondition } from "../entity_tag.ts";
 import {
   type KeyedRequest,
+  MAX_STORED_BYTES,
   type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
@@ -103,7 +104,8 @@ export interface BatchOptions {
  * array. Operations on the same product run in their order. Without `failWith`, a
  * failed operation does not affect the others. If the database fails, nothing is
  * written. Requests with the same `Idempotency-Key` write once. Throws
- * `VALIDATION_ERROR`, and writes nothing, if the results exceed 16 MiB.
+ * `VALIDATION_ERROR`, and writes nothing, if the results exceed 16 MiB, or 1 MiB with a
+ * key.
  */
 export async function writeBatch(
   database: Queries,
@@ -114,7 +116,7 @@ export async function writeBatch(
     database,
     request,
     async (tx, storeResponse) => {
-      const results = new Results(failWith);
+      const results = new Results(request.key !== undefined, failWith);
       let rest = operations.flatMap((operation, index): Item[] => {
         if (!(operation instanceof ApiError)) return [{ index, operation }];
         results.fail(index, operation);
@@ -142,10 +144,13 @@ export async function writeBatch(
 /** The results of the operations, as JSON text. */
 class Results {
   readonly #texts: string[] = [];
+  readonly #isKept: boolean;
   readonly #failWith: BatchOptions["failWith"];
   #bytes = 0;
 
-  constructor(failWith: BatchOptions["failWith"]) {
+  /** `isKept` if the results are stored for an `Idempotency-Key`. */
+  constructor(isKept: boolean, failWith: BatchOptions["failWith"]) {
+    this.#isKept = isKept;
     this.#failWith = failWith;
   }
 
@@ -169,12 +174,16 @@ class Results {
 
   #add(index: number, text: string): void {
     this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes > MAX_BYTES) {
+    const limit = this.#isKept ? MAX_STORED_BYTES : MAX_BYTES;
+    if (this.#bytes > limit) {
+      const size = this.#isKept
+        ? "1 MiB, the most that is kept for an Idempotency-Key"
+        : "16 MiB";
       throw invalid("The body", [{
         pointer: "/return",
         code: "too_large",
         message:
-          'The response would be larger than 16 MiB: send "return": "minimal" or fewer operations',
+          `The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
       }]);
     }
     this.#texts[index] = text;

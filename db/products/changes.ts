@@ -174,8 +174,11 @@ interface ChangesRow extends ProductsRow {
   more: boolean;
 }
 
-/** The assumed size of the arrays of a product without a document, in bytes. */
-const UNKNOWN_BYTES = 2 ** 17;
+/**
+ * The assumed size of the arrays of a product without a document, in bytes: a page builds
+ * at most sixteen, which takes a second or two if all are of the largest size.
+ */
+const UNKNOWN_BYTES = 2 ** 20;
 
 /**
  * A page of changes, with this summary of product `p`. It merges an index range of

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Reply } from "../support/client/envelope.ts";
 import { openApp, send, SETTINGS } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
@@ -179,6 +179,44 @@ Deno.test("POST /products with Idempotency-Key", async (t) => {
 
     assertEquals(second.text, first.text);
     assertEquals((await org.get("/api/products")).body.meta.total, 2);
+  });
+
+  await t.step("keeps 64 MiB of responses per organization", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    for (const { id } of [org, other]) {
+      await app.sql((sql) =>
+        sql`
+          insert into idempotency_keys (organization_id, key, operation, request_hash, answer, created_at)
+          select ${id}, i, 'POST /products', '', repeat('x', 1048576), now() - i * interval '1 minute'
+          from generate_series(1, 70) i
+        `
+      );
+    }
+    const collateral = Array(8).fill({
+      collateral_type: "text_content",
+      text: "x".repeat(100_000),
+    });
+    const keysOf = ({ id }: { id: string }) =>
+      app.sql((sql) =>
+        sql<
+          { key: string }[]
+        >`select key from idempotency_keys where organization_id = ${id} and key ~ '^\\d+$'`
+      );
+
+    // The older ones are deleted on average after 4 MiB of new ones.
+    for (let n = 0; (await keysOf(org)).length >= 64; n++) {
+      assert(n < 150, "The oldest responses are kept");
+      const body = { title: "Emma", collateral };
+      const headers = { "idempotency-key": `order-${n}` };
+      assertEquals(
+        (await org.post("/api/products", body, headers)).status,
+        201,
+      );
+    }
+
+    const left = await keysOf(org);
+    assert(left.length > 0 && left.every(({ key }) => Number(key) < 64));
+    assertEquals((await keysOf(other)).length, 70);
   });
 
   await t.step("deletes keys that are older than a day", async () => {

@@ -149,6 +149,17 @@ Deno.test("The largest size of a product", async (t) => {
       { title }: { title: string },
     ) => title);
     const batch = await update(4, {});
+    const keyed = await org.post(
+      "/api/products/batch",
+      {
+        operations: [{
+          method: "update",
+          id: products[0]!.id,
+          body: { title: "Kept" },
+        }],
+      },
+      { "idempotency-key": "order-1" },
+    );
     const minimal = await update(5, { return: "minimal" });
 
     assertEquals(tooMany.status, 400);
@@ -157,6 +168,7 @@ Deno.test("The largest size of a product", async (t) => {
     assertEquals([page.status, page.body.data.length], [200, 4]);
     assertDetails(tooLong, ["/return", "too_large"]);
     assertEquals(titles.includes("Changed"), false);
+    assertDetails(keyed, ["/return", "too_large"]);
     assertEquals([batch.status, minimal.status], [200, 200]);
   });
 
