@@ -20,20 +20,33 @@ export type QuerySchema = v.GenericSchema & {
 /** The valid parameters of a query. */
 export type QueryOf<S extends QuerySchema> = v.InferOutput<S>;
 
+/** The maximum number of parameters, which has room for several repeated lists of ids. */
+const MAX_PARAMETERS = 1_000;
+
 /**
- * Reads a query. Throws `VALIDATION_ERROR` with a detail for every unknown,
+ * Reads a query. A list may be one parameter with commas, several parameters, or both, as
+ * generated clients send it. Throws `VALIDATION_ERROR` with a detail for every unknown,
  * repeated or invalid parameter.
  */
 export function readQuery<const S extends QuerySchema>(
   parameters: S,
   { searchParams }: URL,
 ): QueryOf<S> {
+  if (searchParams.size > MAX_PARAMETERS) {
+    throw invalid("The query", [{
+      parameter: "",
+      code: "too_many",
+      message: `At most ${MAX_PARAMETERS} parameters`,
+    }]);
+  }
   const details: ErrorDetail[] = [];
   const given = new Map<string, string>();
   for (const [parameter, value] of searchParams) {
     const known = Object.hasOwn(parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
-    else {
+    else if (known && isList(parameters.entries[parameter]!)) {
+      given.set(parameter, `${given.get(parameter)},${value}`);
+    } else {
       details.push({
         parameter: printable(parameter),
         ...known
@@ -46,6 +59,15 @@ export function readQuery<const S extends QuerySchema>(
   if (read.success && details.length === 0) return read.output;
   details.push(...queryDetails(read.issues ?? []));
   throw invalid("The query", details);
+}
+
+/** Whether a parameter takes a list. */
+function isList(parameter: v.GenericSchema): boolean {
+  const inner = "pipe" in parameter
+    ? (parameter as v.SchemaWithPipe<[v.GenericSchema]>).pipe[0]
+    : parameter;
+  return v.getMetadata(parameter).type === "array" ||
+    "wrapped" in inner && isList(inner.wrapped as v.GenericSchema);
 }
 
 const MAX_IDS = 100;
