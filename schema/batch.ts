@@ -1,6 +1,11 @@
 import * as v from "valibot";
 import { ApiError, type ErrorDetail, invalid, invalidBody } from "./errors.ts";
-import { CreateProduct, type ProductBody, UpdateProduct } from "./bodies.ts";
+import {
+  CreateProduct,
+  type ProductBody,
+  UpdateProduct,
+  UpsertProduct,
+} from "./bodies.ts";
 import { chosen, closedObject, isObject, object } from "./objects.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
 
@@ -18,7 +23,8 @@ const IfMatch = described("As the header `If-Match`.", v.optional(text()));
 function batch<
   const C extends v.GenericSchema,
   const U extends v.GenericSchema,
->(created: C, changed: U) {
+  const P extends v.GenericSchema,
+>(created: C, changed: U, upserted: P) {
   const operations = {
     create: closedObject({ method: v.literal("create"), body: created }),
     update: closedObject({
@@ -35,7 +41,7 @@ function batch<
     upsert: closedObject({
       method: v.literal("upsert"),
       match: Match,
-      body: changed,
+      body: upserted,
     }),
   };
   type Operation = typeof operations[keyof typeof operations];
@@ -68,12 +74,16 @@ const Body = v.custom<Record<string, unknown>>(
 );
 
 /** The body of `POST /products/batch`. `validBody` validates each operation's body. */
-export const Batch = batch(Body, Body);
+export const Batch = batch(Body, Body, Body);
 
 export type Batch = v.InferOutput<typeof Batch>;
 
 /** `Batch` with the schemas of the operations' bodies, for the OpenAPI document. */
-export const DescribedBatch = batch(CreateProduct, UpdateProduct);
+export const DescribedBatch = batch(
+  CreateProduct,
+  UpdateProduct,
+  UpsertProduct,
+);
 
 /** An operation before its body is validated. */
 export type SentOperation = Batch["operations"][number];

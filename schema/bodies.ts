@@ -12,7 +12,7 @@ import {
 } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
 import { type OwnTable, PRODUCTS, RECORDS } from "./records.ts";
-import { NoId, Uuid } from "./values.ts";
+import { described, NoId, text, Uuid } from "./values.ts";
 
 /*
  * The schemas of request bodies, which follow from the descriptions of products and
@@ -300,6 +300,19 @@ export const CreateProduct = productBody("new");
 
 /** The body of `PUT /products/{id}`. An absent field keeps its value, and null clears a field. */
 export const UpdateProduct = productBody("changed");
+
+const { product_code: _, ...WITHOUT_CODE } = SCALARS;
+
+/** The body of an upsert, which may match `product_code`. `CreateProduct` and `UpdateProduct` validate it. */
+export const UpsertProduct = bodyOf(
+  { ...WITHOUT_CODE, ...ARRAYS },
+  "changed",
+  {
+    product_code: v.optional(
+      described("The code of the product to update, if it is matched.", text()),
+    ),
+  },
+);
 
 function productBody(form: Form) {
   return bodyOf({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;

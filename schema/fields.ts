@@ -97,6 +97,8 @@ export interface Rows {
   put: "patch" | "replace" | "link" | "tree";
   /** The fields that identify a row. Default: `id`. */
   key?: readonly string[];
+  /** The fields by which an upsert tells rows apart whose entries have no id. */
+  naturalKey?: readonly string[];
   /** Whether responses omit the ids. */
   isIdHidden?: true;
   /** The column of the tables below that references this table. */

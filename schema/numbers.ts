@@ -22,6 +22,25 @@ export function isExact(source: string): boolean {
     canonical(source) === canonical(String(Number(source)));
 }
 
+/** Parses JSON, and keeps the text of each number that JavaScript cannot represent. */
+export function parseExact(text: string): unknown {
+  return JSON.parse(text, LONG_NUMBER.test(text) ? keepExact : undefined);
+}
+
+/** Numbers of up to 15 digits are exact in JavaScript. */
+const LONG_NUMBER = /[\d.]{16}/;
+
+function keepExact(
+  _name: string,
+  value: unknown,
+  context?: { source?: string },
+): unknown {
+  const source = context?.source ?? "";
+  return typeof value === "number" && !isExact(source)
+    ? JSON.rawJSON(source)
+    : value;
+}
+
 /** The canonical form of a decimal number: its significant digits and the exponent. */
 function canonical(number: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =

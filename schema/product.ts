@@ -271,11 +271,20 @@ export const ARRAYS = {
     is_default: column(IsDefault, v.boolean(), { fallback: false }),
     valid_from: day,
     valid_to: day,
-  }, { put: "patch", type: "Price", rule: VALIDITY }),
+  }, {
+    put: "patch",
+    naturalKey: ["currency_code", "valid_from"],
+    type: "Price",
+    rule: VALIDITY,
+  }),
 
   packing_configurations: rows("packing_configurations", {
     unit_of_measure: required(column(oneOf("inner", "outer", "pallet"))),
-  }, { put: "patch", type: "PackingConfiguration" }),
+  }, {
+    put: "patch",
+    naturalKey: ["unit_of_measure"],
+    type: "PackingConfiguration",
+  }),
 
   contributors: rows("product_contributors", {
     contributor_id: required(refers("contributors", {
@@ -315,7 +324,7 @@ export const ARRAYS = {
 
   collateral: rows("collateral", {
     collateral_type: required(column(oneOf(...Object.keys(COLLATERAL)))),
-  }, { put: "replace", types: COLLATERAL }),
+  }, { put: "replace", naturalKey: ["collateral_type"], types: COLLATERAL }),
 
   languages: values({
     language_role: required(codeOf(22)),

@@ -22,11 +22,13 @@ import {
 import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change } from "./change.ts";
 import {
+  currentProducts,
   fullProduct,
   notFound,
   productId,
   type ProductJson,
   readTags,
+  sizesOf,
   storeWritten,
 } from "./documents.ts";
 import {
@@ -37,6 +39,7 @@ import {
   TOO_LARGE,
 } from "./errors.ts";
 import { MAX_BYTES } from "./pages.ts";
+import { changedFields } from "./upsert.ts";
 import { writeProducts } from "./write.ts";
 
 /** An operation of a batch. Ids are in lower case, except `sentId`. */
@@ -127,7 +130,8 @@ export async function writeBatch(
         const { now, later } = independentPrefix(rest, found);
         const writes = now.flatMap((item) => writeOf(item, found, results));
         const allowed = await checkPreconditions(tx, writes, results);
-        await writeAll(tx, allowed, results, isMinimal);
+        const changing = await withChanges(tx, allowed, results, isMinimal);
+        await writeAll(tx, changing, results, isMinimal);
         rest = later;
       }
       const response = results.toString();
@@ -354,7 +358,8 @@ function writeOf(
         return [];
       }
       if (product) {
-        return [{ index, id: product.id, body: updated, isNew: false }];
+        const { id } = product;
+        return [{ index, id, body: updated, isNew: false, isWhole: true }];
       }
       const error = match === "product_code"
         ? new ApiError("NOT_FOUND", `No product with the code "${value}"`)
@@ -395,6 +400,55 @@ async function checkPreconditions(
     if (failed) results.fail(index, failed);
     return !failed;
   });
+}
+
+/** The most that the products read at once may take, in bytes. */
+const READ_BYTES = 8 * 2 ** 20;
+
+/** The writes that change something. An upsert that changes nothing gets its result. */
+async function withChanges(
+  tx: Transaction,
+  writes: readonly Write[],
+  results: Results,
+  isMinimal: boolean,
+): Promise<Write[]> {
+  const upserts = new Map(
+    writes.flatMap((write) => write.isWhole ? [[write.id, write]] : []),
+  );
+  const changing = writes.filter(({ isWhole }) => !isWhole);
+  if (upserts.size === 0) return changing;
+  const [sizes] = await tx.send(sizesOf([...upserts.keys()]));
+  for (const ids of groupsOf(sizes)) {
+    const [products] = await tx.send(currentProducts(ids));
+    for (const { id, product } of products) {
+      const write = upserts.get(id)!;
+      const body = changedFields(product, write.body);
+      if (Object.keys(body).length > 0) changing.push({ ...write, body });
+      else {
+        const data = isMinimal ? JSON.stringify({ id }) : product;
+        results.succeed(write.index, 200, data);
+      }
+    }
+  }
+  return changing;
+}
+
+/** Divides products into groups that are read together. */
+function groupsOf(
+  sizes: readonly { id: string; bytes: number | null }[],
+): string[][] {
+  const groups: string[][] = [];
+  let left = 0;
+  for (const { id, bytes } of sizes) {
+    const size = bytes ?? READ_BYTES / 16;
+    if (size > left) {
+      groups.push([]);
+      left = READ_BYTES;
+    }
+    groups.at(-1)!.push(id);
+    left -= size;
+  }
+  return groups;
 }
 
 const SAVEPOINT = sql`savepoint writes`;

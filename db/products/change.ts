@@ -14,6 +14,8 @@ export interface Change {
   body: ProductBody;
   /** Whether the change creates the product. */
   isNew: boolean;
+  /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
+  isWhole?: boolean;
 }
 
 /** The condition that a column is the id of one of these products. */

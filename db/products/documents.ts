@@ -174,8 +174,10 @@ export async function readTags(
   return tags;
 }
 
-/** The product, from its document or the tables. No row if it does not exist. */
-export function currentProduct(id: string): Statement<ProductJson> {
+/** The products, from their documents or the tables. No row for one that does not exist. */
+export function currentProducts(
+  ids: readonly string[],
+): Statement<ProductJson> {
   return sql`
     select
       p.id,
@@ -186,7 +188,21 @@ export function currentProduct(id: string): Statement<ProductJson> {
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
-    where p.organization_id = ${organization} and p.id = ${id}
+    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+  `;
+}
+
+/** The size of each of these products in bytes, or null without a valid document. */
+export function sizesOf(
+  ids: readonly string[],
+): Statement<{ id: string; bytes: number | null }> {
+  return sql`
+    select p.id, octet_length(d.summary) + octet_length(d.details) as bytes
+    from products p
+    join organizations o on o.id = ${organization}
+    ${validDocument}
+    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    order by p.id
   `;
 }
 

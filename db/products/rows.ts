@@ -40,7 +40,7 @@ interface ArrayWrites {
 }
 
 /** The new entries of one array of a product. */
-interface ProductArray extends Pick<Change, "id" | "isNew"> {
+interface ProductArray extends Pick<Change, "id" | "isNew" | "isWhole"> {
   entries: readonly Entry[];
 }
 
@@ -48,15 +48,22 @@ const PUT = { patch, replace, link: replaceLinks, tree: replaceTree };
 
 /** The statements that write the arrays in the bodies. Absent arrays are unchanged. */
 export function writeArrays(changes: readonly Change[]): ArrayWrites {
-  const all = ROWS.map(([name, array]) => {
-    const given = changes.flatMap(({ id, body, isNew }) =>
-      body[name] ? [{ id, isNew, entries: body[name] as Entry[] }] : []
+  const all = ROWS.flatMap(([name, array]) => {
+    const given = changes.flatMap(({ id, body, isNew, isWhole }) =>
+      body[name] ? [{ id, isNew, isWhole, entries: body[name] as Entry[] }] : []
     );
-    return given.length > 0 ? PUT[array.put](array, given) : undefined;
+    const { whole = [], rest = [] } = Object.groupBy(
+      given,
+      ({ isWhole }) => isWhole && array.put === "patch" ? "whole" : "rest",
+    );
+    return [
+      ...whole.length > 0 ? [replace(array, whole)] : [],
+      ...rest.length > 0 ? [PUT[array.put](array, rest)] : [],
+    ];
   });
   return {
-    writes: all.flatMap((array) => array?.writes ?? []),
-    deletions: all.flatMap((array) => array?.deletions ?? []),
+    writes: all.flatMap(({ writes }) => writes),
+    deletions: all.flatMap(({ deletions }) => deletions),
   };
 }
 
@@ -85,7 +92,9 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const columns = columnsOf(array);
   const { named, unnamed } = rowsOf(array, given);
-  const changed = columns.filter((column) => column !== discriminatorOf(array));
+  const changed = array.types
+    ? columns.filter((column) => column !== discriminatorOf(array))
+    : columns;
   return {
     writes: [
       ...updateRows(array, ["position", ...changed], named),

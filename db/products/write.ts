@@ -24,7 +24,7 @@ import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
-  currentProduct,
+  currentProducts,
   fullProduct,
   notFound,
   type ProductJson,
@@ -93,7 +93,7 @@ export async function updateProduct(
         ...writes,
         writes.length > 0
           ? storeWritten(tx, [change], { isUpdated: true })
-          : currentProduct(id),
+          : currentProducts([id]),
       );
     });
     const [updated] = results.at(-1) as ProductJson[];

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import { KINDS, validLine } from "../../schema/lines.ts";
-import { isExact } from "../../schema/numbers.ts";
+import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
 import { CATALOGUE } from "./format.ts";
 
@@ -25,9 +25,6 @@ const NEWLINE = 10;
 
 /** More than any record has. Bounds the memory for a file without line breaks. */
 const MAX_BYTES = 256 * 1024 * 1024;
-
-/** Numbers of up to 15 digits are exact in JavaScript. */
-const LONG_NUMBER = /[\d.]{16}/;
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -107,24 +104,12 @@ function textOf(bytes: Uint8Array): string {
 function objectIn(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text, LONG_NUMBER.test(text) ? exact : undefined);
+    value = parseExact(text);
   } catch {
     throw new LineError("The line is not JSON");
   }
   if (!isObject(value)) throw new LineError("The line is not a JSON object");
   return value;
-}
-
-/** Keeps the digits of a number that JavaScript may round. */
-function exact(
-  _name: string,
-  value: unknown,
-  context?: { source?: string },
-): unknown {
-  const source = context?.source ?? "";
-  return typeof value === "number" && !isExact(source)
-    ? JSON.rawJSON(source)
-    : value;
 }
 
 function recordsIn({ records = 0 }: Record<string, unknown>): number {

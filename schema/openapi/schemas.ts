@@ -122,6 +122,7 @@ const { product_territories, product_sales_rights } = ARRAYS;
 export const SCHEMAS = {
   CreateProduct: bodies.CreateProduct,
   UpdateProduct: bodies.UpdateProduct,
+  UpsertProduct: bodies.UpsertProduct,
   Batch: DescribedBatch,
   ReplaceTerritories: bodies.pathBody(product_territories),
   ReplaceSalesRights: bodies.pathBody(product_sales_rights),

@@ -3,7 +3,7 @@ import type { Queries } from "../../db/database.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
   buildProduct,
-  currentProduct,
+  currentProducts,
   storeProducts,
 } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/commands/recount.ts";
@@ -137,7 +137,7 @@ Deno.test("Export and import", async (t) => {
       .split("\n").splice(productAt);
     assertEquals(JSON.parse(first!), JSON.parse(text.split("\n")[productAt]!));
     assertEquals(others, lines.slice(productAt + 1));
-    const [current] = await database.lookUp(currentProduct(product.id));
+    const [current] = await database.lookUp(currentProducts([product.id]));
     const [built] = await database.lookUp(buildProduct(product.id));
     assertEquals(current!.product, built!.product);
     assertEquals([...await target().scan(miscounted)], []);

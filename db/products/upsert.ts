@@ -1,0 +1,111 @@
+import {
+  discriminatorOf,
+  type Entry,
+  type ProductBody,
+} from "../../schema/bodies.ts";
+import type { Field, Fields, Rows } from "../../schema/fields.ts";
+import { parseExact } from "../../schema/numbers.ts";
+import { ARRAYS, SCALARS } from "../../schema/product.ts";
+
+/*
+ * What an upsert changes of a stored product. Its body says what is: each array is whole,
+ * so an upsert that repeats what is stored changes nothing.
+ */
+
+const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
+
+/**
+ * The fields of the body that differ from the stored product, which is JSON text. Entries
+ * of rows with ids get the ids of the rows that they describe.
+ */
+export function changedFields(product: string, body: ProductBody): ProductBody {
+  const stored = parseExact(product) as Entry;
+  const changed: ProductBody = {};
+  for (const [name, value] of Object.entries(body)) {
+    const field = FIELDS[name]!;
+    const before = stored[name];
+    const after = field.kind === "rows"
+      ? identified(field, before as Entry[], value as Entry[])
+      : value;
+    const isChanged = field.kind === "column" && field.refers?.heldBy
+      ? changesHolder(field.refers.heldBy, name, stored, body)
+      : !isSame(wholeValue(field, before), wholeValue(field, after));
+    if (isChanged) changed[name] = after;
+  }
+  return changed;
+}
+
+/** Whether the body changes a column that another record holds, such as the format. */
+function changesHolder(
+  holder: string,
+  name: string,
+  stored: Entry,
+  body: ProductBody,
+): boolean {
+  const before = stored[holder] ?? null;
+  const after = body[holder] === undefined ? before : body[holder];
+  return after !== null && (after !== before || stored[name] !== body[name]);
+}
+
+/** A value with all that its description names, and nothing else. */
+function wholeValue(field: Field, value: unknown): unknown {
+  switch (field.kind) {
+    case "rows":
+      return (value as Entry[]).map((entry) => ({
+        ...field.naturalKey && { id: entry.id },
+        ...wholeEntry(fieldsOf(field, entry), entry),
+      }));
+    case "values":
+      return (value as Entry[] ?? []).map((entry) =>
+        wholeEntry(field.fields, entry)
+      );
+    case "column":
+      return value ?? field.fallback ?? null;
+    default:
+      return undefined;
+  }
+}
+
+function wholeEntry(fields: Fields, entry: Entry): Entry {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .map(([name, field]) => [name, wholeValue(field, entry[name])]),
+  );
+}
+
+/** The fields of an entry, which may depend on its type. */
+function fieldsOf(array: Rows, entry: Entry): Fields {
+  const type = array.types && entry[discriminatorOf(array)] as string;
+  return type
+    ? { ...array.fields, ...array.types![type]!.fields }
+    : array.fields;
+}
+
+/**
+ * The entries, each with the id of the row that it describes: the first one left with the
+ * same natural key. An entry with an id of its own changes only the fields that it has.
+ */
+function identified(
+  array: Rows,
+  rows: readonly Entry[],
+  entries: readonly Entry[],
+): Entry[] {
+  const { naturalKey } = array;
+  if (!naturalKey) return [...entries];
+  const keyOf = (entry: Entry) =>
+    JSON.stringify(naturalKey.map((name) => entry[name] ?? null));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const named = new Set(entries.map(({ id }) => id));
+  const left = Map.groupBy(rows.filter(({ id }) => !named.has(id)), keyOf);
+  return entries.map((entry) => {
+    if (entry.id) return { ...byId.get(entry.id), ...entry };
+    const row = left.get(keyOf(entry))?.shift();
+    return row
+      ? { id: row.id, ...wholeEntry(fieldsOf(array, entry), entry) }
+      : entry;
+  });
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
