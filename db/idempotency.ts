@@ -154,7 +154,7 @@ function storeResult(
 }
 
 /** Deletes the oldest results of the organization, of which it may keep `KEPT_BYTES`. */
-const deleteOldest = sql`
+export const deleteOldest = sql`
   delete from idempotency_keys k
   using (
     select x.key, sum(octet_length(x.answer)) over (order by x.created_at desc, x.key) as bytes

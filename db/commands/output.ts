@@ -16,7 +16,7 @@ export function format(
     ),
   ];
   const widths = columns.map((_, i) =>
-    Math.max(...lines.map((line) => line[i]!.length))
+    lines.reduce((width, line) => Math.max(width, line[i]!.length), 0)
   );
   return lines.map((line) =>
     line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()

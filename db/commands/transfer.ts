@@ -1,6 +1,6 @@
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
-import { type Command, command, required, uuid } from "./arguments.ts";
+import { type Command, command, flag, required, uuid } from "./arguments.ts";
 import { openProgressBar } from "./output.ts";
 
 /** `deno task export` and `deno task import`: an organization as an NDJSON file. */
@@ -23,11 +23,11 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     },
   }),
   "import": command({
-    usage: "import --organization ID FILE.ndjson",
+    usage: "import --organization ID [--rename] FILE.ndjson",
     does:
-      "Imports the output of export from a file, or from standard input if it is -; can be repeated",
-    args: { organization: uuid, "FILE.ndjson": required },
-    async run({ organization, "FILE.ndjson": path }, { connect }) {
+      "Imports the output of export from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in the file only with --rename",
+    args: { organization: uuid, rename: flag, "FILE.ndjson": required },
+    async run({ organization, rename, "FILE.ndjson": path }, { connect }) {
       using file = path === "-" ? undefined : await Deno.open(path);
       const size = file && (await file.stat()).size;
       using bar = openProgressBar("Importing");
@@ -37,6 +37,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         await connect(organization),
         (file ?? Deno.stdin).readable,
         {
+          rename,
           refused(number, reason) {
             refused++;
             bar.print(`Line ${number}: ${reason}`);

@@ -33,8 +33,9 @@ import {
   writeRecords,
 } from "./rows.ts";
 
-/** The callbacks of an import. */
-export interface ImportReporter {
+/** The callbacks of an import, and whether the header renames an existing organization. */
+export interface ImportOptions {
+  rename?: boolean;
   /** Called for each refused line, by number from 1. */
   refused(number: number, reason: string): void;
   /** Called after each batch with the lines and bytes processed so far. */
@@ -56,14 +57,15 @@ const FIRST_ANALYZE = 400;
  * Creates or replaces the records of a file in the format of `format.ts`, and
  * creates the organization if necessary. Records without a line remain. Refused
  * lines are reported, and the import continues. Unchanged records are not written.
- * Throws errors that no line caused, such as a lost connection, and for a
- * distributed database.
+ * Throws errors that no line caused, such as a lost connection, for a file without a
+ * header, and for a database that has no code lists or is distributed.
  */
 export async function importCatalogue(
   database: Queries,
   file: AsyncIterable<Uint8Array>,
-  { refused, progress }: ImportReporter,
+  { refused, progress, rename = false }: ImportOptions,
 ): Promise<void> {
+  await checkSeeded(database);
   const formats = formatsByKind(await database.scan(listColumns));
   let number = 0;
   let end = 0;
@@ -72,6 +74,7 @@ export async function importCatalogue(
   /** Headers and empty lines. */
   let others = 0;
   let expected = 0;
+  let hasHeader = false;
   let written = 0;
   let analyzeAt = FIRST_ANALYZE;
 
@@ -112,12 +115,14 @@ export async function importCatalogue(
     if (!line || "name" in line) others++;
     if (!line) return;
     if ("name" in line) {
+      hasHeader = true;
       expected += line.records;
       await flush();
       const name = validName(line.name);
       if (name instanceof ApiError) throw new LineError(reasonOf(name.details));
-      return await nameOrganization(database, name);
+      return await nameOrganization(database, name, rename);
     }
+    if (!hasHeader) throw new LineError("A record precedes the header");
     if (batch[0] && batch[0].kind !== line.kind) {
       await flush();
       written = 0;
@@ -132,12 +137,14 @@ export async function importCatalogue(
       await add(number + 1, bytes);
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
+      if (!hasHeader) throw new Error(NO_HEADER);
       refused(number + 1, error.message);
     }
     number++;
     end += bytes.length;
     if (batch.length >= MAX_LINES || length >= MAX_LENGTH) await flush();
   }
+  if (!hasHeader) throw new Error(NO_HEADER);
   await flush();
   const records = number - others;
   if (records < expected) {
@@ -145,6 +152,18 @@ export async function importCatalogue(
       number + 1,
       `The file ends here, after ${records} of ${expected} records`,
     );
+  }
+}
+
+const NO_HEADER =
+  "The file does not begin with a header: expected the output of deno task export";
+
+async function checkSeeded(database: Queries): Promise<void> {
+  const [codes] = await database.lookUp(sql<{ exist: boolean }>`
+    select exists (select from product_forms) as exist
+  `);
+  if (!codes!.exist) {
+    throw new Error("The database has no code lists: run deno task seed");
   }
 }
 
@@ -164,12 +183,13 @@ async function analyze(
   await database.write(...transferSettings, sql`analyze ${tables}`);
 }
 
-/** Writes records of one kind in one transaction. */
+/** Writes records of one kind in one transaction. Of several lines of a record, the last counts. */
 async function writeAll(
   database: Queries,
   format: TableFormat,
-  batch: readonly RecordLine[],
+  lines: readonly RecordLine[],
 ): Promise<void> {
+  const batch = [...new Map(lines.map((line) => [line.id, line])).values()];
   const ids = batch.map(({ id }) => id);
   const [{ kind }] = batch as [RecordLine];
   await database.transaction(async (tx) => {
@@ -190,10 +210,12 @@ async function writeAll(
     const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
     const changedIds = changed.map(({ id }) => id);
     const existingIds = changedIds.filter((id) => stored.has(id));
-    const lines = JSON.stringify(changed.map(({ record }) => record));
+    const records = JSON.stringify(changed.map(({ record }) => record));
     await tx.commit(
-      ...existingIds.length > 0 ? clearRecords(format, existingIds, lines) : [],
-      ...changedIds.length > 0 ? writeRecords(format, changedIds, lines) : [],
+      ...existingIds.length > 0
+        ? clearRecords(format, existingIds, records)
+        : [],
+      ...changedIds.length > 0 ? writeRecords(format, changedIds, records) : [],
     );
   });
 }
@@ -227,15 +249,16 @@ async function explain(
   }];
 }
 
-/** Creates the organization, or renames it. */
+/** Creates the organization. One that exists keeps its name, unless it is renamed. */
 async function nameOrganization(
   database: Queries,
   name: string,
+  rename: boolean,
 ): Promise<void> {
   await database.write(sql`
     insert into organizations as o (id, name)
     values (${organization}, ${name})
     on conflict (id) do update set name = excluded.name
-    where o.name <> excluded.name
+    where ${rename} and o.name <> excluded.name
   `);
 }

@@ -11,7 +11,11 @@ import {
 import { openOwnApp } from "../support/app/own_app.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { assertBuilt, read, store } from "../support/client/stored.ts";
-import { commandsOn, imported } from "../support/client/transfer.ts";
+import {
+  commandsOn,
+  imported,
+  withHeader,
+} from "../support/client/transfer.ts";
 
 const SECONDS = 4;
 
@@ -247,7 +251,7 @@ Deno.test({
 
         const refused = await during(
           `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
-          () => imported(operations, JSON.stringify(line)),
+          () => imported(operations, withHeader(JSON.stringify(line))),
         );
 
         const { body } = await org.get(`/api/products/${id}`);
@@ -432,7 +436,7 @@ Deno.test({
             publishing_status_id: statuses[n % 2],
           })
         );
-        await imported(operations, lines.join("\n"));
+        await imported(operations, withHeader(lines.join("\n")));
       }),
       ...[1, 2, 3].map(() =>
         repeat(async (n) => {

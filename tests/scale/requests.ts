@@ -10,6 +10,7 @@ import {
   revokeKey,
   roleOf,
 } from "../../db/access.ts";
+import { deleteOldest } from "../../db/idempotency.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -76,7 +77,10 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   const program = `/api/publishing-programs/${org.program}/products/${other}`;
   await ask("PUT", program, {});
   await ask("POST", "/api/products/batch", {
-    operations: [{ method: "delete", id: other }],
+    operations: [
+      { method: "delete", id: other },
+      { method: "upsert", match: "product_code", body: data },
+    ],
   });
   await ask("DELETE", program);
   await ask("GET", path);
@@ -97,6 +101,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
       name: "command",
     },
   });
+  await operations.write(deleteOldest);
   const { key, statement } = newKey({
     organizationId: org.id,
     name: "Test",

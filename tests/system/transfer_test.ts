@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  fail,
+} from "@std/assert";
 import type { Queries } from "../../db/database.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
@@ -8,6 +14,7 @@ import {
 } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
+import { importCatalogue } from "../../db/transfer/import.ts";
 import { tablesOf } from "../../db/transfer/format.ts";
 import { KINDS } from "../../schema/lines.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
@@ -19,6 +26,7 @@ import {
   exported,
   fillDemo,
   imported,
+  withHeader,
 } from "../support/client/transfer.ts";
 
 /** The tables that an export omits: credentials and derived data. */
@@ -151,8 +159,11 @@ Deno.test("Export and import", async (t) => {
     product.series_id = null;
     product.product_collections = [];
 
-    assertEquals(await imported(database, JSON.stringify(product)), []);
-    assertEquals(await imported(database, lines[at]!), []);
+    assertEquals(
+      await imported(database, withHeader(JSON.stringify(product))),
+      [],
+    );
+    assertEquals(await imported(database, withHeader(lines[at]!)), []);
 
     assertEquals(await exported(database), original);
   });
@@ -272,10 +283,15 @@ Deno.test("Export and import", async (t) => {
   await t.step("refuse a line that is not UTF-8", async () => {
     const [report] = await imported(
       target(DEMO_ORGANIZATION),
-      Uint8Array.of(0x22, 0xff, 0x22),
+      Uint8Array.from([
+        ...new TextEncoder().encode(withHeader("")),
+        0x22,
+        0xff,
+        0x22,
+      ]),
     );
 
-    assertEquals(report, "1: The line is not UTF-8");
+    assertEquals(report, "2: The line is not UTF-8");
   });
 
   await t.step("accept a line of an earlier release", async () => {
@@ -283,20 +299,69 @@ Deno.test("Export and import", async (t) => {
     await imported(database, original);
     const line = changed((product) => delete product.updated_at);
 
-    assertEquals(await imported(database, line), []);
+    assertEquals(await imported(database, withHeader(line)), []);
   });
 
   await t.step("fail if the organization does not exist", async () => {
-    for (
-      const work of [
-        exported,
-        (to: Queries) => imported(to, lines[1]!),
-      ]
-    ) {
-      const error = await work(target(uuidv7())).catch((error) => error);
+    const error = await assertRejects(() => exported(target(uuidv7())), Error);
 
-      assertMatch(error.message, /no organization|licenses_organization/);
+    assertMatch(error.message, /no organization/);
+  });
+
+  await t.step(
+    "fail for a file without a header, and write nothing",
+    async () => {
+      const id = uuidv7();
+      for (const text of ["", "\n", lines[1]!, "<ONIXMessage/>\n", "{}\n"]) {
+        const error = await assertRejects(
+          () => imported(target(id), text),
+          Error,
+        );
+
+        assertEquals(
+          error.message,
+          "The file does not begin with a header: expected the output of deno task export",
+        );
+      }
+      await assertRejects(() => exported(target(id)), Error, "no organization");
+    },
+  );
+
+  await t.step("keep the name of an organization, unless renamed", async () => {
+    const id = uuidv7();
+    const nameOf = async () => {
+      const [header] = (await exported(target(id))).split("\n");
+      return JSON.parse(header!).organization.name;
+    };
+    const file = (name: string) =>
+      new Blob([withHeader("").replace("Test", name)]).stream();
+    const names = [];
+    for (const [name, rename] of [["A", false], ["B", false], ["C", true]]) {
+      await importCatalogue(target(id), file(name as string), {
+        rename: rename as boolean,
+        refused: (_, reason) => fail(reason),
+        progress() {},
+      });
+      names.push(await nameOf());
     }
+
+    assertEquals(names, ["A", "A", "C"]);
+  });
+
+  await t.step("end with the last line of a repeated record", async () => {
+    const database = target(uuidv7());
+    await imported(database, original);
+    const other = changed((product) => product.title = "Another title");
+    const line = original.split("\n").find((line) =>
+      line.includes(JSON.parse(other).id) && line.includes('"product"')
+    )!;
+
+    await imported(database, withHeader([other, line].join("\n")));
+    const same = await exported(database);
+    await imported(database, withHeader([line, other].join("\n")));
+
+    assertEquals(same, original);
+    assert((await exported(database)).includes("Another title"));
   });
 
   await t.step("report a file truncated between two lines", async () => {

@@ -3,6 +3,7 @@ import type { Queries } from "../../../db/database.ts";
 import { seed } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { exportCatalogue } from "../../../db/transfer/export.ts";
+import { CATALOGUE } from "../../../db/transfer/format.ts";
 import { importCatalogue } from "../../../db/transfer/import.ts";
 import type { App } from "../app/harness.ts";
 import { ROOT } from "../app/process.ts";
@@ -55,6 +56,16 @@ export async function exported(database: Queries): Promise<string> {
     },
   });
   return text;
+}
+
+/** The text of records after a header. */
+export function withHeader(records: string): string {
+  const header = {
+    kind: "catalogue",
+    version: CATALOGUE.version,
+    organization: { name: "Test" },
+  };
+  return `${JSON.stringify(header)}\n${records}`;
 }
 
 /** Imports the text, and returns the rejected lines as `number: reason`. */
