@@ -11,33 +11,55 @@ import {
   readConfig,
 } from "./schema/config.ts";
 
+/** The log alone. What people read goes to stderr. */
 const stdout = openOutput(Deno.stdout);
 const stderr = openOutput(Deno.stderr);
 
-/** Serves at the configured address, and prints it. */
+/** Serves at the configured address, and tells people where. */
 function listen(service: Service, config: Config, log: Log): void {
   const { host: hostname, port, apiPrefix, docs } = config;
-  const { fetch: handler, demoKey } = service;
+  const { fetch: handler } = service;
   function onListen(address: Deno.NetAddr): void {
     const origin = `http://${addressOf(address)}`;
     const url = origin + apiPrefix;
     log("info", { message: "The service is listening", url });
-    if (!demoKey && !Deno.stdout.isTerminal()) return;
-    stdout.write(`The product catalogue is served at ${url}\n`);
-    if (docs) stdout.write(`Its reference page is ${origin}/docs\n`);
-    if (!demoKey) return;
-    printKey(demoKey);
-    stdout.write(`\nTry:\n  curl -H "x-api-key: ${demoKey}" ${url}/products\n`);
+    const places = `The product catalogue is served at ${url}\n` +
+      (docs ? `Its reference page is ${origin}/docs\n` : "");
+    const isTerminal = Deno.stderr.isTerminal();
+    if (isTerminal) stderr.write(places);
+    issueDemoKey(service, log, (key) =>
+      [
+        isTerminal ? "" : places,
+        keyLine(key),
+        `\nTry:\n  curl -H "x-api-key: ${key}" ${url}/products\n`,
+      ].join(""));
   }
   try {
     const close = serve({ hostname, port, handler, onListen }, log);
     stopOnSignals(() => service.stop(close));
   } catch (error) {
-    // The next start would not show it.
-    if (demoKey) printKey(demoKey);
     throw new Error(
       `HOST and PORT must be a free address: ${(error as Error).message}`,
     );
+  }
+}
+
+/** Prints the text about the key of the demo organization, if that needs one. */
+async function issueDemoKey(
+  service: Service,
+  log: Log,
+  text: (key: string) => string,
+): Promise<void> {
+  try {
+    await service.issueDemoKey(async (key) => {
+      stderr.write(text(key));
+      if (!await stderr.flush()) throw new Error("stderr is blocked");
+    });
+  } catch (error) {
+    log("warn", {
+      message: "The demo organization has no key: the next start creates one",
+      cause: errorFields(error),
+    });
   }
 }
 
@@ -51,8 +73,8 @@ function addressOf({ hostname, port }: Deno.NetAddr): string {
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-function printKey(key: string): void {
-  stdout.write(`The key of the demo organization, shown only once: ${key}\n`);
+function keyLine(key: string): string {
+  return `The key of the demo organization, shown only once: ${key}\n`;
 }
 
 function stopOnSignals(stop: () => unknown): void {
@@ -106,7 +128,7 @@ async function main() {
     listen(service, config, log);
     return {};
   }
-  if (service.demoKey) printKey(service.demoKey);
+  await issueDemoKey(service, log, keyLine);
   stopOnSignals(() => service.stop());
   return { fetch: service.fetch };
 }

@@ -113,32 +113,42 @@ export async function seed(
   });
 }
 
-/**
- * Creates the demo organization in a database without organizations, and returns an
- * API key for it. Returns undefined otherwise.
- */
-export async function installDemo(
-  database: Queries,
-): Promise<string | undefined> {
+/** The organization of `sql/demo.sql`. */
+const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
+
+/** Creates the demo organization in a database without organizations. */
+export async function installDemo(database: Queries): Promise<void> {
   const { text } = await readSqlFile(DEMO);
-  return await database.script(async (tx) => {
+  await database.script(async (tx) => {
     const [known] = await tx.send(sql`select from organizations limit 1`);
-    if (known.length > 0) {
-      await tx.commit();
-      return;
-    }
-    await run(tx, splitStatements(text));
-    const [[organization]] = await tx.send(
-      sql<{ id: string }>`select id from organizations`,
-    );
-    const { key, statement } = newKey({
-      organizationId: organization!.id,
-      name: "Demo",
-      scope: "write",
-    });
-    await tx.commit(statement);
-    return key;
+    if (known.length === 0) await run(tx, splitStatements(text));
+    await tx.commit();
   });
+}
+
+/**
+ * Shows a new API key for the demo organization, and then stores it. Does nothing if the
+ * organization has a key. A start that ends before the key is stored spends none: the
+ * next one shows another.
+ */
+export async function issueDemoKey(
+  database: Queries,
+  show: (key: string) => Promise<void>,
+): Promise<void> {
+  const organizationId = DEMO_ORGANIZATION;
+  const [demo] = await database.lookUp(sql<{ has_key: boolean }>`
+    select exists (select from api_keys k where k.organization_id = o.id) as has_key
+    from organizations o
+    where o.id = ${organizationId}
+  `);
+  if (!demo || demo.has_key) return;
+  const { key, statement } = newKey({
+    organizationId,
+    name: "Demo",
+    scope: "write",
+  });
+  await show(key);
+  await database.write(statement);
 }
 
 type AppliedFile = Omit<SqlFile, "text">;

@@ -1,7 +1,12 @@
 import { pause } from "../db/connections/deadline.ts";
 import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
-import { checkMigrated, install, installDemo } from "../db/migrate.ts";
+import {
+  checkMigrated,
+  install,
+  installDemo,
+  issueDemoKey,
+} from "../db/migrate.ts";
 import { openReplica } from "../db/replica.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
 import { errorFields, type Log } from "../middleware/log.ts";
@@ -35,8 +40,8 @@ export interface Service {
    * called again.
    */
   stop(close?: () => Promise<void>): Promise<void>;
-  /** The key of the demo organization, if this start created it. */
-  demoKey: string | undefined;
+  /** Shows a key for the demo organization of the embedded database, unless it has one. */
+  issueDemoKey(show: (key: string) => Promise<void>): Promise<void>;
 }
 
 /** The parts of the process that the service uses. */
@@ -116,10 +121,11 @@ export async function openService(
   }
 
   await prepare();
+  if (!config.database.url) await installDemo(untilPrepared());
   return {
-    demoKey: config.database.url
-      ? undefined
-      : await installDemo(untilPrepared()),
+    async issueDemoKey(show) {
+      if (!config.database.url) await issueDemoKey(untilPrepared(), show);
+    },
     async fetch(request) {
       inFlight++;
       const response = await handle(request);

@@ -12,8 +12,9 @@ export const ROOT = new URL("../../../", import.meta.url);
 /** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
-  /** The output so far. */
+  /** The output so far: the log, and what people read. */
   readonly stdout: string;
+  readonly stderr: string;
   /** Waits for a 200 at the path. If the process ends before, throws its output. */
   until(path: string): Promise<void>;
   /** Sends a signal to the process, if it is running. */
@@ -70,6 +71,9 @@ export function launch(
     origin,
     get stdout() {
       return stdout.text;
+    },
+    get stderr() {
+      return stderr.text;
     },
     async until(path) {
       while (!await isServed(origin + path)) {

@@ -1,4 +1,4 @@
-import { installDemo } from "../../../db/migrate.ts";
+import { installDemo, issueDemoKey } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import type { Exchange } from "../../../schema/openapi/examples.ts";
@@ -32,9 +32,10 @@ export async function openDemo(): Promise<Demo> {
     { verifyToken: createTokenVerifier({ secret: SECRET }) },
     { ...SETTINGS, url: undefined },
   );
-  const key = await installDemo(
-    app.database.for({ deadline: performance.now() + 60_000 }),
-  );
+  const database = app.database.for({ deadline: performance.now() + 60_000 });
+  await installDemo(database);
+  let key = "";
+  await issueDemoKey(database, (shown) => Promise.resolve(void (key = shown)));
   const [member] = await app.sql((sql) =>
     sql`
       insert into organization_members (organization_id, user_id, role)
@@ -47,7 +48,7 @@ export async function openDemo(): Promise<Demo> {
     ...app,
     callers: {
       nobody: {},
-      key: { "x-api-key": key! },
+      key: { "x-api-key": key },
       owner: {
         authorization: `Bearer ${token}`,
         "x-organization-id": member!.organization_id,
