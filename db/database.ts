@@ -43,7 +43,7 @@ export interface Queries {
   write<const S extends readonly Statement[]>(
     ...statements: S
   ): Promise<Results<S>>;
-  /** Runs a transaction for SQL scripts: triggers maintain counts and stored answers. */
+  /** Runs a transaction for SQL scripts: triggers maintain counts and stored JSON. */
   script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Writes in the background. Drops the statements under load, and ignores errors. */
   inBackground(...statements: Statement[]): void;

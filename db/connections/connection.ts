@@ -18,7 +18,7 @@ export type Reply<S extends Statement = Statement> = Result<S> & {
 };
 
 /**
- * The writer of a transaction. The service maintains counts and stored answers
+ * The writer of a transaction. The service maintains counts and stored JSON
  * itself; for SQL scripts, triggers maintain them.
  */
 export type Writer = "service" | "script";
@@ -73,7 +73,7 @@ export interface Connection {
  * opens it.
  *
  * A lost connection stays lost. postgres.js 3.4.9 would reconnect with the state of
- * the old socket: an unanswered statement, so that replies reach the wrong
+ * the old socket: a statement without a reply, so that replies reach the wrong
  * statement; an error for the next statement; unsent bytes that block the start-up
  * message; a transaction handle that writes in the next transaction
  * (porsager/postgres#1133, #1155). If the server hangs up at start-up, it

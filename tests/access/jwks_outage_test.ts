@@ -32,7 +32,7 @@ Deno.test("A token, while its key set is unavailable,", async (t) => {
     "a redirect": () =>
       Response.redirect(`data:application/json,${JSON.stringify(jwks)}`),
     "a redirect to another server": () => Response.redirect(elsewhere.url),
-    "an answer that never ends": () =>
+    "a response that never ends": () =>
       new Response(
         new ReadableStream({
           start: (stream) => stream.enqueue(new Uint8Array([32])),
@@ -44,27 +44,27 @@ Deno.test("A token, while its key set is unavailable,", async (t) => {
   await t.step("gets 503 before the first successful fetch", async () => {
     await Promise.all(
       Object.entries(troubles).map(async ([name, trouble]) => {
-        let answer = trouble;
-        await using server = keyServer(() => answer());
+        let response = trouble;
+        await using server = keyServer(() => response());
         const verify = verifierFor(server);
 
         await refuses(verify, await ec.sign(), "SERVICE_UNAVAILABLE", name);
         await refuses(verify, await stranger.sign(), "SERVICE_UNAVAILABLE");
 
         assertEquals(server.requests, 1, name);
-        answer = () => Response.json(jwks);
+        response = () => Response.json(jwks);
       }),
     );
     assertEquals(elsewhere.requests, 0);
   });
 
   await t.step("is accepted after the first successful fetch", async () => {
-    let answer = troubles["an error"]!;
-    await using server = keyServer(() => answer());
+    let response = troubles["an error"]!;
+    await using server = keyServer(() => response());
     const verify = verifierFor(server);
     await refuses(verify, await ec.sign(), "SERVICE_UNAVAILABLE");
 
-    answer = () => Response.json(jwks);
+    response = () => Response.json(jwks);
 
     using _ = clockAhead(6 * SECOND);
     assertEquals(await verify(await ec.sign()), "reader-1");
@@ -75,12 +75,12 @@ Deno.test("A token, while its key set is unavailable,", async (t) => {
     async () => {
       const known = await Promise.all(
         Object.values(troubles).map(async (trouble) => {
-          let answer: () => Response | Promise<Response> = () =>
+          let response: () => Response | Promise<Response> = () =>
             Response.json(jwks);
-          const server = keyServer(() => answer());
+          const server = keyServer(() => response());
           const verify = verifierFor(server);
           await verify(await ec.sign());
-          answer = trouble;
+          response = trouble;
           return { server, verify };
         }),
       );

@@ -30,8 +30,8 @@ Deno.test("The embedded database", async (t) => {
       for (const line of service.stdout.trim().split("\n")) JSON.parse(line);
       const called = await new Deno.Command("sh", { args: ["-c", `${curl}`] })
         .output();
-      const answer = new TextDecoder().decode(called.stdout);
-      assertMatch(answer, /^\{"success":true,"data":\[\{/);
+      const response = new TextDecoder().decode(called.stdout);
+      assertMatch(response, /^\{"success":true,"data":\[\{/);
       headers = { "x-api-key": `${key}`, "content-type": "application/json" };
     },
   );

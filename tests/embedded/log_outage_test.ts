@@ -83,12 +83,12 @@ Deno.test("A service", async (t) => {
 
 async function ask({ origin }: Service, requests: number): Promise<void> {
   for (let i = 0; i < requests; i += 50) {
-    const answers = Array.from({ length: 50 }, async () => {
+    const responses = Array.from({ length: 50 }, async () => {
       const { status, body } = await fetch(`${origin}/api/products`);
       await body?.cancel();
       assertEquals(status, 401);
     });
-    await Promise.all(answers);
+    await Promise.all(responses);
   }
 }
 

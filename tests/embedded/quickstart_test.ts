@@ -31,12 +31,12 @@ Deno.test("QUICKSTART.md makes a complete product and a second key", async () =>
 
   const printed = new TextDecoder().decode(stdout);
   assertEquals([code, new TextDecoder().decode(stderr)], [0, ""], printed);
-  const answers = printed.slice(printed.indexOf("{"))
+  const responses = printed.slice(printed.indexOf("{"))
     .split(/(?<=\})(?=\{"success")/)
     // deno-lint-ignore no-explicit-any
-    .map((answer) => JSON.parse(answer) as any);
-  assertEquals(answers.every(({ success }) => success), true, printed);
-  const [product, key] = answers.slice(-2).map(({ data }) => data);
+    .map((response) => JSON.parse(response) as any);
+  assertEquals(responses.every(({ success }) => success), true, printed);
+  const [product, key] = responses.slice(-2).map(({ data }) => data);
   assertEquals(emptyFields("Product", product), []);
   assertMatch(key.key, /^cat_/);
   assertEquals(key.scope, "read");

@@ -72,13 +72,13 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
         format_id: org.format,
       };
 
-      const answer = observer.begin(async (sql) => {
+      const response = observer.begin(async (sql) => {
         await sql`lock table ${sql(table)} in share mode`;
-        const answer = org.put(path, body);
+        const response = org.put(path, body);
         await eventually(1, () => killWaiting(sql));
-        return { answer };
+        return { response };
       });
-      const { status, body: { data } } = await (await answer).answer;
+      const { status, body: { data } } = await (await response).response;
 
       assertEquals(status, 200);
       assertEquals(
@@ -95,14 +95,14 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     const org = await app.organization();
     const { path } = await org.create();
 
-    const { answers } = await observer.begin(async (sql) => {
+    const { responses } = await observer.begin(async (sql) => {
       await sql`lock table products`;
-      const answers = Array.from({ length: 20 }, () => org.get(path));
+      const responses = Array.from({ length: 20 }, () => org.get(path));
       await eventually(true, async () => await killWaiting(sql) > 0);
-      return { answers };
+      return { responses };
     });
 
-    for (const { status } of await Promise.all(answers)) {
+    for (const { status } of await Promise.all(responses)) {
       assertEquals(status, 200);
     }
     await scene.assertSound();
@@ -193,7 +193,7 @@ Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
     }
     await load.stop();
 
-    assert(killed > 0 && load.answers[201]! > 0);
+    assert(killed > 0 && load.responses[201]! > 0);
     await scene.assertSound(load);
   });
 });

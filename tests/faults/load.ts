@@ -14,7 +14,7 @@ import {
 /** Clients of two organizations that create, update, read, list and delete until stopped. */
 export interface Load {
   /** The number of responses by status. */
-  readonly answers: Record<number, number>;
+  readonly responses: Record<number, number>;
   /** The number of acknowledged writes. */
   readonly acknowledged: number;
   /** The longest response time. */
@@ -48,7 +48,7 @@ export async function startLoad(
   { clients = 4, pauseMs = 5 } = {},
 ): Promise<Load> {
   const organizations = [await app.organization(), await app.organization()];
-  const answers: Record<number, number> = {};
+  const responses: Record<number, number> = {};
   let acknowledged = 0;
   let slowestMs = 0;
   let stopped = false;
@@ -57,14 +57,14 @@ export async function startLoad(
   const possible = new Map<string, Set<Mark>>();
   const unconfirmed = new Set<Mark>();
 
-  async function timed(answer: Promise<Reply>): Promise<Reply> {
+  async function timed(response: Promise<Reply>): Promise<Reply> {
     const started = performance.now();
-    const reply = await answer.catch((error) => {
+    const reply = await response.catch((error) => {
       if (error instanceof AssertionError) throw error;
       return UNANSWERED;
     });
     slowestMs = Math.max(slowestMs, performance.now() - started);
-    answers[reply.status] = (answers[reply.status] ?? 0) + 1;
+    responses[reply.status] = (responses[reply.status] ?? 0) + 1;
     return reply;
   }
 
@@ -135,7 +135,7 @@ export async function startLoad(
   ended.catch(() => {});
 
   return {
-    answers,
+    responses,
     get acknowledged() {
       return acknowledged;
     },
@@ -179,6 +179,6 @@ export async function startLoad(
 /** Whether the request succeeded. Throws for any error except database failures. */
 function confirmed(status: number, success: number): boolean {
   if (status === success) return true;
-  assert([0, 404, 500, 503].includes(status), `The answer was ${status}`);
+  assert([0, 404, 500, 503].includes(status), `The response was ${status}`);
   return false;
 }

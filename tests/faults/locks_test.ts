@@ -16,7 +16,7 @@ Deno.test(
       const org = await app.organization();
       await org.create();
 
-      const answers = await observer.begin(async (sql) => {
+      const responses = await observer.begin(async (sql) => {
         await sql`lock table products in access exclusive mode`;
         const reads = Array.from(
           { length: 1000 },
@@ -33,7 +33,7 @@ Deno.test(
         (_, n) => org.post("/api/products", { title: `after ${n}` }),
       ));
 
-      for (const { status, headers, body } of answers) {
+      for (const { status, headers, body } of responses) {
         assertEquals([status, body.error?.code], [503, "SERVICE_UNAVAILABLE"]);
         assertEquals(headers.get("retry-after"), "1");
       }

@@ -25,7 +25,7 @@ Deno.test(
       await pause(500);
       await load.stop();
 
-      assert(load.answers[201]! > 0);
+      assert(load.responses[201]! > 0);
       await scene.assertSound(load);
     });
 
@@ -111,10 +111,10 @@ Deno.test(
         const database = await openDatabase({ ...SETTINGS, url: url.href });
         app.logged.length = 0;
 
-        const answer = await get(org, app.variant({ database }));
+        const response = await get(org, app.variant({ database }));
 
-        assertEquals(answer.status, status);
-        assertEquals(answer.body.error.details, []);
+        assertEquals(response.status, status);
+        assertEquals(response.body.error.details, []);
         assertEquals(app.logged.length, 1);
         assertEquals(
           (app.logged[0]!.cause as { code?: string }).code,

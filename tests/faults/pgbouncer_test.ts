@@ -117,7 +117,7 @@ Deno.test({
       await pause(1_500);
       await load.stop();
 
-      assert(load.answers[201]! > 0);
+      assert(load.responses[201]! > 0);
       await scene.assertSound(load);
     });
   }

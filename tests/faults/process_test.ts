@@ -37,7 +37,7 @@ Deno.test(
         await pause(300);
         await load.stop();
 
-        assert(load.answers[201]! > 0);
+        assert(load.responses[201]! > 0);
         await scene.assertSound(load);
       },
     );

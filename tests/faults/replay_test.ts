@@ -36,14 +36,14 @@ Deno.test(
         ];
 
         proxy.holdAnswersTo = "commit\0";
-        const unanswered = create().then(() => "answered", () => "cut off");
+        const unfinished = create().then(() => "done", () => "cut off");
         await eventually([{ title: "Emma", remembered: true }], stored);
         await service.kill();
         proxy.holdAnswersTo = undefined;
         await service.start(through(cluster.url, proxy));
         const { status, headers, body } = await create();
 
-        assertEquals(await unanswered, "cut off");
+        assertEquals(await unfinished, "cut off");
         assertEquals(status, 201);
         assertEquals(headers.get("idempotent-replayed"), "true");
         assertEquals((await org.get(headers.get("location")!)).body, body);
@@ -75,14 +75,14 @@ Deno.test(
       const both = Array(2).fill({ title: "Sanditon", remembered: true });
 
       proxy.holdAnswersTo = "commit\0";
-      const unanswered = write().then(() => "answered", () => "cut off");
+      const unfinished = write().then(() => "done", () => "cut off");
       await eventually(both, stored);
       await service.kill();
       proxy.holdAnswersTo = undefined;
       await service.start(through(cluster.url, proxy));
       const { headers, body } = await write();
 
-      assertEquals(await unanswered, "cut off");
+      assertEquals(await unfinished, "cut off");
       assertEquals(headers.get("idempotent-replayed"), "true");
       assertEquals(
         body.data.map(({ status }: { status: number }) => status),
@@ -103,14 +103,14 @@ Deno.test(
         org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
 
       proxy.holdAnswersTo = "savepoint";
-      const unanswered = write().then(() => "answered", () => "cut off");
+      const unfinished = write().then(() => "done", () => "cut off");
       await pause(300);
       await service.kill();
       proxy.holdAnswersTo = undefined;
       await service.start(through(cluster.url, proxy));
       const { headers, body } = await write();
 
-      assertEquals(await unanswered, "cut off");
+      assertEquals(await unfinished, "cut off");
       assertEquals(headers.get("idempotent-replayed"), null);
       assertEquals(body.data.length, 20);
       const [{ count }] = await observer<[{ count: number }]>`

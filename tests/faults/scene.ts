@@ -83,7 +83,7 @@ export async function openScene(
       ]);
       assertEquals(uncaught, []);
       if (load && FACTOR > 1) {
-        console.log(load.answers, {
+        console.log(load.responses, {
           unacknowledged,
           slowestMs: load.slowestMs,
         });

@@ -35,7 +35,7 @@ Deno.test({ name: "A schema that changes", ignore: !isPossible }, async (t) => {
     await pause(200);
     await load.stop();
 
-    assertEquals(Object.keys(load.answers), ["200", "201"]);
+    assertEquals(Object.keys(load.responses), ["200", "201"]);
     await scene.assertSound(load);
   });
 

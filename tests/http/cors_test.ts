@@ -13,7 +13,7 @@ Deno.test("CORS", async (t) => {
   const preflight = (path: string, headers: HeadersInit) =>
     app.send(path, { method: "OPTIONS", headers });
 
-  await t.step("answers a preflight without credentials", async () => {
+  await t.step("responds to a preflight without credentials", async () => {
     const { status, headers } = await preflight(path, {
       "origin": ORIGIN,
       "access-control-request-method": "PUT",
@@ -44,7 +44,7 @@ Deno.test("CORS", async (t) => {
     assertEquals(headers.get("vary"), "Accept-Version, Origin");
   });
 
-  await t.step("lets a listed origin read answers and errors", async () => {
+  await t.step("lets a listed origin read responses and errors", async () => {
     const found = await org.get(path, { origin: ORIGIN });
     const missing = await org.get(`/api/products/${org.id}`, {
       origin: ORIGIN,
@@ -85,10 +85,10 @@ Deno.test("CORS", async (t) => {
       });
 
       assertEquals(status, 200);
-      for (const answered of [headers, asked]) {
-        assertEquals(answered.get("access-control-allow-origin"), null);
-        assertEquals(answered.get("access-control-allow-methods"), null);
-        assertEquals(answered.get("vary"), "Accept-Version, Origin");
+      for (const received of [headers, asked]) {
+        assertEquals(received.get("access-control-allow-origin"), null);
+        assertEquals(received.get("access-control-allow-methods"), null);
+        assertEquals(received.get("vary"), "Accept-Version, Origin");
       }
     }
   });

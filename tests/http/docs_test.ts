@@ -77,7 +77,7 @@ Deno.test("GET /docs", async (t) => {
     await Promise.all([failed.body?.cancel(), served.body?.cancel()]);
   });
 
-  await t.step("answers 404 with DOCS=false", async () => {
+  await t.step("responds with 404 with DOCS=false", async () => {
     const handler = app.variant({ docs: false });
 
     for (const path of ["/docs", "/docs/start.js"]) {

@@ -87,7 +87,7 @@ Deno.test("A flood", async (t) => {
     },
   );
 
-  await t.step("of bodies that were answered leaves no trace", async () => {
+  await t.step("of bodies that were received leaves no trace", async () => {
     const key = { "x-api-key": org.key };
     const writes: [string, string, HeadersInit, object][] = [
       ["POST", "/api/products", key, { title: "" }],
@@ -124,13 +124,13 @@ Deno.test("A flood", async (t) => {
       ["POST", "/api/products/batch", JSON.stringify({ operations })],
     ];
     for (const [method, path, body] of bodies) {
-      let answered = 0;
+      let received = 0;
       const long = Array.from({ length: LONG }, () =>
         send(app.handler, path, {
           method,
           headers: { "x-api-key": org.key, "content-type": "application/json" },
           body,
-        }).finally(() => answered++));
+        }).finally(() => received++));
 
       for (let i = 0; i < 2; i++) {
         const { status } = await send(app.handler, "/api/products", {
@@ -139,7 +139,7 @@ Deno.test("A flood", async (t) => {
         assertEquals(status, 200);
       }
 
-      assert(answered < LONG / 2, `${path}: ${answered}`);
+      assert(received < LONG / 2, `${path}: ${received}`);
       await Promise.all(long);
     }
   });
@@ -238,12 +238,12 @@ Deno.test("A flood", async (t) => {
         if (heard.includes(GOODBYE)) break;
       }
       await written;
-      const answers = await server.exchange(
+      const responses = await server.exchange(
         `GET ${path} HTTP/1.1\r\nHost: a\r\nx-api-key: ${org.key}\r\nConnection: close\r\n\r\n`,
       );
 
       assert(heard.includes(GOODBYE), heard);
-      assertEquals(answers.map(({ status }) => status), [200]);
+      assertEquals(responses.map(({ status }) => status), [200]);
       // A distributed database ends the last look-up a moment later.
       await eventually({ used: 0, waiting: 0 }, () => app.database.load);
     },

@@ -29,15 +29,15 @@ Deno.test("Request framing", async (t) => {
     assertStringIncludes(deleted[0]!.body, '"deleted":true');
   });
 
-  await t.step("answers pipelined requests in order", async () => {
-    const answers = await server.exchange(
+  await t.step("responds to pipelined requests in order", async () => {
+    const responses = await server.exchange(
       [path, "/health/live", "/nowhere", path].map((target) =>
         `GET ${target} HTTP/1.1\r\nHost: a\r\n${KEY}\r\n`
       ).join("") +
         "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
     );
 
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     assertEquals(statuses, [200, 200, 404, 200, 200]);
   });
 
@@ -66,11 +66,11 @@ Deno.test("Request framing", async (t) => {
           `Host: b\r\n${length}`,
         ]
       ) {
-        const [answer] = await server.exchange(
+        const [response] = await server.exchange(
           `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}Connection: close\r\n\r\n${body}`,
         );
 
-        assertEquals(answer?.status, 400, framing);
+        assertEquals(response?.status, 400, framing);
       }
       assertEquals(await countProducts(), before);
     },

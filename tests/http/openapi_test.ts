@@ -18,7 +18,7 @@ Deno.test("GET /openapi.json", async (t) => {
       new Request("http://catalogue.test/api/openapi.json", { headers }),
     );
 
-  await t.step("answers without credentials", async () => {
+  await t.step("responds without credentials", async () => {
     const response = await ask();
     const document = await response.json();
 
@@ -52,7 +52,7 @@ Deno.test("GET /openapi.json", async (t) => {
     ]);
   });
 
-  await t.step("answers 304 for a current ETag", async () => {
+  await t.step("responds with 304 for a current ETag", async () => {
     const first = await ask();
     await first.body?.cancel();
     const etag = first.headers.get("etag")!;

@@ -181,7 +181,7 @@ Deno.test("The protocol", async (t) => {
     }
   });
 
-  await t.step("answers HEAD like GET, without the body", async () => {
+  await t.step("responds to HEAD like GET, without the body", async () => {
     for (
       const target of ["/api/products", path, `/api/products/${uuidv7()}`]
     ) {

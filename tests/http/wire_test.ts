@@ -16,14 +16,14 @@ Deno.test("HTTP on the wire", async (t) => {
 
   /** Sends a request on a new connection, and returns the status of the response. */
   async function ask(line: string, headers: string, body = "") {
-    const [answer] = await server.exchange(
+    const [response] = await server.exchange(
       `${line} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n${body}`,
     );
-    return answer!;
+    return response!;
   }
 
   await t.step(
-    "answers HEAD like GET, with Content-Length and no body (RFC 9110, 9.3.2)",
+    "responds to HEAD like GET, with Content-Length and no body (RFC 9110, 9.3.2)",
     async () => {
       const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
 
@@ -49,20 +49,20 @@ Deno.test("HTTP on the wire", async (t) => {
   });
 
   await t.step("does not reveal its software", async () => {
-    const answer = await ask("GET /nowhere", "Host: a\r\n");
+    const response = await ask("GET /nowhere", "Host: a\r\n");
 
-    assertEquals(answer.status, 404);
-    assertEquals(answer.headers.get("server"), null);
-    assertEquals(answer.headers.get("x-powered-by"), null);
+    assertEquals(response.status, 404);
+    assertEquals(response.headers.get("server"), null);
+    assertEquals(response.headers.get("x-powered-by"), null);
   });
 
   await t.step("refuses an invalid Host with 400 (RFC 9112, 3.2)", async () => {
     const hosts = ["a b", "%%%", "x:99999", "x:", "x@y", "x#", "a,b", ""]
       .concat("1.2.3.999", "[::::]", "xn--", "[::1", "\xe9");
     for (const host of hosts) {
-      const answer = await ask("GET /health/live", `Host: ${host}\r\n`);
+      const response = await ask("GET /health/live", `Host: ${host}\r\n`);
 
-      assertEquals(answer.status, 400, host);
+      assertEquals(response.status, 400, host);
     }
   });
 
@@ -73,12 +73,12 @@ Deno.test("HTTP on the wire", async (t) => {
         .concat("$'".repeat(900));
       for (const authority of authorities) {
         for (const path of ["/health/live", "/api/openapi.json"]) {
-          const answer = await ask(
+          const response = await ask(
             `GET http://${authority}${path}`,
             "Host: a\r\n",
           );
 
-          assertEquals(answer.status, 400, authority);
+          assertEquals(response.status, 400, authority);
         }
       }
       const { status } = await ask("GET http://b/health/live", "Host: a\r\n");
@@ -100,9 +100,9 @@ Deno.test("HTTP on the wire", async (t) => {
 
   await t.step("accepts any valid Host", async () => {
     for (const host of ["catalogue.test", "127.0.0.1:80", "[::1]:8000", "_x"]) {
-      const answer = await ask(`GET ${path}`, `Host: ${host}\r\n${KEY}`);
+      const response = await ask(`GET ${path}`, `Host: ${host}\r\n${KEY}`);
 
-      assertEquals(answer.status, 200, host);
+      assertEquals(response.status, 200, host);
     }
     const { status } = await ask(
       "GET http://elsewhere.test/api/products",
@@ -115,13 +115,13 @@ Deno.test("HTTP on the wire", async (t) => {
     "returns 405 with Allow for any other method (RFC 9110, 15.5.6)",
     async () => {
       for (const method of ["TRACE", "PATCH", "get", "FOO", "Propfind"]) {
-        const answer = await ask(
+        const response = await ask(
           `${method} /api/products`,
           `Host: a\r\n${KEY}`,
         );
 
-        assertEquals(answer.status, 405, method);
-        assertEquals(answer.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+        assertEquals(response.status, 405, method);
+        assertEquals(response.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
       }
       assertEquals((await ask("OPTIONS *", "Host: a\r\n")).status, 404);
       assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
@@ -161,9 +161,9 @@ Deno.test("HTTP on the wire", async (t) => {
           `GET /health/live HTTP/1.1\r\nHost: a\r\n${many}\r\n`,
         ]
       ) {
-        const [answer] = await server.exchange(text);
+        const [response] = await server.exchange(text);
 
-        assertEquals(answer?.status ?? 400, 400);
+        assertEquals(response?.status ?? 400, 400);
       }
       assertEquals((await ask("GET /health/live", "Host: a\r\n")).status, 200);
     },
@@ -187,7 +187,7 @@ Deno.test("HTTP on the wire", async (t) => {
 
   await t.step("speaks HTTP/2 with prior knowledge", async () => {
     using client = Deno.createHttpClient({ http1: false, http2: true });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, async (_, i) => {
         const response = await fetch(
           `${server.origin}${i % 2 ? path : "/nowhere"}`,
@@ -200,8 +200,8 @@ Deno.test("HTTP on the wire", async (t) => {
     );
 
     assertEquals(
-      answers,
-      answers.map((_, i) => i % 2 ? 200 : 404),
+      responses,
+      responses.map((_, i) => i % 2 ? 200 : 404),
     );
   });
 });

@@ -14,7 +14,7 @@ export interface Figures {
 /** The figures of a stopped load. Throws unless every acknowledged write is stored. */
 export async function figuresOf(load: Load, faults: number): Promise<Figures> {
   const unacknowledged = await load.verify();
-  const counts = Object.entries(load.answers);
+  const counts = Object.entries(load.responses);
   const sum = (some: [string, number][]) =>
     some.reduce((total, [, count]) => total + count, 0);
   return {

@@ -61,12 +61,12 @@ Deno.test("A process that is stopped", async (t) => {
 
   await t.step("ends although a body never arrives", async () => {
     await using service = await start(place);
-    const { answer } = await begin(service);
+    const { response } = await begin(service);
 
     service.signal("SIGTERM");
 
     assertEquals((await service.ended).code, 0);
-    const { status, body } = await answer;
+    const { status, body } = await response;
     await body?.cancel();
     assertEquals(status, 408);
   });
@@ -76,24 +76,24 @@ Deno.test("A process that is stopped", async (t) => {
   async function begin({ origin }: Service) {
     const { readable, writable } = new TransformStream<Uint8Array>();
     const body = writable.getWriter();
-    const answer = fetch(`${origin}/api/products`, {
+    const response = fetch(`${origin}/api/products`, {
       method: "POST",
       headers,
       body: readable,
     });
-    answer.catch(() => {});
+    response.catch(() => {});
     const encoder = new TextEncoder();
     await body.write(encoder.encode('{"title":'));
     // The service has received everything that was sent before.
     await fetch(`${origin}/health/live`).then(({ body }) => body?.cancel());
 
     return {
-      answer,
+      response,
       async finish(): Promise<number> {
         body.write(encoder.encode('"Emma"}')).then(() => body.close()).catch(
           () => {},
         );
-        const { status, body: rest } = await answer;
+        const { status, body: rest } = await response;
         await rest?.cancel();
         return status;
       },

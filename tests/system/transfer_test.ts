@@ -5,7 +5,6 @@ import {
   assertRejects,
   fail,
 } from "@std/assert";
-import type { Queries } from "../../db/database.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
   buildProduct,

@@ -130,9 +130,9 @@ Deno.test("Unread responses", async (t) => {
     const connection = await askWithoutReading(server, long.path, {
       "x-api-key": org.key,
     });
-    const answered = () => app.logged.slice(lines).map(({ status }) => status);
-    await eventually(STREAMS, () => answered().length, 60_000);
-    const statuses = answered();
+    const received = () => app.logged.slice(lines).map(({ status }) => status);
+    await eventually(STREAMS, () => received().length, 60_000);
+    const statuses = received();
     const full = await get(org.key);
     const bySecond = await get(second);
     const byOther = await fetch(`${server.origin}/api/products`, {
