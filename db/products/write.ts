@@ -285,7 +285,7 @@ function assertForms(changes: readonly Change[]): Statement[] {
 /**
  * Stores the product form on the product's format, and thus for every product of
  * that format. The last change of a format wins. Products without a format are
- * skipped. Violates `rows_found` if SQL inserts the format again meanwhile.
+ * skipped.
  */
 function setProductForms(changes: readonly Change[]): Statement[] {
   const given = changes.filter(({ body }) =>
@@ -297,30 +297,34 @@ function setProductForms(changes: readonly Change[]): Statement[] {
     position,
     product_form_id,
   }));
-  const last = sql`(
-    select distinct on (p.format_id) p.format_id, r.product_form_id
-    from products p
-    join jsonb_to_recordset(${json(rows)})
-      r (id uuid, position int, product_form_id uuid) on r.id = p.id
-    where p.organization_id = ${organization} and p.id ${isIdOf(given)}
-    order by p.format_id, r.position desc
-  ) last`;
-  const isOld = sql`
-    f.organization_id = ${organization} and f.id = last.format_id
-    and f.product_form_id is distinct from last.product_form_id
-  `;
   return [
+    // Waits for SQL that deletes a format and inserts it again: the update sees its new row.
+    sql`
+      select from formats f
+      where f.organization_id = ${organization} and f.id in (
+        select p.format_id
+        from products p
+        where p.organization_id = ${organization} and p.id ${isIdOf(given)}
+      )
+      order by f.id
+      for key share
+    `,
     sql`
       update formats f
       set
         product_form_id = last.product_form_id,
         updated_at = ${nextUpdate("f.updated_at")}
-      from ${last}
-      where ${isOld}
+      from (
+        select distinct on (p.format_id) p.format_id, r.product_form_id
+        from products p
+        join jsonb_to_recordset(${json(rows)})
+          r (id uuid, position int, product_form_id uuid) on r.id = p.id
+        where p.organization_id = ${organization} and p.id ${isIdOf(given)}
+        order by p.format_id, r.position desc
+      ) last
+      where f.organization_id = ${organization} and f.id = last.format_id
+        and f.product_form_id is distinct from last.product_form_id
     `,
-    sql`select where ${
-      assertCount(sql`from formats f cross join ${last} where ${isOld}`, 0)
-    }`,
   ];
 }
 

@@ -1,9 +1,7 @@
-import { unavailable } from "../../schema/errors.ts";
 import type { PageQuery } from "../../schema/record_query.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { assertCount, missesRows } from "../products/change.ts";
 import { notFound as productNotFound } from "../products/documents.ts";
 import { jsonArray, recordWithId } from "../products/json.ts";
 import { limitOf, type Page } from "../products/list.ts";
@@ -60,10 +58,7 @@ export async function addToProgram(
   });
 }
 
-/**
- * Removes a product from a publishing program, if the program contains it. Throws
- * `SERVICE_UNAVAILABLE` if SQL inserts the row again meanwhile.
- */
+/** Removes a product from a publishing program, if the program contains it. */
 export async function removeFromProgram(
   database: Queries,
   programId: string,
@@ -75,10 +70,8 @@ export async function removeFromProgram(
       and x.program_id = ${programId} and x.product_id = ${productId}
   `;
   await database.write(
+    // Waits for SQL that deletes the row and inserts it again: the deletion sees the new row.
+    sql`select ${link} for update`,
     sql`delete ${link}`,
-    sql`select where ${assertCount(link, 0)}`,
-  ).catch((error) => {
-    if (!missesRows(error)) throw error;
-    throw unavailable("The program is being changed by another request", error);
-  });
+  );
 }
