@@ -33,19 +33,10 @@ async function start(collector: Collector) {
       OTEL_METRIC_EXPORT_INTERVAL: "500",
     },
     stdout: "piped",
+    stderr: "piped",
   }).spawn();
-  const lines = process.stdout.pipeThrough(new TextDecoderStream());
-  let said = "";
-  const reader = lines.getReader();
-  const readUntil = async (pattern: RegExp) => {
-    while (!pattern.test(said)) {
-      const { done, value } = await reader.read();
-      if (done) throw new Error(`The service ended: ${said}`);
-      said += value;
-    }
-    return pattern.exec(said)![1]!;
-  };
-  const key = await readUntil(/(cat_\S+)/);
+  const [log, messages] = [process.stdout, process.stderr].map(readerOf);
+  const key = await messages!.until(/(cat_\S+)/);
 
   return {
     /** Sends a request, and returns its log line. */
@@ -66,16 +57,33 @@ async function start(collector: Collector) {
       });
       await response.text();
       return JSON.parse(
-        await readUntil(new RegExp(`(\\{[^\\n]*${requestId}[^\\n]*\\})\\n`)),
+        await log!.until(new RegExp(`(\\{[^\\n]*${requestId}[^\\n]*\\})\\n`)),
       ) as Line;
     },
     async [Symbol.asyncDispose]() {
       // The service may take a while to end if its exporter still has data to send.
       process.kill("SIGKILL");
       await process.status;
-      await reader.cancel();
+      await Promise.all([log!.cancel(), messages!.cancel()]);
       await Deno.remove(dataDir, { recursive: true });
     },
+  };
+}
+
+/** Reads an output up to a pattern, and returns its group. */
+function readerOf(output: ReadableStream<Uint8Array>) {
+  const reader = output.pipeThrough(new TextDecoderStream()).getReader();
+  let said = "";
+  return {
+    async until(pattern: RegExp): Promise<string> {
+      while (!pattern.test(said)) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`The service ended: ${said}`);
+        said += value;
+      }
+      return pattern.exec(said)![1]!;
+    },
+    cancel: () => reader.cancel(),
   };
 }
 
