@@ -1,5 +1,7 @@
 import * as v from "valibot";
 import { MAX_ERRORS } from "./errors.ts";
+// Declares `JSON.isRawJSON`.
+import type {} from "./numbers.ts";
 
 /** The maximum number of unknown fields reported per object. */
 const MAX_UNKNOWN = 20;
