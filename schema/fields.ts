@@ -14,7 +14,16 @@ import { Day, described, text, Timestamp, Uuid } from "./values.ts";
 /** The fields of an object, in the order of responses. */
 export type Fields = Readonly<Record<string, Field>>;
 
-export type Field = Column | Shown | Derived | Group | Rows | Values | Linked;
+export type Field =
+  & (Column | Shown | Derived | Group | Rows | Values | Linked)
+  & { about?: About };
+
+/** What a field means, for clients. */
+export interface About {
+  sentence: string;
+  /** Its ONIX element, if the name of that is not the field's in PascalCase. Null: it has none. */
+  element?: string | null;
+}
 
 /** A column of the row. */
 export interface Column {
@@ -245,6 +254,18 @@ export function values(
   rest: Pick<Values, "type" | "rule"> = {},
 ): Values {
   return { kind: "values", fields, ...rest };
+}
+
+/** The same field with what it means, and the ONIX element that `About` describes. */
+export function about<F extends Field>(
+  sentence: string,
+  field: F,
+  element?: string | null,
+): F {
+  return {
+    ...field,
+    about: element === undefined ? { sentence } : { sentence, element },
+  };
 }
 
 /** The columns of a row with these fields, including those of its groups. */
