@@ -19,7 +19,10 @@ export const REQUEST_HEADERS = {
   ),
   "Idempotency-Key": header(
     "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
-    { pattern: "^[\\x21-\\x7e]{1,255}$" },
+    {
+      pattern: "^[\\x21-\\x7e]{1,255}$",
+      examples: ["7f0a1b8e-5c1d-4f57-9a3e-2d6b40c8e911"],
+    },
   ),
 };
 
