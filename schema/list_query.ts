@@ -56,7 +56,7 @@ const EXACT = {
   isbn10: described("Products with this ISBN-10.", v.optional(Isbn10)),
   product_code: described(
     "The product with this code.",
-    v.optional(heading()),
+    v.optional(v.pipe(heading(), v.examples(["P-0DYSSEY1"]))),
   ),
 };
 

@@ -134,6 +134,7 @@ export function choices<const T extends readonly string[]>(values: T) {
 /** A time. A client's unescaped `+` before the offset arrives as a space. */
 export const Time = v.pipe(
   v.string(),
+  v.examples(["2027-01-31T12:00:00Z"]),
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
   DateTime,
 );

@@ -81,8 +81,11 @@ function overrideSchema(
           : property;
       });
     }
-    case "literal": // A constant alone has no type for generators.
-      return { type: typeof jsonSchema.const as "string", ...jsonSchema };
+    case "literal": // Some generators ignore `const`.
+      return {
+        type: typeof jsonSchema.const as "string",
+        enum: [jsonSchema.const!],
+      };
     case "nullable":
       return nullable(jsonSchema.anyOf![0] as JsonSchema);
     case "intersect":

@@ -58,19 +58,23 @@ const WrittenId = v.object({
   id: described("The id of the product.", Uuid),
 });
 
-/** The result of an operation of a batch that succeeded. */
-const Written = v.object({
-  status: described(
-    "The status of a single request: 201 for a new product.",
-    v.picklist([200, 201]),
+/** The results of the operations of a batch. Each status of a success has its own, so that clients can tell them apart. */
+const Created = v.object({
+  status: described("The product is new.", v.literal(201)),
+  data: described(
+    "The product, or its id if `return` is `minimal`.",
+    v.union([responses.Product, WrittenId]),
   ),
+});
+
+const Written = v.object({
+  status: described("The operation succeeded.", v.literal(200)),
   data: described(
     "The product, its id if `return` is `minimal`, or what a deletion returns.",
     v.union([responses.Product, Deletion, WrittenId]),
   ),
 });
 
-/** The result of an operation of a batch that failed. */
 const Unwritten = v.object({
   status: described(
     "The status of a single request.",
@@ -89,7 +93,7 @@ const Unwritten = v.object({
   ),
 });
 
-const BatchResult = v.variant("status", [Written, Unwritten]);
+const BatchResult = v.variant("status", [Created, Written, Unwritten]);
 
 /** The id and title of a product in a publishing program. */
 const ProgramProduct = v.object({
@@ -217,6 +221,7 @@ export const SCHEMAS = {
   Deletion,
   DeletedResponse: success("What was deleted.", Deletion),
   WrittenId,
+  Created,
   Written,
   Unwritten,
   BatchResult,
