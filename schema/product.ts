@@ -598,7 +598,7 @@ export const ARRAYS = {
     "The languages of the book, such as that of the text and that of the original.",
     values({
       language_role: about(
-        "What the language is that of.",
+        "What is in the language, such as the text or the original.",
         required(codeOf(22)),
       ),
       language_code: about("The language.", required(codeOf(74))),

@@ -131,7 +131,7 @@ function isbn(
   return v.pipe(
     text(),
     v.description(
-      `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
+      "The check digit must be right. Hyphens and spaces are removed.",
     ),
     v.examples([example]),
     v.transform(bareIsbn),
