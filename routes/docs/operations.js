@@ -62,8 +62,8 @@ export function showOperations(description, { baseUrl, credentials }) {
 }
 
 /**
- * The description without what the page says elsewhere: the headers of every operation,
- * the bodies of errors, and credentials. Values of parameters become placeholders, since
+ * The description without what the page says elsewhere: the headers of every request and
+ * response, the bodies of errors, and credentials. Values of parameters become placeholders, since
  * Swagger UI would send them.
  */
 function withoutRepetition(description) {
@@ -73,6 +73,8 @@ function withoutRepetition(description) {
   delete copy.security;
   const operations = Object.values(copy.paths).flatMap(Object.values)
     .filter(({ operationId }) => operationId);
+  const common = operations.map(({ responses }) => headersOf(responses))
+    .reduce((common, names) => common.intersection(names));
   for (const operation of operations) {
     delete operation.security;
     operation.parameters = operation.parameters
@@ -80,6 +82,7 @@ function withoutRepetition(description) {
         !EVERYWHERE.includes(name)
       );
     operation.parameters?.forEach(showPlaceholder);
+    removeHeaders(operation, common);
     for (const [status, response] of Object.entries(operation.responses)) {
       const name = response.$ref?.split("/").at(-1);
       if (Number(status) < 400 || !name) continue;
@@ -88,6 +91,21 @@ function withoutRepetition(description) {
     }
   }
   return copy;
+}
+
+/** The names of the headers of the successful responses. */
+function headersOf(responses) {
+  return new Set(
+    Object.values(responses).flatMap(({ headers = {} }) =>
+      Object.keys(headers)
+    ),
+  );
+}
+
+function removeHeaders({ responses }, names) {
+  for (const { headers = {} } of Object.values(responses)) {
+    for (const name of names) delete headers[name];
+  }
 }
 
 function showPlaceholder(parameter) {
