@@ -98,7 +98,8 @@ export const HttpUrl = v.pipe(
     (url) => HTTP_URL.test(url) && !BARE_PERCENT.test(url) && URL.canParse(url),
     "invalid_url: Expected an absolute http or https URL (RFC 3986) with characters such as space, <, >, % and é percent-encoded",
   ),
-  v.metadata({ pattern: HTTP_URL.source }),
+  // Some generators escape the slashes themselves.
+  v.metadata({ pattern: HTTP_URL.source.replaceAll("\\/", "/") }),
 );
 
 export const Isbn13 = isbn(13, {
