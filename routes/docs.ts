@@ -61,8 +61,6 @@ const OWN_FILES = [
 
 /** The handlers of the reference page and its assets, by path. Swagger UI shows the operations. */
 export const DOCS: Record<string, Handler> = {
-  // For people who open the address of the service.
-  "/": () => ({ status: 302, headers: { location: "/docs" } }),
   "/docs": constant(
     async ({ apiPrefix }) =>
       (await ownFile("page.html"))

@@ -3,6 +3,8 @@ import { STATUS } from "../../schema/errors.ts";
 import { type App, openApp } from "../support/app/harness.ts";
 import { runTool } from "../support/app/tools.ts";
 
+const BROWSER = { accept: "text/html,application/xml;q=0.9,*/*;q=0.8" };
+
 const CHROMIUM = "/usr/bin/chromium";
 
 Deno.test("GET /docs", async (t) => {
@@ -83,8 +85,8 @@ Deno.test("GET /docs", async (t) => {
     assert(!/\{\w+\}/.test(codes));
   });
 
-  await t.step("leads from / to the page", async () => {
-    const response = await ask("/");
+  await t.step("leads a browser from / to the page", async () => {
+    const response = await ask("/", BROWSER);
 
     assertEquals(response.status, 302);
     assertEquals(response.headers.get("location"), "/docs");
@@ -109,7 +111,7 @@ Deno.test("GET /docs", async (t) => {
 
     for (const path of ["/", "/docs", "/docs/page.js"]) {
       const response = await handler(
-        new Request(`http://catalogue.test${path}`),
+        new Request(`http://catalogue.test${path}`, { headers: BROWSER }),
       );
 
       assertEquals(response.status, 404);
