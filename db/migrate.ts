@@ -51,6 +51,7 @@ export async function migrate(
 ): Promise<string[]> {
   const files = await readSchema(folder);
   return await database.script(async (tx) => {
+    await checkEncoding(tx);
     await tx.send(
       ...schemaLock,
       sql`
@@ -69,6 +70,18 @@ export async function migrate(
     await tx.commit();
     return pending.map(({ name }) => name);
   });
+}
+
+/** Throws for a database that cannot store every character. */
+async function checkEncoding(tx: Transaction): Promise<void> {
+  const [[database]] = await tx.send(sql<{ name: string; encoding: string }>`
+    select current_database() as name, current_setting('server_encoding') as encoding
+  `);
+  const { name, encoding } = database!;
+  if (encoding === "UTF8") return;
+  throw new Error(
+    `The encoding of the database ${name} is ${encoding}: create another with UTF8, and name it in DATABASE_URL: create database catalogue encoding 'UTF8' template template0`,
+  );
 }
 
 /** The names of the files that `migrate` would apply. Throws as `migrate` does. */
@@ -106,6 +119,7 @@ export async function seed(
     return splitScript(path, text);
   }));
   await database.script(async (tx) => {
+    await checkEncoding(tx);
     await tx.send(...schemaLock);
     await runAndRecord(tx, codeLists);
     for (const statements of scripts) await run(tx, statements);

@@ -11,7 +11,6 @@ import { COMMANDS } from "./commands.ts";
 /** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
   "40P01": "stop the older processes, and repeat the command",
-  "42501": "deno task doctor says which right the role lacks",
   "42P01": "run deno task migrate and deno task seed first",
 };
 
