@@ -112,7 +112,7 @@ function warnOfMisspellings(log: Log): void {
 async function main() {
   // The executable of `deno task compile` also runs the commands of `deno task`.
   const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
-  if (command && command !== "start") {
+  if (command && (command !== "start" || Deno.args.includes("--help"))) {
     const { run } = await import("./db/commands/cli.ts");
     await run([command, ...Deno.args.slice(1)]);
     return {};

@@ -1,4 +1,4 @@
-import { readConfig } from "../../schema/config.ts";
+import { readConfig, VARIABLE_NAMES } from "../../schema/config.ts";
 import { escapeControls } from "../../schema/control_characters.ts";
 import {
   connectionAdvice,
@@ -33,7 +33,9 @@ export async function run(args: string[]): Promise<void> {
 
 async function perform(args: string[]): Promise<Output> {
   const [name = ""] = args;
-  if (args.includes("--help") || args.length === 0) return help(name);
+  if (args.includes("--help") || args.length === 0) {
+    return help(...args.filter((word) => !word.startsWith("-")));
+  }
   const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
@@ -72,11 +74,29 @@ export function problemOf(error: Error & { code?: string }): string {
   return advice ? `${error.message}: ${advice}` : error.message;
 }
 
-/** The usage of the commands with this name. For an unknown name, of all commands. */
-export function help(name?: string): string {
-  const all = Object.values(COMMANDS);
-  const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
-  return (named.length > 0 ? named : all)
+/** The service itself, which `main.ts` runs. */
+const START = {
+  usage: "start",
+  does:
+    `Serves the catalogue until SIGTERM or Ctrl-C. Stdout is the log. Its configuration is in these variables, which README.md describes: ${
+      VARIABLE_NAMES.join(", ")
+    }`,
+};
+
+/**
+ * The usage of the command that these words begin with, or of all with its name. For an
+ * unknown name, of all commands.
+ */
+export function help(...words: string[]): string {
+  const all = [START, ...Object.values(COMMANDS)];
+  const beginsWith = (call: string[]) =>
+    all.filter(({ usage }) =>
+      call.every((word, i) => usage.split(" ")[i] === word)
+    );
+  const found = [words.slice(0, 2), words.slice(0, 1), []]
+    .map(beginsWith)
+    .find(({ length }) => length > 0)!;
+  return found
     .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
     .join("\n");
 }
