@@ -4,7 +4,7 @@ import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
 import { noTimeLimits, type Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
 import { isAtOrigin, startOriginIfCopied } from "./origin.ts";
-import { splitScript, splitStatements } from "./split_statements.ts";
+import { placeOf, splitScript, splitStatements } from "./split_statements.ts";
 import {
   DEMO,
   readSchema,
@@ -116,13 +116,13 @@ export async function seed(
   const codeLists = await readSeed();
   const scripts = await Promise.all(paths.map(async (path) => {
     const { text } = await readSqlFile(path);
-    return splitScript(path, text);
+    return { path, statements: splitScript(path, text) };
   }));
   await database.script(async (tx) => {
     await checkEncoding(tx);
     await tx.send(...schemaLock);
     await runAndRecord(tx, codeLists);
-    for (const statements of scripts) await run(tx, statements);
+    for (const script of scripts) await runScript(tx, script);
     await tx.commit();
   });
 }
@@ -223,6 +223,23 @@ async function runAndRecord(
     values (${name}, ${sha256})
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()
   `);
+}
+
+/** Runs an operator's file. The message of an error names the file and the statement. */
+async function runScript(
+  tx: Transaction,
+  { path, statements }: { path: string; statements: string[] },
+): Promise<void> {
+  for (const statement of statements) {
+    try {
+      await run(tx, [statement]);
+    } catch (error) {
+      const { message } = error as Error;
+      throw Object.assign(error as Error, {
+        message: `${placeOf(path, statement)}: ${message}`,
+      });
+    }
+  }
 }
 
 /**

@@ -1,5 +1,8 @@
 import { readConfig, VARIABLE_NAMES } from "../../schema/config.ts";
-import { escapeControls } from "../../schema/control_characters.ts";
+import {
+  escapeControls,
+  escapeLines,
+} from "../../schema/control_characters.ts";
 import {
   connectionAdvice,
   isOfUnknownOrganization,
@@ -23,7 +26,7 @@ export async function run(args: string[]): Promise<void> {
     const { text, ok } = typeof output === "string"
       ? { text: output, ok: true }
       : output;
-    if (text) console.log(printable(text));
+    if (text) console.log(escapeLines(text));
     Deno.exitCode = ok ? 0 : 1;
   } catch (error) {
     console.error(escapeControls(problemOf(error as Error)));
@@ -58,11 +61,6 @@ async function perform(args: string[]): Promise<Output> {
       });
     },
   });
-}
-
-/** The lines of the text, without characters that a terminal interprets. */
-export function printable(text: string): string {
-  return text.split("\n").map(escapeControls).join("\n");
 }
 
 /** What went wrong in a command, with advice. */
