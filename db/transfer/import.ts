@@ -11,6 +11,7 @@ import {
   repeatedRows,
   validName,
 } from "../../schema/lines.ts";
+import { DUPLICATE } from "../../schema/objects.ts";
 import { brokenConstraint, isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { missesRows } from "../products/change.ts";
