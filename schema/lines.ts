@@ -256,31 +256,34 @@ export function referencesOfLine(kind: string, line: object) {
   ].filter(({ id }) => id);
 }
 
-/** The pointers of the rows of a table in a line whose id an earlier one has, at any place. */
+/**
+ * The pointers of the rows of a table in a line that repeat the id of an earlier one, at any
+ * place. A row above that repeats an id stands for those in it.
+ */
 export function repeatedRows(
   kind: string,
   line: object,
   table: string,
 ): string[] {
-  const pointers: string[] = [];
-  const seen = new Set<unknown>();
+  const pointers = new Set<string>();
+  const seen = new Set<string>();
 
-  function look({ rows }: LineTable, record: Line, pointer: string): void {
+  function look({ rows }: LineTable, record: Line, at: string, above?: string) {
     for (const below of rows) {
       const entries = record[below.table] as Line[] ?? [];
       entries.forEach((entry, i) => {
-        const place = `${pointer}/${below.table}/${i}`;
-        if (below.table === table) {
-          if (seen.has(entry.id)) pointers.push(`${place}/id`);
-          seen.add(entry.id);
-        }
-        look(below, entry, place);
+        const pointer = `${at}/${below.table}/${i}`;
+        const row = `${below.table} ${entry.id}`;
+        const repeated = above ?? (seen.has(row) ? `${pointer}/id` : undefined);
+        if (repeated && below.table === table) pointers.add(repeated);
+        seen.add(row);
+        look(below, entry, pointer, repeated);
       });
     }
   }
 
   look(KINDS[kind]!, line as Line, "");
-  return pointers;
+  return [...pointers];
 }
 
 const Header = object({ organization: object({ name: heading() }) });

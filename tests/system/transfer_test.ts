@@ -205,7 +205,11 @@ Deno.test("Export and import", async (t) => {
           changed((product) => {
             product.publisher_id = unknown;
             product.product_contributors = [
-              { contributor_id: unknown, contributor_role_id: unknown },
+              {
+                contributor_id: unknown,
+                contributor_role_id: unknown,
+                position: 1,
+              },
             ];
           })
         ]: [
