@@ -57,7 +57,7 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
 
   await t.step("generate types from the OpenAPI document", async () => {
     const npx =
-      `npm() { :; }\nnpx() { "${Deno.execPath()}" run -A -q --frozen ` +
+      `npm() { :; }\nnpx() { shift; "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS_CONFIG}" "$@"; }\n`;
 
     await shell(npx + types, { cwd, env });
