@@ -34,6 +34,9 @@ export function createHandler(
       const url = urlOf(request);
       checkVersion(request);
       const found = match(routes, request, url);
+      if (!found && services.docs && isVisit(request)) {
+        return { status: 302, headers: { location: "/docs" } };
+      }
       if (!found) throw notFound(request, services);
       if ("allow" in found) {
         return { status: 204, headers: { allow: found.allow } };
@@ -150,6 +153,12 @@ function choose(
   throw new ApiError("METHOD_NOT_ALLOWED", `This path supports ${allow}`, {
     headers: { allow },
   });
+}
+
+/** Whether a browser opens the address of the service, without a path. */
+function isVisit(request: Request): boolean {
+  return request.method === "GET" && pathOf(request) === "/" &&
+    !!request.headers.get("accept")?.includes("text/html");
 }
 
 /** The path of a product with something else in place of the id. */

@@ -82,22 +82,27 @@ export function list<const S extends v.GenericSchema>(
     v.array(v.unknown(), "invalid_type: Expected an array"),
     v.maxLength(MAX_ENTRIES, `too_many: At most ${MAX_ENTRIES} entries`),
     boundedArray(entry),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const entries: unknown = dataset.value;
-      if (keys.length === 0 || !Array.isArray(entries)) return;
-      const seen = new Set<string>();
-      for (const [index, entry] of entries.entries()) {
-        if (!isObject(entry)) continue;
-        const values = keys.map((key) => entry[key]);
-        if (!values.every((value) => typeof value === "string")) continue;
-        const identity = values.join(" ");
-        if (seen.has(identity)) {
-          addIssue({ message: DUPLICATE, path: at(index, keys[0]!) });
-        }
-        seen.add(identity);
-      }
-    }),
+    unique(...keys),
   );
+}
+
+/** Refuses an entry of an array whose values of these keys an earlier entry has. */
+export function unique<T>(...keys: string[]) {
+  return v.rawCheck<T>(({ dataset, addIssue }) => {
+    const entries: unknown = dataset.value;
+    if (keys.length === 0 || !Array.isArray(entries)) return;
+    const seen = new Set<string>();
+    for (const [index, entry] of entries.entries()) {
+      if (!isObject(entry)) continue;
+      const values = keys.map((key) => entry[key]);
+      if (!values.every((value) => typeof value === "string")) continue;
+      const identity = values.join(" ");
+      if (seen.has(identity)) {
+        addIssue({ message: DUPLICATE, path: at(index, keys[0]!) });
+      }
+      seen.add(identity);
+    }
+  });
 }
 
 /**

@@ -1,11 +1,17 @@
 import { isOneOf, names, organization, sql } from "../connections/sql.ts";
 import {
   ApiError,
+  detailAt,
   type ErrorDetail,
   seriesNotAttached,
   unknownReference,
 } from "../../schema/errors.ts";
-import { referencesOfLine, validName } from "../../schema/lines.ts";
+import {
+  referencesOfLine,
+  repeatedRows,
+  validName,
+} from "../../schema/lines.ts";
+import { DUPLICATE } from "../../schema/objects.ts";
 import { brokenConstraint, isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { missesRows } from "../products/change.ts";
@@ -231,7 +237,13 @@ async function explain(
   if (unknown.length > 0) {
     return unknown.map(({ pointer }) => unknownReference(pointer));
   }
-  switch (brokenConstraint(error)) {
+  const constraint = brokenConstraint(error);
+  const table = /^(\w+)_pkey$/.exec(constraint ?? "")?.[1];
+  const repeated = table ? repeatedRows(kind, record, table) : [];
+  if (repeated.length > 0) {
+    return repeated.map((pointer) => detailAt(pointer, DUPLICATE));
+  }
+  switch (constraint) {
     case "products_series":
       return [seriesNotAttached("/series_id")];
     case "products_code":
