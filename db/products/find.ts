@@ -198,14 +198,22 @@ function isListed(reference: Reference, word: string): Statement {
   )`;
 }
 
-/** The same condition: looks up the names of the product's records. */
+/**
+ * The same condition: looks up the names of the product's records. The limit makes the
+ * product's rows come first: a contributor can have many products.
+ */
 function isNamed(reference: Reference, word: string): Statement {
   const { records, column, links } = reference;
   if (!links) return sql`p.${column} in (${recordsWith(reference, word)})`;
   return sql`(
     select bool_or(${nameContains(word, false)})
     from ${links} x
-    join ${records} r on r.organization_id = ${organization} and r.id = x.${column}
+    cross join lateral (
+      select r.name
+      from ${records} r
+      where r.organization_id = ${organization} and r.id = x.${column}
+      limit 1
+    ) r
     where x.organization_id = ${organization} and x.product_id = p.id
   )`;
 }
