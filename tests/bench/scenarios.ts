@@ -29,6 +29,8 @@ export interface Scenarios {
   /** The lists that search for a rare word and for a common one. */
   rare: Scenario;
   common: Scenario;
+  /** The list that finds a common word by `q`. */
+  found: Scenario;
   put: Scenario;
   create: Scenario;
 }
@@ -78,6 +80,7 @@ export function scenariosOf(
     lists,
     rare: lists.find(({ name }) => name.endsWith(RARE_WORD))!,
     common: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
+    found: lists.findLast(({ name }) => name.endsWith(COMMON_WORD))!,
     put: {
       ...writing,
       name: "PUT",
