@@ -70,7 +70,7 @@ export function foundProducts(
   key: Statement,
   conditions: Statement[],
 ): Statement {
-  const words = wordsOf(term);
+  const words = selectiveFirst(wordsOf(term));
   const leaders = words.filter(hasTrigram).slice(0, MAX_LEADING).map(leaderOf);
   const columns = sql`p.id, p.created_at, p.updated_at, ${key} as sort_key`;
   const scanned = sql`
@@ -111,6 +111,20 @@ export function foundProducts(
       ${scanned}
     )
   `;
+}
+
+/** English letters and digits, rarest first. ISBNs have the digits. */
+const CHARACTERS = "zqxjkvbpygfwmucldrhsnioate0123456789";
+
+/** Sorts words of equal length by their rarest character: it excludes most products. */
+function selectiveFirst(words: string[]): string[] {
+  const rarest = (word: string) =>
+    Math.min(
+      ...Array.from(word.toLowerCase(), (each) => CHARACTERS.indexOf(each)),
+    );
+  return words.toSorted((one, other) =>
+    other.length - one.length || rarest(one) - rarest(other)
+  );
 }
 
 /** A word that may lead. */
@@ -183,7 +197,8 @@ function hasWord(
 
 /**
  * The condition that product `p` refers to a record with the word in its name: compares
- * with a list of all such products. The planner always hashes the rows of an array.
+ * with a list of all such products. The planner always hashes the rows of an array, and
+ * OFFSET makes it look up the products of each record.
  */
 function isListed(reference: Reference, word: string): Statement {
   const { column, links } = reference;
@@ -192,20 +207,34 @@ function isListed(reference: Reference, word: string): Statement {
   return sql`p.id in (
     select unnest(array(
       select x.product_id
-      from ${links} x
-      where x.organization_id = ${organization} and x.${column} in (${records})
+      from ${reference.records} r
+      cross join lateral (
+        select x.product_id
+        from ${links} x
+        where x.organization_id = ${organization} and x.${column} = r.id
+        offset 0
+      ) x
+      where r.organization_id = ${organization} and ${nameContains(word)}
     ))
   )`;
 }
 
-/** The same condition: looks up the names of the product's records. */
+/**
+ * The same condition: looks up the names of the product's records. The limit makes the
+ * product's rows come first: a contributor can have many products.
+ */
 function isNamed(reference: Reference, word: string): Statement {
   const { records, column, links } = reference;
   if (!links) return sql`p.${column} in (${recordsWith(reference, word)})`;
   return sql`(
     select bool_or(${nameContains(word, false)})
     from ${links} x
-    join ${records} r on r.organization_id = ${organization} and r.id = x.${column}
+    cross join lateral (
+      select r.name
+      from ${records} r
+      where r.organization_id = ${organization} and r.id = x.${column}
+      limit 1
+    ) r
     where x.organization_id = ${organization} and x.product_id = p.id
   )`;
 }

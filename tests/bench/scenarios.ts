@@ -29,6 +29,8 @@ export interface Scenarios {
   /** The lists that search for a rare word and for a common one. */
   rare: Scenario;
   common: Scenario;
+  /** The list that finds a common word by `q`. */
+  found: Scenario;
   put: Scenario;
   create: Scenario;
 }
@@ -78,6 +80,7 @@ export function scenariosOf(
     lists,
     rare: lists.find(({ name }) => name.endsWith(RARE_WORD))!,
     common: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
+    found: lists.findLast(({ name }) => name.endsWith(COMMON_WORD))!,
     put: {
       ...writing,
       name: "PUT",
@@ -112,6 +115,7 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
   });
   const search = (what: string, term: string) =>
     list(`search: ${what}`, `&search=${term}`);
+  const q = (what: string, term: string) => list(`q: ${what}`, `&q=${term}`);
   const pages = Math.ceil(large.products / LIMIT);
   const deep = Math.min(10_000, Math.floor(pages / 2));
   const { commonStatus, isbn13 } = samples;
@@ -128,6 +132,9 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     search("product code", samples.productCode),
     search(COMMON_WORD, "the"),
     search("2 characters", "qu"),
+    q("rare word", samples.rareWord),
+    q(COMMON_WORD, "the"),
+    q("contributor", samples.contributor),
   ];
 }
 
@@ -200,6 +207,8 @@ export interface Samples {
   rareWord: string;
   isbn13: string;
   productCode: string;
+  /** The number in the name of a contributor. */
+  contributor: string;
 }
 
 /** Selects the samples from the organization's data. */
@@ -230,5 +239,6 @@ export async function readSamples(
     order by word
     limit 1
   `;
-  return { ...codes, ...product, ...word } as Samples;
+  const contributor = String(FIRST_NUMBER + Math.floor(products / 20));
+  return { ...codes, ...product, ...word, contributor } as Samples;
 }
