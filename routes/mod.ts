@@ -49,16 +49,11 @@ export function createHandler(
   };
 }
 
+/** Who holds memory of one budget waits for none of the same, nor bodies for responses of others. */
 function createShares(): Shares {
   return {
-    bodies: new MemoryBudget(
-      128 * MIB,
-      "Too many request bodies are in memory",
-    ),
-    responses: new MemoryBudget(
-      64 * MIB,
-      "Too many long responses are unread: this request may have taken effect",
-    ),
+    bodies: new MemoryBudget(96 * MIB, "memory for bodies"),
+    responses: new MemoryBudget(96 * MIB, "memory for long responses"),
     parsing: new ParseQueue(),
   };
 }
@@ -119,11 +114,13 @@ type Match =
 function match(
   routes: Route[],
   request: Request,
-  { pathname }: URL,
+  { origin, pathname }: URL,
 ): Match | undefined {
   if (pathOf(request) !== pathname) return undefined;
+  // Without the query, which may be long.
+  const url = origin + pathname;
   for (const route of routes) {
-    const found = route.pattern.exec(request.url);
+    const found = route.pattern.exec(url);
     if (found) return choose(route, request, found.pathname.groups);
   }
 }

@@ -30,9 +30,10 @@ const MAX_PARAMETERS = 1_000;
  */
 export function readQuery<const S extends QuerySchema>(
   parameters: S,
-  { searchParams }: URL,
+  url: URL,
 ): QueryOf<S> {
-  if (searchParams.size > MAX_PARAMETERS) {
+  // Counted in the text: `searchParams` takes milliseconds for thousands of parameters.
+  if (url.search.split("&", MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
     throw invalid("The query", [{
       parameter: "",
       code: "too_many",
@@ -41,7 +42,7 @@ export function readQuery<const S extends QuerySchema>(
   }
   const details: ErrorDetail[] = [];
   const given = new Map<string, string>();
-  for (const [parameter, value] of searchParams) {
+  for (const [parameter, value] of url.searchParams) {
     const known = Object.hasOwn(parameters.entries, parameter);
     if (known && !given.has(parameter)) given.set(parameter, value);
     else if (known && isList(parameters.entries[parameter]!)) {

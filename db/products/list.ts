@@ -23,7 +23,6 @@ import { validDocument } from "./documents.ts";
 import {
   currentSummary,
   includedArrays,
-  MAX_BYTES,
   type ProductsRow,
   readProducts,
   storedSummary,
@@ -42,12 +41,13 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<Page> {
-  const { entries, total, bytes } = await readProducts(
+  const { entries, total, withheld } = await readProducts(
     database,
-    pageOf(query, documented),
-    () => pageOf(query, current),
+    LIKELY_BYTES,
+    (allowed) => pageOf(query, documented, allowed),
+    (allowed) => pageOf(query, current, allowed),
   );
-  if (Number(bytes) > MAX_BYTES) {
+  if (withheld) {
     throw invalid("The query", [{
       parameter: "limit",
       code: "too_large",
@@ -61,10 +61,12 @@ export async function listProducts(
   };
 }
 
+/** The size of a page for which memory is reserved before it is read, if there is enough. */
+const LIKELY_BYTES = 2 ** 20;
+
 interface Row extends ProductsRow {
-  /** The products without the outer braces, or null for an empty page or one over `MAX_BYTES`. */
+  /** The products without the outer braces, or null for an empty page or a withheld one. */
   entries: string | null;
-  bytes: string | null;
   total: string;
 }
 
@@ -106,6 +108,7 @@ const current: Source = {
 function pageOf(
   query: ListQuery,
   { summary, products }: Source,
+  allowed: number,
 ): Statement<Row> {
   const { limit, q, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
@@ -134,14 +137,13 @@ function pageOf(
       )) as (id uuid, updated_at timestamptz)
     ) with ordinality
   `;
+  const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<Row>`
     ${q ? foundProducts(q, key, conditions(query)) : []}
     select
       ${q ? sql`(select count(*) from found)` : totalOf(query)} as total,
-      case when sum(octet_length(e.entry)) <= ${raw(String(MAX_BYTES))}
-        then string_agg(e.entry, '},{')
-      end as entries,
-      sum(octet_length(e.entry)) as bytes,
+      case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
+      case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable
     from (

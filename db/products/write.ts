@@ -24,11 +24,12 @@ import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
-  currentProducts,
+  existing,
   fullProduct,
+  getWritten,
   notFound,
-  type ProductJson,
   readTags,
+  type ShortProductJson,
   storeWritten,
   writtenDocuments,
 } from "./documents.ts";
@@ -61,9 +62,10 @@ export async function createProduct(
           storeWritten(tx, [change]),
           ...stored,
         );
-        const [created] = results[writes.length] as ProductJson[];
+        const [created] = results[writes.length] as ShortProductJson[];
         return { id: change.id, response: created!.product };
       },
+      getWritten,
     );
   } catch (error) {
     throw await explainFailure(database, error, change);
@@ -93,12 +95,12 @@ export async function updateProduct(
         ...writes,
         writes.length > 0
           ? storeWritten(tx, [change], { isUpdated: true })
-          : currentProducts([id]),
+          : existing(id),
       );
     });
-    const [updated] = results.at(-1) as ProductJson[];
+    const [updated] = results.at(-1) as ShortProductJson[];
     if (!updated) throw notFound(id);
-    return updated.product;
+    return updated.product ?? await getWritten(database, id);
   } catch (error) {
     throw await explainFailure(database, error, change);
   }
