@@ -53,6 +53,9 @@ function entriesOf(fields: Fields): v.ObjectEntries {
       case "values":
         entries[name] = v.array(objectOf(field.fields));
         break;
+      case "list":
+        entries[name] = v.array(field.response);
+        break;
       case "linked":
         entries[name] = v.optional(v.array(
           linkedRecord(RECORDS[field.table as RecordTable].fields),
