@@ -127,8 +127,8 @@ function decimal(
         },
         { type: "string", pattern: form.source },
       ],
-      description,
     }),
+    v.description(description),
     v.transform((value) =>
       typeof value === "number" ? value : JSON.rawJSON(shortest(value))
     ),

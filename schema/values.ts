@@ -82,7 +82,8 @@ export const Timestamp = v.pipe(
 export const PartialDate = v.pipe(
   v.string("invalid_type: Expected a date as a string"),
   v.check(
-    (date) => isDay(`${date}-01-01`.slice(0, 10)) && /^(?:.{4}|.{7}|.{10})$/.test(date),
+    (date) =>
+      isDay(`${date}-01-01`.slice(0, 10)) && /^(?:.{4}|.{7}|.{10})$/.test(date),
     "invalid_date: Expected a date as YYYY, YYYY-MM or YYYY-MM-DD",
   ),
   v.metadata({ pattern: "^\\d{4}(?:-\\d\\d){0,2}$" }),
@@ -148,11 +149,10 @@ function isbn(
   const code = `invalid_isbn${length}`;
   return v.pipe(
     text(),
-    v.metadata({
-      description:
-        `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
-      examples: [example],
-    }),
+    v.description(
+      `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
+    ),
+    v.examples([example]),
     v.transform(bareIsbn),
     v.check(
       (isbn) => form.test(isbn) && isbn.endsWith(checkDigit(isbn)),
@@ -177,11 +177,10 @@ function nameIdentifier(kind: "isni" | "orcid", example: string) {
   const form = /^\d{15}[\dX]$/;
   return v.pipe(
     text(),
-    v.metadata({
-      description:
-        "16 characters, of which the last verifies the others. Hyphens and spaces are removed.",
-      examples: [example],
-    }),
+    v.description(
+      "16 characters, of which the last verifies the others. Hyphens and spaces are removed.",
+    ),
+    v.examples([example]),
     v.transform(bareIsbn),
     v.check(
       (id) => form.test(id) && id.endsWith(nameCheckCharacter(id)),
@@ -215,10 +214,8 @@ export const Gtin = v.pipe(
         }, not ${gtin.at(-1)}`
         : "invalid_gtin: Expected 14, 13, 12 or 8 digits",
   ),
-  v.metadata({
-    description: "14, 13, 12 or 8 digits with a valid check digit.",
-    examples: ["10614141543219"],
-  }),
+  v.description("14, 13, 12 or 8 digits with a valid check digit."),
+  v.examples(["10614141543219"]),
 );
 
 const GTIN = /^(?:\d{8}|\d{12,14})$/;

@@ -9,7 +9,12 @@ import {
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { storeProducts } from "./documents.ts";
-import { commaSeparated, listedRows, listedValues, summaryJson } from "./json.ts";
+import {
+  commaSeparated,
+  listedRows,
+  listedValues,
+  summaryJson,
+} from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
@@ -33,7 +38,9 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
   const values = listedValues.filter(isPossible);
   const hasValues = values.some(({ name }) => include.has(name));
   return [
-    ...listedRows.filter(isPossible).map((array) => sql` || ${fragment(array)}`),
+    ...listedRows.filter(isPossible).map((array) =>
+      sql` || ${fragment(array)}`
+    ),
     // A page of documents has no columns of products but the id.
     ...values.length === 0 ? [] : [
       sql` || case when ${opaque(hasValues, "boolean")} then (

@@ -99,7 +99,9 @@ const RULES = {
     const [, indexed] = /^create function (\w+)/.exec(text) ?? [];
     const isIndexed = migrations.some((other) =>
       other.file === file &&
-      new RegExp(`^create index .*\\b${indexed} \\(`).test(bare(other.statement))
+      new RegExp(`^create index .*\\b${indexed} \\(`).test(
+        bare(other.statement),
+      )
     );
     return file > LAST_WITH_FUNCTIONS + "_~" && !isIndexed &&
       /\bcreate (or replace )?(constraint )?(function|trigger)\b/i
