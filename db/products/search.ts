@@ -69,6 +69,7 @@ function hasTrigram(word: string): boolean {
   return /[\p{L}\p{N}]{3}/u.test(key);
 }
 
-function escapeLike(word: string): string {
+/** The text as part of a LIKE pattern that matches only itself. */
+export function escapeLike(word: string): string {
   return word.replace(/[\\%_]/g, "\\$&");
 }

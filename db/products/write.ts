@@ -34,6 +34,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
+import { writeTerms } from "./terms.ts";
 
 /**
  * Creates the product with its nested records. Requests with the same
@@ -179,6 +180,7 @@ export function writeProducts(
     ...updated.length > 0 ? [updateProducts(updated)] : [],
     ...assertForms(changes),
     ...arrays.writes,
+    ...writeTerms(changes),
     ...setSeries(changes),
     ...arrays.deletions,
     ...deleted.length > 0 ? deleteProducts(deleted) : [],
