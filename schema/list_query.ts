@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Fields } from "./fields.ts";
 import {
   choices,
+  Codes,
   embeds,
   limit,
   Term,
@@ -59,6 +60,31 @@ const EXACT = {
     v.optional(v.pipe(heading(), v.examples(["P-0DYSSEY1"]))),
   ),
 };
+
+/** Filters by what stands in arrays of values: the table `product_terms`. */
+const TERMS = {
+  language_code: described(
+    "Products with one of these languages, in any role: codes of ONIX List 74.",
+    v.optional(Codes),
+  ),
+  subject_code: described(
+    "Products with one of these subject codes, of any scheme. A code that ends in `*` is a beginning: `FB*` finds all of Thema's FB.",
+    v.optional(Codes),
+  ),
+  id_value: described(
+    "Products with this value among their `product_identifiers`.",
+    v.optional(v.pipe(heading(), v.transform((value) => [value]))),
+  ),
+};
+
+export const TERM_FILTERS = Object.keys(TERMS) as (keyof typeof TERMS)[];
+
+/** The arrays that have the terms. */
+export const TERM_ARRAYS: readonly ArrayName[] = [
+  "languages",
+  "subjects",
+  "product_identifiers",
+];
 
 export const EXACT_FILTERS = Object.keys(EXACT) as (keyof typeof EXACT)[];
 
@@ -121,6 +147,7 @@ const PARAMETERS = {
     v.optional(Time),
   ),
   ...EXACT,
+  ...TERMS,
   product_type: described(
     "Products of one of these types.",
     v.optional(choices(PRODUCT_TYPES)),

@@ -70,37 +70,79 @@ export function chosen<T>(
   );
 }
 
+/** What no two entries of an array may share. */
+export interface Identity {
+  /** What an entry shares with its duplicates. Undefined for one that has none. */
+  keyOf: (entry: unknown) => string | undefined;
+  /** The field of an entry at which a duplicate is reported, if entries are objects. */
+  field?: string | undefined;
+}
+
+/** The limits of an array in a body. */
+interface Limits {
+  min?: number | undefined;
+  max?: number | undefined;
+  distinct?: readonly Identity[];
+}
+
 /**
- * An array of at most `MAX_ENTRIES`, unique by `keys`. The entries of a longer array
- * are not validated.
+ * An array of at most `MAX_ENTRIES`, or within other limits. The entries of a longer
+ * array are not validated.
  */
+export function array<const S extends v.GenericSchema>(
+  entry: S,
+  { min = 0, max = MAX_ENTRIES, distinct = [] }: Limits = {},
+) {
+  const bounded = v.pipe(
+    v.array(v.unknown(), "invalid_type: Expected an array"),
+    v.maxLength(max, `too_many: At most ${max} entries`),
+  );
+  return v.pipe(
+    min === 0
+      ? bounded
+      : v.pipe(bounded, v.minLength(min, `too_few: At least ${min} entry`)),
+    boundedArray(entry),
+    unique(...distinct),
+  );
+}
+
+/** An array of at most `MAX_ENTRIES`, unique by `keys`. */
 export function list<const S extends v.GenericSchema>(
   entry: S,
   ...keys: string[]
 ) {
-  return v.pipe(
-    v.array(v.unknown(), "invalid_type: Expected an array"),
-    v.maxLength(MAX_ENTRIES, `too_many: At most ${MAX_ENTRIES} entries`),
-    boundedArray(entry),
-    unique(...keys),
-  );
+  return array(entry, { distinct: keys.length > 0 ? [sameFields(keys)] : [] });
 }
 
-/** Refuses an entry of an array whose values of these keys an earlier entry has. */
-export function unique<T>(...keys: string[]) {
+/** The identity of entries by the values of these fields, which are strings. */
+export function sameFields(keys: readonly string[]): Identity {
+  return {
+    field: keys[0],
+    keyOf(entry) {
+      const values = isObject(entry) ? keys.map((key) => entry[key]) : [null];
+      return values.every((value) => typeof value === "string")
+        ? values.join(" ")
+        : undefined;
+    },
+  };
+}
+
+/** Refuses an entry of an array that has an identity of an earlier entry. */
+export function unique<T>(...distinct: readonly Identity[]) {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     const entries: unknown = dataset.value;
-    if (keys.length === 0 || !Array.isArray(entries)) return;
-    const seen = new Set<string>();
-    for (const [index, entry] of entries.entries()) {
-      if (!isObject(entry)) continue;
-      const values = keys.map((key) => entry[key]);
-      if (!values.every((value) => typeof value === "string")) continue;
-      const identity = values.join(" ");
-      if (seen.has(identity)) {
-        addIssue({ message: DUPLICATE, path: at(index, keys[0]!) });
+    if (!Array.isArray(entries)) return;
+    for (const { keyOf, field } of distinct) {
+      const seen = new Set<string>();
+      for (const [index, entry] of entries.entries()) {
+        const key = keyOf(entry);
+        if (key === undefined) continue;
+        if (seen.has(key)) {
+          const path = field === undefined ? at(index) : at(index, field);
+          addIssue({ message: DUPLICATE, path });
+        }
+        seen.add(key);
       }
-      seen.add(identity);
     }
   });
 }

@@ -6,7 +6,7 @@ import {
   printable,
   queryDetails,
 } from "./errors.ts";
-import { codePoints, oneOf, Uuid } from "./values.ts";
+import { codePoints, heading, oneOf, Uuid } from "./values.ts";
 
 /*
  * Queries, and the schemas of their parameters, which parse text into values.
@@ -73,6 +73,8 @@ function isList(parameter: v.GenericSchema): boolean {
 
 const MAX_IDS = 100;
 
+const MAX_CODES = 100;
+
 /** A whole number from 1 to `max`. */
 export function wholeNumber(max = Infinity) {
   return v.pipe(
@@ -119,6 +121,20 @@ export const Uuids = v.pipe(
   v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
   v.array(Uuid),
   v.transform((ids) => [...new Set(ids)]),
+);
+
+/** Comma-separated codes, with optional spaces around them. Duplicates are removed. */
+export const Codes = v.pipe(
+  v.string(),
+  v.metadata({
+    type: "array",
+    items: { type: "string", maxLength: 200 },
+    maxItems: MAX_CODES,
+  }),
+  v.transform(split),
+  v.maxLength(MAX_CODES, `too_many: At most ${MAX_CODES} codes`),
+  v.array(heading(200)),
+  v.transform((codes) => [...new Set(codes)]),
 );
 
 /** Comma-separated values, each one of `values`. Duplicates are removed. */

@@ -40,6 +40,62 @@ return case
   )
 end;
 
+-- What an array of values shows, without white space: single values if `shape` is `[]`, or else objects with the fields
+-- of `shape` in their order, each with its default or the shape of an array within. SQL may have written anything.
+create or replace function shown_values(entries jsonb, shape json) returns json
+language plpgsql immutable strict parallel safe set search_path from current as $$
+begin
+  if jsonb_typeof(entries) <> 'array' then
+    return '[]';
+  end if;
+  if json_typeof(shape) = 'array' then
+    return (
+      select '[' || coalesce(string_agg(e.entry::text, ',' order by e.place), '') || ']'
+      from jsonb_array_elements(entries) with ordinality e (entry, place)
+    );
+  end if;
+  return (
+    select '[' || coalesce(string_agg(e.shown, ',' order by e.place), '') || ']'
+    from (
+      select
+        e.place,
+        (
+          select '{' || string_agg(
+            to_json(f.name) || ':' || case
+              when json_typeof(f.shape) in ('object', 'array')
+                then coalesce(shown_values(e.entry -> f.name, f.shape)::text, '[]')
+              else coalesce(e.entry -> f.name, f.shape::jsonb)::text
+            end,
+            ',' order by f.place
+          ) || '}'
+          from json_each(shape) with ordinality f (name, shape, place)
+        ) as shown
+      from jsonb_array_elements(entries) with ordinality e (entry, place)
+    ) e
+  );
+end $$;
+
+-- A value as a term of product_terms, whose key has at most 2704 bytes: a hash stands for the rest of a long value.
+-- The table stores its results, so a change needs a migration that computes them again.
+create or replace function term_of(value text) returns text
+language sql immutable parallel safe
+return case when length(value) > 200 then left(value, 200) || md5(value) else value end;
+
+-- The terms by which lists find a product, with the names of their filters.
+create or replace function terms_of(languages jsonb, subjects jsonb, product_identifiers jsonb)
+returns table (field text, term text)
+language sql immutable parallel safe as $$
+  select distinct v.field, term_of(v.value)
+  from (
+    select 'language_code', e ->> 'language_code' from jsonb_array_elements(languages) e
+    union all
+    select 'subject_code', e ->> 'subject_code' from jsonb_array_elements(subjects) e
+    union all
+    select 'id_value', e ->> 'id_value' from jsonb_array_elements(product_identifiers) e
+  ) v (field, value)
+  where v.value is not null
+$$;
+
 -- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
 -- than `infinity`, so now follows it.
 create or replace function next_version(version timestamptz) returns timestamptz
@@ -96,27 +152,37 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON, whose foreign key would prevent a change of the product's key.
+-- Deletes the stored JSON and the terms, whose foreign keys would prevent a change of the product's key.
 create or replace function forget_document() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
+  delete from product_terms x where x.organization_id = old.organization_id and x.product_id = old.id;
   return new;
 end $$;
 
--- With foreign keys disabled, stored JSON would survive its product and be valid for a new one with the same id.
+-- With foreign keys disabled, stored JSON and terms would survive their product, and those of a new one with the same id
+-- would be wrong.
 create or replace function forget_documents() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   delete from product_documents d
   using rows r
   where d.organization_id = r.organization_id and d.product_id = r.id;
+  delete from product_terms x
+  using rows r
+  where x.organization_id = r.organization_id and x.product_id = r.id;
   return null;
 end $$;
 
 -- Invalidates the stored JSON of organizations with a changed name.
 create or replace function move_names() returns trigger
 language plpgsql security definer set search_path from current as $$
+declare
+  unshown constant text[] := array[
+    'created_at', 'updated_at', 'names_before_key', 'key_names', 'person_name_inverted', 'is_organization', 'isni',
+    'orcid', 'biographical_note'
+  ];
 begin
   case tg_op
     when 'INSERT', 'DELETE' then
@@ -125,19 +191,19 @@ begin
     when 'UPDATE' then
       update organizations o set names_version = o.names_version + 1
       where o.id in (
-        -- The JSON of a product does not show the times of a record.
+        -- The JSON of a product shows no times of a record, and of a contributor the name alone.
         select changed.organization_id
         from (
           (
-            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+            select n.organization_id, to_jsonb(n) - unshown from new_rows n
             except
-            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+            select r.organization_id, to_jsonb(r) - unshown from old_rows r
           )
           union all
           (
-            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+            select r.organization_id, to_jsonb(r) - unshown from old_rows r
             except
-            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+            select n.organization_id, to_jsonb(n) - unshown from new_rows n
           )
         ) changed
       );
@@ -275,6 +341,41 @@ begin
   return null;
 end $$;
 
+-- Terms
+
+-- Maintains the terms when SQL inserts or updates products. A foreign key deletes those of deleted products.
+create or replace function index_terms() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  case tg_op
+    when 'INSERT' then
+      insert into product_terms (organization_id, product_id, field, term)
+      select n.organization_id, n.id, t.field, t.term
+      from rows n
+      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers) t
+      on conflict do nothing;
+    when 'UPDATE' then
+      delete from product_terms x
+      using new_rows n
+      where x.organization_id = n.organization_id and x.product_id = n.id and (x.field, x.term) not in (
+        select t.field, t.term from terms_of(n.languages, n.subjects, n.product_identifiers) t
+      );
+      insert into product_terms (organization_id, product_id, field, term)
+      select n.organization_id, n.id, t.field, t.term
+      from new_rows n
+      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers) t
+      where not exists (
+        select
+        from old_rows o
+        where o.organization_id = n.organization_id and o.id = n.id
+          and (o.languages, o.subjects, o.product_identifiers)
+            is not distinct from (n.languages, n.subjects, n.product_identifiers)
+      )
+      on conflict do nothing;
+  end case;
+  return null;
+end $$;
+
 -- The feed of changes
 
 -- Names the table of products: no other server, database or restored table has the same name.
@@ -340,7 +441,7 @@ end $$;
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), remember_deletions()
+  version_product(), remember_deletions(), index_terms()
 from public;
 
 do $$
@@ -358,7 +459,9 @@ declare
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'product_id'
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
-      and c.relname not in ('product_documents', 'product_deletions', 'publishing_program_products')
+      and c.relname not in (
+        'product_documents', 'product_deletions', 'product_terms', 'publishing_program_products'
+      )
   );
   -- The tables of records whose names products show: they and their rows refer to these.
   records constant text[] := array(
@@ -405,6 +508,8 @@ begin
       (array['products'], 'inserted', 'after insert', 'statement', by_sql, 'count_products()'),
       (array['products'], 'deleted', 'after delete', 'statement', by_sql, 'count_products()'),
       (array['products'], 'counted', 'after update', 'statement', by_sql, 'count_changed_products()'),
+      (array['products'], 'indexed', 'after insert', 'statement', by_sql, 'index_terms()'),
+      (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
       (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
         'forget_document()'),

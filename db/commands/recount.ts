@@ -27,8 +27,8 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
 `;
 
 /**
- * Repairs the database after SQL that ran without triggers: counts all products,
- * invalidates all documents, and expires all cursors of `/products/changes`. Blocks
+ * Repairs the database after SQL that ran without triggers: counts all products, finds
+ * the terms by which lists are filtered, invalidates all documents, and expires all cursors of `/products/changes`. Blocks
  * writers, not readers.
  */
 export async function recount(database: Queries): Promise<void> {
@@ -41,6 +41,13 @@ export async function recount(database: Queries): Promise<void> {
         insert into product_counts (organization_id, filter, value, slot, products)
         select organization_id, filter, value, 0, products
         from (${counted}) actual
+      `,
+      sql`delete from product_terms`,
+      sql`
+        insert into product_terms (organization_id, product_id, field, term)
+        select p.organization_id, p.id, t.field, t.term
+        from products p
+        cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
       `,
       sql`update organizations set names_version = names_version + 1`,
     );

@@ -8,6 +8,7 @@ import {
   REFERENCE_FILTERS,
   type ReferenceFilter,
   type Sort,
+  TERM_FILTERS,
 } from "../../schema/list_query.ts";
 import {
   isOneOf,
@@ -29,6 +30,7 @@ import {
 } from "./pages.ts";
 import { foundProducts, relevance } from "./find.ts";
 import { searchConditions } from "./search.ts";
+import { termed } from "./terms.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface Page {
@@ -213,6 +215,11 @@ function conditions(query: ListQuery): Statement[] {
     ...EXACT_FILTERS.flatMap((column) =>
       query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
     ),
+    ...TERM_FILTERS.flatMap((filter) =>
+      query[filter]
+        ? [sql` and p.id in (${termed(filter, query[filter])})`]
+        : []
+    ),
     ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
     ...search ? searchConditions(search) : [],
   ];
@@ -266,7 +273,7 @@ function totalOf(query: ListQuery): Statement {
     from products p
     where p.organization_id = ${organization} ${conditions(query)}
   `;
-  if (!stored) return sql`(select count(*) ${found})`;
+  if (!stored) return countOf(query, found);
   const end = BigInt(query.page) * BigInt(query.limit);
   const { key, order } = SORTING[DEFAULT_SORT];
   return sql`(
@@ -284,6 +291,18 @@ function totalOf(query: ListQuery): Statement {
       where c.organization_id = ${organization}
         and c.filter = ${stored.filter} and c.value = ${stored.value}
     ) stored
+  )`;
+}
+
+/** Counts the products of a list. Those with a term are counted without reading them. */
+function countOf(query: ListQuery, found: Statement): Statement {
+  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  const filter = TERM_FILTERS.find((name) => name === narrowing);
+  if (!filter || others.length > 0) return sql`(select count(*) ${found})`;
+  return sql`(
+    select count(*) from (select distinct t.product_id from (${
+    termed(filter, query[filter]!)
+  }) t) t
   )`;
 }
 

@@ -1,6 +1,6 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, below } from "../../schema/errors.ts";
-import type { Field } from "../../schema/fields.ts";
+import { type Field, isStored } from "../../schema/fields.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
@@ -35,6 +35,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
+import { writeTerms } from "./terms.ts";
 
 /**
  * Creates the product with its nested records. Requests with the same
@@ -181,6 +182,7 @@ export function writeProducts(
     ...updated.length > 0 ? [updateProducts(updated)] : [],
     ...assertForms(changes),
     ...arrays.writes,
+    ...writeTerms(changes),
     ...setSeries(changes),
     ...arrays.deletions,
     ...deleted.length > 0 ? deleteProducts(deleted) : [],
@@ -194,9 +196,9 @@ export function writeProducts(
  */
 export const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
   .filter(([, field]) =>
-    field.kind === "values" ||
-    field.kind === "column" && field.body && !field.refers?.heldBy &&
-      !field.refers?.isSeries
+    isStored(field) &&
+    (field.kind !== "column" ||
+      field.body && !field.refers?.heldBy && !field.refers?.isSeries)
   ).map(([name]) => name);
 
 const columns = names(...COLUMNS);

@@ -58,7 +58,7 @@ export async function getCodeList(
   number: string,
 ): Promise<string> {
   const codes = sql`
-    select c.code, c.label
+    select c.code, c.label, c.deprecated
     from onix_codes c
     where c.list = ${number}
     order by c.code collate "C"

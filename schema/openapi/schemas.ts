@@ -110,6 +110,10 @@ const CodeList = v.object({
 const OnixCode = v.object({
   code: described("The code, as fields have it.", v.string()),
   label: described("The meaning of the code in ONIX.", v.string()),
+  deprecated: described(
+    "Whether EDItEUR advises against the code. It is accepted all the same.",
+    v.boolean(),
+  ),
 });
 
 type RecordSchema =

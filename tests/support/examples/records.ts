@@ -37,7 +37,19 @@ const BODIES: Record<OwnTable, [created: object, changed: object]> = {
     { product_form_id: null },
   ],
   titles: [{ name: "Emma" }, { name: "Emma: A Novel" }],
-  contributors: [{ name: "Jane Austin" }, { name: "Jane Austen" }],
+  contributors: [
+    {
+      name: "Ursula K. Leguin",
+      names_before_key: "Ursula K.",
+      key_names: "Le Guin",
+      person_name_inverted: "Le Guin, Ursula K.",
+      is_organization: false,
+      isni: "0000 0001 2144 1970",
+      orcid: null,
+      biographical_note: "Ursula K. Le Guin (1929–2018) wrote Earthsea.",
+    },
+    { name: "Ursula K. Le Guin" },
+  ],
   custom_fields: [{ name: "Printed by" }, { name: "Printer" }],
   publishing_programs: [
     { name: "Lighthouse Poets 2027" },
