@@ -71,6 +71,13 @@ function withoutRepetition(description) {
   const shared = copy.components.parameters;
   Object.values(shared).forEach(showPlaceholder);
   delete copy.security;
+  for (const { parameters = [], ...operations } of Object.values(copy.paths)) {
+    // The parameters of the path come first.
+    for (const operation of Object.values(operations)) {
+      operation.parameters?.unshift(...parameters);
+    }
+  }
+  for (const item of Object.values(copy.paths)) delete item.parameters;
   const operations = Object.values(copy.paths).flatMap(Object.values)
     .filter(({ operationId }) => operationId);
   const common = operations.map(({ responses }) => headersOf(responses))
@@ -144,10 +151,18 @@ function operationsAlone({ React, getComponent }) {
   };
 }
 
-/** Gives the controls of parameters a name for screen readers, and a placeholder. */
+/** Gives controls a name for screen readers, and those of parameters a placeholder. */
 function labelled({ React }) {
   return {
     wrapComponents: {
+      TextArea: (Area) => (props) =>
+        React.createElement(Area, { "aria-label": "Request body", ...props }),
+      ExamplesSelect: (Select) => (props) =>
+        React.createElement(
+          "label",
+          null,
+          React.createElement(Select, props),
+        ),
       JsonSchemaForm: (Form) => (props) => {
         const { description: name, schema } = props;
         const placeholder = schema?.get?.("x-placeholder") ?? "";
