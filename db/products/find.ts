@@ -210,8 +210,8 @@ function hasWord(word: string, inRows: Statement): Statement {
 
 /**
  * The condition that rows of product `p` refer to a name with the word: compares with a
- * list of all such products. The planner always hashes the elements of an array, and
- * OFFSET makes it look up the products of each record.
+ * list of all such products. The planner always hashes the elements of an array. It
+ * cannot estimate how many names have a short word: OFFSET makes it look up each record.
  */
 function isListed(word: string): Statement {
   const lists = LINKS.map(({ records, column, table }) =>
@@ -222,7 +222,7 @@ function isListed(word: string): Statement {
         select x.product_id
         from ${table} x
         where x.organization_id = ${organization} and x.${column} = r.id
-        offset 0
+        ${hasTrigram(word) ? [] : raw("offset 0")}
       ) x
       where r.organization_id = ${organization} and ${nameContains(word)}
     `
