@@ -28,25 +28,31 @@ interface Reference {
   records: Statement;
   /** The column with the record's id. */
   column: Statement;
-  /** The table of this column, if that is not `products`. It has a `product_id`. */
-  links?: Statement;
+  /** The table with this column. */
+  table: Statement;
+  /** The column of that table with the product's id. */
+  product: Statement;
 }
 
-/** The references whose names `q` finds. A series is one of the collections. */
-const REFERENCES: Reference[] = [
+/** References of products themselves. */
+const COLUMNS: Reference[] = [
   { records: raw("publishers"), column: raw("publisher_id") },
   { records: raw("imprints"), column: raw("imprint_id") },
+].map((names) => ({ ...names, table: raw("products"), product: raw("id") }));
+
+/** References in rows of products. A series is one of the collections. */
+const LINKS: Reference[] = [
   {
     records: raw("contributors"),
     column: raw("contributor_id"),
-    links: raw("product_contributors"),
+    table: raw("product_contributors"),
   },
   {
     records: raw("collections"),
     column: raw("collection_id"),
-    links: raw("product_collections"),
+    table: raw("product_collections"),
   },
-];
+].map((names) => ({ ...names, product: raw("product_id") }));
 
 /** The maximum number of products of a word that leads. For more, a scan is faster. */
 const FEW = raw("20000");
@@ -80,14 +86,16 @@ export function foundProducts(
       ${leaders.map(({ isRare }) => sql` and not ${isRare}`)}
       ${
     words.map((word, i) =>
-      sql` and ${hasWord(word, i < MAX_LISTED ? isListed : isNamed)}`
+      sql` and ${
+        hasWord(word, i < MAX_LISTED ? isListed(word) : isNamed(word))
+      }`
     )
   }
   `;
   const [first] = leaders;
   if (!first) return sql`with found as materialized (${scanned})`;
   const checked = words.map((word) => {
-    const condition = hasWord(word, isNamed);
+    const condition = hasWord(word, isNamed(word));
     return first.word === word
       ? sql` and (${first.isRare} or ${condition})`
       : sql` and ${condition}`;
@@ -150,13 +158,15 @@ function leaderOf(word: string, index: number): Leader {
     `
   );
   // The inner limit forces a look-up of each record's products.
-  const byName = REFERENCES.map(({ records, column, links }) =>
+  const byName = [...COLUMNS, ...LINKS].map((
+    { records, column, table, product },
+  ) =>
     sql`
       select x.product_id
       from ${records} r
       cross join lateral (
-        select ${raw(links ? "x.product_id" : "x.id as product_id")}
-        from ${links ?? raw("products")} x
+        select x.${product} as product_id
+        from ${table} x
         where x.organization_id = ${organization} and x.${column} = r.id
         ${enough}
       ) x
@@ -186,65 +196,59 @@ function leading(leaders: Leader[]): Statement {
   return joined(lists, " union all ");
 }
 
-/** The condition that product `p` has the word. */
-function hasWord(
-  word: string,
-  refers: (reference: Reference, word: string) => Statement,
-): Statement {
-  const names = REFERENCES.map((reference) => refers(reference, word));
-  return sql`(${joined([...textsContain(word), ...names], " or ")})`;
+/** The condition that product `p` has the word, in its rows as `inRows` says. */
+function hasWord(word: string, inRows: Statement): Statement {
+  const names = COLUMNS.map(({ records, column }) =>
+    sql`p.${column} in (
+      select r.id
+      from ${records} r
+      where r.organization_id = ${organization} and ${nameContains(word)}
+    )`
+  );
+  return sql`(${joined([...textsContain(word), ...names, inRows], " or ")})`;
 }
 
 /**
- * The condition that product `p` refers to a record with the word in its name: compares
- * with a list of all such products. The planner always hashes the rows of an array, and
- * OFFSET makes it look up the products of each record.
+ * The condition that rows of product `p` refer to a name with the word: compares with a
+ * list of all such products. The planner always hashes the elements of an array. It
+ * cannot estimate how many names have a short word: OFFSET makes it look up each record.
  */
-function isListed(reference: Reference, word: string): Statement {
-  const { column, links } = reference;
-  const records = recordsWith(reference, word);
-  if (!links) return sql`p.${column} in (${records})`;
-  return sql`p.id in (
-    select unnest(array(
+function isListed(word: string): Statement {
+  const lists = LINKS.map(({ records, column, table }) =>
+    sql`
       select x.product_id
-      from ${reference.records} r
+      from ${records} r
       cross join lateral (
         select x.product_id
-        from ${links} x
+        from ${table} x
         where x.organization_id = ${organization} and x.${column} = r.id
-        offset 0
+        ${hasTrigram(word) ? [] : raw("offset 0")}
       ) x
       where r.organization_id = ${organization} and ${nameContains(word)}
-    ))
-  )`;
+    `
+  );
+  return sql`p.id in (select unnest(array(${joined(lists, " union all ")})))`;
 }
 
 /**
- * The same condition: looks up the names of the product's records. The limit makes the
- * product's rows come first: a contributor can have many products.
+ * The same condition: looks up the names of the product's rows. The limit makes these rows
+ * come first: a contributor can have many products.
  */
-function isNamed(reference: Reference, word: string): Statement {
-  const { records, column, links } = reference;
-  if (!links) return sql`p.${column} in (${recordsWith(reference, word)})`;
-  return sql`(
-    select bool_or(${nameContains(word, false)})
-    from ${links} x
-    cross join lateral (
-      select r.name
-      from ${records} r
-      where r.organization_id = ${organization} and r.id = x.${column}
-      limit 1
-    ) r
-    where x.organization_id = ${organization} and x.product_id = p.id
-  )`;
-}
-
-function recordsWith({ records }: Reference, word: string): Statement {
-  return sql`
-    select r.id
-    from ${records} r
-    where r.organization_id = ${organization} and ${nameContains(word)}
-  `;
+function isNamed(word: string): Statement {
+  const names = LINKS.map(({ records, column, table }) =>
+    sql`(
+      select bool_or(${nameContains(word, false)})
+      from ${table} x
+      cross join lateral (
+        select r.name
+        from ${records} r
+        where r.organization_id = ${organization} and r.id = x.${column}
+        limit 1
+      ) r
+      where x.organization_id = ${organization} and x.product_id = p.id
+    )`
+  );
+  return joined(names, " or ");
 }
 
 /** The start of `search_text`, which is the title, up to a word. */
