@@ -209,6 +209,7 @@ export async function getWritten(
   try {
     return (await getProduct(database, id)).product;
   } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 500) throw error;
     throw unavailable(
       "The product is written, but could not be read for the response: get it",
       error,

@@ -36,6 +36,9 @@ const LONG = 16;
 /** Unknown country codes, or entries that are no objects. */
 const CODES = Array<string>(490).fill("XX");
 
+/** A short body, but many errors. */
+const PRICES = Array(500).fill({ currency_code: "ZZZ", retail_price: "x" });
+
 /** More bodies than one caller may send at once, since each holds a read buffer. */
 const STALLED_SHORT = 1_300;
 
@@ -122,6 +125,7 @@ Deno.test("A flood", async (t) => {
     const bodies: [string, string, string][] = [
       ["PUT", `${path}/territories`, wrong],
       ["POST", "/api/products/batch", JSON.stringify({ operations })],
+      ["POST", "/api/products", JSON.stringify({ product_prices: PRICES })],
     ];
     for (const [method, path, body] of bodies) {
       let received = 0;
