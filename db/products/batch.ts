@@ -490,7 +490,7 @@ async function writeTogether(
     const replies = await tx.send(
       SAVEPOINT,
       ...assertNew(writes),
-      ...writeProducts(changes, deletions.map(({ id }) => id)),
+      ...writeProducts(tx, changes, deletions.map(({ id }) => id)),
       storeWritten(tx, changes, {
         returning: isMinimal ? productId : fullProduct,
         omitsLarge: true,

@@ -43,8 +43,8 @@ export async function listProducts(
 ): Promise<Page> {
   const { entries, total, bytes } = await readProducts(
     database,
-    pageOf(query, documented),
-    () => pageOf(query, current),
+    pageOf(query, storedSummary),
+    () => pageOf(query, currentSummary),
   );
   if (Number(bytes) > MAX_BYTES) {
     throw invalid("The query", [{
@@ -67,45 +67,13 @@ interface Row extends ProductsRow {
   total: string;
 }
 
-/** Where a page reads the summaries of the products that it has found. */
-interface Source {
-  summary: Statement;
-  /** The FROM clause of product `p` and its `place`, with the columns that `summary` needs. */
-  products(found: Statement): Statement;
-}
-
-/** Documents only, which need no other columns of products. */
-const documented: Source = {
-  summary: storedSummary,
-  products: (found) => sql`${found} p (id, updated_at, place)`,
-};
-
-/** Documents or the tables. */
-const current: Source = {
-  summary: currentSummary,
-  products: (found) =>
-    sql`
-    ${found} page (id, updated_at, place)
-    -- The limit forces a look-up by primary key.
-    cross join lateral (
-      select p.*
-      from products p
-      where p.organization_id = ${organization} and p.id = page.id
-      limit 1
-    ) p
-  `,
-};
-
 /**
- * The page. One statement keeps products, order and total consistent. Selecting the
- * products from an index before joining makes late pages of a million products a
- * hundred times faster. Only products after OFFSET become rows. The joins keep their
- * order, so that nothing sorts the longer entries.
+ * The page, with this summary of product `p`. One statement keeps products, order and
+ * total consistent. Selecting the products from an index before joining makes late pages
+ * of a million products a hundred times faster. Only products after OFFSET become rows.
+ * The joins keep their order, so that nothing sorts the longer entries.
  */
-function pageOf(
-  query: ListQuery,
-  { summary, products }: Source,
-): Statement<Row> {
+function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   const { limit, sort } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
@@ -114,22 +82,7 @@ function pageOf(
       opaque(offsetOf(query), "bigint")
     }`
     : limitOf(query);
-  const { key, order } = SORTING[sort];
-  const found = sql`
-    rows from (
-      unnest(array(
-        select row(page.id, page.updated_at)
-        from (
-          select p.id, p.updated_at, ${key} as sort_key
-          from products p
-          where p.organization_id = ${organization} ${conditions(query)}
-          order by ${order}
-          ${range}
-        ) page
-        order by ${order}
-      )) as (id uuid, updated_at timestamptz)
-    ) with ordinality
-  `;
+  const { order } = SORTING[sort];
   const statement = sql<Row>`
     select
       ${totalOf(query)} as total,
@@ -144,7 +97,22 @@ function pageOf(
         p.id,
         ${summary}${includedArrays(query.include)} as entry,
         o.names_version is not null as is_storable
-      from ${products(found)}
+      from unnest(array(
+        select page.id
+        from (
+          ${selected(query, sort)}
+          order by ${order}
+          ${range}
+        ) page
+        order by ${order}
+      )) with ordinality page (id, place)
+      -- The limit forces a look-up by primary key.
+      cross join lateral (
+        select p.*
+        from products p
+        where p.organization_id = ${organization} and p.id = page.id
+        limit 1
+      ) p
       join organizations o on o.id = ${organization}
       ${validDocument}
       order by place
@@ -182,9 +150,43 @@ const SORTING: Record<Sort, Sorting> = {
   },
 };
 
-/** The filter conditions on product `p`, each with a leading `and`. */
-function conditions(query: ListQuery): Statement[] {
-  const { product_type, search, updated_since } = query;
+/**
+ * The products of a list as rows of `id`, with the `sort_key` of an order. The index by
+ * time is on `product_changes`.
+ */
+function selected(query: ListQuery, sort?: Sort): Statement {
+  const { updated_since } = query;
+  const filters = filtersOf(query);
+  const isByTime = sort?.endsWith("updated_at");
+  const key = sort
+    ? sql`, ${isByTime ? sql`c.updated_at` : SORTING[sort].key} as sort_key`
+    : [];
+  if (!updated_since && !isByTime) {
+    return sql`
+      select p.id ${key}
+      from products p
+      where p.organization_id = ${organization} ${filters}
+    `;
+  }
+  const isOfProducts = filters.length > 0 || sort && !isByTime;
+  return sql`
+    select c.product_id as id ${key}
+    from product_changes c
+    ${
+    isOfProducts
+      ? sql`join products p on p.organization_id = ${organization} and p.id = c.product_id`
+      : []
+  }
+    where c.organization_id = ${organization}
+      ${
+    updated_since ? sql`and c.updated_at >= ${updated_since}` : []
+  } ${filters}
+  `;
+}
+
+/** The conditions on product `p` alone, each with a leading `and`. */
+function filtersOf(query: ListQuery): Statement[] {
+  const { product_type, search } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
       const ids = query[filter.name];
@@ -198,7 +200,6 @@ function conditions(query: ListQuery): Statement[] {
     ...EXACT_FILTERS.flatMap((column) =>
       query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
     ),
-    ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
     ...search ? searchConditions(search) : [],
   ];
 }
@@ -247,19 +248,14 @@ function storedCount(
  */
 function totalOf(query: ListQuery): Statement {
   const stored = storedCount(query);
-  const found = sql`
-    from products p
-    where p.organization_id = ${organization} ${conditions(query)}
-  `;
-  if (!stored) return sql`(select count(*) ${found})`;
+  if (!stored) return sql`(select count(*) from (${selected(query)}) p)`;
   const end = BigInt(query.page) * BigInt(query.limit);
-  const { key, order } = SORTING[DEFAULT_SORT];
   return sql`(
     select case when stored.total > ${String(end)} then stored.total else (
       select count(*)
       from (
-        select ${key} as sort_key, p.id ${found}
-        order by ${order}
+        ${selected(query, DEFAULT_SORT)}
+        order by ${SORTING[DEFAULT_SORT].order}
         limit ${opaque(String(end + 1n), "bigint")}
       ) p
     ) end
