@@ -1,5 +1,14 @@
 import * as v from "valibot";
-import type { Field, Fields, Rows, Rule, Values } from "./fields.ts";
+import {
+  explained,
+  type Field,
+  type Fields,
+  meaningOf,
+  meaningOfLabel,
+  type Rows,
+  type Rule,
+  type Values,
+} from "./fields.ts";
 import {
   at,
   chosen,
@@ -67,19 +76,30 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
+const ChangedId = described("The id of the entry to change.", Uuid);
+
+const KeptId = described(
+  "The id of the stored entry that this one replaces. Without it, the entry gets a new id.",
+  v.optional(Uuid),
+);
+
+/** What the discriminator of an entry means, in bodies and responses. */
+export const TYPE = "The type of the entry.";
+
 /** The schema of an object that writes these fields. The others are ignored. */
 function bodyOf(
-  described: Fields,
+  fields: Fields,
   form: Form,
   before: v.ObjectEntries = {},
 ): Schema {
   const written: v.ObjectEntries = { ...before };
-  const ignored: string[] = [];
-  for (const [name, field] of Object.entries(described)) {
+  const ignored: Record<string, string | undefined> = {};
+  for (const [name, field] of Object.entries(fields)) {
     const schema = valueOf(field, form);
-    if (schema) written[name] = schema;
-    else ignored.push(name);
-    if (field.kind === "column" && field.labels) ignored.push(`${name}_label`);
+    const { body, labels } = field.kind === "column" ? field : {};
+    if (schema) written[name] = explained(name, field, schema, body);
+    else ignored[name] = meaningOf(name, field);
+    if (labels) ignored[`${name}_label`] = meaningOfLabel(name, labels);
   }
   return closedObject(written, ignored) as Schema;
 }
@@ -149,7 +169,7 @@ export const newEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  const id = put === "tree" ? v.optional(Uuid) : NoId;
+  const id = put === "tree" ? KeptId : NoId;
   const hasId = !key && !isIdHidden;
   return ruled(bodyOf(fields, "new", hasId ? { id } : {}), rule);
 });
@@ -166,7 +186,7 @@ export const changedEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  return ruled(bodyOf(fields, "changed", { id: Uuid }), rule);
+  return ruled(bodyOf(fields, "changed", { id: ChangedId }), rule);
 });
 
 /** The columns of an object, such as a territory. */
@@ -195,12 +215,15 @@ const ofType = remembered((array: Rows) => {
     );
   return {
     created: byType((type, fields) =>
-      bodyOf(fields, "new", { id: NoId, [discriminator]: v.literal(type) })
+      bodyOf(fields, "new", {
+        id: NoId,
+        [discriminator]: described(TYPE, v.literal(type)),
+      })
     ),
     changed: byType((type, fields) =>
       bodyOf(fields, "changed", {
-        id: Uuid,
-        [discriminator]: v.optional(v.literal(type)),
+        id: ChangedId,
+        [discriminator]: described(TYPE, v.optional(v.literal(type))),
       })
     ),
   };

@@ -28,6 +28,7 @@ import {
   readProducts,
   storedSummary,
 } from "./pages.ts";
+import { foundProducts, relevance } from "./find.ts";
 import { searchConditions } from "./search.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
@@ -74,7 +75,7 @@ interface Row extends ProductsRow {
  * The joins keep their order, so that nothing sorts the longer entries.
  */
 function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
-  const { limit, sort } = query;
+  const { limit, q, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -82,10 +83,11 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
       opaque(offsetOf(query), "bigint")
     }`
     : limitOf(query);
-  const { order } = SORTING[sort];
+  const { key, order } = q && !query.sort ? byRelevance(q) : SORTING[sort];
   const statement = sql<Row>`
+    ${q ? foundProducts(q, key, conditions(query)) : []}
     select
-      ${totalOf(query)} as total,
+      ${q ? sql`(select count(*) from found)` : totalOf(query)} as total,
       case when sum(octet_length(e.entry)) <= ${raw(String(MAX_BYTES))}
         then string_agg(e.entry, '},{')
       end as entries,
@@ -100,7 +102,7 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
       from unnest(array(
         select page.id
         from (
-          ${selected(query, sort)}
+          ${q ? sql`select p.* from found p` : selected(query, sort)}
           order by ${order}
           ${range}
         ) page
@@ -121,7 +123,7 @@ function pageOf(query: ListQuery, summary: Statement): Statement<Row> {
   return isPrepared ? statement : unprepared(statement);
 }
 
-/** The order of a list. Its columns are `sort_key` and `id`. */
+/** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
   /** The column `sort_key` of product `p`. */
   key: Statement;
@@ -156,7 +158,6 @@ const SORTING: Record<Sort, Sorting> = {
  */
 function selected(query: ListQuery, sort?: Sort): Statement {
   const { updated_since } = query;
-  const filters = filtersOf(query);
   const isByTime = sort?.endsWith("updated_at");
   const key = sort
     ? sql`, ${isByTime ? sql`c.updated_at` : SORTING[sort].key} as sort_key`
@@ -165,9 +166,10 @@ function selected(query: ListQuery, sort?: Sort): Statement {
     return sql`
       select p.id ${key}
       from products p
-      where p.organization_id = ${organization} ${filters}
+      where p.organization_id = ${organization} ${conditions(query)}
     `;
   }
+  const filters = conditions({ ...query, updated_since: undefined });
   const isOfProducts = filters.length > 0 || sort && !isByTime;
   return sql`
     select c.product_id as id ${key}
@@ -184,9 +186,17 @@ function selected(query: ListQuery, sort?: Sort): Statement {
   `;
 }
 
-/** The conditions on product `p` alone, each with a leading `and`. */
-function filtersOf(query: ListQuery): Statement[] {
-  const { product_type, search } = query;
+/** The order of a list by `q`: the most relevant products first, the newest among equals. */
+function byRelevance(q: string): Sorting {
+  return {
+    key: relevance(q),
+    order: sql`sort_key, created_at desc, id desc`,
+  };
+}
+
+/** The filter conditions on product `p`, each with a leading `and`. */
+function conditions(query: ListQuery): Statement[] {
+  const { product_type, search, updated_since } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
       const ids = query[filter.name];
@@ -200,6 +210,7 @@ function filtersOf(query: ListQuery): Statement[] {
     ...EXACT_FILTERS.flatMap((column) =>
       query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
     ),
+    ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
     ...search ? searchConditions(search) : [],
   ];
 }
