@@ -78,10 +78,10 @@ select
 -- counters
 select
   case when c.organizations <> '' then format(
-    'Counts are wrong, probably after SQL without triggers, in organization %s', c.organizations
+    'Counts or changes are wrong, probably after SQL without triggers, in organization %s', c.organizations
   ) end as wrong,
   'deno task recount' as advice,
-  'All counts are right' as fine
+  'All counts and changes are right' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
 -- changes

@@ -152,17 +152,18 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON and the terms, whose foreign keys would prevent a change of the product's key.
+-- Deletes the stored JSON, the terms and the change, whose foreign keys would prevent a change of the product's key.
 create or replace function forget_document() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
   delete from product_terms x where x.organization_id = old.organization_id and x.product_id = old.id;
+  delete from product_changes c where c.organization_id = old.organization_id and c.product_id = old.id;
   return new;
 end $$;
 
--- With foreign keys disabled, stored JSON and terms would survive their product, and those of a new one with the same id
--- would be wrong.
+-- With foreign keys disabled, stored JSON and terms would survive their product, those of a new one with the same id
+-- would be wrong, and the feed would list the product.
 create or replace function forget_documents() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -172,6 +173,9 @@ begin
   delete from product_terms x
   using rows r
   where x.organization_id = r.organization_id and x.product_id = r.id;
+  delete from product_changes c
+  using rows r
+  where c.organization_id = r.organization_id and c.product_id = r.id;
   return null;
 end $$;
 
@@ -411,6 +415,20 @@ begin
   return new;
 end $$;
 
+-- Copies when products have changed, like an index of products: also for the service, which relies on it, except in a
+-- distributed database.
+create or replace function record_changes() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into product_changes as c (organization_id, product_id, updated_at, change_version)
+  select r.organization_id, r.id, r.updated_at, r.change_version
+  from rows r
+  on conflict (organization_id, product_id)
+  do update set updated_at = excluded.updated_at, change_version = excluded.change_version
+  where (c.updated_at, c.change_version) is distinct from (excluded.updated_at, excluded.change_version);
+  return null;
+end $$;
+
 -- Records products that SQL deletes, or gives another key.
 create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
@@ -441,7 +459,7 @@ end $$;
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), remember_deletions(), index_terms()
+  version_product(), record_changes(), remember_deletions(), index_terms()
 from public;
 
 do $$
@@ -460,7 +478,7 @@ declare
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'product_id'
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
       and c.relname not in (
-        'product_documents', 'product_deletions', 'product_terms', 'publishing_program_products'
+        'product_changes', 'product_documents', 'product_deletions', 'product_terms', 'publishing_program_products'
       )
   );
   -- The tables of records whose names products show: they and their rows refer to these.
@@ -498,6 +516,7 @@ begin
         when t.each = 'row' or t.event like '%truncate' then ''
         when t.event like '%insert' then 'referencing new table as rows'
         when t.event like '%delete' then 'referencing old table as rows'
+        when t.function = 'record_changes()' then 'referencing new table as rows'
         else 'referencing old table as old_rows new table as new_rows'
       end as referencing,
       coalesce('when (' || t.condition || ')', '') as condition
@@ -519,6 +538,8 @@ begin
       (array['products'], 'version_moved', 'before update', 'row',
         'new.updated_at is distinct from old.updated_at and (new.change_version = old.change_version or ' || by_sql
           || ')', 'version_product()'),
+      (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
+      (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
       (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_all', 'before truncate', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_key', 'after update of organization_id, id', 'row', has_new_key,

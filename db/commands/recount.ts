@@ -13,9 +13,9 @@ const counted = sql`
   group by p.organization_id, f.filter, f.value
 `;
 
-/** The organizations with a wrong count. */
+/** The organizations with a wrong count, or with a product whose change is unknown. */
 export const miscounted: Statement<{ organization_id: string }> = sql`
-  select distinct organization_id
+  select organization_id
   from (${counted}) actual
   full join (
     select c.organization_id, c.filter, c.value, sum(c.products) as products
@@ -23,6 +23,11 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
     group by c.organization_id, c.filter, c.value
   ) stored using (organization_id, filter, value)
   where coalesce(actual.products, 0) <> coalesce(stored.products, 0)
+  union
+  select coalesce(p.organization_id, c.organization_id)
+  from products p
+  full join product_changes c on c.organization_id = p.organization_id and c.product_id = p.id
+  where (p.updated_at, p.change_version) is distinct from (c.updated_at, c.change_version)
   order by organization_id
 `;
 

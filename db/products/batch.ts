@@ -605,7 +605,7 @@ async function writeTogether(
     const replies = await tx.send(
       SAVEPOINT,
       ...assertNew(writes),
-      ...writeProducts(changes, deletions.map(({ id }) => id)),
+      ...writeProducts(tx, changes, deletions.map(({ id }) => id)),
       results.isMinimal ? stored : withinAllowed(stored, results.left),
     );
     const products = new Map(

@@ -112,9 +112,9 @@ async function firstCursor(
   const [newest] = await database.lookUp(sql<{ version: string }>`
     select greatest(
       (
-        select max(p.change_version)
-        from products p
-        where p.organization_id = ${organization} and p.change_version < ${safe}::bigint
+        select max(c.change_version)
+        from product_changes c
+        where c.organization_id = ${organization} and c.change_version < ${safe}::bigint
       ),
       (
         select max(x.change_version)
@@ -190,7 +190,7 @@ const UNKNOWN_BYTES = PAGE_BYTES / 16;
 
 /**
  * A page of changes, with this summary of product `p`. It merges an index range of
- * products with one of deletions. It omits the deletion of a product that exists
+ * changed products with one of deletions. It omits the deletion of a product that exists
  * again: the later transaction may have the lower id. It ends before the product that
  * would exceed `allowed`. If that is the first, the page is withheld.
  */
@@ -227,12 +227,12 @@ function pageOf(
         row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
       from (
         (
-          select p.change_version as version, p.id, null::timestamptz as deleted_at
-          from products p
-          where p.organization_id = ${organization}
-            and (p.change_version, p.id) > (${from.version}::bigint, ${from.id}::uuid)
-            and p.change_version < ${safe}::bigint
-          order by p.change_version, p.id
+          select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+          from product_changes c
+          where c.organization_id = ${organization}
+            and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+            and c.change_version < ${safe}::bigint
+          order by c.change_version, c.product_id
           limit ${next}
         )
         union all

@@ -68,8 +68,7 @@ const MAX_LISTED = 4;
 
 /**
  * The WITH clause of `found`: the products `p` that have every word of the term and
- * fulfil the conditions. The columns are `id`, `created_at`, `updated_at`, and `key` as
- * `sort_key`.
+ * fulfil the conditions. The columns are `id`, `created_at`, and `key` as `sort_key`.
  */
 export function foundProducts(
   term: string,
@@ -78,7 +77,7 @@ export function foundProducts(
 ): Statement {
   const words = selectiveFirst(wordsOf(term));
   const leaders = words.filter(hasTrigram).slice(0, MAX_LEADING).map(leaderOf);
-  const columns = sql`p.id, p.created_at, p.updated_at, ${key} as sort_key`;
+  const columns = sql`p.id, p.created_at, ${key} as sort_key`;
   const scanned = sql`
     select ${columns}
     from products p

@@ -53,7 +53,7 @@ export async function createProduct(
       request,
       async (tx, storeResponse) => {
         // A retry has another product code.
-        const writes = writeProducts([change]);
+        const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
           select d.organization_id, d.product_id as record_id, ${fullProduct} as answer
           from (${writtenDocuments(tx, [change])}) d
@@ -84,13 +84,13 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
-  const writes = writeProducts([change]);
   // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
     const results = await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
+      const writes = writeProducts(tx, [change]);
       return await tx.commit(
         ...locks,
         ...writes,
@@ -136,7 +136,7 @@ export async function deleteProduct(
   try {
     await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
-      await tx.commit(...writeProducts([], [id]));
+      await tx.commit(...writeProducts(tx, [], [id]));
     });
     return true;
   } catch (error) {
@@ -167,6 +167,7 @@ async function checkPrecondition(
  * transaction that deadlocks.
  */
 export function writeProducts(
+  { isDistributed }: Transaction,
   changes: readonly Change[],
   deleted: readonly string[] = [],
 ): Statement[] {
@@ -180,6 +181,7 @@ export function writeProducts(
     ...created.map(insertProduct),
     ...countProducts(changes, deleted),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
+    ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(changes),
     ...arrays.writes,
     ...writeTerms(changes),
@@ -250,6 +252,20 @@ function updateProducts(changes: readonly Change[]): Statement {
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
       and p.id = r.id
   `;
+}
+
+/** Copies when the products have changed. A distributed database has no trigger that does. */
+function recordChanges(changes: readonly Change[]): Statement[] {
+  if (changes.length === 0) return [];
+  return [sql`
+    insert into product_changes (organization_id, product_id, updated_at, change_version)
+    select p.organization_id, p.id, p.updated_at, p.change_version
+    from products p
+    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
+    on conflict (organization_id, product_id) do update set
+      updated_at = excluded.updated_at,
+      change_version = excluded.change_version
+  `];
 }
 
 /**

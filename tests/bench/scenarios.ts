@@ -16,6 +16,8 @@ export interface Scenario {
   clients: number;
   /** The number of connections for the same statements without the service. */
   connections: number;
+  /** Whether each run begins right after a checkpoint: PostgreSQL then logs each page that it first changes as a whole. */
+  afterCheckpoint?: boolean;
 }
 
 /** The scenarios. Many clients measure throughput, one client measures latency. */
@@ -33,6 +35,8 @@ export interface Scenarios {
   found: Scenario;
   put: Scenario;
   create: Scenario;
+  /** Updates of a title, a price and a page count of random products, after a checkpoint. */
+  afterCheckpoint: Scenario[];
 }
 
 const PATH = "/api/products";
@@ -95,6 +99,21 @@ export function scenariosOf(
       path: PATH,
       body: JSON.stringify(newProduct(samples)),
     },
+    afterCheckpoint: Object.entries({
+      "a title": { title: "The book of {n}, revised" },
+      "a price": {
+        product_prices: [{ id: idOf("20", "{n}"), retail_price: "13.99" }],
+      },
+      "a page count": { page_count: 480 },
+    }).map(([what, body]): Scenario => ({
+      ...writing,
+      name: `PUT of ${what} after a checkpoint`,
+      method: "PUT",
+      path: product,
+      numbers: reading.numbers,
+      body: JSON.stringify(body),
+      afterCheckpoint: true,
+    })),
   };
 }
 

@@ -173,6 +173,8 @@ function queries(org: Organization, product: any): string[] {
     "isbn10=0306406152",
     "product_code=P-00000000",
     "updated_since=2026-01-01",
+    "updated_since=2026-01-01&sort=-updated_at",
+    "q=e&updated_since=2026-01-01",
     "search=emma",
     "search=e",
     "search=978-0",

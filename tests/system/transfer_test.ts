@@ -34,6 +34,7 @@ const NOT_CARRIED = [
   "api_keys",
   "idempotency_keys",
   "organization_members",
+  "product_changes",
   "product_counts",
   "product_deletions",
   "product_documents",

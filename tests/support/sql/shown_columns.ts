@@ -225,6 +225,7 @@ export const UNSHOWN = [
   "idempotency_keys",
   "organization_members",
   "organizations",
+  "product_changes",
   "product_counts",
   "product_deletions",
   "product_documents",
