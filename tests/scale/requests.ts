@@ -173,6 +173,10 @@ function queries(org: Organization, product: any): string[] {
     "isbn10=0306406152",
     "product_code=P-00000000",
     "updated_since=2026-01-01",
+    "language_code=eng",
+    "subject_code=FBC,FB*&language_code=eng,gsw",
+    "subject_code=FB*",
+    "id_value=10.1000/emma",
     "search=emma",
     "search=e",
     "search=978-0",
@@ -180,5 +184,6 @@ function queries(org: Organization, product: any): string[] {
     "search=a%1fb",
     "include=product_territories,product_sales_rights",
     "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
+    "include=subjects",
   ];
 }
