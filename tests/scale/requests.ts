@@ -175,6 +175,10 @@ function queries(org: Organization, product: any): string[] {
     "updated_since=2026-01-01",
     "updated_since=2026-01-01&sort=-updated_at",
     "q=e&updated_since=2026-01-01",
+    "language_code=eng",
+    "subject_code=FBC,FB*&language_code=eng,gsw",
+    "subject_code=FB*",
+    "id_value=10.1000/emma",
     "search=emma",
     "search=e",
     "search=978-0",
@@ -185,5 +189,6 @@ function queries(org: Organization, product: any): string[] {
     "q=emma&sort=title",
     "include=product_territories,product_sales_rights",
     "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
+    "include=subjects",
   ];
 }

@@ -38,6 +38,7 @@ const NOT_CARRIED = [
   "product_counts",
   "product_deletions",
   "product_documents",
+  "product_terms",
 ];
 
 type Product = Record<string, unknown> & { id: string; title: string };

@@ -39,16 +39,16 @@ const BODIES: Record<OwnTable, [created: object, changed: object]> = {
   titles: [{ name: "Emma" }, { name: "Emma: A Novel" }],
   contributors: [
     {
-      name: "Ursula K. Leguin",
-      names_before_key: "Ursula K.",
-      key_names: "Le Guin",
-      person_name_inverted: "Le Guin, Ursula K.",
+      name: "J. R. R. Tolkin",
+      names_before_key: "J. R. R.",
+      key_names: "Tolkien",
+      person_name_inverted: "Tolkien, J. R. R.",
       is_organization: false,
       isni: "0000 0001 2144 1970",
       orcid: null,
-      biographical_note: "Ursula K. Le Guin (1929–2018) wrote Earthsea.",
+      biographical_note: "J. R. R. Tolkien (1892–1973) wrote of Middle-earth.",
     },
-    { name: "Ursula K. Le Guin" },
+    { name: "J. R. R. Tolkien" },
   ],
   custom_fields: [{ name: "Printed by" }, { name: "Printer" }],
   publishing_programs: [
