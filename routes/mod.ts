@@ -52,8 +52,8 @@ export function createHandler(
 /** Who holds memory of one budget waits for none of the same, nor bodies for responses of others. */
 function createShares(): Shares {
   return {
-    bodies: new MemoryBudget(96 * MIB, "memory for bodies"),
-    responses: new MemoryBudget(96 * MIB, "memory for long responses"),
+    bodies: new MemoryBudget(64 * MIB, "memory for bodies"),
+    responses: new MemoryBudget(64 * MIB, "memory for long responses"),
     parsing: new ParseQueue(),
   };
 }

@@ -185,7 +185,7 @@ async function readBuilt(
 
 /** The entity tag of `x.product`: the same expression as that of the column `etag`. */
 const tagOfProduct = raw(String.raw`'"' || left(
-  translate(encode(sha256(replace(x.product, '\\', '\\\\')::bytea), 'base64'), '+/', '-_'),
+  translate(encode(sha256(replace(x.product, '\', '\\')::bytea), 'base64'), '+/', '-_'),
   27
 ) || '"'`);
 

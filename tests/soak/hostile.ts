@@ -15,6 +15,9 @@ import { type Figures, figuresOf } from "./figures.ts";
 /** The memory that the process may take, in bytes. */
 const MAX_MEMORY = 400e6;
 
+/** Those of `deno task serve`. */
+const V8_FLAGS = "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge";
+
 const CLIENTS = 64;
 
 const TEXT = { collateral_type: "text_content", text: "x".repeat(99_000) };
@@ -55,7 +58,7 @@ export async function besideHostile(minutes: number): Promise<Figures> {
   await using scene = await openScene();
   await using service = await start(
     { DATABASE_URL: scene.cluster.url, HOST: "127.0.0.1", LOG_LEVEL: "error" },
-    () => ["run", "--no-prompt", "--allow-all", "main.ts", "start"],
+    () => ["run", V8_FLAGS, "--no-prompt", "--allow-all", "main.ts", "start"],
   );
   const app: Pick<App, "send" | "sql" | "organization"> = {
     sql: scene.app.sql,
