@@ -134,7 +134,7 @@ const PARAMETERS = {
     v.optional(Term, ""),
   ),
   q: described(
-    "Words in the title, subtitle, product code or ISBNs, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Words are those of `search`. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
+    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Words are those of `search`. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
     v.optional(Term, ""),
   ),
   include: Include,

@@ -1007,7 +1007,7 @@ export const ARRAYS = {
       product_identifiers: about(
         "The numbers that identify the other product.",
         required(values(PRODUCT_IDENTIFIER, {
-          type: "RelatedProductIdentifier",
+          type: "ProductIdentifier",
           rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED],
           distinct: [PRODUCT_ID_TYPE],
           stored: withBareIsbn,

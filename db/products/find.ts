@@ -19,8 +19,15 @@ import {
 
 /** The conditions that a text of product `p` contains the word. An index serves each. */
 function textsContain(word: string): Statement[] {
-  const subtitle = sql`search_key(p.subtitle) like ${patternOf(word)}`;
-  return [contains(word), sql`(p.subtitle is not null and ${subtitle})`];
+  const pattern = patternOf(word);
+  const subtitle = sql`search_key(p.subtitle) like ${pattern}`;
+  const identifiers =
+    sql`search_key(identifier_values(p.product_identifiers)) like ${pattern}`;
+  return [
+    contains(word),
+    sql`(p.subtitle is not null and ${subtitle})`,
+    sql`(p.product_identifiers is not null and ${identifiers})`,
+  ];
 }
 
 /** A reference from products to the records of a table. */

@@ -23,7 +23,14 @@ Deno.test("GET /products?q=", async (t) => {
       isbn13: "9780306406157",
       isbn10: "0306406152",
     });
-    await org.create({ title: "Two", ...await by(app, rowling, márquez) });
+    await org.create({
+      title: "Two",
+      ...await by(app, rowling, márquez),
+      product_identifiers: [
+        { product_id_type: "06", id_value: "10.1000/Émma.2" },
+        { product_id_type: "01", id_type_name: "SKU", id_value: "HP 7" },
+      ],
+    });
     await org.create({ title: "Three", ...within(theme, series) });
     const { product } = await org.create({
       title: "Four",
@@ -39,6 +46,9 @@ Deno.test("GET /products?q=", async (t) => {
       "rowling": ["Two"],
       "MARQUEZ rowling": ["Two"],
       "márquez two": ["Two"],
+      "10.1000/emma": ["Two"],
+      "hp rowling": ["Two"],
+      "sku": [],
       "k.": ["Two"],
       '"garcia marquez"': ["Two"],
       '"marquez garcia"': [],
