@@ -180,6 +180,9 @@ function queries(org: Organization, product: any): string[] {
     "search=978-0",
     "search=emma 978-0-306",
     "search=a%1fb",
+    "q=emma austen 978-0",
+    "q=e",
+    "q=emma&sort=title",
     "include=product_territories,product_sales_rights",
     "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
   ];
