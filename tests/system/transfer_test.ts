@@ -344,6 +344,27 @@ Deno.test("Export and import", async (t) => {
     assertEquals(report, "2: The line is not UTF-8");
   });
 
+  await t.step("refuse a product over 4 MiB, and no smaller one", async () => {
+    const database = target(uuidv7());
+    await imported(database, original);
+    const text = "x".repeat(100_000);
+    const [tooLarge, large] = [42, 41].map((texts) =>
+      changed((product) => {
+        product.collateral = Array.from({ length: texts }, (_, position) => ({
+          id: crypto.randomUUID(),
+          position,
+          collateral_type: "text_content",
+          text,
+        }));
+      })
+    );
+
+    assertEquals(await imported(database, withHeader(tooLarge!)), [
+      "2: The product would be larger than 4 MiB",
+    ]);
+    assertEquals(await imported(database, withHeader(large!)), []);
+  });
+
   await t.step("accept a line of an earlier release", async () => {
     const database = target(uuidv7());
     await imported(database, original);
