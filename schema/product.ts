@@ -1006,7 +1006,7 @@ export const ARRAYS = {
       ),
       product_identifiers: about(
         "The numbers that identify the other product.",
-        required(values(PRODUCT_IDENTIFIER, {
+        required(values({ ...PRODUCT_IDENTIFIER }, {
           type: "RelatedProductIdentifier",
           rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED],
           distinct: [PRODUCT_ID_TYPE],
