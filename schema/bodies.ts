@@ -150,9 +150,8 @@ export const entriesOf = remembered((
     const { item, max, isDistinct } = field;
     return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
-  const { fields, rules, distinct = [], stored } = field;
-  const valid = ruled(entryOf(fields), rules);
-  return array(stored ? v.pipe(valid, v.transform(stored)) : valid, {
+  const { distinct = [] } = field;
+  return array(valueOfArray(field), {
     min,
     distinct: distinct.map(({ field, keyOf }) => ({
       field,
@@ -160,6 +159,14 @@ export const entriesOf = remembered((
     })),
   });
 });
+
+/** An entry of an array of values. */
+export const valueOfArray = remembered(
+  ({ fields, rules, stored }: Values): Schema => {
+    const valid = ruled(entryOf(fields), rules);
+    return stored ? v.pipe(valid, v.transform(stored)) : valid;
+  },
+);
 
 /** Equal single values. */
 const SAME: Identity = {

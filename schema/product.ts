@@ -1006,8 +1006,8 @@ export const ARRAYS = {
       ),
       product_identifiers: about(
         "The numbers that identify the other product.",
-        required(values(PRODUCT_IDENTIFIER, {
-          type: "ProductIdentifier",
+        required(values({ ...PRODUCT_IDENTIFIER }, {
+          type: "RelatedProductIdentifier",
           rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED],
           distinct: [PRODUCT_ID_TYPE],
           stored: withBareIsbn,

@@ -151,7 +151,9 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
     if (!("fields" in field)) continue;
     const { type } = field;
     if (type && field.kind !== "rows") {
-      schemas[`${type}Body`] = bodies.entryOf(field.fields);
+      schemas[`${type}Body`] = field.kind === "values"
+        ? bodies.valueOfArray(field)
+        : bodies.entryOf(field.fields);
       schemas[type] = responses.objectOf(field.fields);
     } else if (type && field.kind === "rows") {
       if (field.put === "patch") {

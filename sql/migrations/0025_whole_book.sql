@@ -102,7 +102,7 @@ alter table supply_prices
 
 -- Whether EDItEUR advises against the code. It is accepted all the same.
 alter table onix_codes
-  add column deprecated boolean not null default false;
+  add column if not exists deprecated boolean not null default false;
 
 -- The stored JSON lacks all this. Reads store it again.
 truncate product_documents;
