@@ -67,6 +67,13 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
+/** Valid entries of an array at a path of its own as a body, without what only responses have. */
+export function sentBack(array: Rows, entries: readonly Entry[]): Entry[] {
+  return v.parse(pathBodyOf(array), entries);
+}
+
+const pathBodyOf = remembered(pathBody);
+
 /** The schema of an object that writes these fields. The others are ignored. */
 function bodyOf(
   described: Fields,

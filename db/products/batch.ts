@@ -22,13 +22,12 @@ import {
 import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change } from "./change.ts";
 import {
-  currentProducts,
   fullProduct,
   notFound,
   productId,
   type ProductJson,
+  readCurrent,
   readTags,
-  sizesOf,
   storeWritten,
 } from "./documents.ts";
 import {
@@ -38,6 +37,7 @@ import {
   isViolation,
   TOO_LARGE,
 } from "./errors.ts";
+import { lockKeys, type ProductKey } from "./keys.ts";
 import { MAX_BYTES } from "./pages.ts";
 import { changedFields } from "./upsert.ts";
 import { writeProducts } from "./write.ts";
@@ -67,10 +67,7 @@ export type Operation =
   };
 
 /** The field and value that an upsert matches. */
-interface Key {
-  match: Match;
-  value: string;
-}
+type Key = ProductKey<Match>;
 
 /** An operation and its index in the batch. */
 interface Item {
@@ -238,20 +235,6 @@ function writtenKeys(operation: Operation): Key[] {
   });
 }
 
-/** Serializes upserts with the same key until COMMIT. The locks are sorted to prevent deadlocks. */
-function lockKeys(keys: readonly Key[]): Statement {
-  return sql`
-    select pg_advisory_xact_lock(l.lock)
-    from (
-      select distinct hashtextextended(
-        ${organization}::uuid || ' ' || k.match || ' ' || k.value, 1
-      ) as lock
-      from jsonb_to_recordset(${json(keys)}) k (match text, value text)
-      order by lock
-    ) l
-  `;
-}
-
 /**
  * Locks the products with these ids and keys, and returns their values after the lock. It
  * is not prepared: a plan cached while the table was small would scan it when it is large.
@@ -402,9 +385,6 @@ async function checkPreconditions(
   });
 }
 
-/** The most that the products read at once may take, in bytes. */
-const READ_BYTES = 8 * 2 ** 20;
-
 /** The writes that change something. An upsert that changes nothing gets its result. */
 async function withChanges(
   tx: Transaction,
@@ -417,38 +397,16 @@ async function withChanges(
   );
   const changing = writes.filter(({ isWhole }) => !isWhole);
   if (upserts.size === 0) return changing;
-  const [sizes] = await tx.send(sizesOf([...upserts.keys()]));
-  for (const ids of groupsOf(sizes)) {
-    const [products] = await tx.send(currentProducts(ids));
-    for (const { id, product } of products) {
-      const write = upserts.get(id)!;
-      const body = changedFields(product, write.body);
-      if (Object.keys(body).length > 0) changing.push({ ...write, body });
-      else {
-        const data = isMinimal ? JSON.stringify({ id }) : product;
-        results.succeed(write.index, 200, data);
-      }
+  for await (const { id, product } of readCurrent(tx, [...upserts.keys()])) {
+    const write = upserts.get(id)!;
+    const body = changedFields(product, write.body);
+    if (Object.keys(body).length > 0) changing.push({ ...write, body });
+    else {
+      const data = isMinimal ? JSON.stringify({ id }) : product;
+      results.succeed(write.index, 200, data);
     }
   }
   return changing;
-}
-
-/** Divides products into groups that are read together. */
-function groupsOf(
-  sizes: readonly { id: string; bytes: number | null }[],
-): string[][] {
-  const groups: string[][] = [];
-  let left = 0;
-  for (const { id, bytes } of sizes) {
-    const size = bytes ?? READ_BYTES / 16;
-    if (size > left) {
-      groups.push([]);
-      left = READ_BYTES;
-    }
-    groups.at(-1)!.push(id);
-    left -= size;
-  }
-  return groups;
 }
 
 const SAVEPOINT = sql`savepoint writes`;

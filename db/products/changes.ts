@@ -23,20 +23,45 @@ import {
 /** The lifetime of a cursor, in days. */
 const RETENTION_DAYS = 30;
 
-/** A page of changes as a JSON array. */
-export interface Changes {
-  changes: string;
-  /** The cursor of the next page. */
-  cursor: Cursor;
-  /** Whether the next page already has changes. */
+/** A page of changes. */
+export interface Page {
+  /** The version and id of its last change, or null for an empty page. */
+  version: string | null;
+  id: string | null;
+  /** Whether more changes follow the page. */
   more: boolean;
 }
 
-/** Returns the next changes of the organization. Throws `CURSOR_EXPIRED` if the client must start over. */
+/** Returns the next changes as a JSON array. Throws as `readChanges` does. */
 export async function listChanges(
   database: Queries,
   { after, limit, include }: ChangesQuery,
-): Promise<Changes> {
+) {
+  return await readChanges(database, after, ({ from, safe }) => {
+    const range = { from, limit, include, safe };
+    return readProducts(
+      database,
+      pageOf(range, storedSummary),
+      () => pageOf(range, currentSummary),
+    );
+  });
+}
+
+/** The changes that a page may list: those after `from` and below version `safe`. */
+export interface Range {
+  from: Cursor;
+  safe: string;
+}
+
+/**
+ * Reads the page after a cursor, and returns it with the cursor of the next page. Throws
+ * `CURSOR_EXPIRED` if the client must start over.
+ */
+export async function readChanges<P extends Page>(
+  database: Queries,
+  after: Cursor | undefined,
+  read: (range: Range) => Promise<P>,
+): Promise<P & { cursor: Cursor }> {
   const [horizon] = await database.lookUp(HORIZON);
   if (!horizon!.is_origin) {
     throw unavailable(
@@ -45,15 +70,10 @@ export async function listChanges(
   }
   const from = after ?? await firstCursor(database, horizon!);
   checkCursor(from, horizon!);
-  const range = { from, limit, include, safe: horizon!.safe };
-  const { changes, version, id, more } = await readProducts(
-    database,
-    pageOf(range, storedSummary),
-    () => pageOf(range, currentSummary),
-  );
+  const page = await read({ from, safe: horizon!.safe });
+  const { version, id, more } = page;
   return {
-    changes,
-    more,
+    ...page,
     cursor: {
       ...from,
       ...version && id && { version, id },
@@ -159,88 +179,24 @@ function checkCursor(
   );
 }
 
-/** A page of changes: those after `from` and below version `safe`. */
-interface Range extends Pick<ChangesQuery, "limit" | "include"> {
-  from: Cursor;
-  safe: string;
-}
-
-interface ChangesRow extends ProductsRow {
+interface ChangesRow extends ProductsRow, Page {
   changes: string;
-  /** The version and id of the page's last change, or null for an empty page. */
-  version: string | null;
-  id: string | null;
-  /** Whether more changes follow the page. */
-  more: boolean;
 }
 
 /**
- * The assumed size of the arrays of a product without a document, in bytes: a page builds
- * at most sixteen, which takes a second or two if all are of the largest size.
- */
-const UNKNOWN_BYTES = 2 ** 20;
-
-/**
- * A page of changes, with this summary of product `p`. It merges an index range of
- * products with one of deletions. It omits the deletion of a product that exists
- * again: the later transaction may have the lower id. It ends before the product that
- * would exceed `MAX_BYTES`, unless that is the first.
+ * A page of changes, with this summary of product `p`. It omits the deletion of a product
+ * that exists again: the later transaction may have the lower id. It ends before the
+ * product that would exceed `MAX_BYTES`, unless that is the first.
  */
 function pageOf(
-  { from, safe, limit, include }: Range,
+  { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   summary: Statement,
 ): Statement<ChangesRow> {
-  const next = String(limit + 1);
-  // Building the arrays of large products takes seconds. The size of a stored document
-  // is known without reading it.
-  const found = include.size === 0 ? sql`select * from positions` : sql`
-    select c.version, c.id, c.deleted_at, c.place
-    from (
-      select c.*, sum(s.bytes) over (order by c.place) - s.bytes as bytes_before
-      from positions c
-      cross join lateral (
-        select case when c.deleted_at is null
-          then coalesce((
-            select octet_length(d.details)
-            from product_documents d
-            where d.organization_id = ${organization} and d.product_id = c.id
-          ), ${UNKNOWN_BYTES}::int)
-          else 0
-        end as bytes
-      ) s
-    ) c
-    where c.bytes_before < ${MAX_BYTES}
-  `;
+  const found = include.size === 0
+    ? sql`select * from positions`
+    : smallPositions(documentSize);
   return sql`
-    with positions as materialized (
-      select
-        changed.version, changed.id, changed.deleted_at,
-        row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
-      from (
-        (
-          select p.change_version as version, p.id, null::timestamptz as deleted_at
-          from products p
-          where p.organization_id = ${organization}
-            and (p.change_version, p.id) > (${from.version}::bigint, ${from.id}::uuid)
-            and p.change_version < ${safe}::bigint
-          order by p.change_version, p.id
-          limit ${next}
-        )
-        union all
-        (
-          select x.change_version, x.product_id, x.deleted_at
-          from product_deletions x
-          where x.organization_id = ${organization}
-            and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-            and x.change_version > ${from.start}::bigint
-            and x.change_version < ${safe}::bigint
-          order by x.change_version, x.product_id
-          limit ${next}
-        )
-      ) changed
-      order by changed.version, changed.id, changed.deleted_at nulls first
-      limit ${next}
-    ),
+    with positions as materialized (${positionsOf(range, limit)}),
     entries as (
       select
         c.place, c.version, c.id,
@@ -285,5 +241,73 @@ function pageOf(
       bool_and(e.names_version is not null) as is_storable
     from entries e
     where coalesce(e.bytes_before, 0) < ${MAX_BYTES}
+  `;
+}
+
+/**
+ * The assumed size of the arrays of a product without a document, in bytes: a page builds
+ * at most sixteen, which takes a second or two if all are of the largest size.
+ */
+const UNKNOWN_BYTES = 2 ** 20;
+
+/** The size of the arrays of product `c`, which is known without reading its document. */
+export const documentSize = sql`coalesce(
+  (
+    select octet_length(d.details)
+    from product_documents d
+    where d.organization_id = ${organization} and d.product_id = c.id
+  ),
+  ${UNKNOWN_BYTES}::int
+)`;
+
+/** The positions up to the product that would exceed `MAX_BYTES`, with this size of product `c`. */
+export function smallPositions(size: Statement): Statement {
+  return sql`
+    select c.version, c.id, c.deleted_at, c.place
+    from (
+      select c.*, sum(s.bytes) over (order by c.place) - s.bytes as bytes_before
+      from positions c
+      cross join lateral (
+        select case when c.deleted_at is null then ${size} else 0 end as bytes
+      ) s
+    ) c
+    where c.bytes_before < ${MAX_BYTES}
+  `;
+}
+
+/**
+ * The places of the next changes, one more than `limit`. It merges an index range of
+ * products with one of deletions.
+ */
+export function positionsOf({ from, safe }: Range, limit: number): Statement {
+  const next = String(limit + 1);
+  return sql`
+    select
+      changed.version, changed.id, changed.deleted_at,
+      row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
+    from (
+      (
+        select p.change_version as version, p.id, null::timestamptz as deleted_at
+        from products p
+        where p.organization_id = ${organization}
+          and (p.change_version, p.id) > (${from.version}::bigint, ${from.id}::uuid)
+          and p.change_version < ${safe}::bigint
+        order by p.change_version, p.id
+        limit ${next}
+      )
+      union all
+      (
+        select x.change_version, x.product_id, x.deleted_at
+        from product_deletions x
+        where x.organization_id = ${organization}
+          and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+          and x.change_version > ${from.start}::bigint
+          and x.change_version < ${safe}::bigint
+        order by x.change_version, x.product_id
+        limit ${next}
+      )
+    ) changed
+    order by changed.version, changed.id, changed.deleted_at nulls first
+    limit ${next}
   `;
 }

@@ -78,6 +78,12 @@ const onConflict = sql`
 
 const builtProduct = sql`'{' || b.summary || ',' || b.details || '}'`;
 
+/** The full product, from document `d` or the tables. */
+export const currentProduct = sql`coalesce(
+  ${fullProduct},
+  (select ${builtProduct} from (select ${builtDocument}) b)
+)`;
+
 /** Returns the full product, with its entity tag if that is stored. Throws `NOT_FOUND`. */
 export async function getProduct(
   database: Queries,
@@ -179,12 +185,7 @@ export function currentProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
-    select
-      p.id,
-      coalesce(
-        ${fullProduct},
-        (select ${builtProduct} from (select ${builtDocument}) b)
-      ) as product
+    select p.id, ${currentProduct} as product
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
@@ -192,8 +193,42 @@ export function currentProducts(
   `;
 }
 
+/** The most that the products read at once may take, in bytes. */
+const READ_BYTES = 8 * 2 ** 20;
+
+/** The products, as `currentProducts` selects them, read in groups that bound the memory. */
+export async function* readCurrent(
+  tx: Transaction,
+  ids: readonly string[],
+): AsyncGenerator<ProductJson> {
+  if (ids.length === 0) return;
+  const [sizes] = await tx.send(sizesOf(ids));
+  for (const group of groupsOf(sizes)) {
+    const [products] = await tx.send(currentProducts(group));
+    yield* products;
+  }
+}
+
+/** Divides products into groups that are read together. */
+function groupsOf(
+  sizes: readonly { id: string; bytes: number | null }[],
+): string[][] {
+  const groups: string[][] = [];
+  let left = 0;
+  for (const { id, bytes } of sizes) {
+    const size = bytes ?? READ_BYTES / 16;
+    if (size > left) {
+      groups.push([]);
+      left = READ_BYTES;
+    }
+    groups.at(-1)!.push(id);
+    left -= size;
+  }
+  return groups;
+}
+
 /** The size of each of these products in bytes, or null without a valid document. */
-export function sizesOf(
+function sizesOf(
   ids: readonly string[],
 ): Statement<{ id: string; bytes: number | null }> {
   return sql`

@@ -1,0 +1,140 @@
+import {
+  type Book,
+  type Differences,
+  type Outgoing,
+  writeRecord,
+} from "../../schema/onix/outgoing.ts";
+import type { Release } from "../../schema/onix/releases.ts";
+import { fromStored } from "../../schema/onix/write.ts";
+import { parseExact } from "../../schema/numbers.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { etagOf } from "../entity_tag.ts";
+import {
+  buildProduct,
+  fullProduct,
+  notFound,
+  storeProducts,
+  validDocument,
+} from "../products/documents.ts";
+import { jsonArray, selectRecord } from "../products/json.ts";
+
+/*
+ * What the record of a product is written from: the product, its contributors, and the
+ * record last received.
+ */
+
+/** What is stored beside the JSON of a product. */
+export interface BesideProduct {
+  organization: string;
+  /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
+  contributors: string;
+  /** The reference that the product is bound to. Null without a record. */
+  reference: string | null;
+  record: string | null;
+  digest: string | null;
+  differences: Differences | null;
+}
+
+/** The contributors with these ids as a JSON array. `ids` is a subselect or an array. */
+export function contributorsJson(isOfThem: Statement): Statement {
+  return sql`${
+    jsonArray(sql`
+      select ${selectRecord("contributors")}
+      from contributors r
+      where r.organization_id = ${organization} and r.id ${isOfThem}
+      order by r.id
+    `)
+  }::text`;
+}
+
+const ofProduct = contributorsJson(sql`in (
+  select x.contributor_id
+  from product_contributors x
+  where x.organization_id = ${organization} and x.product_id = p.id
+)`);
+
+/** The columns of `BesideProduct` but the reference, for product `p` of organization `o` with record `n`. */
+export const besideProduct = sql`
+  o.name as organization,
+  ${ofProduct} as contributors,
+  n.record,
+  n.digest,
+  n.differences
+`;
+
+/** Joins the record `n`, or nulls, to product `p`. The limit forces a look-up by primary key. */
+export const receivedRecord = sql`
+  left join lateral (
+    select n.record_reference, n.record, n.digest, n.differences
+    from onix_records n
+    where n.organization_id = ${organization} and n.product_id = p.id
+    limit 1
+  ) n on true
+`;
+
+/** A product, and what its record is written from. */
+export interface Source extends BesideProduct {
+  /** The full product as JSON text. */
+  product: string;
+}
+
+/**
+ * What the record of a product is written from, and the entity tag of that. Throws
+ * `NOT_FOUND`.
+ */
+export async function getSource(
+  database: Queries,
+  id: string,
+): Promise<{ source: Source; etag: string }> {
+  const [stored] = await database.lookUp(
+    sql<BesideProduct & { product: string | null; etag: string | null }>`
+      select ${fullProduct} as product, d.etag, n.record_reference as reference, ${besideProduct}
+      from products p
+      join organizations o on o.id = ${organization}
+      ${validDocument}
+      ${receivedRecord}
+      where p.organization_id = ${organization} and p.id = ${id}
+    `,
+  );
+  if (!stored) throw notFound(id);
+  const product = stored.product ?? await build(database, id);
+  const { organization: name, contributors, reference, digest } = stored;
+  const tag = stored.etag ?? etagOf(product);
+  return {
+    source: { ...stored, product },
+    etag: etagOf([tag, contributors, name, reference, digest].join("\n")),
+  };
+}
+
+async function build(database: Queries, id: string): Promise<string> {
+  const [built] = await database.lookUp(buildProduct(id));
+  if (!built) throw notFound(id);
+  if (built.is_storable) database.inBackground(...storeProducts([id]));
+  return built.product;
+}
+
+/** The book of a source, whose product was parsed from its text. */
+export function bookOf({ product, contributors, ...rest }: Source): Book {
+  return {
+    product: parseExact(product) as Record<string, unknown>,
+    contributors: byId(contributors),
+    organization: rest.organization,
+    reference: rest.reference,
+  };
+}
+
+/** The records of a JSON array, by id. */
+export function byId(records: string): Book["contributors"] {
+  const all = JSON.parse(records) as Record<string, unknown>[];
+  return Object.fromEntries(all.map((record) => [record.id, record]));
+}
+
+/** The record of a product as it goes out. */
+export function recordOf(source: Source, release: Release): Outgoing {
+  const { record, differences } = source;
+  const received = record === null
+    ? null
+    : { record: fromStored(record), differences };
+  return writeRecord(bookOf(source), received, release);
+}
