@@ -1,5 +1,14 @@
 import * as v from "valibot";
-import type { Field, Fields, Rows, Rule, Values } from "./fields.ts";
+import {
+  explained,
+  type Field,
+  type Fields,
+  meaningOf,
+  meaningOfLabel,
+  type Rows,
+  type Rule,
+  type Values,
+} from "./fields.ts";
 import {
   at,
   chosen,
@@ -76,17 +85,18 @@ const pathBodyOf = remembered(pathBody);
 
 /** The schema of an object that writes these fields. The others are ignored. */
 function bodyOf(
-  described: Fields,
+  fields: Fields,
   form: Form,
   before: v.ObjectEntries = {},
 ): Schema {
   const written: v.ObjectEntries = { ...before };
-  const ignored: string[] = [];
-  for (const [name, field] of Object.entries(described)) {
+  const ignored: Record<string, string | undefined> = {};
+  for (const [name, field] of Object.entries(fields)) {
     const schema = valueOf(field, form);
-    if (schema) written[name] = schema;
-    else ignored.push(name);
-    if (field.kind === "column" && field.labels) ignored.push(`${name}_label`);
+    const { body, labels } = field.kind === "column" ? field : {};
+    if (schema) written[name] = explained(name, field, schema, body);
+    else ignored[name] = meaningOf(name, field);
+    if (labels) ignored[`${name}_label`] = meaningOfLabel(name, labels);
   }
   return closedObject(written, ignored) as Schema;
 }

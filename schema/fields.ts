@@ -191,7 +191,8 @@ export const isTrue = column(
 
 /** A code of an ONIX list. */
 export function codeOf(list: OnixList): Column {
-  return column(code(list), v.string());
+  const codes = code(list);
+  return column(codes, described(v.getDescription(codes)!, v.string()));
 }
 
 /** A code of an ONIX list, which responses show with its label. */
@@ -201,20 +202,20 @@ export function labelled(list: OnixList): Column {
 
 /** Codes of an ONIX list in an array column, empty by default. */
 export function codesOf(onixList: OnixList): Column {
-  return column(list(code(onixList)), v.array(v.string()), {
-    fallback: [],
-    format: "array",
-  });
+  const codes = `Codes of ONIX List ${onixList}.`;
+  return column(
+    described(codes, list(code(onixList))),
+    described(codes, v.array(v.string())),
+    { fallback: [], format: "array" },
+  );
 }
 
 /** The id of a record. */
 export function refers(
   table: string,
   rest: Omit<Reference, "table"> = {},
-  description?: string,
 ): Column {
-  const id = description ? described(description, Uuid) : Uuid;
-  return { ...column(id), refers: { table, ...rest } };
+  return { ...column(Uuid), refers: { table, ...rest } };
 }
 
 /** A column of the record that a reference names. */
@@ -266,6 +267,46 @@ export function about<F extends Field>(
     ...field,
     about: element === undefined ? { sentence } : { sentence, element },
   };
+}
+
+/** The ONIX element of a field, if it has one. */
+export function elementOf(name: string, { about }: Field): string | null {
+  return about?.element === undefined ? pascal(name) : about.element;
+}
+
+/** What a field means, in three parts: its sentence, the description of its values, its ONIX element. */
+export function meaningOf(
+  name: string,
+  field: Field,
+  values?: v.GenericSchema,
+): string | undefined {
+  if (!field.about) return;
+  const element = elementOf(name, field);
+  return [
+    field.about.sentence,
+    values && v.getDescription(values),
+    element && `ONIX: \`${element}\`.`,
+  ].filter(Boolean).join(" ");
+}
+
+/** The schema of a field with its meaning. */
+export function explained<const S extends v.GenericSchema>(
+  name: string,
+  field: Field,
+  schema: S,
+  values?: v.GenericSchema,
+): S {
+  const meaning = meaningOf(name, field, values);
+  return meaning ? described(meaning, schema) as unknown as S : schema;
+}
+
+/** What the label of a code means. The label is beside the code, as `<name>_label`. */
+export function meaningOfLabel(name: string, list: OnixList): string {
+  return `The label of \`${name}\` in ONIX List ${list}.`;
+}
+
+function pascal(name: string): string {
+  return name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 }
 
 /** The columns of a row with these fields, including those of its groups. */

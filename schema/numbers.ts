@@ -105,8 +105,8 @@ function decimal(maximum: number, description: string, message: string) {
         { type: "number", minimum: 0, maximum },
         { type: "string", pattern: form.source },
       ],
-      description,
     }),
+    v.description(description),
     v.transform((value) =>
       typeof value === "number" ? value : JSON.rawJSON(shortest(value))
     ),

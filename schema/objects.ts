@@ -22,14 +22,14 @@ export function object<const E extends v.ObjectEntries>(entries: E) {
 
 /**
  * An object with only these fields. Unknown fields are errors. The fields in
- * `ignored` occur only in responses. Bodies may contain them, and they are dropped, so
- * that clients can send a response back.
+ * `ignored`, with their descriptions, occur only in responses. Bodies may contain them,
+ * and they are dropped, so that clients can send a response back.
  */
 export function closedObject<const E extends v.ObjectEntries>(
   entries: E,
-  ignored: readonly string[] = [],
+  ignored: Readonly<Record<string, string | undefined>> = {},
 ) {
-  const known = new Set([...Object.keys(entries), ...ignored]);
+  const known = new Set([...Object.keys(entries), ...Object.keys(ignored)]);
   return v.intersect([
     object(entries),
     v.pipe(
@@ -45,7 +45,10 @@ export function closedObject<const E extends v.ObjectEntries>(
       v.transform(() => ({})),
       v.metadata({
         properties: Object.fromEntries(
-          ignored.map((name) => [name, { readOnly: true }]),
+          Object.entries(ignored).map(([name, description]) => [
+            name,
+            { readOnly: true, description },
+          ]),
         ),
         additionalProperties: false,
       }),

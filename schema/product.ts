@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import {
+  about,
   amount,
   assigned,
   codeOf,
@@ -57,97 +58,220 @@ export const PRODUCT_TYPES = [
 
 const Isbn = described("Without hyphens and spaces.", v.string());
 
+const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
+
 /** The columns of `products` and the fields beside them, in the order of responses. */
 export const SCALARS = {
-  id: assigned(Uuid),
-  organization_id: assigned(Uuid),
-  product_code: assigned(v.pipe(
-    v.string(),
-    v.metadata({
-      description: "Assigned by the service, unique in the organization.",
-      examples: ["P-0DYSSEY1"],
+  id: about("The id of the product.", assigned(Uuid), null),
+  organization_id: about(
+    "The id of the organization that owns the product.",
+    assigned(Uuid),
+    null,
+  ),
+  product_code: about(
+    "The code of the product, unique in the organization. The service assigns it.",
+    assigned(Code),
+    null,
+  ),
+  created_at: about("The time at which the product was created.", time, null),
+  updated_at: about(
+    "The time of the last change of the product.",
+    time,
+    null,
+  ),
+  title: about(
+    "The title, without the subtitle.",
+    required(column(heading(500))),
+    "TitleText",
+  ),
+  subtitle: about("The subtitle.", column(text())),
+  isbn13: about(
+    "The ISBN-13 of the product.",
+    column(Isbn13, Isbn),
+    "ProductIdentifier",
+  ),
+  isbn10: about(
+    "The ISBN-10 of the product.",
+    column(Isbn10, Isbn),
+    "ProductIdentifier",
+  ),
+  page_count: about(
+    "The number of pages.",
+    column(PositiveInteger),
+    "ExtentValue",
+  ),
+  publication_date: about(
+    "The day on which the product is published.",
+    day,
+    "PublishingDate",
+  ),
+  format_id: about(
+    "The id of the format, such as that of the paperbacks.",
+    refers("formats", {
+      filter: "Products in one of these formats.",
+      isCounted: true,
     }),
-  )),
-  created_at: time,
-  updated_at: time,
-  title: required(column(heading(500))),
-  subtitle: column(text()),
-  isbn13: column(Isbn13, Isbn),
-  isbn10: column(Isbn10, Isbn),
-  page_count: column(PositiveInteger),
-  publication_date: day,
-  format_id: refers("formats", {
-    filter: "Products in one of these formats.",
-    isCounted: true,
-  }),
-  title_id: refers("titles", {
-    constraint: "products_parent_title",
-    filter: "Products of one of these parent titles.",
-  }),
-  publishing_status_id: refers("publishing_statuses", {
-    filter: "Products with one of these publishing statuses.",
-    isCounted: true,
-  }),
-  product_availability_id: refers("product_availabilities", {
-    constraint: "products_availability",
-    filter: "Products with one of these availabilities.",
-    isCounted: true,
-  }),
-  lifecycle_status_id: refers("lifecycle_statuses", {
-    filter: "Products with one of these lifecycle statuses.",
-    isCounted: true,
-  }),
-  license_id: refers("licenses", {
-    filter: "Products under one of these licenses.",
-  }),
-  season_id: refers("seasons", {
-    filter: "Products of one of these seasons.",
-  }),
-  publisher_id: refers("publishers", {
-    filter: "Products of one of these publishers.",
-  }),
-  division_id: refers("divisions", {
-    filter: "Products of one of these divisions.",
-  }),
-  imprint_id: refers("imprints", {
-    filter: "Products of one of these imprints.",
-  }),
-  series_id: refers("collections", {
-    filter: "Products of one of these series.",
-    isSeries: true,
-  }, "One of the product's collections."),
-  product_form_id: refers(
-    "product_forms",
-    {
+    null,
+  ),
+  title_id: about(
+    "The id of the parent title, which all editions of a book share.",
+    refers("titles", {
+      constraint: "products_parent_title",
+      filter: "Products of one of these parent titles.",
+    }),
+    null,
+  ),
+  publishing_status_id: about(
+    "The id of the publishing status, from `/publishing-statuses`.",
+    refers("publishing_statuses", {
+      filter: "Products with one of these publishing statuses.",
+      isCounted: true,
+    }),
+    "PublishingStatus",
+  ),
+  product_availability_id: about(
+    "The id of the availability, from `/product-availabilities`.",
+    refers("product_availabilities", {
+      constraint: "products_availability",
+      filter: "Products with one of these availabilities.",
+      isCounted: true,
+    }),
+    "ProductAvailability",
+  ),
+  lifecycle_status_id: about(
+    "The id of the stage in the publishing house, from `/lifecycle-statuses`.",
+    refers("lifecycle_statuses", {
+      filter: "Products with one of these lifecycle statuses.",
+      isCounted: true,
+    }),
+    null,
+  ),
+  license_id: about(
+    "The id of the license under which the product is published.",
+    refers("licenses", { filter: "Products under one of these licenses." }),
+    null,
+  ),
+  season_id: about(
+    "The id of the season in which the product is announced.",
+    refers("seasons", { filter: "Products of one of these seasons." }),
+    null,
+  ),
+  publisher_id: about(
+    "The id of the publisher.",
+    refers("publishers", { filter: "Products of one of these publishers." }),
+    "Publisher",
+  ),
+  division_id: about(
+    "The id of the division of the publishing house.",
+    refers("divisions", { filter: "Products of one of these divisions." }),
+    null,
+  ),
+  imprint_id: about(
+    "The id of the imprint, the brand under which the product is published.",
+    refers("imprints", { filter: "Products of one of these imprints." }),
+    "Imprint",
+  ),
+  series_id: about(
+    "The id of the series. It is one of the product's collections.",
+    refers("collections", {
+      filter: "Products of one of these series.",
+      isSeries: true,
+    }),
+    "Collection",
+  ),
+  product_form_id: about(
+    "The id of the product form, from `/product-forms`. Stored on the product's format and shared by all its products. Without a format it has no effect.",
+    refers("product_forms", {
       constraint: "formats_product_form",
       heldBy: "format_id",
-    },
-    "Stored on the product's format and shared by all its products. Without a format it has no effect.",
+    }),
+    "ProductForm",
   ),
-  product_type: column(oneOf(...PRODUCT_TYPES)),
-  cover_image_url: column(HttpUrl),
-  license_name: shown("license_id", "name", { isAlwaysThere: true }),
-  license_badge_colour: shown("license_id", "badge_colour", {
-    isAlwaysThere: true,
-  }),
-  season_name: shown("season_id", "name"),
-  publisher_name: shown("publisher_id", "name"),
-  division_name: shown("division_id", "name"),
-  imprint_name: shown("imprint_id", "name"),
-  series_name: shown("series_id", "name"),
-  format_name: shown("format_id", "name"),
-  title_name: shown("title_id", "name"),
-  publishing_status_name: shown("publishing_status_id", "name"),
-  publishing_status_code: shown("publishing_status_id", "code"),
-  product_availability_name: shown("product_availability_id", "name"),
-  product_availability_code: shown("product_availability_id", "code"),
-  lifecycle_status_name: shown("lifecycle_status_id", "name"),
-  collections: {
-    kind: "linked",
-    table: "collections",
-    through: "product_collections",
-    reference: "collection_id",
-  },
+  product_type: about(
+    "What the product is to the trade, such as a kit of several products.",
+    column(oneOf(...PRODUCT_TYPES)),
+    null,
+  ),
+  cover_image_url: about(
+    "The address of the image of the front cover.",
+    column(HttpUrl),
+    "ResourceLink",
+  ),
+  license_name: about(
+    "The name of the license.",
+    shown("license_id", "name", { isAlwaysThere: true }),
+    null,
+  ),
+  license_badge_colour: about(
+    "The colour of the badge that marks products under the license.",
+    shown("license_id", "badge_colour", { isAlwaysThere: true }),
+    null,
+  ),
+  season_name: about(
+    "The name of the season.",
+    shown("season_id", "name"),
+    null,
+  ),
+  publisher_name: about(
+    "The name of the publisher.",
+    shown("publisher_id", "name"),
+  ),
+  division_name: about(
+    "The name of the division.",
+    shown("division_id", "name"),
+    null,
+  ),
+  imprint_name: about("The name of the imprint.", shown("imprint_id", "name")),
+  series_name: about(
+    "The name of the series.",
+    shown("series_id", "name"),
+    "TitleText",
+  ),
+  format_name: about(
+    "The name of the format.",
+    shown("format_id", "name"),
+    null,
+  ),
+  title_name: about(
+    "The name of the parent title.",
+    shown("title_id", "name"),
+    null,
+  ),
+  publishing_status_name: about(
+    "The name of the publishing status in ONIX List 64.",
+    shown("publishing_status_id", "name"),
+    null,
+  ),
+  publishing_status_code: about(
+    "The code of the publishing status in ONIX List 64.",
+    shown("publishing_status_id", "code"),
+    "PublishingStatus",
+  ),
+  product_availability_name: about(
+    "The name of the availability in ONIX List 65.",
+    shown("product_availability_id", "name"),
+    null,
+  ),
+  product_availability_code: about(
+    "The code of the availability in ONIX List 65.",
+    shown("product_availability_id", "code"),
+    "ProductAvailability",
+  ),
+  lifecycle_status_name: about(
+    "The name of the stage in the publishing house.",
+    shown("lifecycle_status_id", "name"),
+    null,
+  ),
+  collections: about(
+    "The collections that the product belongs to. Absent if there are none.",
+    {
+      kind: "linked",
+      table: "collections",
+      through: "product_collections",
+      reference: "collection_id",
+    },
+    "Collection",
+  ),
 } satisfies Fields;
 
 const TOO_EARLY = "invalid_date: Expected a date that is not before valid_from";
@@ -182,6 +306,7 @@ const Audiences = v.pipe(
   ),
   v.maxLength(50, "too_many: At most 50 codes"),
   v.array(code(154)),
+  v.description("Codes of ONIX List 154."),
 );
 
 const Year = v.pipe(
@@ -196,50 +321,102 @@ const COLLATERAL = {
   text_content: {
     type: "TextContent",
     fields: {
-      text: required(column(heading(100_000))),
-      text_type: column(code(153)),
-      content_audience: column(Audiences),
-      text_format: column(code(34)),
-      text_author: column(text()),
-      source_title: column(text()),
-      language: column(text()),
+      text: about("The text itself.", required(column(heading(100_000)))),
+      text_type: about(
+        "The kind of text, such as a description or a review.",
+        column(code(153)),
+      ),
+      content_audience: about(
+        "The readers that the text is written for.",
+        column(Audiences),
+      ),
+      text_format: about(
+        "The markup of the text.",
+        column(code(34)),
+        "Text/@textformat",
+      ),
+      text_author: about("The author of the text.", column(text())),
+      source_title: about(
+        "The publication that the text is taken from.",
+        column(text()),
+      ),
+      language: about(
+        "The language of the text.",
+        column(text()),
+        "Text/@language",
+      ),
     },
   },
   cited_content: {
     type: "CitedContent",
     fields: {
-      source_title: required(column(heading())),
-      cited_content_type: column(code(156)),
-      citation_note: column(LongText),
-      resource_link: column(HttpUrl),
-      publication_date: day,
-      content_audience: column(Audiences),
+      source_title: about(
+        "The publication or programme that is cited.",
+        required(column(heading())),
+      ),
+      cited_content_type: about(
+        "The kind of content, such as a review.",
+        column(code(156)),
+      ),
+      citation_note: about(
+        "A note on what is cited, such as its author.",
+        column(LongText),
+      ),
+      resource_link: about("The address of the content.", column(HttpUrl)),
+      publication_date: about(
+        "The day on which the content was published.",
+        day,
+        "ContentDate",
+      ),
+      content_audience: about(
+        "The readers that the citation is meant for.",
+        column(Audiences),
+      ),
     },
   },
   award: {
     type: "Award",
     fields: {
-      prize_name: required(column(heading())),
-      prize_year: column(Year),
-      prize_country: column(code(91)),
-      prize_code: column(code(41)),
-      prize_statement: column(LongText),
-      prize_jury: column(LongText),
+      prize_name: about(
+        "The name of the prize or award.",
+        required(column(heading())),
+      ),
+      prize_year: about("The year of the award.", column(Year)),
+      prize_country: about(
+        "The country in which the prize is given.",
+        column(code(91)),
+      ),
+      prize_code: about(
+        "What the product achieved, such as the shortlist.",
+        column(code(41)),
+      ),
+      prize_statement: about(
+        "The award in words, as they are to be shown.",
+        column(LongText),
+      ),
+      prize_jury: about("The members of the jury.", column(LongText)),
     },
   },
 };
 
 const TERRITORY = {
-  countries_included: codesOf(91),
-  countries_excluded: codesOf(91),
-  regions_included: codesOf(49),
-  regions_excluded: codesOf(49),
+  countries_included: about("The countries that belong to it.", codesOf(91)),
+  countries_excluded: about(
+    "The countries that are taken out of the included regions.",
+    codesOf(91),
+  ),
+  regions_included: about(
+    "The regions that belong to it, such as `WORLD`.",
+    codesOf(49),
+  ),
+  regions_excluded: about(
+    "The regions that are taken out of the included countries or regions.",
+    codesOf(49),
+  ),
 };
 
 /** Where something may be sold: the whole of `Territory`. */
 const territory = group(TERRITORY, { type: "Territory" });
-
-const DAYS = "The number of days from the receipt of an order to its dispatch.";
 
 const Exclusivity = oneOf(
   "exclusive",
@@ -262,149 +439,361 @@ const WORLD: Rule = {
 
 /** The arrays of a product, in the order of responses. */
 export const ARRAYS = {
-  product_prices: rows("product_prices", {
-    currency_code: required(column(code(96))),
-    retail_price: amount,
-    retail_price_inc_tax: amount,
-    list_price: amount,
-    tax_rate: percent,
-    is_default: column(IsDefault, v.boolean(), { fallback: false }),
-    valid_from: day,
-    valid_to: day,
-  }, {
-    put: "patch",
-    naturalKey: ["currency_code", "valid_from"],
-    type: "Price",
-    rule: VALIDITY,
-  }),
-
-  packing_configurations: rows("packing_configurations", {
-    unit_of_measure: required(column(oneOf("inner", "outer", "pallet"))),
-  }, {
-    put: "patch",
-    naturalKey: ["unit_of_measure"],
-    type: "PackingConfiguration",
-  }),
-
-  contributors: rows("product_contributors", {
-    contributor_id: required(refers("contributors", {
-      filter: "Products with one of these contributors.",
-    })),
-    contributor_role_id: required(refers("contributor_roles", {
-      constraint: "product_contributors_role",
-    })),
-    contributor_name: shown("contributor_id", "name"),
-    contributor_role_name: shown("contributor_role_id", "name"),
-    contributor_role_code: shown("contributor_role_id", "code"),
-  }, {
-    put: "link",
-    key: ["contributor_id", "contributor_role_id"],
-    type: "Contributor",
-  }),
-
-  product_collections: rows("product_collections", {
-    collection_id: required(refers("collections", {
-      filter: "Products in one of these collections.",
-    })),
-  }, {
-    put: "link",
-    key: ["collection_id"],
-    type: "ProductCollection",
-    inLists: "none",
-  }),
-
-  custom_fields: rows("custom_field_values", {
-    field_id: required(refers("custom_fields")),
-    field_value: required(column(
-      v.nullable(FieldValue),
-      v.nullable(v.union([v.string(), v.number(), v.boolean()])),
-    )),
-    field_name: shown("field_id", "name"),
-  }, { put: "link", key: ["field_id"], type: "CustomField" }),
-
-  collateral: rows("collateral", {
-    collateral_type: required(column(oneOf(...Object.keys(COLLATERAL)))),
-  }, { put: "replace", naturalKey: ["collateral_type"], types: COLLATERAL }),
-
-  languages: values({
-    language_role: required(codeOf(22)),
-    language_code: required(codeOf(74)),
-    country_code: codeOf(91),
-    script_code: codeOf(121),
-  }, { type: "Language" }),
-
-  product_territories: rows("product_territories", {
-    market_reference: words,
-    exclusivity: column(Exclusivity, Exclusivity, { fallback: "unknown" }),
-    markets: rows("territory_markets", {
-      name: words,
-      territory,
-    }, { put: "tree", type: "Market" }),
-    market_publishing_detail: group({
-      market_publishing_status: labelled(68),
-      market_dates: rows("market_dates", {
-        market_date_role: required(labelled(163)),
-        date: required(day),
-      }, { put: "tree", isIdHidden: true }),
-    }, { type: "MarketPublishingDetail" }),
-    supply_details: rows("supply_details", {
-      supplier: group({
-        supplier_role: labelled(93),
-        supplier_name: words,
-      }),
-      product_availability: labelled(65),
-      supply_dates: rows("supply_dates", {
-        supply_date_role: required(labelled(166)),
-        date: required(day),
-      }, { put: "tree", isIdHidden: true }),
-      order_time: column(
-        described(DAYS, count.body!),
-        described(DAYS, count.response),
+  product_prices: about(
+    "The prices of the product, by currency and period.",
+    rows("product_prices", {
+      currency_code: about(
+        "The currency of the price.",
+        required(column(code(96))),
       ),
-      pack_quantity: count,
-      unpriced_item_type: codeOf(57),
-      prices: rows("supply_prices", {
-        price_type: labelled(58),
-        price_amount: amount,
-        currency_code: codeOf(96),
-        price_status: codeOf(61),
-        minimum_order_quantity: count,
-        valid_from: day,
-        valid_to: day,
-        taxes: rows("supply_price_taxes", {
-          tax_type: codeOf(171),
-          tax_rate_code: codeOf(62),
-          tax_rate_percent: percent,
-          taxable_amount: amount,
-          tax_amount: amount,
-        }, { put: "tree", isIdHidden: true, type: "Tax" }),
-      }, {
-        put: "tree",
-        link: "supply_price_id",
-        type: "SupplyPrice",
-        rule: VALIDITY,
-      }),
-    }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail" }),
-  }, {
-    put: "tree",
-    link: "territory_id",
-    type: "ProductTerritory",
-    path: "territories",
-    inLists: ["market_reference", "exclusivity", "markets"],
-  }),
+      retail_price: about(
+        "The price for readers, without tax.",
+        amount,
+        "PriceAmount",
+      ),
+      retail_price_inc_tax: about(
+        "The price for readers, with tax.",
+        amount,
+        "PriceAmount",
+      ),
+      list_price: about("The price in the publisher's list.", amount, null),
+      tax_rate: about("The rate of the tax.", percent, "TaxRatePercent"),
+      is_default: about(
+        "Whether this is the price to show first.",
+        column(IsDefault, v.boolean(), { fallback: false }),
+        null,
+      ),
+      valid_from: about(
+        "The first day on which the price is valid.",
+        day,
+        "PriceDate",
+      ),
+      valid_to: about(
+        "The last day on which the price is valid.",
+        day,
+        "PriceDate",
+      ),
+    }, {
+      put: "patch",
+      naturalKey: ["currency_code", "valid_from"],
+      type: "Price",
+      rule: VALIDITY,
+    }),
+    "Price",
+  ),
 
-  product_sales_rights: rows("product_sales_rights", {
-    sales_rights_type: required(labelled(46)),
-    for_sale: derived("sales_rights_type", ["01", "02", "07", "08"]),
-    exclusive: derived("sales_rights_type", ["01", "04", "07"], [
-      "02",
-      "05",
-      "08",
-    ]),
-    is_rest_of_world: isTrue,
-    territory: { ...territory, unless: "is_rest_of_world" },
-    publisher_name: words,
-  }, { put: "tree", type: "SalesRights", path: "sales-rights", rule: WORLD }),
+  packing_configurations: about(
+    "The units in which the product is packed.",
+    rows("packing_configurations", {
+      unit_of_measure: about(
+        "The unit: an inner carton, an outer carton or a pallet.",
+        required(column(oneOf("inner", "outer", "pallet"))),
+        null,
+      ),
+    }, {
+      put: "patch",
+      naturalKey: ["unit_of_measure"],
+      type: "PackingConfiguration",
+    }),
+    null,
+  ),
+
+  contributors: about(
+    "The people and organizations that made the book, in the order of the title page.",
+    rows("product_contributors", {
+      contributor_id: about(
+        "The id of the contributor.",
+        required(refers("contributors", {
+          filter: "Products with one of these contributors.",
+        })),
+        null,
+      ),
+      contributor_role_id: about(
+        "The id of the contributor's role, from `/contributor-roles`.",
+        required(refers("contributor_roles", {
+          constraint: "product_contributors_role",
+        })),
+        "ContributorRole",
+      ),
+      contributor_name: about(
+        "The name of the contributor.",
+        shown("contributor_id", "name"),
+        "PersonName",
+      ),
+      contributor_role_name: about(
+        "The name of the role in ONIX List 17.",
+        shown("contributor_role_id", "name"),
+        null,
+      ),
+      contributor_role_code: about(
+        "The code of the role in ONIX List 17.",
+        shown("contributor_role_id", "code"),
+        "ContributorRole",
+      ),
+    }, {
+      put: "link",
+      key: ["contributor_id", "contributor_role_id"],
+      type: "Contributor",
+    }),
+    "Contributor",
+  ),
+
+  product_collections: about(
+    "The links to the collections that the product belongs to.",
+    rows("product_collections", {
+      collection_id: about(
+        "The id of the collection.",
+        required(refers("collections", {
+          filter: "Products in one of these collections.",
+        })),
+        null,
+      ),
+    }, {
+      put: "link",
+      key: ["collection_id"],
+      type: "ProductCollection",
+      inLists: "none",
+    }),
+    "Collection",
+  ),
+
+  custom_fields: about(
+    "The values of the organization's own fields.",
+    rows("custom_field_values", {
+      field_id: about(
+        "The id of the custom field.",
+        required(refers("custom_fields")),
+        null,
+      ),
+      field_value: about(
+        "The value of the field.",
+        required(column(
+          v.nullable(FieldValue),
+          v.nullable(v.union([v.string(), v.number(), v.boolean()])),
+        )),
+        null,
+      ),
+      field_name: about(
+        "The name of the custom field.",
+        shown("field_id", "name"),
+        null,
+      ),
+    }, { put: "link", key: ["field_id"], type: "CustomField" }),
+    null,
+  ),
+
+  collateral: about(
+    "The texts, citations and awards that promote the product.",
+    rows("collateral", {
+      collateral_type: about(
+        "The type of the entry, which decides its other fields.",
+        required(column(oneOf(...Object.keys(COLLATERAL)))),
+        null,
+      ),
+    }, { put: "replace", naturalKey: ["collateral_type"], types: COLLATERAL }),
+    "CollateralDetail",
+  ),
+
+  languages: about(
+    "The languages of the book, such as that of the text and that of the original.",
+    values({
+      language_role: about(
+        "What the language is that of.",
+        required(codeOf(22)),
+      ),
+      language_code: about("The language.", required(codeOf(74))),
+      country_code: about(
+        "The country whose variety of the language it is.",
+        codeOf(91),
+      ),
+      script_code: about("The script that it is written in.", codeOf(121)),
+    }, { type: "Language" }),
+    "Language",
+  ),
+
+  product_territories: about(
+    "The markets of the product, with its availability, suppliers and prices there.",
+    rows("product_territories", {
+      market_reference: about(
+        "A name for the markets that is unique in the product.",
+        words,
+      ),
+      exclusivity: about(
+        "Whether the product is sold in these markets exclusively.",
+        column(Exclusivity, Exclusivity, { fallback: "unknown" }),
+        null,
+      ),
+      markets: about(
+        "The markets that share the supply below.",
+        rows("territory_markets", {
+          name: about("The name of the market.", words, null),
+          territory: about("Where the market is.", territory),
+        }, { put: "tree", type: "Market" }),
+        "Market",
+      ),
+      market_publishing_detail: about(
+        "The publishing status of the product in these markets.",
+        group({
+          market_publishing_status: about(
+            "The publishing status in these markets.",
+            labelled(68),
+          ),
+          market_dates: about(
+            "The dates of the product in these markets.",
+            rows("market_dates", {
+              market_date_role: about(
+                "What happens on the day.",
+                required(labelled(163)),
+              ),
+              date: about("The day.", required(day)),
+            }, { put: "tree", isIdHidden: true }),
+            "MarketDate",
+          ),
+        }, { type: "MarketPublishingDetail" }),
+      ),
+      supply_details: about(
+        "Who supplies the product in these markets, and on which terms.",
+        rows("supply_details", {
+          supplier: about(
+            "The supplier.",
+            group({
+              supplier_role: about(
+                "The supplier's part in the trade.",
+                labelled(93),
+              ),
+              supplier_name: about("The name of the supplier.", words),
+            }),
+          ),
+          product_availability: about(
+            "The availability from this supplier.",
+            labelled(65),
+          ),
+          supply_dates: about(
+            "The dates of the supply.",
+            rows("supply_dates", {
+              supply_date_role: about(
+                "What happens on the day.",
+                required(labelled(166)),
+              ),
+              date: about("The day.", required(day)),
+            }, { put: "tree", isIdHidden: true }),
+            "SupplyDate",
+          ),
+          order_time: about(
+            "The number of days from the receipt of an order to its dispatch.",
+            count,
+          ),
+          pack_quantity: about(
+            "The number of copies in a carton.",
+            count,
+          ),
+          unpriced_item_type: about(
+            "Why the product has no price.",
+            codeOf(57),
+          ),
+          prices: about(
+            "The prices from this supplier.",
+            rows("supply_prices", {
+              price_type: about(
+                "The kind of price, such as a recommended one with tax.",
+                labelled(58),
+              ),
+              price_amount: about("The price.", amount),
+              currency_code: about("The currency of the price.", codeOf(96)),
+              price_status: about(
+                "Whether the price is provisional or firm.",
+                codeOf(61),
+              ),
+              minimum_order_quantity: about(
+                "The number of copies from which the price is valid.",
+                count,
+              ),
+              valid_from: about(
+                "The first day on which the price is valid.",
+                day,
+                "PriceDate",
+              ),
+              valid_to: about(
+                "The last day on which the price is valid.",
+                day,
+                "PriceDate",
+              ),
+              taxes: about(
+                "The taxes in the price.",
+                rows("supply_price_taxes", {
+                  tax_type: about("The kind of tax.", codeOf(171)),
+                  tax_rate_code: about(
+                    "The rate as a code, such as that of the reduced rate.",
+                    codeOf(62),
+                  ),
+                  tax_rate_percent: about("The rate.", percent),
+                  taxable_amount: about(
+                    "The part of the price that the tax applies to.",
+                    amount,
+                  ),
+                  tax_amount: about("The tax itself.", amount),
+                }, { put: "tree", isIdHidden: true, type: "Tax" }),
+                "Tax",
+              ),
+            }, {
+              put: "tree",
+              link: "supply_price_id",
+              type: "SupplyPrice",
+              rule: VALIDITY,
+            }),
+            "Price",
+          ),
+        }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail" }),
+        "SupplyDetail",
+      ),
+    }, {
+      put: "tree",
+      link: "territory_id",
+      type: "ProductTerritory",
+      path: "territories",
+      inLists: ["market_reference", "exclusivity", "markets"],
+    }),
+    "ProductSupply",
+  ),
+
+  product_sales_rights: about(
+    "Where the organization may sell the product, and where it may not.",
+    rows("product_sales_rights", {
+      sales_rights_type: about(
+        "Whether the product is for sale in the territory, and exclusively.",
+        required(labelled(46)),
+      ),
+      for_sale: about(
+        "Whether the type says that the product is for sale.",
+        derived("sales_rights_type", ["01", "02", "07", "08"]),
+        null,
+      ),
+      exclusive: about(
+        "Whether the type says that the rights are exclusive. Null if it does not say.",
+        derived("sales_rights_type", ["01", "04", "07"], ["02", "05", "08"]),
+        null,
+      ),
+      is_rest_of_world: about(
+        "Whether the right covers the rest of the world. It then has no territory.",
+        isTrue,
+        "ROWSalesRightsType",
+      ),
+      territory: about(
+        "Where the right applies. Null for the rest of the world.",
+        { ...territory, unless: "is_rest_of_world" },
+      ),
+      publisher_name: about(
+        "The publisher who has the rights in the territory.",
+        words,
+      ),
+    }, {
+      put: "tree",
+      type: "SalesRights",
+      path: "sales-rights",
+      rule: WORLD,
+    }),
+    "SalesRights",
+  ),
 } satisfies Fields;
 
 /** The name of an array of a product. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import {
+  about,
   assigned,
   column,
   type Fields,
@@ -7,7 +8,7 @@ import {
   required,
   time,
 } from "./fields.ts";
-import { described, heading, text, Uuid } from "./values.ts";
+import { heading, text, Uuid } from "./values.ts";
 
 /*
  * The records that products refer to. A new resource needs a row here and a migration.
@@ -22,23 +23,39 @@ const Colour = v.pipe(
   ),
 );
 
-const id = assigned(Uuid);
+const id = about("The id of the record.", assigned(Uuid), null);
 
 /** The records of an organization, by table. */
 const OWN = {
-  licenses: own("License", { badge_colour: column(Colour, v.string()) }),
-  seasons: own("Season"),
-  publishers: own("Publisher"),
-  divisions: own("Division"),
-  imprints: own("Imprint"),
-  collections: own("Collection", {
-    collection_type: column(text(), v.string()),
+  licenses: own("License", null, {
+    badge_colour: about(
+      "The colour of the badge that marks products under the license, as `#rrggbb`.",
+      column(Colour, v.string()),
+      null,
+    ),
   }),
-  formats: own("Format", { product_form_id: refers("product_forms") }),
-  titles: own("Title"),
-  contributors: own("Contributor"),
-  custom_fields: own("CustomField"),
-  publishing_programs: own("PublishingProgram"),
+  seasons: own("Season", null),
+  publishers: own("Publisher", "PublisherName"),
+  divisions: own("Division", null),
+  imprints: own("Imprint", "ImprintName"),
+  collections: own("Collection", "TitleText", {
+    collection_type: about(
+      "The kind of collection, such as a series.",
+      column(text(), v.string()),
+      null,
+    ),
+  }),
+  formats: own("Format", null, {
+    product_form_id: about(
+      "The id of the product form of all products with the format, from `/product-forms`.",
+      refers("product_forms"),
+      "ProductForm",
+    ),
+  }),
+  titles: own("Title", null),
+  contributors: own("Contributor", "PersonName"),
+  custom_fields: own("CustomField", null),
+  publishing_programs: own("PublishingProgram", null),
 };
 
 /** The code lists that all organizations share, by table. */
@@ -47,24 +64,37 @@ const SHARED = {
   product_availabilities: shared("ProductAvailability"),
   product_forms: shared("ProductForm"),
   contributor_roles: shared("ContributorRole"),
-  lifecycle_statuses: shared("LifecycleStatus"),
+  lifecycle_statuses: shared("LifecycleStatus", null),
 };
 
-function own<const T extends string>(type: T, fields: Fields = {}) {
+/** A type of records with these fields besides the common ones. `element` is that of the name. */
+function own<const T extends string>(
+  type: T,
+  element: string | null,
+  fields: Fields = {},
+) {
   const name = required(column(heading(500), v.string()));
   const all: Fields = {
     id,
-    name,
+    name: about("The name, as products show it.", name, element),
     ...fields,
-    created_at: time,
-    updated_at: time,
+    created_at: about("The time at which the record was created.", time, null),
+    updated_at: about("The time of its last change.", time, null),
   };
   return { type, fields: all };
 }
 
-function shared<const T extends string>(type: T) {
+/** A type of codes. `element` is that of the code. */
+function shared<const T extends string>(
+  type: T,
+  element: string | null = type,
+) {
   const text = assigned(v.string());
-  const all: Fields = { id, code: text, name: text };
+  const all: Fields = {
+    id,
+    code: about("The code, the same in every installation.", text, element),
+    name: about("The name of the code.", text, null),
+  };
   return { type, fields: all };
 }
 
@@ -97,7 +127,8 @@ export function nounOf(table: RecordTable): string {
 }
 
 /** The number of products that refer to a record, in responses to `GET` of one record. */
-export const PRODUCTS = assigned(described(
+export const PRODUCTS = about(
   "The number of products that refer to the record. Only in responses to `GET` of one record. `If-None-Match` notices a change of it, `If-Match` does not.",
-  v.optional(v.pipe(v.number(), v.integer())),
-));
+  assigned(v.optional(v.pipe(v.number(), v.integer()))),
+  null,
+);

@@ -1,8 +1,12 @@
 import * as v from "valibot";
 import {
+  about,
   assigned,
   type Column,
+  explained,
+  type Field,
   type Fields,
+  meaningOfLabel,
   type Rows,
   type Shown,
 } from "./fields.ts";
@@ -10,12 +14,14 @@ import { discriminatorOf } from "./bodies.ts";
 import { remembered } from "./objects.ts";
 import { isShared, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
 import { ARRAYS, LISTED, SCALARS } from "./product.ts";
-import { Uuid } from "./values.ts";
+import { described, Uuid } from "./values.ts";
 
 /*
  * The schemas of products and records in responses. PostgreSQL generates their JSON.
  * These schemas document it for clients, and tests check every response against them.
  */
+
+const ENTRY = "The id of the entry.";
 
 /** A record. */
 export function recordResponse(table: RecordTable) {
@@ -29,40 +35,43 @@ export function recordResponse(table: RecordTable) {
 function entriesOf(fields: Fields): v.ObjectEntries {
   const entries: v.ObjectEntries = {};
   for (const [name, field] of Object.entries(fields)) {
-    switch (field.kind) {
-      case "column":
-        entries[name] = valueOf(field);
-        if (field.labels) entries[`${name}_label`] = v.nullable(v.string());
-        break;
-      case "shown":
-        entries[name] = shownOf(field, fields);
-        break;
-      case "derived":
-        entries[name] = field.isFalseFor
-          ? v.nullable(v.boolean())
-          : v.boolean();
-        break;
-      case "group":
-        entries[name] = field.unless
-          ? v.nullable(objectOf(field.fields))
-          : objectOf(field.fields);
-        break;
-      case "rows":
-        entries[name] = v.array(entryOf(field));
-        break;
-      case "values":
-        entries[name] = v.array(objectOf(field.fields));
-        break;
-      case "linked":
-        entries[name] = v.optional(v.array(
-          linkedRecord(RECORDS[field.table as RecordTable].fields),
-        ));
+    const { response, labels } = field.kind === "column" ? field : {};
+    entries[name] = explained(name, field, valueOf(field, fields), response);
+    if (labels) {
+      entries[`${name}_label`] = described(
+        meaningOfLabel(name, labels),
+        v.nullable(v.string()),
+      );
     }
   }
   return entries;
 }
 
-function valueOf({ response, isRequired, fallback }: Column) {
+/** The value of a field. `fields` has its reference. */
+function valueOf(field: Field, fields: Fields): v.GenericSchema {
+  switch (field.kind) {
+    case "column":
+      return columnOf(field);
+    case "shown":
+      return shownOf(field, fields);
+    case "derived":
+      return field.isFalseFor ? v.nullable(v.boolean()) : v.boolean();
+    case "group":
+      return field.unless
+        ? v.nullable(objectOf(field.fields))
+        : objectOf(field.fields);
+    case "rows":
+      return v.array(entryOf(field));
+    case "values":
+      return v.array(objectOf(field.fields));
+    case "linked":
+      return v.optional(v.array(
+        linkedRecord(RECORDS[field.table as RecordTable].fields),
+      ));
+  }
+}
+
+function columnOf({ response, isRequired, fallback }: Column) {
   return isRequired || fallback !== undefined ? response : v.nullable(response);
 }
 
@@ -73,7 +82,7 @@ function shownOf(
 ): v.GenericSchema {
   const { refers, isRequired } = fields[reference] as Column;
   const record: Fields = RECORDS[refers!.table as RecordTable].fields;
-  const value = valueOf(record[column] as Column);
+  const value = columnOf(record[column] as Column);
   if (isRequired) return value;
   if (!isAlwaysThere) return v.optional(value);
   return v.is(value, null) ? value : v.nullable(value);
@@ -106,8 +115,11 @@ const typedEntriesOf = remembered((array: Rows) =>
     Object.entries(array.types!).map(([type, { fields }]) => [
       type,
       v.object({
-        id: Uuid,
-        [discriminatorOf(array)]: v.literal(type),
+        id: described(ENTRY, Uuid),
+        [discriminatorOf(array)]: described(
+          "The type of the entry.",
+          v.literal(type),
+        ),
         ...entriesOf(fields),
       }),
     ]),
@@ -116,7 +128,9 @@ const typedEntriesOf = remembered((array: Rows) =>
 
 function entryWith({ key, isIdHidden }: Rows, fields: Fields) {
   return objectWith(
-    key || isIdHidden ? fields : { id: assigned(Uuid), ...fields },
+    key || isIdHidden
+      ? fields
+      : { id: about(ENTRY, assigned(Uuid), null), ...fields },
   );
 }
 

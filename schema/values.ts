@@ -130,11 +130,10 @@ function isbn(
   const code = `invalid_isbn${length}`;
   return v.pipe(
     text(),
-    v.metadata({
-      description:
-        `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
-      examples: [example],
-    }),
+    v.description(
+      `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
+    ),
+    v.examples([example]),
     v.transform(bareIsbn),
     v.check(
       (isbn) => form.test(isbn) && isbn.endsWith(checkDigit(isbn)),

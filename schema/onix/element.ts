@@ -1,3 +1,5 @@
+import { dataElement } from "./facts.ts";
+
 /*
  * A record of ONIX for Books as a tree. Names are reference names, whatever the tags of
  * the message were, and have no namespace.
@@ -37,10 +39,31 @@ export function childrenOf(parent: Element, name: string): Element[] {
   return parent.children.filter((child) => child.name === name);
 }
 
-/** The value with white space normalized, or undefined without a value. */
+/** The value without the white space that says nothing, or undefined without a value. */
 export function valueOf(element: Element | undefined): string | undefined {
-  const value = element?.text.replace(/[ \t\r\n]+/g, " ").trim();
+  if (!element) return;
+  const { text } = element;
+  const value = isMarkedUp(element) ? text.trim() : normalized(text);
   return value === "" ? undefined : value;
+}
+
+/** The text with each run of white space as one space, trimmed. */
+export function normalized(text: string): string {
+  return /[\t\r\n]|  |^ | $/.test(text)
+    ? text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "")
+    : text;
+}
+
+/** The formats of text in which white space belongs to the markup (List 34). */
+const MARKED_UP = ["02", "03", "05"];
+
+/** Whether the value is HTML or XHTML, also where it is written with entities or in CDATA. */
+export function isMarkedUp(
+  { name, attributes, markup, text }: Element,
+): boolean {
+  if (markup) return true;
+  return dataElement(name)?.kind === "flow" &&
+    (MARKED_UP.includes(attributes.textformat!) || /<\/?[a-z]/i.test(text));
 }
 
 /** The value of the first child with this name. */

@@ -66,13 +66,21 @@ const OPTIONS: ConversionConfig = {
 };
 
 function overrideSchema(
-  { valibotSchema, jsonSchema, errors, definitions }: OverrideSchemaContext,
+  { valibotSchema, jsonSchema, errors, definitions, referenceMap }:
+    OverrideSchemaContext,
 ): JsonSchema | undefined {
   switch (valibotSchema.type) {
     case "custom":
       return {};
-    case "object":
-      return withoutNever(jsonSchema);
+    case "object": {
+      const { entries } = valibotSchema as AnyObject;
+      return withProperties(jsonSchema, (name, property) => {
+        const named = referenceMap.get(valueOf(entries[name]!));
+        return named
+          ? { ...ref("schemas", named), description: property.description }
+          : property;
+      });
+    }
     case "nullable":
       return nullable(jsonSchema.anyOf![0] as JsonSchema);
     case "intersect":
@@ -87,26 +95,35 @@ function overrideSchema(
   if (errors) throw new Error(`${valibotSchema.type}: ${errors[0]}`);
 }
 
+type AnyObject = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+/** The schema of an entry without its description: a named schema stays a reference beside it. */
+function valueOf(entry: v.GenericSchema): v.GenericSchema {
+  return "pipe" in entry
+    ? (entry as v.SchemaWithPipe<[v.GenericSchema]>).pipe[0]
+    : entry;
+}
+
 /** `additionalProperties: false` covers `never` fields. */
-function withoutNever(schema: JsonSchema): JsonSchema {
+function withProperties(
+  schema: JsonSchema,
+  change: (name: string, property: JsonSchema) => JsonSchema,
+): JsonSchema {
   const properties = Object.entries(schema.properties!)
-    .filter(([, property]) => !(property as JsonSchema).not);
+    .filter(([, property]) => !(property as JsonSchema).not)
+    .map(([name, property]) => [name, change(name, property as JsonSchema)]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** Prefers `type: ["string", "null"]`, which tools display better than `anyOf`. */
+/** Prefers `type: ["string", "null"]`, which tools display better than `anyOf`, except for enumerations. */
 function nullable(schema: JsonSchema): JsonSchema {
-  if (schema.anyOf) {
-    return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
+  const { description, ...value } = schema;
+  if (value.anyOf) {
+    return { ...schema, anyOf: [...value.anyOf, { type: "null" }] };
   }
-  if (typeof schema.type !== "string") {
-    return { anyOf: [schema, { type: "null" }] };
-  }
-  return {
-    ...schema,
-    type: [schema.type, "null"],
-    ...schema.enum && { enum: [...schema.enum, null] },
-  };
+  return typeof value.type !== "string" || value.enum
+    ? { anyOf: [value, { type: "null" }], description }
+    : { ...schema, type: [value.type, "null"] };
 }
 
 /** Merges the schema of the known fields with the rule for unknown ones. */

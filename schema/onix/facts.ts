@@ -1,0 +1,259 @@
+import { codesIn } from "../onix_codes.ts";
+import { CODE_LISTS, type OnixList } from "../onix_codes.ts";
+import { CODES } from "./codes.ts";
+import { COMPOSITES, GROUPS } from "./composites.ts";
+import { DATA_ELEMENTS } from "./data_elements.ts";
+import { type Release, RELEASES } from "./releases.ts";
+
+/*
+ * What the service knows of every element of ONIX for Books, read from the tables in
+ * `composites.ts`, `data_elements.ts` and `codes.ts`.
+ */
+
+/** What a composite may contain at one place. `max` is `Infinity` for any number. */
+export type Particle =
+  | { kind: "element"; name: string; min: number; max: number }
+  | {
+    kind: "sequence" | "choice";
+    of: Particle[];
+    min: number;
+    max: number;
+    /** The names of all elements in it. */
+    names: ReadonlySet<string>;
+  };
+
+/** No two elements at the path have the same values of these fields. */
+export interface Unique {
+  /** Alternative names at each step, such as `EpubLicense/EpubLicenseName`. */
+  path: string[][];
+  /** Names of children, `.` for the value, `@language` for the attribute. */
+  fields: string[];
+}
+
+interface Composite {
+  model: Particle;
+  unique: Unique[];
+}
+
+/** A data element: its kind of value, and its attributes by their letters. */
+export interface DataElement {
+  kind: string;
+  attributes: string;
+}
+
+const SHORT_TAGS = new Map<string, string>();
+const REFERENCE_NAMES = new Map<string, string>();
+const COMPOSITE_NAMES = new Set<string>();
+const BY_RELEASE = {
+  "3.0": tables(),
+  "3.1": tables(),
+};
+
+function tables() {
+  return {
+    models: new Map<string, string>(),
+    composites: new Map<string, Composite>(),
+    data: new Map<string, DataElement>(),
+  };
+}
+
+for (const line of linesOf(COMPOSITES)) {
+  const [, name = "", release, model = ""] = /^([\w/]+)(?:@(\S+))?: (.*)$/.exec(
+    line,
+  )!;
+  for (const each of RELEASES) {
+    if (release && release !== each) continue;
+    BY_RELEASE[each].models.set(name, model);
+  }
+  if (name.includes("/")) continue;
+  COMPOSITE_NAMES.add(name);
+  const short = name === "ONIXMessage" ? "ONIXmessage" : name.toLowerCase();
+  addName(name, short);
+}
+
+for (const line of linesOf(DATA_ELEMENTS)) {
+  const [, name = "", release, short = "", kind = "", attributes = ""] =
+    /^(\w+)(?:@(\S+))? (\S+) (\S+)(?: (\w+))?$/.exec(line)!;
+  for (const each of RELEASES) {
+    if (release && release !== each) continue;
+    BY_RELEASE[each].data.set(name, { kind, attributes });
+  }
+  addName(name, short);
+}
+
+function addName(name: string, short: string): void {
+  SHORT_TAGS.set(name, short);
+  REFERENCE_NAMES.set(name, name);
+  REFERENCE_NAMES.set(short, name);
+}
+
+function linesOf(table: string): string[] {
+  return table.trim().split("\n");
+}
+
+/** The reference name of an element with this tag of either kind, or undefined for an unknown one. */
+export function referenceName(tag: string): string | undefined {
+  return REFERENCE_NAMES.get(tag);
+}
+
+/** The short tag of an element with this reference name. */
+export function shortTag(name: string): string {
+  return SHORT_TAGS.get(name) ?? name;
+}
+
+/** Whether an element of either release with this name has children. */
+export function isComposite(name: string): boolean {
+  return COMPOSITE_NAMES.has(name);
+}
+
+/** Whether an element of either release with this name has a value. */
+export function isDataElement(name: string): boolean {
+  return dataElement(name) !== undefined;
+}
+
+/** The data element of the release, or of either one. */
+export function dataElement(
+  name: string,
+  release?: Release,
+): DataElement | undefined {
+  return release
+    ? BY_RELEASE[release].data.get(name)
+    : BY_RELEASE["3.1"].data.get(name) ?? BY_RELEASE["3.0"].data.get(name);
+}
+
+/** Whether the release has an element with this name. */
+export function isIn(release: Release, name: string): boolean {
+  const { data, models } = BY_RELEASE[release];
+  return data.has(name) || models.has(name);
+}
+
+/** The composite of the release, as it is in this parent. */
+export function composite(
+  release: Release,
+  name: string,
+  parent = "",
+): Composite | undefined {
+  const { models, composites } = BY_RELEASE[release];
+  const special = `${parent}/${name}`;
+  const key = models.has(special) ? special : name;
+  const known = composites.get(key);
+  if (known) return known;
+  const model = models.get(key);
+  if (model === undefined) return;
+  const read = readComposite(model, release);
+  composites.set(key, read);
+  return read;
+}
+
+function readComposite(line: string, release: Release): Composite {
+  const [model = "", constraints = ""] = line.split(" ! ");
+  const unique = constraints.split(" ").flatMap((constraint): Unique[] => {
+    const [, path, fields, only] =
+      /^(.+)\[(.+)\](?:@(\S+))?$/.exec(constraint) ?? [];
+    if (!path || !fields || only && only !== release) return [];
+    return [{
+      path: path.split("/").map((step) => step.split("|")),
+      fields: fields.split(","),
+    }];
+  });
+  return { model: readModel(model, release), unique };
+}
+
+const TOKEN = /\{\w+\}|[()|]|[?*+]|\{2\}|\w+(?:[?*+]|\{2\})?(?:@[\d.]+)?/g;
+
+const TIMES: Readonly<Record<string, [min: number, max: number]>> = {
+  "": [1, 1],
+  "?": [0, 1],
+  "*": [0, Infinity],
+  "+": [1, Infinity],
+  "{2}": [1, 2],
+};
+
+function readModel(model: string, release: Release): Particle {
+  let expanded = model;
+  while (/\{[A-Z]/.test(expanded)) {
+    expanded = expanded.replace(
+      /\{([A-Z]\w+)\}/g,
+      (_, name) => GROUPS[name]!,
+    );
+  }
+  const tokens = expanded.match(TOKEN)!;
+  let i = 0;
+
+  function alternatives(): Particle {
+    const options = [sequence()];
+    while (tokens[i] === "|") {
+      i++;
+      options.push(sequence());
+    }
+    return options.length === 1 ? options[0]! : together("choice", options);
+  }
+
+  function sequence(): Particle {
+    const items: Particle[] = [];
+    while (i < tokens.length && tokens[i] !== "|" && tokens[i] !== ")") {
+      const token = tokens[i++]!;
+      if (token === "(") {
+        const inner = alternatives();
+        i++;
+        const times = TIMES[tokens[i] ?? ""];
+        if (times && tokens[i] !== undefined) i++;
+        const [min, max] = times ?? TIMES[""]!;
+        items.push(
+          min === 1 && max === 1
+            ? inner
+            : { ...together("sequence", [inner]), min, max },
+        );
+        continue;
+      }
+      const [, name = "", times = "", only] = /^(\w+)([?*+]|\{2\})?(?:@(\S+))?$/
+        .exec(token)!;
+      if (only && only !== release) continue;
+      const [min, max] = TIMES[times]!;
+      items.push({ kind: "element", name, min, max });
+    }
+    return items.length === 1 ? items[0]! : together("sequence", items);
+  }
+
+  return alternatives();
+}
+
+function together(kind: "sequence" | "choice", of: Particle[]): Particle {
+  const names = new Set<string>();
+  for (const particle of of) {
+    if (particle.kind === "element") names.add(particle.name);
+    else particle.names.forEach((name) => names.add(name));
+  }
+  return { kind, of, min: 1, max: 1, names };
+}
+
+const CODE_SETS = new Map<number, ReadonlySet<string>>();
+
+/** The codes of an ONIX list. */
+export function codesOfList(list: number): ReadonlySet<string> {
+  const known = CODE_SETS.get(list);
+  if (known) return known;
+  const codes = new Set(
+    list in CODE_LISTS ? codesIn(list as OnixList) : RARE_CODES.get(list) ?? [],
+  );
+  CODE_SETS.set(list, codes);
+  return codes;
+}
+
+const RARE_CODES = new Map(
+  linesOf(CODES).map((line) => {
+    const [list = "", codes = ""] = line.split(": ");
+    return [Number(list), codes.split(" ").flatMap(run)];
+  }),
+);
+
+/** The codes of a run such as `01-06`, or the code itself. */
+function run(codes: string): string[] {
+  const [, first = "", last = ""] = /^(\d+)-(\d+)$/.exec(codes) ?? [];
+  if (!last) return [codes];
+  const length = Number(last) - Number(first) + 1;
+  return Array.from(
+    { length },
+    (_, i) => String(Number(first) + i).padStart(first.length, "0"),
+  );
+}
