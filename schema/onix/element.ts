@@ -49,7 +49,7 @@ export function valueOf(element: Element | undefined): string | undefined {
 
 /** The text with each run of white space as one space, trimmed. */
 export function normalized(text: string): string {
-  return /[\t\r\n]|  |^ | $/.test(text)
+  return /[\t\r\n]| {2}|^ | $/.test(text)
     ? text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "")
     : text;
 }
