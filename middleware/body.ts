@@ -15,10 +15,21 @@ const JSON_MEDIA_TYPE =
 /** The size of the read buffer, which a body holds while it arrives. */
 const BUFFER = 65_536;
 
-/** The allowance for a stalled body. A rate below `MIN_BYTES_PER_MS` consumes it. */
-const STALL_MS = 3_000;
+/** How fast a body must arrive. */
+interface Pace {
+  /** The least rate. A lower one consumes the allowance. */
+  bytesPerMs: number;
+  /** The time that a body may be behind the least rate. */
+  allowanceMs: number;
+  /** The time for the whole body. */
+  totalMs: number;
+}
 
-const MIN_BYTES_PER_MS = 1;
+/** The media types of ONIX messages. The charset may be any that the reader knows. */
+const XML_MEDIA_TYPE =
+  /^(?:application|text)\/xml[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
+
+const CHARSET = /;[ \t]*charset=(?:"([^"]*)"|([^;"\s]+))/i;
 
 /**
  * Reads a JSON body into reserved memory, validates it, and records the ignored fields
@@ -53,13 +64,18 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function checkMediaType(headers: Headers): void {
+/** Checks the media type, and that the body is not compressed. */
+function checkMediaType(
+  headers: Headers,
+  known = JSON_MEDIA_TYPE,
+  expected = "application/json, in UTF-8",
+): string {
   const type = headers.get("content-type") ?? "";
   const encoding = headers.get("content-encoding") ?? "identity";
-  if (!JSON_MEDIA_TYPE.test(type)) {
+  if (!known.test(type)) {
     throw new ApiError(
       "UNSUPPORTED_MEDIA_TYPE",
-      "Content-Type must be application/json, in UTF-8",
+      `Content-Type must be ${expected}`,
     );
   }
   if (encoding.toLowerCase() !== "identity") {
@@ -69,64 +85,120 @@ function checkMediaType(headers: Headers): void {
       { headers: { "accept-encoding": "identity" } }, // RFC 9110, 12.5.3
     );
   }
+  return type;
+}
+
+/** An XML body that is read as it arrives, with the charset of its media type. */
+export interface XmlBody {
+  charset: string | undefined;
+  chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Reads the bytes of a body into reserved memory. Throws `PAYLOAD_TOO_LARGE` as
- * soon as the body exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's
- * share of memory or when the service stops, `REQUEST_TIMEOUT` for a slow body, or
- * `INVALID_JSON` for an incomplete one.
+ * Opens an XML body. It must arrive at 16 KiB a second or faster, not counting the time
+ * that its reader takes. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it is read the errors
+ * of `readChunks`.
+ */
+export function openXml(context: Context): XmlBody {
+  const type = checkMediaType(
+    context.request.headers,
+    XML_MEDIA_TYPE,
+    "application/xml or text/xml",
+  );
+  const { services: { maxOnixBytes, bodyTimeoutMs } } = context;
+  const [, quoted, token] = CHARSET.exec(type) ?? [];
+  return {
+    charset: quoted ?? token,
+    chunks: readChunks(context, maxOnixBytes, {
+      bytesPerMs: 16,
+      allowanceMs: bodyTimeoutMs,
+      totalMs: Infinity,
+    }, "INVALID_XML"),
+  };
+}
+
+/**
+ * Reads the bytes of a JSON body into reserved memory. Throws the errors of `readChunks`,
+ * and `SERVICE_UNAVAILABLE` beyond the caller's share of memory.
  */
 async function readBytes(
-  { request, services, shares: { bodies }, caller }: Context,
+  context: Context,
   memory: Reservation,
 ): Promise<Uint8Array> {
-  const { maxBodyBytes: limit, bodyTimeoutMs, isReady } = services;
+  const { maxBodyBytes, bodyTimeoutMs } = context.services;
+  const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
+  const chunks: Uint8Array[] = [];
+  for await (
+    const chunk of readChunks(context, maxBodyBytes, pace, "INVALID_JSON")
+  ) {
+    memory.add(chunk.length);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+/**
+ * The chunks of a body as they arrive. Throws `PAYLOAD_TOO_LARGE` as soon as the body
+ * exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's share of memory or when the
+ * service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an incomplete one.
+ */
+async function* readChunks(
+  { request, services: { isReady }, shares: { bodies }, caller }: Context,
+  limit: number,
+  { bytesPerMs, allowanceMs, totalMs }: Pace,
+  incomplete: "INVALID_JSON" | "INVALID_XML",
+): AsyncGenerator<Uint8Array> {
   // Content-Length is only a hint, but enough to refuse the body early.
   if (Number(request.headers.get("content-length")) > limit) {
     throw tooLarge(limit);
   }
-  if (!request.body) return new Uint8Array();
+  if (!request.body) return;
 
   using _buffer = bodies.reserve(caller, BUFFER);
   const reader = readerOf(request.body);
-  const deadline = performance.now() + bodyTimeoutMs;
-  let stalledAt = performance.now() + STALL_MS;
-  const chunks: Uint8Array[] = [];
+  const deadline = performance.now() + totalMs;
+  let allowance = allowanceMs;
   let size = 0;
+  let isRead = false;
   try {
     while (true) {
+      const asked = performance.now();
+      const stalls = asked + allowance;
       const { done, value } = await withDeadline(
-        Math.min(deadline, stalledAt),
+        Math.min(deadline, stalls),
         reader.read(),
-        tooSlow,
+        () => tooSlow(stalls < deadline),
       );
-      if (done) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      if (done) {
+        isRead = true;
+        return;
+      }
       size += value.length;
       if (size > limit) throw tooLarge(limit);
-      memory.add(value.length);
-      chunks.push(value);
-      stalledAt = Math.min(
-        stalledAt + value.length / MIN_BYTES_PER_MS,
-        performance.now() + STALL_MS,
+      const waited = performance.now() - asked;
+      allowance = Math.min(
+        allowanceMs,
+        allowance - waited + value.length / bytesPerMs,
       );
+      yield value;
     }
   } catch (error) {
-    reader.cancel().catch(() => {});
     if (error instanceof ApiError) throw error;
     // `deno serve` cuts bodies off when it stops.
     if (!isReady()) throw unavailable("The service is stopping");
-    throw invalidJson("The body is incomplete", error);
+    throw new ApiError(incomplete, "The body is incomplete", { cause: error });
+  } finally {
+    if (!isRead) reader.cancel().catch(() => {});
   }
 
-  function tooSlow(): ApiError {
+  function tooSlow(isStalled: boolean): ApiError {
     return new ApiError(
       "REQUEST_TIMEOUT",
-      stalledAt < deadline
+      isStalled
         ? `The body stalled: it must arrive at ${
-          MIN_BYTES_PER_MS * 1000
+          bytesPerMs * 1000
         } bytes a second or faster`
-        : `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`,
+        : `The body did not arrive within ${totalMs / 1000} seconds`,
     );
   }
 }

@@ -113,7 +113,7 @@ function pathItems(operations: Described[], failures: Failure[]) {
 }
 
 function operationObject(operation: Described, failures: Failure[]) {
-  const { key, permission, query, body, response, headers = [] } = operation;
+  const { key, permission, query, body, headers = [] } = operation;
   const { status = 200 } = operation;
   const requestHeaders = headers.filter((name) => name in REQUEST_HEADERS);
   const ownHeaders = headers.filter((name) => name in RESPONSE_HEADERS);
@@ -128,15 +128,15 @@ function operationObject(operation: Described, failures: Failure[]) {
       ...["Accept-Version", "X-Request-Id", ...requestHeaders]
         .map((name) => ref("parameters", name)),
     ],
-    requestBody: body && {
+    requestBody: (body || operation.xml?.includes("body")) && {
       required: true,
-      content: json(body, exampleBodies(key)),
+      content: contentOf(body, exampleBodies(key)),
     },
     responses: {
       [status]: {
         description: operation.returns,
         headers: responseHeaders(ownHeaders as ResponseHeader[]),
-        ...status !== 204 && { content: json(response, exampleResponses(key)) },
+        ...status !== 204 && { content: responseContent(operation) },
       },
       ...requestHeaders.includes("If-None-Match") && {
         304: {
@@ -149,7 +149,38 @@ function operationObject(operation: Described, failures: Failure[]) {
   };
 }
 
-function json(name?: string, examples?: object) {
+function responseContent({ key, response, xml = [] }: Operation) {
+  const examples = exampleResponses(key);
+  const isXml = xml.includes("response");
+  return {
+    ...(response || !isXml) && jsonContent(response, examples),
+    ...isXml && xmlContent(examples),
+  };
+}
+
+/** The content of a body: JSON with this schema, or XML without one. */
+function contentOf(name: string | undefined, examples: Examples) {
+  return name ? jsonContent(name, examples) : xmlContent(examples);
+}
+
+type Examples = ReturnType<typeof exampleBodies>;
+
+function jsonContent(name: string | undefined, examples: Examples) {
   const schema = name ? ref("schemas", name) : { type: "object" };
-  return { "application/json": { schema, examples } };
+  const json = ofType("object", examples);
+  return { "application/json": { schema, examples: json } };
+}
+
+/** XML is described by its own schemas, which EDItEUR publishes. */
+function xmlContent(examples: Examples) {
+  const schema = { type: "string", contentMediaType: "application/xml" };
+  const xml = ofType("string", examples);
+  return { "application/xml": { schema, examples: xml } };
+}
+
+/** Examples are text if they are XML. */
+function ofType(type: "object" | "string", examples: Examples) {
+  const all = Object.entries(examples ?? {})
+    .filter(([, { value }]) => typeof value === type);
+  return all.length > 0 ? Object.fromEntries(all) : undefined;
 }

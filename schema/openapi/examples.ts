@@ -46,5 +46,10 @@ function examples(
     .map(([name, exchange]) => {
       return [name, { summary: exchange.summary, value: valueOf(exchange) }];
     });
-  return wanted.length > 0 ? Object.fromEntries(wanted) : undefined;
+  return wanted.length > 0
+    ? Object.fromEntries(wanted) as Record<
+      string,
+      { summary: string; value: unknown }
+    >
+    : undefined;
 }

@@ -25,7 +25,7 @@ export function queryParameters({ entries }: QuerySchema) {
 /** References to the path parameters. */
 export function pathParameters(path: string) {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => {
-    const isRecord = name === "id" && !path.startsWith("/products/");
+    const isRecord = name === "id" && !/^(?:\/onix)?\/products\//.test(path);
     return ref("parameters", isRecord ? "record_id" : name!);
   });
 }

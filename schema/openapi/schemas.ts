@@ -13,6 +13,7 @@ import {
 } from "../records.ts";
 import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
+import { OnixMessage, OnixOutcome, OnixPaths, OnixReport } from "./onix.ts";
 import { ErrorDetail, Meta, page, success, Whole } from "./envelopes.ts";
 
 const Change = v.object({
@@ -161,6 +162,11 @@ export const SCHEMAS = {
   }),
   DeletedResponse: success(Deletion),
   BatchResponse: success(v.array(v.union([Written, Deleted, Unwritten]))),
+  OnixReport,
+  OnixOutcome,
+  OnixMessage,
+  OnixPaths,
+  OnixReportResponse: success(OnixReport),
   HealthResponse: success(v.object({ status: v.picklist(["live", "ready"]) })),
   Meta,
   ErrorDetail,

@@ -11,6 +11,7 @@ const LAYERS = [
   "db",
   "db/products",
   "db/records",
+  "db/onix",
   "db/transfer",
   "db/commands",
   "middleware",
