@@ -17,7 +17,8 @@ import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
 import { writeAcknowledgement } from "../schema/onix/acknowledgement.ts";
 import type { Element } from "../schema/onix/element.ts";
-import { readMessage, XmlError } from "../schema/onix/read.ts";
+import { readMessage } from "../schema/onix/read.ts";
+import { XmlError } from "../schema/onix/xml_error.ts";
 import type { Release } from "../schema/onix/releases.ts";
 import type {
   ImportQuery,

@@ -32,7 +32,7 @@ export type OnixChange =
 
 /** The parameters of a page. */
 export interface ChangesOptions {
-  after: Cursor | undefined;
+  after?: Cursor | undefined;
   limit: number;
 }
 

@@ -1,5 +1,6 @@
 import type { Element } from "../../schema/onix/element.ts";
-import { type Part, XmlError } from "../../schema/onix/read.ts";
+import type { Part } from "../../schema/onix/read.ts";
+import { XmlError } from "../../schema/onix/xml_error.ts";
 import type { Release } from "../../schema/onix/releases.ts";
 import { notSentOf } from "../../schema/onix/outgoing.ts";
 import { type Outcome, type Report, Tally } from "../../schema/onix/report.ts";
