@@ -52,13 +52,14 @@ const LISTS_WITH_IDS = ["17", "64", "65", "150"];
 export async function readSeed(): Promise<SqlFile> {
   const { name, text } = await readSqlFile(new URL("seed.sql", SQL));
   const codes = Object.entries(CODE_LISTS).flatMap(([list, { codes }]) =>
-    codes.map(({ code, label }) => ({
+    codes.map(({ code, label, ...rest }) => ({
       id: LISTS_WITH_IDS.includes(list)
         ? uuidv5(`onix:${list}:${code}`)
         : undefined,
       list: Number(list),
       code,
       label,
+      deprecated: "deprecated" in rest,
     }))
   );
   const literal = `'${JSON.stringify(codes).replaceAll("'", "''")}'`;

@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import {
+  type ArrayField,
   explained,
   type Field,
   type Fields,
+  type List,
   meaningOf,
   meaningOfLabel,
   type Rows,
@@ -10,12 +12,14 @@ import {
   type Values,
 } from "./fields.ts";
 import {
+  array,
   at,
   chosen,
   closedObject,
   DUPLICATE,
   isObject,
   list,
+  noDuplicates,
   object,
   remembered,
 } from "./objects.ts";
@@ -127,8 +131,41 @@ function valueOf(field: Field, form: Form): v.GenericSchema | undefined {
         ? v.optional(arrayOf(field, form), [])
         : v.optional(arrayOf(field, form));
     case "values":
-      return v.optional(list(ruled(entryOf(field.fields), field.rule)));
+    case "list": {
+      const entries = entriesOf(field);
+      return form === "new" && field.isRequired ? entries : v.optional(entries);
+    }
   }
+}
+
+/** The entries of an array of values, in bodies and in files. */
+export const entriesOf = remembered((
+  field: Values | List,
+): v.GenericSchema<unknown, unknown[]> => {
+  const min = field.isRequired ? 1 : 0;
+  if (field.kind === "list") {
+    const { item, max, isDistinct } = field;
+    const items = array(item, { min, max });
+    return isDistinct ? v.pipe(items, noDuplicates(asKey)) : items;
+  }
+  const { fields, rules, distinct = [], stored } = field;
+  const valid = ruled(entryOf(fields), rules);
+  const entry = stored ? v.pipe(valid, v.transform(stored)) : valid;
+  return distinct.reduce<v.GenericSchema<unknown, unknown[]>>(
+    (entries, { field, keyOf }) =>
+      v.pipe(
+        entries,
+        noDuplicates(
+          (entry) => isObject(entry) ? keyOf(entry) : undefined,
+          field,
+        ),
+      ),
+    array(entry, { min }),
+  );
+});
+
+function asKey(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** The schema of an array in the body of a product, or in a tree. */
@@ -156,7 +193,7 @@ function anyEntry(array: Rows): Schema {
 
 /** An entry that creates a row. In a tree, its `id` names the row that it replaces. */
 export const newEntry = remembered((array: Rows): Schema => {
-  const { fields, types, put, key, isIdHidden, rule } = array;
+  const { fields, types, put, key, isIdHidden, rules } = array;
   if (types) {
     return chosen(
       Object.keys(types).map((type) => newEntryOfType(array, type)),
@@ -168,12 +205,12 @@ export const newEntry = remembered((array: Rows): Schema => {
   }
   const id = put === "tree" ? v.optional(Uuid) : NoId;
   const hasId = !key && !isIdHidden;
-  return ruled(bodyOf(fields, "new", hasId ? { id } : {}), rule);
+  return ruled(bodyOf(fields, "new", hasId ? { id } : {}), rules);
 });
 
 /** An entry that updates the row with its `id`. */
 export const changedEntry = remembered((array: Rows): Schema => {
-  const { fields, types, rule } = array;
+  const { fields, types, rules } = array;
   if (types) {
     return chosen(
       Object.keys(types).map((type) => changedEntryOfType(array, type)),
@@ -183,7 +220,7 @@ export const changedEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  return ruled(bodyOf(fields, "changed", { id: Uuid }), rule);
+  return ruled(bodyOf(fields, "changed", { id: Uuid }), rules);
 });
 
 /** The columns of an object, such as a territory. */
@@ -264,15 +301,18 @@ function likeliestType(array: Rows, entry: unknown): string | undefined {
   return types.find(({ shared }) => shared.length === most)!.type;
 }
 
-/** The same entry, with the issue of a rule. */
-export function ruled(entry: Schema, rule: Rule | undefined): Schema {
-  if (!rule) return entry;
+/** The same entry, with the issues of its rules. */
+export function ruled(entry: Schema, rules: readonly Rule[] = []): Schema {
+  if (rules.length === 0) return entry;
   return v.pipe(
     entry,
     v.rawCheck(({ dataset, addIssue }) => {
       const given: unknown = dataset.value;
-      const message = isObject(given) ? rule.check(given) : undefined;
-      if (message) addIssue({ message, path: at(rule.fields.at(-1)!) });
+      if (!isObject(given)) return;
+      for (const { check, fields } of rules) {
+        const message = check(given);
+        if (message) addIssue({ message, path: at(fields.at(-1)!) });
+      }
     }),
   );
 }
@@ -286,11 +326,11 @@ export interface NamedRow {
 
 /** Yields every id in an array and the arrays below it. The entries may be invalid. */
 export function* namedRows(
-  array: Rows | Values,
+  array: ArrayField,
   entries: unknown,
   path: NamedRow["path"] = [],
 ): Generator<NamedRow> {
-  if (array.kind === "values" || !Array.isArray(entries)) return;
+  if (array.kind !== "rows" || !Array.isArray(entries)) return;
   const { table, fields } = array;
   for (const [i, entry] of entries.entries()) {
     if (!isObject(entry)) continue;

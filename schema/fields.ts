@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Amount, Percent, PositiveInteger } from "./numbers.ts";
+import { Amount, Measurement, Percent, PositiveInteger } from "./numbers.ts";
 import { list } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, described, text, Timestamp, Uuid } from "./values.ts";
@@ -15,8 +15,14 @@ import { Day, described, text, Timestamp, Uuid } from "./values.ts";
 export type Fields = Readonly<Record<string, Field>>;
 
 export type Field =
-  & (Column | Shown | Derived | Group | Rows | Values | Linked)
+  & (Column | Shown | Derived | Group | Rows | Values | List | Linked)
   & { about?: About };
+
+/** A field that holds an array which bodies can have. */
+export type ArrayField = Rows | Values | List;
+
+/** A field with a column of its own. */
+export type StoredField = Column | Values | List;
 
 /** What a field means, for clients. */
 export interface About {
@@ -32,6 +38,8 @@ export interface Column {
   body?: v.GenericSchema;
   /** Its value in responses, where it may be null unless it is required or has a fallback. */
   response: v.GenericSchema;
+  /** What it may hold beside `body`, from earlier releases. Only files may have it. */
+  formerly?: v.GenericSchema;
   /** Whether a new row must have it. */
   isRequired?: boolean;
   /** The value of a new row without it. Other columns are then null. */
@@ -114,20 +122,49 @@ export interface Rows {
   link?: string;
   /** The fields of each type of row. `fields` then has the discriminator alone. */
   types?: Readonly<Record<string, { type: string; fields: Fields }>>;
-  /** A rule on several fields of an entry. */
-  rule?: Rule;
+  /** The rules on several fields of an entry. */
+  rules?: readonly Rule[];
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */
   inLists?: readonly string[] | "none";
 }
 
-/** Values without an identity, in one column of the type `jsonb`. A body replaces them all. */
+/** Objects without an identity, in one column of the type `jsonb`. A body replaces them all. */
 export interface Values {
   kind: "values";
   fields: Fields;
   type?: string;
-  rule?: Rule;
+  rules?: readonly Rule[];
+  /** What no two entries may share. */
+  distinct?: readonly Distinct[];
+  /** A valid entry in the form in which it is stored. Default: unchanged. */
+  stored?: (entry: Record<string, unknown>) => Record<string, unknown>;
+  /** Whether an entry that has the array must have at least one value in it. */
+  isRequired?: boolean;
+}
+
+/** Codes or URLs, in one column of the type `jsonb`. A body replaces them all. */
+export interface List {
+  kind: "list";
+  /** A value in bodies. */
+  item: v.GenericSchema;
+  /** A value in responses. */
+  response: v.GenericSchema;
+  /** The maximum number of values. Default: that of all arrays. */
+  max?: number;
+  /** Whether no value may occur twice. */
+  isDistinct?: boolean;
+  /** Whether an entry that has the array must have at least one value in it. */
+  isRequired?: boolean;
+}
+
+/** What no two entries of an array may share. */
+export interface Distinct {
+  /** The field at which a duplicate is reported. */
+  field: string;
+  /** What an entry shares with its duplicates. Undefined for one that has none. */
+  keyOf: (entry: Record<string, unknown>) => string | undefined;
 }
 
 /** The records that rows link to, in responses only and absent if there are none. */
@@ -159,9 +196,9 @@ export function column(
   return { kind: "column", body, response, ...rest };
 }
 
-/** The same column, without which no row can be created. */
-export function required(column: Column): Column {
-  return { ...column, isRequired: true };
+/** The same field, without which no row can be created. An array then has a value. */
+export function required<F extends StoredField>(field: F): F {
+  return { ...field, isRequired: true };
 }
 
 /** A column that the service assigns. */
@@ -179,12 +216,24 @@ export const count = column(
   v.pipe(v.number(), v.integer()),
 );
 
+export const measurement = column(Measurement, v.number());
+
 export const amount = column(Amount, v.number(), { format: "decimal" });
 export const percent = column(Percent, v.number(), { format: "decimal" });
 
 /** True or false, false by default. */
 export const isTrue = column(
   v.boolean("invalid_type: Expected true or false"),
+  v.boolean(),
+  { fallback: false },
+);
+
+/** The same, where null is false, too. */
+export const isTrueOrNull = column(
+  v.pipe(
+    v.nullable(v.boolean("invalid_type: Expected true or false")),
+    v.transform((isTrue) => isTrue ?? false),
+  ),
   v.boolean(),
   { fallback: false },
 );
@@ -252,9 +301,38 @@ export function rows(
 
 export function values(
   fields: Fields,
-  rest: Pick<Values, "type" | "rule"> = {},
+  rest: Omit<Values, "kind" | "fields"> = {},
 ): Values {
   return { kind: "values", fields, ...rest };
+}
+
+/** Codes of an ONIX list. */
+export function listOfCodes(
+  onixList: OnixList,
+  rest: Pick<List, "max" | "isDistinct"> = {},
+): List {
+  return {
+    kind: "list",
+    item: code(onixList),
+    response: v.string(),
+    ...rest,
+  };
+}
+
+/** Values of any schema. */
+export function listOf(item: v.GenericSchema): List {
+  return { kind: "list", item, response: item };
+}
+
+/** No two entries may have the same values in these fields, of which the first is a string. */
+export function distinctBy(field: string, ...others: string[]): Distinct {
+  return {
+    field,
+    keyOf: (entry) =>
+      typeof entry[field] === "string"
+        ? JSON.stringify([field, ...others].map((name) => entry[name] ?? null))
+        : undefined,
+  };
 }
 
 /** The same field with what it means, and the ONIX element that `About` describes. */
@@ -309,14 +387,17 @@ function pascal(name: string): string {
   return name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 }
 
+/** Whether the field has a column of its own. */
+export function isStored(field: Field): field is StoredField {
+  return ["column", "values", "list"].includes(field.kind);
+}
+
 /** The columns of a row with these fields, including those of its groups. */
-export function columnsIn(fields: Fields): [string, Column | Values][] {
+export function columnsIn(fields: Fields): [string, StoredField][] {
   return Object.entries(fields).flatMap(
-    ([name, field]): [string, Column | Values][] => {
+    ([name, field]): [string, StoredField][] => {
       if (field.kind === "group") return columnsIn(field.fields);
-      return field.kind === "column" || field.kind === "values"
-        ? [[name, field]]
-        : [];
+      return isStored(field) ? [[name, field]] : [];
     },
   );
 }

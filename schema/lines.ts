@@ -1,14 +1,13 @@
 import * as v from "valibot";
-import { discriminatorOf, entryOf, ruled } from "./bodies.ts";
+import { discriminatorOf, entriesOf, ruled } from "./bodies.ts";
 import { isDateTime } from "./date_time.ts";
 import { type ApiError, invalidBody } from "./errors.ts";
 import {
   arraysBelow,
-  type Column,
   columnsIn,
   type Fields,
   type Rows,
-  type Values,
+  type StoredField,
 } from "./fields.ts";
 import { chosen, closedObject, isObject, list, object } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
@@ -133,7 +132,7 @@ function rowOf(
   array: Pick<Rows, "fields"> & Partial<Rows>,
   below: v.ObjectEntries,
 ) {
-  const { fields, put, key, rule, types } = array;
+  const { fields, put, key, rules = [], types } = array;
   const own: v.ObjectEntries = {
     ...put && !key && { id: v.optional(Uuid) },
     ...put && { position: v.optional(Position) },
@@ -142,8 +141,10 @@ function rowOf(
   };
   const columns = new Map(columnsIn(fields));
   if (!types) {
-    const isOfColumns = rule?.fields.every((name) => columns.has(name));
-    return ruled(closedObject(own), isOfColumns ? rule : undefined);
+    const ofColumns = rules.filter(({ fields }) =>
+      fields.every((name) => columns.has(name))
+    );
+    return ruled(closedObject(own), ofColumns);
   }
   const others = Object.fromEntries(
     Object.values(types).flatMap(({ fields }) => Object.keys(fields))
@@ -175,15 +176,14 @@ function columnEntries(fields: Fields): v.ObjectEntries {
 
 function columnEntry(
   name: string,
-  field: Column | Values,
+  field: StoredField,
 ): v.GenericSchema | undefined {
-  if (field.kind === "values") {
-    const entries = list(ruled(entryOf(field.fields), field.rule));
-    return v.optional(v.nullable(entries));
+  if (field.kind !== "column") {
+    return v.optional(v.nullable(entriesOf(field)));
   }
-  const { body, isRequired, refers } = field;
+  const { body, formerly, isRequired, refers } = field;
   if (refers?.heldBy || name === "organization_id") return;
-  const value = body ?? ASSIGNED[name]!;
+  const value = formerly ?? body ?? ASSIGNED[name]!;
   return isRequired && body ? value : v.optional(v.nullable(value));
 }
 

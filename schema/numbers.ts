@@ -60,22 +60,34 @@ export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
 
+/** A whole number from 1 to `maximum`. */
+export function positiveInteger(maximum: number) {
+  return v.pipe(
+    v.number("invalid_type: Expected a whole number"),
+    v.check(
+      (number) => Number.isInteger(number) && number >= 1 && number <= maximum,
+      `out_of_range: Expected a whole number from 1 to ${maximum}`,
+    ),
+    v.metadata({ type: "integer", minimum: 1, maximum }),
+  );
+}
+
 /** A positive integer in the range of PostgreSQL's `int`. */
-export const PositiveInteger = v.pipe(
-  v.number("invalid_type: Expected a whole number"),
-  v.check(
-    (number) =>
-      Number.isInteger(number) && number >= 1 && number <= 2_147_483_647,
-    "out_of_range: Expected a whole number from 1 to 2147483647",
-  ),
-  v.metadata({ type: "integer", minimum: 1, maximum: 2_147_483_647 }),
-);
+export const PositiveInteger = positiveInteger(2_147_483_647);
 
 /** An exact amount. The database receives the client's digits. */
 export const Amount = decimal(
   999_999_999_999.9999,
   "An exact amount, with at most 4 digits after the point.",
   "invalid_amount: Expected 0 or more, with at most 12 digits before the point and 4 after it",
+);
+
+/** A measured or counted quantity, with the precision of an amount. */
+export const Measurement = decimal(
+  999_999_999_999.9999,
+  "More than 0, with at most 4 digits after the point.",
+  "invalid_measurement: Expected more than 0, with at most 12 digits before the point and 4 after it",
+  { isPositive: true },
 );
 
 /** A percentage with the precision of an amount. */
@@ -86,10 +98,15 @@ export const Percent = decimal(
 );
 
 /**
- * A JSON number or a decimal string, from 0 to `maximum`. Becomes a JSON number without
+ * A JSON number or a decimal string, from 0 (or above it) to `maximum`. Becomes a JSON number without
  * trailing zeros, as `jsonb` shall store it. Negative zero is zero.
  */
-function decimal(maximum: number, description: string, message: string) {
+function decimal(
+  maximum: number,
+  description: string,
+  message: string,
+  { isPositive = false } = {},
+) {
   const form = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
   return v.pipe(
     v.custom<number | string | RawNumber>(
@@ -98,11 +115,16 @@ function decimal(maximum: number, description: string, message: string) {
     ),
     v.check((value) => {
       const digits = digitsOf(value)!;
-      return form.test(digits) && Number(digits) <= maximum;
+      return form.test(digits) && Number(digits) <= maximum &&
+        (!isPositive || Number(digits) > 0);
     }, message),
     v.metadata({
       anyOf: [
-        { type: "number", minimum: 0, maximum },
+        {
+          type: "number",
+          ...isPositive ? { exclusiveMinimum: 0 } : { minimum: 0 },
+          maximum,
+        },
         { type: "string", pattern: form.source },
       ],
     }),

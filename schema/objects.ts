@@ -70,34 +70,68 @@ export function chosen<T>(
   );
 }
 
+/** The limits of an array in a body. */
+interface Limits {
+  min?: number | undefined;
+  max?: number | undefined;
+}
+
 /**
- * An array of at most `MAX_ENTRIES`, unique by `keys`. The entries of a longer array
- * are not validated.
+ * An array of at most `MAX_ENTRIES`, or within other limits. The entries of a longer
+ * array are not validated.
  */
+export function array<const S extends v.GenericSchema>(
+  entry: S,
+  { min = 0, max = MAX_ENTRIES }: Limits = {},
+) {
+  const bounded = v.pipe(
+    v.array(v.unknown(), "invalid_type: Expected an array"),
+    v.maxLength(max, `too_many: At most ${max} entries`),
+  );
+  return v.pipe(
+    min === 0
+      ? bounded
+      : v.pipe(bounded, v.minLength(min, `too_few: At least ${min} entry`)),
+    boundedArray(entry),
+  );
+}
+
+/** An array of at most `MAX_ENTRIES`, unique by `keys`. */
 export function list<const S extends v.GenericSchema>(
   entry: S,
   ...keys: string[]
 ) {
+  if (keys.length === 0) return array(entry);
   return v.pipe(
-    v.array(v.unknown(), "invalid_type: Expected an array"),
-    v.maxLength(MAX_ENTRIES, `too_many: At most ${MAX_ENTRIES} entries`),
-    boundedArray(entry),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const entries: unknown = dataset.value;
-      if (keys.length === 0 || !Array.isArray(entries)) return;
-      const seen = new Set<string>();
-      for (const [index, entry] of entries.entries()) {
-        if (!isObject(entry)) continue;
-        const values = keys.map((key) => entry[key]);
-        if (!values.every((value) => typeof value === "string")) continue;
-        const identity = values.join(" ");
-        if (seen.has(identity)) {
-          addIssue({ message: DUPLICATE, path: at(index, keys[0]!) });
-        }
-        seen.add(identity);
-      }
-    }),
+    array(entry),
+    noDuplicates((entry) => {
+      const values = isObject(entry) ? keys.map((key) => entry[key]) : [];
+      const isWhole = values.length > 0 &&
+        values.every((value) => typeof value === "string");
+      return isWhole ? values.join(" ") : undefined;
+    }, keys[0]),
   );
+}
+
+/** Reports the entries of an array whose key an earlier one has, at `field` if they are objects. */
+export function noDuplicates<T>(
+  keyOf: (entry: unknown) => string | undefined,
+  field?: string,
+) {
+  return v.rawCheck<T>(({ dataset, addIssue }) => {
+    const entries: unknown = dataset.value;
+    if (!Array.isArray(entries)) return;
+    const seen = new Set<string>();
+    for (const [index, entry] of entries.entries()) {
+      const key = keyOf(entry);
+      if (key === undefined) continue;
+      if (seen.has(key)) {
+        const path = field === undefined ? at(index) : at(index, field);
+        addIssue({ message: DUPLICATE, path });
+      }
+      seen.add(key);
+    }
+  });
 }
 
 /**

@@ -4,11 +4,13 @@ import {
   assigned,
   column,
   type Fields,
+  isTrueOrNull,
   refers,
   required,
   time,
+  words,
 } from "./fields.ts";
-import { heading, text, Uuid } from "./values.ts";
+import { heading, Isni, Orcid, text, Uuid } from "./values.ts";
 
 /*
  * The records that products refer to. A new resource needs a row here and a migration.
@@ -53,7 +55,39 @@ const OWN = {
     ),
   }),
   titles: own("Title", null),
-  contributors: own("Contributor", "PersonName"),
+  contributors: own("Contributor", "PersonName", {
+    names_before_key: about(
+      "The part of a person's name before the key names, such as `Ursula K.`.",
+      words,
+    ),
+    key_names: about(
+      "The part of a person's name by which it is sorted, such as `Le Guin`.",
+      words,
+    ),
+    person_name_inverted: about(
+      "The name of a person with the key names first, such as `Le Guin, Ursula K.`.",
+      words,
+    ),
+    is_organization: about(
+      "Whether the contributor is an organization instead of a person.",
+      isTrueOrNull,
+      null,
+    ),
+    isni: about(
+      "The International Standard Name Identifier of the contributor.",
+      column(Isni, v.string()),
+      "NameIdentifier",
+    ),
+    orcid: about(
+      "The ORCID of the contributor.",
+      column(Orcid, v.string()),
+      "NameIdentifier",
+    ),
+    biographical_note: about(
+      "Who the contributor is, for readers.",
+      column(text(100_000), v.string()),
+    ),
+  }),
   custom_fields: own("CustomField", null),
   publishing_programs: own("PublishingProgram", null),
 };

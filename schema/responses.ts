@@ -64,6 +64,8 @@ function valueOf(field: Field, fields: Fields): v.GenericSchema {
       return v.array(entryOf(field));
     case "values":
       return v.array(objectOf(field.fields));
+    case "list":
+      return v.array(field.response);
     case "linked":
       return v.optional(v.array(
         linkedRecord(RECORDS[field.table as RecordTable].fields),

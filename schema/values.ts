@@ -78,6 +78,17 @@ export const Timestamp = v.pipe(
   v.metadata({ format: "date-time" }),
 );
 
+/** A date of which the day, or the month and the day, may be unknown. */
+export const PartialDate = v.pipe(
+  v.string("invalid_type: Expected a date as a string"),
+  v.check(
+    (date) =>
+      isDay(`${date}-01-01`.slice(0, 10)) && /^(?:.{4}|.{7}|.{10})$/.test(date),
+    "invalid_date: Expected a date as YYYY, YYYY-MM or YYYY-MM-DD",
+  ),
+  v.metadata({ pattern: "^\\d{4}(?:-\\d\\d){0,2}$" }),
+);
+
 function isDay(day: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || day.startsWith("0000")) return false;
   const date = new Date(`${day}T00:00:00Z`);
@@ -101,8 +112,16 @@ export const HttpUrl = v.pipe(
   v.metadata({ pattern: HTTP_URL.source }),
 );
 
+/** 13 digits that only ISBNs begin with. */
+const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
+
+/** Whether the value has the form of an ISBN-13, whatever its check digit. */
+export function isIsbn13(value: string): boolean {
+  return ISBN13.test(bareIsbn(value));
+}
+
 export const Isbn13 = isbn(13, {
-  form: /^97(?:8\d|9[1-9])\d{9}$/,
+  form: ISBN13,
   expected: "13 digits that begin with 978 or 979, but not with 9790",
   checkDigit: isbn13CheckDigit,
   example: "978-0-306-40615-7",
@@ -145,6 +164,67 @@ function isbn(
           : `${code}: Expected ${expected}`,
     ),
   );
+}
+
+/** An International Standard Name Identifier (ISO 27729), without hyphens and spaces. */
+export const Isni = nameIdentifier("isni", "0000-0001-2103-2683");
+
+/** An ORCID, which is an ISNI of researchers and authors. */
+export const Orcid = nameIdentifier("orcid", "0000-0002-1825-0097");
+
+function nameIdentifier(kind: "isni" | "orcid", example: string) {
+  const code = `invalid_${kind}`;
+  const form = /^\d{15}[\dX]$/;
+  return v.pipe(
+    text(),
+    v.description(
+      "16 characters, of which the last verifies the others. Hyphens and spaces are removed.",
+    ),
+    v.examples([example]),
+    v.transform(bareIsbn),
+    v.check(
+      (id) => form.test(id) && id.endsWith(nameCheckCharacter(id)),
+      ({ input: id }) =>
+        form.test(id)
+          ? `${code}: The check character after ${id.slice(0, -1)} is ${
+            nameCheckCharacter(id)
+          }, not ${id.at(-1)}`
+          : `${code}: Expected 15 digits and a check character, 0 to 9 or X`,
+    ),
+  );
+}
+
+/** The check character of a name identifier with these first fifteen digits (ISO 7064, MOD 11-2). */
+function nameCheckCharacter(digits: string): string {
+  const sum = [...digits.slice(0, 15)]
+    .reduce((sum, digit) => (sum + Number(digit)) * 2, 0);
+  const check = (12 - sum % 11) % 11;
+  return check === 10 ? "X" : String(check);
+}
+
+/** A Global Trade Item Number of any length. */
+export const Gtin = v.pipe(
+  v.string("invalid_type: Expected a GTIN as a string"),
+  v.check(
+    (gtin) => GTIN.test(gtin) && gtin.endsWith(gtinCheckDigit(gtin)),
+    ({ input: gtin }) =>
+      GTIN.test(gtin)
+        ? `invalid_gtin: The check digit after ${gtin.slice(0, -1)} is ${
+          gtinCheckDigit(gtin)
+        }, not ${gtin.at(-1)}`
+        : "invalid_gtin: Expected 14, 13, 12 or 8 digits",
+  ),
+  v.description("14, 13, 12 or 8 digits with a valid check digit."),
+  v.examples(["10614141543219"]),
+);
+
+const GTIN = /^(?:\d{8}|\d{12,14})$/;
+
+/** The check digit of a GTIN (GS1 General Specifications, 7.9). */
+function gtinCheckDigit(gtin: string): string {
+  const sum = [...gtin.slice(0, -1)].reverse()
+    .reduce((sum, digit, i) => sum + Number(digit) * (i % 2 ? 1 : 3), 0);
+  return String((10 - sum % 10) % 10);
 }
 
 /** One of the values, case-sensitive. */

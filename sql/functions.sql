@@ -40,6 +40,61 @@ return case
   )
 end;
 
+-- What an array of values shows, without white space: single values if `shape` is `[]`, or else objects with the fields
+-- of `shape` in their order, each with its default or the shape of an array within. SQL may have written anything.
+create or replace function shown_values(entries jsonb, shape json) returns json
+language plpgsql immutable strict parallel safe set search_path from current as $$
+begin
+  if jsonb_typeof(entries) <> 'array' then
+    return '[]';
+  end if;
+  if json_typeof(shape) = 'array' then
+    return (
+      select '[' || coalesce(string_agg(e.entry::text, ',' order by e.place), '') || ']'
+      from jsonb_array_elements(entries) with ordinality e (entry, place)
+    );
+  end if;
+  return (
+    select '[' || coalesce(string_agg(e.shown, ',' order by e.place), '') || ']'
+    from (
+      select
+        e.place,
+        (
+          select '{' || string_agg(
+            to_json(f.name) || ':' || case
+              when json_typeof(f.shape) in ('object', 'array')
+                then coalesce(shown_values(e.entry -> f.name, f.shape)::text, '[]')
+              else coalesce(e.entry -> f.name, f.shape::jsonb)::text
+            end,
+            ',' order by f.place
+          ) || '}'
+          from json_each(shape) with ordinality f (name, shape, place)
+        ) as shown
+      from jsonb_array_elements(entries) with ordinality e (entry, place)
+    ) e
+  );
+end $$;
+
+-- The terms by which lists are filtered, which products_by_terms stores. A change needs a migration, as of search_key().
+create or replace function product_terms(
+  organization_id uuid, languages jsonb, subjects jsonb, product_identifiers jsonb
+) returns tsvector
+language sql immutable parallel safe cost 1000
+return array_to_tsvector(array(
+  select organization_id::text || t.kind || case
+    when length(t.value) > 200 then left(t.value, 200) || md5(t.value)
+    else t.value
+  end
+  from (
+    select 'l' as kind, e ->> 'language_code' as value from jsonb_array_elements(languages) e
+    union all
+    select 's', e ->> 'subject_code' from jsonb_array_elements(subjects) e
+    union all
+    select 'i', e ->> 'id_value' from jsonb_array_elements(product_identifiers) e
+  ) t
+  where t.value is not null
+));
+
 -- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
 -- than `infinity`, so now follows it.
 create or replace function next_version(version timestamptz) returns timestamptz
@@ -117,6 +172,11 @@ end $$;
 -- Invalidates the stored JSON of organizations with a changed name.
 create or replace function move_names() returns trigger
 language plpgsql security definer set search_path from current as $$
+declare
+  unshown constant text[] := array[
+    'created_at', 'updated_at', 'names_before_key', 'key_names', 'person_name_inverted', 'is_organization', 'isni',
+    'orcid', 'biographical_note'
+  ];
 begin
   case tg_op
     when 'INSERT', 'DELETE' then
@@ -125,19 +185,19 @@ begin
     when 'UPDATE' then
       update organizations o set names_version = o.names_version + 1
       where o.id in (
-        -- The JSON of a product does not show the times of a record.
+        -- The JSON of a product shows no times of a record, and of a contributor the name alone.
         select changed.organization_id
         from (
           (
-            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+            select n.organization_id, to_jsonb(n) - unshown from new_rows n
             except
-            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+            select r.organization_id, to_jsonb(r) - unshown from old_rows r
           )
           union all
           (
-            select r.organization_id, to_jsonb(r) - array['created_at', 'updated_at'] from old_rows r
+            select r.organization_id, to_jsonb(r) - unshown from old_rows r
             except
-            select n.organization_id, to_jsonb(n) - array['created_at', 'updated_at'] from new_rows n
+            select n.organization_id, to_jsonb(n) - unshown from new_rows n
           )
         ) changed
       );

@@ -1,7 +1,7 @@
 -- The code lists, identical in every installation. The service runs this file again when it or code_lists.json changes.
--- The setting catalogue.codes passes the codes of the ONIX lists: a JSON array of list, code, label, and id if the list
--- has a table of its own. An id is the version-5 UUID of `onix:<list>:<code>`, or `lifecycle:<code>`, in the URL namespace
--- of RFC 9562. Ids never change.
+-- The setting catalogue.codes passes the codes of the ONIX lists: a JSON array of list, code, label, whether it is
+-- deprecated, and id if the list has a table of its own. An id is the version-5 UUID of `onix:<list>:<code>`, or
+-- `lifecycle:<code>`, in the URL namespace of RFC 9562. Ids never change.
 
 -- ONIX List 17
 insert into contributor_roles as r (id, code, name)
@@ -35,13 +35,13 @@ where c.list = 150
 on conflict (id) do update set code = excluded.code, name = excluded.name
 where (r.code, r.name) <> (excluded.code, excluded.name);
 
--- The labels of every list, except those that only a table above shows.
-insert into onix_codes as o (list, code, label)
-select c.list, c.code, c.label
-from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb) c (id uuid, list smallint, code text, label text)
-where c.list not in (17, 150)
-on conflict (list, code) do update set label = excluded.label
-where o.label <> excluded.label;
+-- The labels of every list. Codes that a later issue drops stay.
+insert into onix_codes as o (list, code, label, deprecated)
+select c.list, c.code, c.label, c.deprecated
+from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb)
+  c (list smallint, code text, label text, deprecated boolean)
+on conflict (list, code) do update set label = excluded.label, deprecated = excluded.deprecated
+where (o.label, o.deprecated) <> (excluded.label, excluded.deprecated);
 
 -- Lifecycle status (not an ONIX list), in chronological order
 insert into lifecycle_statuses (id, code, name)

@@ -59,14 +59,16 @@ const RULES: Record<string, ErrorDetail> = {
     ]),
   ),
   ...Object.fromEntries(
-    ROWS.flatMap(([name, { table, put, rule }]) => [
+    ROWS.flatMap(([name, { table, put, rules = [] }]) => [
       ...put === "patch" ? [[`${table}_position`, tooMany(name)]] : [],
-      ...rule?.constraint
-        ? [[
-          `${table}_${rule.constraint.name}`,
-          detailAt(`/${name}`, rule.constraint.message),
-        ]]
-        : [],
+      ...rules.flatMap(({ constraint }) =>
+        constraint
+          ? [[
+            `${table}_${constraint.name}`,
+            detailAt(`/${name}`, constraint.message),
+          ]]
+          : []
+      ),
     ]),
   ),
   product_documents_size: TOO_LARGE,
@@ -203,12 +205,12 @@ function storedRows(changes: readonly Change[]): Statement<Stored> {
 
 /** The columns that entries are compared with, by table. Default: `id`. */
 const COMPARED = Object.fromEntries(
-  ROWS.map(([, { table, key = ["id"], types, fields, rule }]) => [
+  ROWS.map(([, { table, key = ["id"], types, fields, rules = [] }]) => [
     table,
     [
       ...key,
       ...types ? Object.keys(fields) : [],
-      ...rule?.constraint ? rule.fields : [],
+      ...rules.flatMap(({ constraint, fields }) => constraint ? fields : []),
     ],
   ]),
 );
@@ -307,11 +309,13 @@ function wrongRow(
   entry: Entry,
   row: Entry,
 ): ErrorDetail[] {
-  const { types, rule } = array;
+  const { types, rules = [] } = array;
   if (types) return wrongType(at, array, entry, row);
-  const given = rule?.fields.findLast((field) => field in entry);
-  const message = given && rule!.check({ ...row, ...entry });
-  return message ? [detailAt(`${at}/${given}`, message)] : [];
+  return rules.flatMap(({ fields, check }) => {
+    const given = fields.findLast((field) => field in entry);
+    const message = given && check({ ...row, ...entry });
+    return message ? [detailAt(`${at}/${given}`, message)] : [];
+  });
 }
 
 function wrongType(

@@ -1,11 +1,13 @@
 import { discriminatorOf } from "../../schema/bodies.ts";
 import type {
+  ArrayField,
   Column,
   Derived,
   Field,
   Fields,
   Group,
   Linked,
+  List,
   Rows,
   Shown,
   Values,
@@ -107,7 +109,8 @@ function valueOf(
     case "rows":
       return rowsValue(field, row);
     case "values":
-      return entriesOf(raw(`${row.alias}.${name}`), field, row);
+    case "list":
+      return storedValues(`${row.alias}.${name}`, field);
     case "linked":
       return linkedValue(field);
   }
@@ -223,32 +226,27 @@ function typedValue(array: Rows, row: Row): Statement {
   return sql`case${cases} end`;
 }
 
-/** The entries of an array in a `jsonb` value, with their fields in order. */
-function entriesOf(
-  array: Statement,
-  { fields }: Values,
-  parent: Row,
-): Statement {
-  const row = { alias: aliasBelow(parent) };
-  const entry = raw(row.alias);
-  const selected = Object.entries(fields).map(([name, field]) => {
-    const value = sql`${entry}.entry -> '${raw(name)}'`;
-    return sql`${entryValue(value, field, row)} as ${raw(name)}`;
-  });
-  return jsonArray(sql`
-    select ${commaSeparated(selected)}
-    from jsonb_array_elements(coalesce(${array}, '[]')) with ordinality ${entry} (entry, position)
-    order by ${entry}.position
-  `);
+/** A JSON array from a column of values, with the fields of its entries in order. */
+function storedValues(column: string, field: Values | List): Statement {
+  const shape = JSON.stringify(shapeOf(field));
+  return raw(`coalesce(shown_values(${column}, '${shape}'), '[]')`);
 }
 
-function entryValue(value: Statement, field: Field, row: Row): Statement {
-  if (field.kind === "values") return entriesOf(value, field, row);
-  if (field.kind === "column") {
-    return field.format === "array" ? sql`coalesce(${value}, '[]')` : value;
-  }
-  throw new Error(
-    `An array of values cannot have a field of kind "${field.kind}"`,
+/** What `shown_values` shows of an array: single values (`[]`), or objects with these fields. */
+function shapeOf(field: Values | List): unknown {
+  if (field.kind === "list") return [];
+  return Object.fromEntries(
+    Object.entries(field.fields).map(([name, field]) => {
+      switch (field.kind) {
+        case "values":
+        case "list":
+          return [name, shapeOf(field)];
+        case "column":
+          return [name, field.fallback ?? null];
+        default:
+          throw new Error(`Values cannot have a field of kind "${field.kind}"`);
+      }
+    }),
   );
 }
 
@@ -269,24 +267,25 @@ function linkedValue({ table, through, reference }: Linked): Statement {
   `);
 }
 
-/** The arrays of product `p` that lists can include, as lists show them. */
-export const listedArrays = Object.entries<Rows | Values>(LISTED).map(
-  ([name, array]) => ({
-    name: name as ArrayName,
-    array: array.kind === "values"
-      ? entriesOf(storedValues(name), array, PRODUCT)
-      : valueOf(name, array, LISTED as Fields, PRODUCT),
-  }),
+/** The rows of product `p` that lists can include, as lists show them. */
+export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
+  ([name, array]) =>
+    array.kind === "rows"
+      ? [{
+        name: name as ArrayName,
+        array: valueOf(name, array, LISTED as Fields, PRODUCT),
+      }]
+      : [],
 );
 
-/** A column of product `p`, of which a page of documents has the id alone. */
-function storedValues(column: string): Statement {
-  return sql`(
-    select x.${raw(column)}
-    from products x
-    where x.organization_id = ${organization} and x.id = p.id
-  )`;
-}
+/** The arrays of row `x` of products that lists can include. */
+export const listedValues = Object.entries<ArrayField>(LISTED).flatMap(
+  ([name, array]) =>
+    array.kind === "rows" ? [] : [{
+      name: name as ArrayName,
+      array: storedValues(`x.${name}`, array),
+    }],
+);
 
 /** The columns of product `p`, including those that a record holds. */
 const columns = Object.fromEntries(
@@ -355,9 +354,9 @@ export const newDetailsJson = detailsWith((name, array) =>
 );
 
 function detailsWith(
-  value: (name: string, array: Rows | Values) => Statement,
+  value: (name: string, array: ArrayField) => Statement,
 ): Statement {
-  const fields = Object.entries<Rows | Values>(ARRAYS).map(
+  const fields = Object.entries<ArrayField>(ARRAYS).map(
     ([name, array], i) => {
       const label = raw(`'${i > 0 ? "," : ""}"${name}":'`);
       return sql`${label}, ${value(name, array)}`;

@@ -1,8 +1,20 @@
 import type { ListQuery } from "../../schema/list_query.ts";
-import { opaque, raw, sql, type Statement } from "../connections/sql.ts";
+import type { ArrayName } from "../../schema/product.ts";
+import {
+  opaque,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { storeProducts } from "./documents.ts";
-import { listedArrays, summaryJson } from "./json.ts";
+import {
+  commaSeparated,
+  listedRows,
+  listedValues,
+  summaryJson,
+} from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
@@ -16,15 +28,28 @@ export const currentSummary = sql`coalesce(d.summary, ${summaryJson})`;
  * them would take 50 MB of every session.
  */
 export function includedArrays(include: ListQuery["include"]): Statement[] {
-  return listedArrays.filter(({ name }) =>
-    include.has(name) || include.size > 1
-  )
-    .map(({ name, array }) =>
-      sql` || case when ${opaque(include.has(name), "boolean")}
-        then ',"${raw(name)}":' || ${array}
-        else ''
-      end`
-    );
+  const isPossible = ({ name }: { name: ArrayName }) =>
+    include.has(name) || include.size > 1;
+  const fragment = ({ name, array }: { name: ArrayName; array: Statement }) =>
+    sql`case when ${opaque(include.has(name), "boolean")}
+      then ',"${raw(name)}":' || ${array}
+      else ''
+    end`;
+  const values = listedValues.filter(isPossible);
+  const hasValues = values.some(({ name }) => include.has(name));
+  return [
+    ...listedRows.filter(isPossible).map((array) =>
+      sql` || ${fragment(array)}`
+    ),
+    // A page of documents has no columns of products but the id.
+    ...values.length === 0 ? [] : [
+      sql` || case when ${opaque(hasValues, "boolean")} then (
+        select concat(${commaSeparated(values.map(fragment))})
+        from products x
+        where x.organization_id = ${organization} and x.id = p.id
+      ) else '' end`,
+    ],
+  ];
 }
 
 /** The maximum size of the products of a page, in bytes. */

@@ -150,7 +150,7 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 function columnsOf({ fields, types = {} }: Rows): string[] {
   const all = [fields, ...Object.values(types).map(({ fields }) => fields)];
   const written = all.flatMap(columnsIn).filter(([, field]) =>
-    field.kind === "values" || field.body
+    field.kind !== "column" || field.body
   );
   return [...new Set(written.map(([name]) => name))];
 }

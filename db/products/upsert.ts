@@ -59,6 +59,8 @@ function wholeValue(field: Field, value: unknown): unknown {
       return (value as Entry[] ?? []).map((entry) =>
         wholeEntry(field.fields, entry)
       );
+    case "list":
+      return value ?? [];
     case "column":
       return value ?? field.fallback ?? null;
     case "group":

@@ -1,6 +1,6 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, below } from "../../schema/errors.ts";
-import type { Field } from "../../schema/fields.ts";
+import { type Field, isStored } from "../../schema/fields.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
@@ -192,9 +192,9 @@ export function writeProducts(
  */
 export const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
   .filter(([, field]) =>
-    field.kind === "values" ||
-    field.kind === "column" && field.body && !field.refers?.heldBy &&
-      !field.refers?.isSeries
+    isStored(field) &&
+    (field.kind !== "column" ||
+      field.body && !field.refers?.heldBy && !field.refers?.isSeries)
   ).map(([name]) => name);
 
 const columns = names(...COLUMNS);

@@ -39,7 +39,7 @@ export async function getCodeList(
   number: string,
 ): Promise<string> {
   const codes = asJson(sql`
-    select c.code, c.label
+    select c.code, c.label, c.deprecated
     from onix_codes c
     where c.list = ${number}
     order by c.code collate "C"

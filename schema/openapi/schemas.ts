@@ -58,7 +58,14 @@ const ProgramProduct = v.object({ id: Uuid, title: v.string() });
 /** An ONIX list, with the number of its codes. */
 const CodeList = v.object({ number: Whole, codes: Whole });
 
-const OnixCode = v.object({ code: v.string(), label: v.string() });
+const OnixCode = v.object({
+  code: v.string(),
+  label: v.string(),
+  deprecated: described(
+    "Whether EDItEUR advises against the code. It is accepted all the same.",
+    v.boolean(),
+  ),
+});
 
 type RecordSchema =
   | `${"Create" | "Update"}${typeof RECORDS[OwnTable]["type"]}`
