@@ -11,6 +11,7 @@ import {
 } from "./fields.ts";
 import { chosen, closedObject, isObject, list, object } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
+import { fromStored } from "./onix/write.ts";
 import { nounOf, OWN_TABLES, type OwnTable, RECORDS } from "./records.ts";
 import { REFERENCES, referencesIn } from "./references.ts";
 import { heading, Uuid } from "./values.ts";
@@ -64,6 +65,33 @@ const ASSIGNED: Record<string, v.GenericSchema> = {
   updated_at: ExactTime,
 };
 
+/** The ONIX record last received for a product. */
+const ONIX_RECORDS: LineTable = {
+  table: "onix_records",
+  rows: [],
+  schema: closedObject({
+    record_reference: heading(500),
+    record: v.pipe(
+      v.string("invalid_type: Expected a string"),
+      v.check(
+        isStored,
+        "invalid_record: Expected a record as exports write it",
+      ),
+    ),
+    digest: heading(),
+    product_updated_at: v.optional(v.nullable(ExactTime)),
+    differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  }) as LineTable["schema"],
+};
+
+function isStored(text: string): boolean {
+  try {
+    return fromStored(text).name === "Product";
+  } catch {
+    return false;
+  }
+}
+
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */
 export const KINDS: Readonly<Record<string, LineTable>> = {
   ...Object.fromEntries(
@@ -79,7 +107,7 @@ export const KINDS: Readonly<Record<string, LineTable>> = {
       table: "products",
       fields: { ...SCALARS, ...ARRAYS },
       link: "product_id",
-    }),
+    }, [ONIX_RECORDS]),
     omit: ["change_version"],
   },
   publishing_program: programs(),
@@ -103,16 +131,18 @@ function programs(): LineTable {
   };
 }
 
+/** A table of rows, with more tables below it than the description has. */
 function tableOf(
   array: Pick<Rows, "table" | "fields"> & Partial<Rows>,
+  others: readonly LineTable[] = [],
 ): LineTable {
   const { table, fields, link } = array;
   const arrays = arraysBelow(fields);
-  const below = arrays.map(tableOf);
+  const below = [...arrays.map((array) => tableOf(array)), ...others];
   const entries = Object.fromEntries(
-    arrays.map(({ table, key = ["id"] }, i) => [
+    below.map(({ table, schema }, i) => [
       table,
-      v.optional(list(below[i]!.schema, ...key)),
+      v.optional(list(schema, ...arrays[i]?.key ?? ["id"])),
     ]),
   );
   return {

@@ -32,7 +32,7 @@ const REDRAW_MS = 100;
 const CLEAR = "\r\x1b[K";
 
 /** A progress bar on standard error, invisible unless that is a terminal. */
-export function openProgressBar(label: string) {
+export function openProgressBar(label: string, unit = "lines") {
   const isTerminal = Deno.stderr.isTerminal();
   const start = performance.now();
   let drawnAt = -Infinity;
@@ -43,13 +43,13 @@ export function openProgressBar(label: string) {
   }
 
   return {
-    /** Shows the number of processed lines, and their share of the total (0 to 1) if known. */
+    /** Shows the number of processed lines, or other units, and their share of the total (0 to 1) if known. */
     show(lines: number, share?: number): void {
       const now = performance.now();
       const seconds = Math.max(0.001, (now - start) / 1000);
       const rate = Math.round(lines / seconds).toLocaleString("en");
       const done = lines.toLocaleString("en");
-      line = `${label} ${bar(share)}${done} lines, ${rate} a second`;
+      line = `${label} ${bar(share)}${done} ${unit}, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;
       drawnAt = now;
       draw(CLEAR + line);

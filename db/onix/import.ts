@@ -108,8 +108,8 @@ class Group {
 
   add(part: Exclude<Part, { kind: "header" }>, header: Element): void {
     if (part.kind === "unreadable") {
-      const { line, code, message } = part;
-      this.#entries.push(rejected(null, line, [{
+      const { reference, line, code, message } = part;
+      this.#entries.push(rejected(reference, line, [{
         severity: "error",
         code,
         path: "/Product",

@@ -34,5 +34,10 @@ exception when feature_not_supported or invalid_parameter_value then
   null;
 end $$;
 
+-- An import finds contributors by their identifiers first.
+create index contributors_by_orcid on contributors (organization_id, orcid) where orcid is not null;
+
+create index contributors_by_isni on contributors (organization_id, isni) where isni is not null;
+
 -- The reference of a deleted product, whose deletion is sent under it.
 alter table product_deletions add column record_reference text;
