@@ -24,7 +24,7 @@ import type {
   ImportQuery,
   OnixChangesQuery,
   OnixQuery,
-} from "../schema/onix_query.ts";
+} from "../schema/onix/query.ts";
 import { ok } from "./responses.ts";
 
 /* The handlers of products in ONIX for Books. */

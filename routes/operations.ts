@@ -6,7 +6,7 @@ import {
   ImportParameters,
   OnixChangesParameters,
   OnixParameters,
-} from "../schema/onix_query.ts";
+} from "../schema/onix/query.ts";
 import {
   CodeParameters,
   PageParameters,

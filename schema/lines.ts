@@ -11,7 +11,6 @@ import {
 } from "./fields.ts";
 import { chosen, closedObject, isObject, list, object } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
-import { fromStored } from "./onix/write.ts";
 import { nounOf, OWN_TABLES, type OwnTable, RECORDS } from "./records.ts";
 import { REFERENCES, referencesIn } from "./references.ts";
 import { heading, Uuid } from "./values.ts";
@@ -71,26 +70,12 @@ const ONIX_RECORDS: LineTable = {
   rows: [],
   schema: closedObject({
     record_reference: heading(500),
-    record: v.pipe(
-      v.string("invalid_type: Expected a string"),
-      v.check(
-        isStored,
-        "invalid_record: Expected a record as exports write it",
-      ),
-    ),
+    record: v.string("invalid_type: Expected a string"),
     digest: heading(),
     product_updated_at: v.optional(v.nullable(ExactTime)),
     differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
   }) as LineTable["schema"],
 };
-
-function isStored(text: string): boolean {
-  try {
-    return fromStored(text).name === "Product";
-  } catch {
-    return false;
-  }
-}
 
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */
 export const KINDS: Readonly<Record<string, LineTable>> = {

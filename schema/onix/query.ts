@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { After } from "./changes_query.ts";
-import { RELEASES, TAGS } from "./onix/releases.ts";
-import { limit } from "./parameters.ts";
-import { described, oneOf } from "./values.ts";
+import { After } from "../changes_query.ts";
+import { RELEASES, TAGS } from "./releases.ts";
+import { limit } from "../parameters.ts";
+import { described, oneOf } from "../values.ts";
 
 const FORM = {
   release: described(
