@@ -1,5 +1,5 @@
 import { ApiError } from "../../schema/errors.ts";
-import type { ArrayName } from "../../schema/product.ts";
+import { type ArrayName, ROWS } from "../../schema/product.ts";
 import {
   isOneOf,
   organization,
@@ -54,7 +54,7 @@ const columns =
 /** The document of product `p` of organization `o`, built from the tables. */
 const builtDocument = builtWith(detailsJson);
 
-/** The same for a product that the transaction has created. */
+/** The same for a product that the transaction has created without arrays with a path of their own. */
 const builtNewDocument = builtWith(newDetailsJson);
 
 function builtWith(details: Statement): Statement {
@@ -347,10 +347,15 @@ export function writtenDocuments(
   `;
 }
 
+/** The arrays that a request writes at a path of their own, and an import with all others. */
+const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
+
 function buildWritten(changes: readonly Change[]): Statement {
-  const areNew = changes.every(({ isNew }) => isNew);
+  const arePlain = changes.every(({ isNew, body }) =>
+    isNew && PATH_ARRAYS.every((name) => !body[name])
+  );
   return sql`
-    select ${areNew ? builtNewDocument : builtDocument}
+    select ${arePlain ? builtNewDocument : builtDocument}
     from products p
     join organizations o on o.id = ${organization}
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}

@@ -64,7 +64,7 @@ export function assertOpenApi(
   if (reply.body !== undefined) {
     assertValid([...place, "content", JSON_TYPE, "schema"], reply.body);
   }
-  const isJson = operation.requestBody?.content[JSON_TYPE];
+  const isJson = operation.requestBody?.content?.[JSON_TYPE];
   if (typeof sent === "string" && isJson && isTaken(reply)) {
     assertValid(
       [...at, "requestBody", "content", JSON_TYPE, "schema"],

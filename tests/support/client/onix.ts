@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
+import { eventually } from "../app/eventually.ts";
 import type { Organization } from "../app/harness.ts";
 import type { App } from "../app/harness.ts";
+import { productsIn } from "../data/onix.ts";
 import type { Reply } from "./envelope.ts";
 
 /** Sends messages for an organization, and reads its records. */
@@ -16,8 +18,11 @@ export interface OnixClient {
   report(body: BodyInit, query?: string): Promise<any>;
   /** The message at a path below `/onix/products`. */
   xml(path?: string): Promise<string>;
-  /** Follows the feed from its start, and returns the messages until there is no news. */
-  feed(query?: string): Promise<string[]>;
+  /**
+   * Follows the feed from its start until it has this number of records, which may take
+   * until older transactions end. Returns them.
+   */
+  feed(records: number, query?: string): Promise<string[]>;
 }
 
 /** The client of an organization. */
@@ -49,14 +54,16 @@ export function onixClient(
       assertEquals(status, 200, text);
       return text;
     },
-    async feed(query = "?limit=1000") {
-      const messages: string[] = [];
-      for (let path = `/api/onix/products${query}`;;) {
+    async feed(records, query = "?limit=1000") {
+      const found: string[] = [];
+      let path = `/api/onix/products${query}`;
+      await eventually(records, async () => {
         const { text, headers } = await get(path);
-        if (text.includes("<NoProduct")) return messages;
-        messages.push(text);
+        found.push(...productsIn(text));
         path = nextOf(headers);
-      }
+        return found.length;
+      });
+      return found;
     },
   };
 }
