@@ -17,6 +17,7 @@ import {
   replaceChildren,
   scalar,
   setChild,
+  textOf,
 } from "./part.ts";
 import type { Reading } from "./reading.ts";
 

@@ -159,7 +159,7 @@ export function readRecord(
     linked: linkedOf(values, isThere, reading),
     blocks,
     messages: reading.messages,
-    unmapped: reading.unmapped(),
+    unmapped: notification === "05" ? [] : reading.unmapped(),
   };
 }
 

@@ -115,7 +115,7 @@ export class Reading {
     needed: readonly string[] = [],
   ): T {
     const faulty = new Set<string>();
-    for (;;) {
+    for (let isFirst = true;; isFirst = false) {
       const { success, output, issues } = v.safeParse(schema, value);
       if (success) {
         this.#link(value, output);
@@ -124,10 +124,12 @@ export class Reading {
       const refused = issues.map((issue) =>
         this.#refused(issue, value, fields)
       );
-      for (const { owner, key, warn } of refused) {
+      for (const { owner, key, code, warn } of refused) {
         const id = `${idOf(owner)} ${key}`;
         if (faulty.has(id)) continue;
         faulty.add(id);
+        // What is empty now lost its entries, of which there was a warning each.
+        if (code === "too_few" && !isFirst) continue;
         warn(owner === value && needed.includes(String(key)));
       }
       // Later entries go first, so that the positions of the others stay.
@@ -220,12 +222,11 @@ export class Reading {
     const index = steps.findLastIndex(({ key }) => typeof key === "number");
     const array = steps[index - 1];
     const isWide = array && WIDE.includes(String(array.key));
-    const target = index < 0
-      ? steps[0]!
-      : isWide && steps[index + 1]
+    const target = index < 0 ? steps[0]! : isWide && steps[index + 1] &&
+        steps[index + 1]!.key in steps[index + 1]!.owner
       ? steps[index + 1]!
       : steps[index]!;
-    return { owner: target.owner, key: target.key, warn, max: undefined };
+    return { owner: target.owner, key: target.key, code, warn, max: undefined };
   }
 
   /** The entries of the output come from the same elements. */
@@ -241,7 +242,12 @@ export class Reading {
 }
 
 /** The entries with so much below them that a refused field alone is left out. */
-const WIDE = ["product_territories", "supply_details"];
+const WIDE = [
+  "product_territories",
+  "supply_details",
+  "contributors",
+  "collections",
+];
 
 const IDS = new WeakMap<object, number>();
 let ids = 0;

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { elementOf, type Field, type Fields } from "../fields.ts";
 import { isObject } from "../objects.ts";
 import {
@@ -57,7 +58,8 @@ export function partOf(
   switch (field.kind) {
     case "column":
       if (!dataElement(inner)) return;
-      return field.format === "array" ? codes(inner) : leaf(inner);
+      if (field.format === "array") return codes(inner);
+      return v.is(field.response, []) ? leaves(inner) : leaf(inner);
     case "list":
       return leaves(inner);
     case "group":
