@@ -479,5 +479,8 @@ function publisher(name: string): Element {
   return element("Publisher", [
     element("PublishingRole", "01"),
     element("PublisherName", name),
-  ]);
+  ], { sourcename: NO_PUBLISHER });
 }
+
+/** The source of a publisher that stands in for none. */
+export const NO_PUBLISHER = "organization";
