@@ -462,7 +462,7 @@ Deno.test("POST /onix/products", async (t) => {
 
       assertEquals(report.updated, 1);
       const [changed] = await onix.feed(1);
-    assertMatch(changed!, /<Illustrated>01</);
+      assertMatch(changed!, /<Illustrated>01</);
     },
   );
 
