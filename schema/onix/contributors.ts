@@ -263,9 +263,7 @@ function writePerson(
     setChild(each, name, row.name);
   }
   for (const [field, name] of Object.entries(LEAVES)) {
-    if (isChanged(field)) {
-      setChild(each, name, now[field] as string | undefined);
-    }
+    if (isChanged(field)) setChild(each, name, textOf(row[field]));
   }
   for (const [field, type] of Object.entries(IDENTIFIERS)) {
     if (!isChanged(field)) continue;

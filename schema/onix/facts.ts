@@ -1,5 +1,4 @@
-import { codesIn } from "../onix_codes.ts";
-import { CODE_LISTS, type OnixList } from "../onix_codes.ts";
+import { CODE_LISTS, codesIn, type OnixList } from "../onix_codes.ts";
 import { CODES } from "./codes.ts";
 import { COMPOSITES, GROUPS } from "./composites.ts";
 import { DATA_ELEMENTS } from "./data_elements.ts";
@@ -41,8 +40,15 @@ export interface DataElement {
   attributes: string;
 }
 
+/** What a reader needs to know of a tag. */
+export interface Known {
+  name: string;
+  /** Whether the element has children. Otherwise it has a value. */
+  isComposite: boolean;
+}
+
 const SHORT_TAGS = new Map<string, string>();
-const REFERENCE_NAMES = new Map<string, string>();
+const KNOWN = new Map<string, Known>();
 const COMPOSITE_NAMES = new Set<string>();
 const BY_RELEASE = {
   "3.0": tables(),
@@ -68,7 +74,7 @@ for (const line of linesOf(COMPOSITES)) {
   if (name.includes("/")) continue;
   COMPOSITE_NAMES.add(name);
   const short = name === "ONIXMessage" ? "ONIXmessage" : name.toLowerCase();
-  addName(name, short);
+  addName(name, short, true);
 }
 
 for (const line of linesOf(DATA_ELEMENTS)) {
@@ -78,22 +84,23 @@ for (const line of linesOf(DATA_ELEMENTS)) {
     if (release && release !== each) continue;
     BY_RELEASE[each].data.set(name, { kind, attributes });
   }
-  addName(name, short);
+  addName(name, short, false);
 }
 
-function addName(name: string, short: string): void {
+function addName(name: string, short: string, isComposite: boolean): void {
   SHORT_TAGS.set(name, short);
-  REFERENCE_NAMES.set(name, name);
-  REFERENCE_NAMES.set(short, name);
+  const known = { name, isComposite };
+  KNOWN.set(name, known);
+  KNOWN.set(short, known);
 }
 
 function linesOf(table: string): string[] {
   return table.trim().split("\n");
 }
 
-/** The reference name of an element with this tag of either kind, or undefined for an unknown one. */
-export function referenceName(tag: string): string | undefined {
-  return REFERENCE_NAMES.get(tag);
+/** The element with this tag of either kind. */
+export function knownTag(tag: string): Known | undefined {
+  return KNOWN.get(tag);
 }
 
 /** The short tag of an element with this reference name. */
@@ -104,11 +111,6 @@ export function shortTag(name: string): string {
 /** Whether an element of either release with this name has children. */
 export function isComposite(name: string): boolean {
   return COMPOSITE_NAMES.has(name);
-}
-
-/** Whether an element of either release with this name has a value. */
-export function isDataElement(name: string): boolean {
-  return dataElement(name) !== undefined;
 }
 
 /** The data element of the release, or of either one. */

@@ -58,7 +58,7 @@ export function writeRecord(
       proprietary(PRODUCT_CODE, String(product.product_code)),
     );
   }
-  if (!hasSupply(record)) addPrices(record, product);
+  if (!hasSupply(record)) addSupply(record, product);
   const mended = mend(record, release, organization);
   return { record: mended.record, notSent: [...mended.notSent] };
 }
@@ -145,15 +145,15 @@ function hasSupply(record: Element): boolean {
   );
 }
 
-/** The prices of a product without supply details, as those of one supply. */
-function addPrices(record: Element, product: Book["product"]): void {
+/** The availability and the prices of a product without supply details, as one supply. */
+function addSupply(record: Element, product: Book["product"]): void {
   const all = (product.product_prices as Record<string, unknown>[]) ?? [];
   const prices = all.flatMap((price) => [
     ...priceOf(price, "02", price.retail_price_inc_tax),
     ...priceOf(price, "01", price.retail_price ?? price.list_price),
   ]);
-  if (prices.length === 0) return;
   const code = textOf(product.product_availability_code);
+  if (prices.length === 0 && code === undefined) return;
   record.children.push(element("ProductSupply", [
     element("SupplyDetail", [
       ...code ? [element("ProductAvailability", code)] : [],

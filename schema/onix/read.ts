@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
 import { decode } from "./decode.ts";
 import { childValue, type Element } from "./element.ts";
-import { isComposite, isDataElement, referenceName } from "./facts.ts";
+import { type Known, knownTag } from "./facts.ts";
 import { type Release, RELEASES } from "./releases.ts";
 import { escapeText, localName, startTag } from "./xml.ts";
 import { type Place, XmlError } from "./xml_error.ts";
@@ -67,6 +67,9 @@ export function readProduct(text: string): Element {
   return part.product;
 }
 
+/** An element of ONIX, or one that is unknown: it may have children or a value. */
+type Tag = Known | { name: string; isComposite?: undefined };
+
 class Reader {
   #parser = new SaxesParser({ xmlns: false, position: true });
   #parts: Part[] = [];
@@ -78,6 +81,8 @@ class Reader {
   #release: Release = "3.1";
   /** The header or record, and the elements in it that are open. */
   #open: Element[] = [];
+  /** What is known of them. */
+  #known: Tag[] = [];
   /** How deep the XHTML in a data element is open. */
   #markup = 0;
   /** Whether everything up to the end of the header's or record's element is passed over. */
@@ -149,19 +154,20 @@ class Reader {
       );
     }
     if (this.#isSkipping) return;
-    const name = referenceName(tag) ?? tag;
-    if (this.#depth < this.#top) this.#beginMessage(tag, attributes);
-    else if (this.#depth === this.#top) this.#beginPart(name, attributes);
-    else if (isDataElement(this.#open.at(-1)!.name)) {
-      this.#beginMarkup(tag, attributes);
-    } else this.#beginElement(name, attributes);
+    if (this.#depth > this.#top && this.#known.at(-1)!.isComposite === false) {
+      return this.#beginMarkup(tag, attributes);
+    }
+    const known = knownTag(tag) ?? { name: tag };
+    if (this.#depth > this.#top) this.#beginElement(known, attributes);
+    else if (this.#depth === this.#top) this.#beginPart(known, attributes);
+    else this.#beginMessage(known, attributes);
   }
 
-  #beginMessage(tag: string, attributes: Record<string, string>): void {
-    if (referenceName(tag) !== "ONIXMessage") {
+  #beginMessage({ name }: Tag, attributes: Record<string, string>): void {
+    if (name !== "ONIXMessage") {
       this.#fail(
         "not_onix",
-        `Expected the root ONIXMessage or ONIXmessage, not ${shortened(tag)}`,
+        `Expected the root ONIXMessage or ONIXmessage, not ${shortened(name)}`,
       );
     }
     const release = attributes.release?.trim() || releaseOf(attributes);
@@ -181,7 +187,8 @@ class Reader {
   }
 
   /** Begins the header or a record. Anything else, and a second header, is passed over. */
-  #beginPart(name: string, attributes: Record<string, string>): void {
+  #beginPart(known: Tag, attributes: Record<string, string>): void {
+    const { name } = known;
     this.#start = this.#event;
     this.#elements = 0;
     this.#fault = undefined;
@@ -192,11 +199,12 @@ class Reader {
       return;
     }
     this.#open = [];
-    this.#push(name, attributes);
+    this.#known = [];
+    this.#push(known, attributes);
   }
 
-  #beginElement(name: string, attributes: Record<string, string>): void {
-    if (name === "Product") {
+  #beginElement(known: Tag, attributes: Record<string, string>): void {
+    if (known.name === "Product") {
       return this.#reject("nested_record", "The record contains a record");
     }
     if (++this.#elements > MAX_ELEMENTS) {
@@ -205,12 +213,12 @@ class Reader {
         `Expected at most ${MAX_ELEMENTS} elements`,
       );
     }
-    this.#push(name, attributes);
+    this.#push(known, attributes);
   }
 
-  #push(name: string, attributes: Record<string, string>): void {
+  #push(known: Tag, attributes: Record<string, string>): void {
     const element: Element = {
-      name,
+      name: known.name,
       attributes: ownAttributes(attributes),
       children: [],
       text: "",
@@ -218,6 +226,7 @@ class Reader {
     };
     this.#open.at(-1)?.children.push(element);
     this.#open.push(element);
+    this.#known.push(known);
   }
 
   /** XHTML is kept as text. From its first tag on, the text of the element is XML. */
@@ -250,6 +259,7 @@ class Reader {
       return;
     }
     const element = this.#open.pop()!;
+    this.#known.pop();
     if (element.children.length > 0) element.text = "";
     if (this.#isTooLarge()) return;
     if (this.#open.length > 0) return;
@@ -269,7 +279,7 @@ class Reader {
   #text(text: string): void {
     this.#event = this.#parser.position;
     const element = this.#open.at(-1);
-    if (this.#isSkipping || !element || isComposite(element.name)) return;
+    if (this.#isSkipping || !element || this.#known.at(-1)!.isComposite) return;
     if (this.#isTooLarge()) return;
     element.text += element.markup ? escapeText(text) : text;
   }

@@ -56,7 +56,8 @@ function asItIs(name: string): string {
   return name;
 }
 
-function indented(
+/** An element as text, indented, with its names as the function gives them. */
+export function indented(
   { name, attributes, children, ...rest }: Element,
   nameOf: (name: string) => string,
   depth: number,
