@@ -128,10 +128,9 @@ function operationObject(operation: Described, failures: Failure[]) {
       ...["Accept-Version", "X-Request-Id", ...requestHeaders]
         .map((name) => ref("parameters", name)),
     ],
-    requestBody: (body || operation.xml?.includes("body")) && {
-      required: true,
-      content: contentOf(body, exampleBodies(key)),
-    },
+    requestBody: hasBody(operation)
+      ? { required: true, content: contentOf(body, exampleBodies(key)) }
+      : undefined,
     responses: {
       [status]: {
         description: operation.returns,
@@ -147,6 +146,10 @@ function operationObject(operation: Described, failures: Failure[]) {
       ...failureReferences(failures, operation),
     },
   };
+}
+
+function hasBody({ body, xml = [] }: Operation): boolean {
+  return body !== undefined || xml.includes("body");
 }
 
 function responseContent({ key, response, xml = [] }: Operation) {
