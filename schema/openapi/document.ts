@@ -170,20 +170,22 @@ type Examples = ReturnType<typeof exampleBodies>;
 
 function jsonContent(name: string | undefined, examples: Examples) {
   const schema = name ? ref("schemas", name) : { type: "object" };
-  const json = ofType("object", examples);
+  const json = examplesIn("json", examples);
   return { "application/json": { schema, examples: json } };
 }
 
 /** XML is described by its own schemas, which EDItEUR publishes. */
 function xmlContent(examples: Examples) {
   const schema = { type: "string", contentMediaType: "application/xml" };
-  const xml = ofType("string", examples);
+  const xml = examplesIn("xml", examples);
   return { "application/xml": { schema, examples: xml } };
 }
 
 /** Examples are text if they are XML. */
-function ofType(type: "object" | "string", examples: Examples) {
+function examplesIn(format: "json" | "xml", examples: Examples) {
   const all = Object.entries(examples ?? {})
-    .filter(([, { value }]) => typeof value === type);
+    .filter(([, { value }]) =>
+      (typeof value === "string") === (format === "xml")
+    );
   return all.length > 0 ? Object.fromEntries(all) : undefined;
 }
