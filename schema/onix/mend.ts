@@ -258,7 +258,7 @@ function withoutDuplicates(
       ? each.children.filter(({ name }) => inner.includes(name))
       : [each];
     for (const target of targets) {
-      const key = keyOf(target, fields);
+      const key = keyOf(target, fields, mender.release);
       if (key === undefined) continue;
       if (!seen.has(key)) {
         seen.add(key);
@@ -293,11 +293,19 @@ const OPTIONAL_KEYS = [
   "MarketReference",
 ];
 
-function keyOf(target: Element, fields: string[]): string | undefined {
+function keyOf(
+  target: Element,
+  fields: string[],
+  release: Release,
+): string | undefined {
   const values = fields.map((field) => {
     if (field === ".") return target.text;
     if (field.startsWith("@")) return target.attributes[field.slice(1)];
-    return child(target, field)?.text;
+    const text = child(target, field)?.text;
+    // Numbers are equal by their values: 1 and 01.
+    return text && dataElement(field, release)?.kind === "n+"
+      ? text.replace(/^\+?0*/, "")
+      : text;
   });
   return values.includes(undefined) ? undefined : values.join("\n");
 }
