@@ -8,6 +8,7 @@
  * twice. `|` separates alternatives. After `!` stand the constraints: no two `C` have the
  * same child `x` (`.`: the same value; `@language`: the same attribute). `@3.0` or `@3.1`
  * after a name limits it to that release. `Price/EpubLicense` is a license in a price.
+ * Where the schemas of the two kinds of tags differ, it is the narrower one.
  */
 
 /** What several composites contain. */
@@ -65,7 +66,7 @@ CopyrightOwner: (CopyrightOwnerIdentifier+ (PersonName | CorporateName)? | Perso
 CopyrightOwnerIdentifier: CopyrightOwnerIDType IDTypeName? IDValue
 CopyrightStatement: CopyrightType? (CopyrightYear+ CopyrightOwner* | CopyrightOwner+)
 CoverManifest: {Specification} CoverResource+ ! SpecificationDetail[.] SpecificationDescription[@language]
-CoverResource: SequenceNumber? SalesOutlet* ({File} | NoResource) ! ResourceFileDetail[.] ResourceFileLink[.] ResourceFileDate[ResourceFileDateRole]
+CoverResource: SequenceNumber? SalesOutlet?@3.0 SalesOutlet*@3.1 ({File} | NoResource) ! ResourceFileDetail[.] ResourceFileLink[.] ResourceFileDate[ResourceFileDateRole]
 DescriptiveDetail@3.0: ProductComposition {Form} TradeCategory? PrimaryContentType? ProductContentType* Measure* CountryOfManufacture? EpubTechnicalProtection* EpubUsageConstraint* EpubLicense? MapScale* ProductClassification* ProductPart* (Collection+ | NoCollection)? TitleDetail+ (ThesisType ThesisPresentedTo? ThesisYear?)? {Contributors} (Event* | Conference*) (EditionType* (EditionNumber EditionVersionNumber?)? EditionStatement* | NoEdition?) ReligiousText? Language* Extent* Illustrated? NumberOfIllustrations? IllustrationsNote* AncillaryContent* Subject* NameAsSubject* AudienceCode* Audience* AudienceRange* AudienceDescription* Complexity* ! ProductFormDetail[.] ProductFormDescription[@language] PrimaryContentType|ProductContentType[.] Measure[MeasureType,MeasureUnitCode] Contributor[SequenceNumber] ContributorStatement[@language] IllustrationsNote[@language] EditionType[.] EditionStatement[@language] AudienceDescription[@language]
 DescriptiveDetail@3.1: ProductComposition {Form} TradeCategory? PrimaryContentType? ProductContentType* Measure* CountryOfManufacture? EpubTechnicalProtection* EpubUsageConstraint* EpubLicense* MapScale* ProductClassification* ProductPart* (Collection+ | NoCollection)? TitleDetail+ (ThesisType ThesisPresentedTo? ThesisYear?)? {Contributors} Event* (EditionType* (EditionNumber EditionVersionNumber?)? EditionStatement* | NoEdition?) ReligiousText? Language* Extent* Illustrated? NumberOfIllustrations? IllustrationsNote* AncillaryContent* Subject* NameAsSubject* Audience* AudienceRange* AudienceDescription* Complexity* ! ProductFormDetail[.] PrimaryContentType|ProductContentType[.] Measure[MeasureType,MeasureUnitCode] Contributor[SequenceNumber] EpubLicense/EpubLicenseDate[EpubLicenseDateRole] EditionType[.] ProductFormDescription[@language] ContributorStatement[@language] IllustrationsNote[@language] EditionStatement[@language] AudienceDescription[@language] EpubLicense/EpubLicenseName[@language]
 Discount: DiscountType? (Quantity ToQuantity?)? (DiscountPercent DiscountAmount? | DiscountAmount)
@@ -89,7 +90,7 @@ Imprint: (ImprintIdentifier+ ImprintName? | ImprintName)
 ImprintIdentifier: ImprintIDType IDTypeName? IDValue
 InsertManifest: {Specification} InsertPoint InsertResource+ ! SpecificationDetail[.] SpecificationDescription[@language]
 InsertPoint: InsertPointType InsertPointValue
-InsertResource: SequenceNumber? SalesOutlet* ({File} | NoResource) ! ResourceFileDetail[.] ResourceFileLink[.] ResourceFileDate[ResourceFileDateRole]
+InsertResource: SequenceNumber? SalesOutlet?@3.0 SalesOutlet*@3.1 ({File} | NoResource) ! ResourceFileDetail[.] ResourceFileLink[.] ResourceFileDate[ResourceFileDateRole]
 Language: LanguageRole LanguageCode CountryCode? RegionCode? ScriptCode?
 LocationIdentifier: LocationIDType IDTypeName? IDValue
 Market: Territory SalesRestriction*
@@ -123,7 +124,7 @@ ProductContactIdentifier: ProductContactIDType IDTypeName? IDValue
 ProductFormFeature: ProductFormFeatureType ProductFormFeatureValue? ProductFormFeatureDescription* ! ProductFormFeatureDescription[@language]
 ProductIdentifier: ProductIDType IDTypeName? IDValue
 ProductPart: PrimaryPart? ProductIdentifier* {Form} ProductContentType* Measure* (NumberOfItemsOfThisForm NumberOfCopies? | NumberOfCopies) CountryOfManufacture? ! ProductFormDetail[.] ProductContentType[.] Measure[MeasureType,MeasureUnitCode] ProductFormDescription[@language]
-ProductSupply: MarketReference?@3.1 Market* MarketPublishingDetail? SupplyDetail+@3.0 SupplyDetail*@3.1
+ProductSupply: MarketReference?@3.1 Market* MarketPublishingDetail? SupplyDetail+
 ProductionDetail: ProductionManifest*
 ProductionManifest: ProductIdentifier* CoverManifest? BodyManifest InsertManifest* SupplementManifest*
 ProfessionalAffiliation@3.0: (ProfessionalPosition+ Affiliation? | Affiliation) ! ProfessionalPosition[@language]

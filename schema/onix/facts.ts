@@ -1,12 +1,11 @@
-import { CODE_LISTS, codesIn, type OnixList } from "../onix_codes.ts";
-import { CODES } from "./codes.ts";
+import { codesIn, type OnixList } from "../onix_codes.ts";
 import { COMPOSITES, GROUPS } from "./composites.ts";
 import { DATA_ELEMENTS } from "./data_elements.ts";
 import { type Release, RELEASES } from "./releases.ts";
 
 /*
  * What the service knows of every element of ONIX for Books, read from the tables in
- * `composites.ts`, `data_elements.ts` and `codes.ts`.
+ * `composites.ts` and `data_elements.ts`.
  */
 
 /** What a composite may contain at one place. `max` is `Infinity` for any number. */
@@ -233,29 +232,7 @@ const CODE_SETS = new Map<number, ReadonlySet<string>>();
 
 /** The codes of an ONIX list. */
 export function codesOfList(list: number): ReadonlySet<string> {
-  const known = CODE_SETS.get(list);
-  if (known) return known;
-  const codes = new Set(
-    list in CODE_LISTS ? codesIn(list as OnixList) : RARE_CODES.get(list) ?? [],
-  );
-  CODE_SETS.set(list, codes);
-  return codes;
-}
-
-const RARE_CODES = new Map(
-  linesOf(CODES).map((line) => {
-    const [list = "", codes = ""] = line.split(": ");
-    return [Number(list), codes.split(" ").flatMap(run)];
-  }),
-);
-
-/** The codes of a run such as `01-06`, or the code itself. */
-function run(codes: string): string[] {
-  const [, first = "", last = ""] = /^(\d+)-(\d+)$/.exec(codes) ?? [];
-  if (!last) return [codes];
-  const length = Number(last) - Number(first) + 1;
-  return Array.from(
-    { length },
-    (_, i) => String(Number(first) + i).padStart(first.length, "0"),
-  );
+  const known = CODE_SETS.get(list) ?? new Set(codesIn(list as OnixList));
+  CODE_SETS.set(list, known);
+  return known;
 }

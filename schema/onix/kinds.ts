@@ -16,6 +16,12 @@ const DECIMAL = /^\+?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const TIME = "(?:[01]\\d|2[0-3])[0-5]\\d(?:[0-5]\\d)?";
 const ZONE = "(?:Z|[+-](?:0\\d|1[0-2])(?:00|15|30|45))";
 
+/** The parts of a URI (RFC 3986, 3), of which validators know these: a relative one has no colon before a slash. */
+const SCHEME = "(?:[A-Za-z][A-Za-z\\d+.-]*:|(?=[^:]*(?:[/?#]|$)))";
+const AUTHORITY =
+  "(?:\\/\\/(?:(?:[^\\s/?#@%]|%[\\dA-Fa-f]{2})*@)?(?:\\[[\\dA-Fa-f:.]+\\]|(?:[^\\s/?#@:[\\]%]|%[\\dA-Fa-f]{2})*)(?::\\d+)?(?=[/?#]|$)|(?!\\/\\/))";
+const PATH = "(?:[^\\s#%[\\]]|%[\\dA-Fa-f]{2})*";
+
 const KINDS: Readonly<Record<string, Kind>> = {
   n: { form: WHOLE, correct: withoutFraction },
   "n+": { form: /^\+?0*[1-9]\d*$/, correct: withoutFraction },
@@ -31,8 +37,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     correct: withPoint,
   },
   uri: {
-    form:
-      /^(?:[A-Za-z][A-Za-z\d+.-]*:|(?=[^:]*(?:[/?#]|$)))(?:\/\/(?:[^\s/?#@]*@)?(?:\[[\dA-Fa-f:.]+\]|[^\s/?#@:[\]]*)(?::\d*)?(?=[/?#]|$))?[^\s#]*(?:#[^\s#]*)?$/,
+    form: new RegExp(`^${SCHEME}${AUTHORITY}${PATH}(?:#${PATH})?$`),
     correct: encoded,
   },
   time: { form: /^\d{3}[0-5]\d[0-5]\d(?:\d\d)?$/ },
@@ -83,7 +88,17 @@ function withoutFraction(number: string): string {
   return withPoint(number).replace(/\.0*$/, "");
 }
 
-/** A URL whose spaces and bare percent signs are percent-encoded. */
+/** A URL with what it cannot hold percent-encoded: spaces, brackets in its path, bare percent signs. */
 function encoded(url: string): string {
-  return url.replace(/\s/g, "%20").replace(/%(?![\dA-Fa-f]{2})/g, "%25");
+  const [, start = "", rest = ""] = /^([^:/?#]+:\/\/[^/?#]*)?(.*)$/s.exec(url)!;
+  return start.replace(/\s/g, "%20") + rest.replace(
+    /[\s[\]]|%(?![\dA-Fa-f]{2})/g,
+    (character) => ENCODED[character] ?? "%20",
+  );
 }
+
+const ENCODED: Readonly<Record<string, string>> = {
+  "[": "%5B",
+  "]": "%5D",
+  "%": "%25",
+};

@@ -96,8 +96,11 @@ function mendData(
   return { name: given.name, attributes: own, children: [], text };
 }
 
-/** The formats of text that the schemas have: List 34 without those of earlier releases. */
-const TEXT_FORMATS = ["02", "03", "05", "06", "07"];
+/** The codes of attributes whose lists have more or are not published: List 34 without those of earlier releases, List 14. */
+const OWN_CODES: Readonly<Record<string, readonly string[]>> = {
+  textformat: ["02", "03", "05", "06", "07"],
+  textcase: ["00", "01", "02", "03"],
+};
 
 /** The attributes by their letters in `data_elements.ts`, with the kinds of their values. */
 const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
@@ -122,8 +125,9 @@ function mendAttributes(
   for (const name in attributes) {
     const [letter, kind] = ATTRIBUTES[name]!;
     const given = normalized(attributes[name]!);
-    const value = name === "textformat"
-      ? TEXT_FORMATS.find((format) => format === given)
+    const codes = OWN_CODES[name];
+    const value = codes
+      ? codes.find((code) => code === given)
       : validValue(kind, given);
     if (value === undefined || !letters.includes(letter)) {
       if (given !== "") notSent.add(`${path}/@${name}`);
@@ -254,7 +258,7 @@ function withoutDuplicates(
       ? each.children.filter(({ name }) => inner.includes(name))
       : [each];
     for (const target of targets) {
-      const key = keyOf(target, fields);
+      const key = keyOf(target, fields, mender.release);
       if (key === undefined) continue;
       if (!seen.has(key)) {
         seen.add(key);
@@ -289,11 +293,19 @@ const OPTIONAL_KEYS = [
   "MarketReference",
 ];
 
-function keyOf(target: Element, fields: string[]): string | undefined {
+function keyOf(
+  target: Element,
+  fields: string[],
+  release: Release,
+): string | undefined {
   const values = fields.map((field) => {
     if (field === ".") return target.text;
     if (field.startsWith("@")) return target.attributes[field.slice(1)];
-    return child(target, field)?.text;
+    const text = child(target, field)?.text;
+    // Numbers are equal by their values: 1 and 01.
+    return text && dataElement(field, release)?.kind === "n+"
+      ? text.replace(/^\+?0*/, "")
+      : text;
   });
   return values.includes(undefined) ? undefined : values.join("\n");
 }

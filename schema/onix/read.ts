@@ -47,14 +47,18 @@ export async function* readMessage(
   charset?: string,
 ): AsyncGenerator<Part> {
   const reader = new Reader("message");
-  for await (const text of decode(bytes, charset, () => reader.place)) {
-    for (let i = 0; i < text.length; i += PIECE) {
-      reader.write(text.slice(i, i + PIECE));
-      yield* reader.take();
+  try {
+    for await (const text of decode(bytes, charset, () => reader.place)) {
+      for (let i = 0; i < text.length; i += PIECE) {
+        reader.write(text.slice(i, i + PIECE));
+        yield* reader.take();
+      }
     }
+    reader.close();
+  } finally {
+    // What was read before an error counts.
+    yield* reader.take();
   }
-  reader.close();
-  yield* reader.take();
 }
 
 /** Reads the text of one record. */
@@ -89,6 +93,8 @@ class Reader {
   #isSkipping = false;
   /** Why the record cannot be read. */
   #fault: Unreadable | undefined;
+  /** Where the last start tag began. */
+  #tag = 0;
   /** Where the header or record began. */
   #start = 0;
   #elements = 0;
@@ -105,7 +111,7 @@ class Reader {
     parser.on("doctype", () => this.#refuseDoctype());
     parser.on("opentagstart", () => {
       this.#attributes = 0;
-      this.#event = parser.position;
+      this.#event = this.#tag = parser.position;
     });
     parser.on("attribute", () => {
       if (++this.#attributes <= MAX_ATTRIBUTES) return;
@@ -189,7 +195,7 @@ class Reader {
   /** Begins the header or a record. Anything else, and a second header, is passed over. */
   #beginPart(known: Tag, attributes: Record<string, string>): void {
     const { name } = known;
-    this.#start = this.#event;
+    this.#start = this.#tag;
     this.#elements = 0;
     this.#fault = undefined;
     if (name === "Product") {
@@ -258,10 +264,10 @@ class Reader {
         : `${element.text}</${tag}>`;
       return;
     }
+    if (this.#isTooLarge()) return;
     const element = this.#open.pop()!;
     this.#known.pop();
     if (element.children.length > 0) element.text = "";
-    if (this.#isTooLarge()) return;
     if (this.#open.length > 0) return;
     if (element.name === "Header") this.#pushHeader(element);
     else {
@@ -320,9 +326,11 @@ class Reader {
       );
     }
     if (parser.position - this.#event <= MAX_RECORD) return;
-    if (parser["text"].startsWith("[") || !this.#hasHeader) {
-      // It may be the internal subset of a DOCTYPE.
-      if (this.#depth === 0) this.#refuseDoctype();
+    if (this.#depth === 0 && !this.#hasHeader) {
+      this.#fail(
+        "too_large",
+        `Expected the root within ${MAX_RECORD} characters`,
+      );
     }
     parser["text"] = "";
     if (!this.#isSkipping && this.#open.length > 0) {
