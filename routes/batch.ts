@@ -26,14 +26,15 @@ export async function write(
     body.operations,
     (sent) => read(sent, ignored),
   );
-  if (ignored.size > 0) log.ignored_fields = [...ignored];
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
+    ignore: (field) => ignored.add(field),
     request: keyed,
   });
 
+  if (ignored.size > 0) log.ignored_fields = [...ignored];
   return ok(response, isReplayed ? { "idempotent-replayed": "true" } : {});
 }
 

@@ -75,12 +75,12 @@ interface Route {
 function routesOf({ apiPrefix, docs }: Services): Route[] {
   const guard = createGuard();
   const paths = Map.groupBy(OPERATIONS, ({ key }) => key.split(" ")[1]!);
-  const operations = Array.from(paths, ([path, operations]) => {
-    const prefix = operations[0]!.isAtRoot ? "" : apiPrefix;
-    const handlers = operations.map((operation) => {
+  const operations = Array.from(paths).flatMap(([path, operations]) => {
+    const prefixes = operations[0]!.isAtRoot ? ["", apiPrefix] : [apiPrefix];
+    const handlers = Object.fromEntries(operations.map((operation) => {
       return [operation.key.split(" ")[0]!, guard(operation)];
-    });
-    return routeOf(prefix, path, Object.fromEntries(handlers));
+    }));
+    return prefixes.map((prefix) => routeOf(prefix, path, handlers));
   });
   const pages = Object.entries(DOCS)
     .map(([path, handler]) => routeOf("", path, { GET: handler }));

@@ -93,11 +93,11 @@ export const OPERATIONS: readonly GuardedOperation[] = [
 
   // Code lists
   operation("GET /{codes}", "list{Codes}", { permission: "read", handler: records.listCodes,
-    query: CodeParameters, response: "{Code}RecordsResponse" }),
+    query: CodeParameters, response: "{Code}RecordsResponse", headers: ["Link"] }),
   operation("GET /{codes}/{id}", "get{Code}", { permission: "read", handler: records.getCode,
     response: "{Code}RecordResponse", headers: ["If-None-Match", "ETag"] }),
   operation("GET /code-lists", "listCodeLists", { permission: "read", handler: records.listLists,
-    response: "CodeListsResponse" }),
+    query: PageParameters, response: "CodeListsResponse", headers: ["Link"] }),
   operation("GET /code-lists/{number}", "getCodeList", { permission: "read", handler: records.getList,
     response: "OnixCodesResponse" }),
 

@@ -86,6 +86,15 @@ export function sentBack(array: Rows, entries: readonly Entry[]): Entry[] {
 }
 
 const pathBodyOf = remembered(pathBody);
+const ChangedId = described("The id of the entry to change.", Uuid);
+
+const KeptId = described(
+  "The id of the stored entry that this one replaces. Without it, the entry gets a new id.",
+  v.optional(Uuid),
+);
+
+/** What the discriminator of an entry means, in bodies and responses. */
+export const TYPE = "The type of the entry.";
 
 /** The schema of an object that writes these fields. The others are ignored. */
 function bodyOf(
@@ -203,7 +212,7 @@ export const newEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  const id = put === "tree" ? v.optional(Uuid) : NoId;
+  const id = put === "tree" ? KeptId : NoId;
   const hasId = !key && !isIdHidden;
   return ruled(bodyOf(fields, "new", hasId ? { id } : {}), rules);
 });
@@ -220,7 +229,7 @@ export const changedEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  return ruled(bodyOf(fields, "changed", { id: Uuid }), rules);
+  return ruled(bodyOf(fields, "changed", { id: ChangedId }), rules);
 });
 
 /** The columns of an object, such as a territory. */
@@ -249,12 +258,15 @@ const ofType = remembered((array: Rows) => {
     );
   return {
     created: byType((type, fields) =>
-      bodyOf(fields, "new", { id: NoId, [discriminator]: v.literal(type) })
+      bodyOf(fields, "new", {
+        id: NoId,
+        [discriminator]: described(TYPE, v.literal(type)),
+      })
     ),
     changed: byType((type, fields) =>
       bodyOf(fields, "changed", {
-        id: Uuid,
-        [discriminator]: v.optional(v.literal(type)),
+        id: ChangedId,
+        [discriminator]: described(TYPE, v.optional(v.literal(type))),
       })
     ),
   };

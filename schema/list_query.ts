@@ -107,10 +107,14 @@ const PARAMETERS = {
     "Words in the title, ISBNs or product code, in any order, ignoring case and accents. Double quotes enclose a phrase. ISBNs match with or without hyphens.",
     v.optional(Term, ""),
   ),
+  q: described(
+    "Words in the title, subtitle, product code or ISBNs, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Words are those of `search`. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
+    v.optional(Term, ""),
+  ),
   include: Include,
   sort: described(
-    "The order. `-` means descending.",
-    v.optional(oneOf(...SORTS), DEFAULT_SORT),
+    "The order. `-` means descending. Without it, the newest products come first, or with `q` the most relevant.",
+    v.optional(oneOf(...SORTS)),
   ),
   updated_since: described(
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601). Deletions are not listed, and a poll can miss a product whose transaction committed late. `GET /products/changes` misses none.",

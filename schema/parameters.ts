@@ -124,7 +124,7 @@ export const Uuids = v.pipe(
 export function choices<const T extends readonly string[]>(values: T) {
   return v.pipe(
     v.string(),
-    v.metadata({ type: "array", items: { enum: [...values] } }),
+    v.metadata({ type: "array", items: { type: "string", enum: [...values] } }),
     v.transform(split),
     v.array(oneOf(...values)),
     v.transform((given) => [...new Set(given)]),
@@ -142,7 +142,10 @@ export const Time = v.pipe(
 export function embeds<E extends string>(names: Record<string, E>) {
   return v.pipe(
     v.string(),
-    v.metadata({ type: "array", items: { enum: Object.keys(names) } }),
+    v.metadata({
+      type: "array",
+      items: { type: "string", enum: Object.keys(names) },
+    }),
     v.transform((list) => list === "" ? [] : split(list)),
     v.check(
       (given) => given.every((name) => Object.hasOwn(names, name)),

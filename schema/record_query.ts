@@ -41,6 +41,8 @@ export type PageQuery = v.InferOutput<typeof PageParameters>;
 
 /** The parameters of a code list. */
 export const CodeParameters = v.object({
+  page,
+  limit,
   code: described("The record with exactly this code.", v.optional(heading())),
 });
 

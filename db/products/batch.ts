@@ -88,6 +88,7 @@ interface Write extends Change {
 /** An existing product, with the fields that an upsert can match. */
 interface Found extends Record<Match, string | null> {
   id: string;
+  format_id: string | null;
 }
 
 /** The options of a batch. */
@@ -96,6 +97,8 @@ export interface BatchOptions {
   isMinimal: boolean;
   /** Makes the error that fails the whole batch when an operation fails. Absent, operations fail separately. */
   failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
+  /** Called with a field that has no effect on a product. */
+  ignore: (field: string) => void;
   request: KeyedRequest;
 }
 
@@ -110,7 +113,7 @@ export interface BatchOptions {
 export async function writeBatch(
   database: Queries,
   operations: readonly (Operation | ApiError)[],
-  { isMinimal, failWith, request }: BatchOptions,
+  { isMinimal, failWith, ignore, request }: BatchOptions,
 ): Promise<Outcome> {
   return await withIdempotencyKey(
     database,
@@ -126,6 +129,9 @@ export async function writeBatch(
         const found = await lockFound(tx, rest);
         const { now, later } = independentPrefix(rest, found);
         const writes = now.flatMap((item) => writeOf(item, found, results));
+        if (writes.some((write) => isFormUnused(write, found))) {
+          ignore("product_form_id");
+        }
         const allowed = await checkPreconditions(tx, writes, results);
         const changing = await withChanges(tx, allowed, results, isMinimal);
         await writeAll(tx, changing, results, isMinimal);
@@ -244,7 +250,7 @@ function lockMatches(
   keys: readonly Key[],
 ): Statement<Found> {
   return unprepared(sql`
-    select p.id, p.isbn13, p.isbn10, p.product_code
+    select p.id, p.isbn13, p.isbn10, p.product_code, p.format_id
     from products p
     where p.organization_id = ${organization}
       and (p.id ${isOneOf(ids)} or ${hasKey(keys)})
@@ -355,6 +361,13 @@ function writeOf(
       return [];
     }
   }
+}
+
+/** Whether the product has no format that could store its product form. */
+function isFormUnused({ id, body }: Write, found: readonly Found[]): boolean {
+  const stored = found.find((product) => product.id === id)?.format_id ?? null;
+  const { product_form_id, format_id = stored } = body;
+  return !!product_form_id && format_id === null;
 }
 
 /** The error of a precondition for a record with this tag. */

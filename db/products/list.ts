@@ -28,6 +28,7 @@ import {
   readProducts,
   storedSummary,
 } from "./pages.ts";
+import { foundProducts, relevance } from "./find.ts";
 import { searchConditions } from "./search.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
@@ -106,7 +107,7 @@ function pageOf(
   query: ListQuery,
   { summary, products }: Source,
 ): Statement<Row> {
-  const { limit, sort } = query;
+  const { limit, q, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -114,15 +115,18 @@ function pageOf(
       opaque(offsetOf(query), "bigint")
     }`
     : limitOf(query);
-  const { key, order } = SORTING[sort];
+  const { key, order } = q && !query.sort ? byRelevance(q) : SORTING[sort];
+  const selected = q ? sql`select p.* from found p` : sql`
+    select p.id, p.updated_at, ${key} as sort_key
+    from products p
+    where p.organization_id = ${organization} ${conditions(query)}
+  `;
   const found = sql`
     rows from (
       unnest(array(
         select row(page.id, page.updated_at)
         from (
-          select p.id, p.updated_at, ${key} as sort_key
-          from products p
-          where p.organization_id = ${organization} ${conditions(query)}
+          ${selected}
           order by ${order}
           ${range}
         ) page
@@ -131,8 +135,9 @@ function pageOf(
     ) with ordinality
   `;
   const statement = sql<Row>`
+    ${q ? foundProducts(q, key, conditions(query)) : []}
     select
-      ${totalOf(query)} as total,
+      ${q ? sql`(select count(*) from found)` : totalOf(query)} as total,
       case when sum(octet_length(e.entry)) <= ${raw(String(MAX_BYTES))}
         then string_agg(e.entry, '},{')
       end as entries,
@@ -153,7 +158,7 @@ function pageOf(
   return isPrepared ? statement : unprepared(statement);
 }
 
-/** The order of a list. Its columns are `sort_key` and `id`. */
+/** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
   /** The column `sort_key` of product `p`. */
   key: Statement;
@@ -181,6 +186,14 @@ const SORTING: Record<Sort, Sorting> = {
     order: sql`sort_key desc nulls last, id desc`,
   },
 };
+
+/** The order of a list by `q`: the most relevant products first, the newest among equals. */
+function byRelevance(q: string): Sorting {
+  return {
+    key: relevance(q),
+    order: sql`sort_key, created_at desc, id desc`,
+  };
+}
 
 /** The filter conditions on product `p`, each with a leading `and`. */
 function conditions(query: ListQuery): Statement[] {

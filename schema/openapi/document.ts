@@ -51,6 +51,7 @@ export function openapiDocument(
       title: "Product Catalogue",
       version: VERSIONS[0],
       description: ABOUT,
+      contact: { name: "The organization that runs this service" },
       license: { name: "MIT", identifier: "MIT" },
     },
     // Relative to the URL of the document (OpenAPI 3.1, 4.8.5).
@@ -104,7 +105,6 @@ function pathItems(operations: Described[], failures: Failure[]) {
   for (const operation of operations) {
     const [method, path] = operation.key.split(" ") as [string, string];
     items[path] ??= {
-      ...operation.isAtRoot && { servers: [{ url: "/" }] },
       ...path.includes("{") && { parameters: pathParameters(path) },
     };
     items[path][method.toLowerCase()] = operationObject(operation, failures);

@@ -19,7 +19,10 @@ export const REQUEST_HEADERS = {
   ),
   "Idempotency-Key": header(
     "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
-    { pattern: "^[\\x21-\\x7e]{1,255}$" },
+    {
+      pattern: "^[\\x21-\\x7e]{1,255}$",
+      examples: ["7f0a1b8e-5c1d-4f57-9a3e-2d6b40c8e911"],
+    },
   ),
 };
 
@@ -69,7 +72,7 @@ export const RESPONSE_HEADERS = {
     { enum: ["true"] },
   ),
   "Ignored-Fields": header(
-    "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`. Absent if there are none.",
+    "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`, and `product_form_id` if a product has no format. Absent if there are none.",
   ),
   "Accept-Encoding": header(
     "The supported content coding, if that of the body is not (RFC 9110, 12.5.3).",

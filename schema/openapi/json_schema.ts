@@ -81,6 +81,8 @@ function overrideSchema(
           : property;
       });
     }
+    case "literal": // A constant alone has no type for generators.
+      return { type: typeof jsonSchema.const as "string", ...jsonSchema };
     case "nullable":
       return nullable(jsonSchema.anyOf![0] as JsonSchema);
     case "intersect":

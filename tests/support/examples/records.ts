@@ -136,12 +136,9 @@ function ownRequests(table: OwnTable): Requests {
       body: created,
     },
     [`list${type}s`]: {
-      summary: "Search by a word in the name",
+      summary: "The first that were created",
       operation: `GET ${path}`,
-      path: (responses) => {
-        const { name } = responses[`create${type}`].data;
-        return `${path}?search=${encodeURIComponent(name)}`;
-      },
+      path: `${path}?limit=2&sort=created_at`,
     },
     [`update${type}`]: {
       summary: "Change one field",
@@ -152,7 +149,7 @@ function ownRequests(table: OwnTable): Requests {
     [`get${type}`]: {
       summary: "With the number of products that refer to it",
       operation: `GET ${path}/{id}`,
-      path: one,
+      path: (responses) => `${path}/${responses[`list${type}s`].data[0].id}`,
     },
     [`delete${type}`]: {
       summary: `An existing ${noun}`,
