@@ -52,11 +52,20 @@ export async function importMessage(
   let release: Release = "3.1";
   let records = 0;
 
+  let writing = Promise.resolve();
+
+  /** Writes the group while the next one is read. */
   async function flush(): Promise<void> {
-    const written = group;
+    await writing;
+    writing = write(group, release);
+    // It is awaited before the next group is written.
+    writing.catch(() => {});
     group = new Group();
-    await written.write(queries, { dryRun, pace });
-    for (const { outcome, unmapped, item } of written.results()) {
+  }
+
+  async function write(group: Group, release: Release): Promise<void> {
+    await group.write(queries, { dryRun, pace });
+    for (const { outcome, unmapped, item } of group.results()) {
       tally.add(outcome, unmapped, item ? notSentOf(item.record, release) : []);
       records++;
       await pace();
@@ -83,7 +92,9 @@ export async function importMessage(
       throw error;
     });
     await flush();
+    await writing;
   } catch (error) {
+    await writing.catch(() => {});
     throw new ImportEnded(tally.report(), error);
   }
   return tally.report();
