@@ -129,10 +129,11 @@ export function readRecord(
   reading.messages.push(...warningsOfCredentials(product));
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
+  const isDeletion = notification === "05";
+  // Whether the record says all of the block. What is before the blocks stays in a partial update.
   const isThere = (block: Block | null) =>
-    notification !== "05" &&
-    (!isPartial || block === null || blocks.includes(block));
-  const values = isThere(null) ? settledValues(record, reading) : {};
+    !isDeletion && (!isPartial || block !== null && blocks.includes(block));
+  const values = isDeletion ? {} : settledValues(record, reading);
   if (isThere("DescriptiveDetail") && !values.title && !hasErrors(reading)) {
     const rest = { name: "DescriptiveDetail", value: null };
     reading.fault("no_title", "The record has no title", record, rest);
@@ -159,7 +160,7 @@ export function readRecord(
     linked: linkedOf(values, isThere, reading),
     blocks,
     messages: reading.messages,
-    unmapped: notification === "05" ? [] : reading.unmapped(),
+    unmapped: isDeletion ? [] : reading.unmapped(),
   };
 }
 

@@ -1,3 +1,4 @@
+import { bareIsbn } from "../values.ts";
 import {
   child,
   type Element,
@@ -14,6 +15,7 @@ import {
   type Particle,
   type Unique,
 } from "./facts.ts";
+import { isbnOf } from "./identifiers.ts";
 import { validValue } from "./kinds.ts";
 import type { Release } from "./releases.ts";
 import { isValidXhtml, withoutTags } from "./xhtml.ts";
@@ -30,22 +32,29 @@ export interface Mended {
   notSent: Set<string>;
 }
 
-/** Mends a record. `organization` is the name of a supplier or publisher without one. */
+/** What stands in for what a record lacks. */
+export interface Substitutes {
+  /** The name of a supplier or publisher without one. */
+  organization: string;
+  /** The identifier of a product without one. */
+  identifier: Element;
+}
+
+/** Mends a record. */
 export function mend(
   record: Element,
   release: Release,
-  organization: string,
+  substitutes: Substitutes,
 ): Mended {
   const notSent = new Set<string>();
-  const mender = { release, organization, notSent };
+  const mender = { release, notSent, ...substitutes };
   const mended = mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
   return { record: mended, notSent };
 }
 
-interface Mender {
+interface Mender extends Substitutes {
   release: Release;
-  organization: string;
   notSent: Set<string>;
 }
 
@@ -167,7 +176,7 @@ function mendComposite(
   const fitting: Fitting = {
     parent: name,
     children: own,
-    organization: mender.organization,
+    mender,
     taken: new Set(),
     ordered: [],
     made: 0,
@@ -196,6 +205,7 @@ function reportLeaves(left: Element, at: string, mender: Mender): void {
 function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
   if (name === "Price") return children.map(withoutZero);
+  if (name === "ProductIdentifier") return withBareIsbn(given);
   if (release === "3.0") return children;
   const format = valueOf(child(given, "DateFormat"));
   if (format !== undefined) {
@@ -216,6 +226,18 @@ function converted(given: Element, release: Release): Element[] {
     }
     return child.name === "Conference" ? asEvent(child) : child;
   });
+}
+
+/** An identifier whose ISBN has no hyphens. */
+function withBareIsbn(identifier: Element): Element[] {
+  const { children } = identifier;
+  return isbnOf(identifier)
+    ? children.map((child) =>
+      child.name === "IDValue"
+        ? { ...child, text: bareIsbn(child.text.trim()) }
+        : child
+    )
+    : children;
 }
 
 /** A price of 0 as an item that is free of charge. */
@@ -361,7 +383,7 @@ function matchOnce(
 interface Fitting {
   readonly parent: string;
   readonly children: readonly Element[];
-  readonly organization: string;
+  readonly mender: Substitutes;
   taken: Set<Element>;
   ordered: Element[];
   /** How many elements are made up. */
@@ -457,11 +479,13 @@ const FILLERS: Readonly<Record<string, string>> = {
 
 function filler(
   name: string,
-  { parent, organization }: Fitting,
+  { parent, mender: { organization, identifier } }: Fitting,
 ): Element | undefined {
   const value = FILLERS[name];
   if (value) return element(name, value);
   switch (`${parent}/${name}`) {
+    case "Product/ProductIdentifier":
+      return identifier;
     case "Supplier/SupplierName":
       return element(name, organization);
     case "SupplyDetail/Supplier":

@@ -53,13 +53,11 @@ export function writeRecord(
   writeChanges(book, record, received?.differences ?? {});
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
-  if (!child(record, "ProductIdentifier")) {
-    record.children.push(
-      proprietary(PRODUCT_CODE, String(product.product_code)),
-    );
-  }
   if (!hasSupply(record)) addSupply(record, product);
-  const mended = mend(record, release, organization);
+  const mended = mend(record, release, {
+    organization,
+    identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
+  });
   return { record: mended.record, notSent: [...mended.notSent] };
 }
 
@@ -118,7 +116,8 @@ export function differences(book: Book, record: Element): Differences | null {
 
 /** The paths of what would make a message with this record invalid, without positions. */
 export function notSentOf(record: Element, release: Release): string[] {
-  return [...mend(record, release, "-").notSent];
+  const substitutes = { organization: "-", identifier: proprietary("-", "-") };
+  return [...mend(record, release, substitutes).notSent];
 }
 
 /** The record of a deleted product (NotificationType 05). */

@@ -484,14 +484,8 @@ function availability(): Part {
     write(product, now) {
       const code = textOf(now);
       if (code === undefined || codesIn(product).length > 0) return;
-      const supply = child(product, "ProductSupply") ??
-        element("ProductSupply", []);
-      if (!product.children.includes(supply)) product.children.push(supply);
-      const details = childrenOf(supply, "SupplyDetail");
-      if (details.length === 0) {
-        details.push(element("SupplyDetail", []));
-        supply.children.push(...details);
-      }
+      const details = childrenOf(product, "ProductSupply")
+        .flatMap((supply) => childrenOf(supply, "SupplyDetail"));
       for (const detail of details) setChild(detail, name, code);
     },
     project: scalar,

@@ -113,7 +113,10 @@ Deno.test("The facts of ONIX", async (t) => {
     for (const choice of [0, 1, 2, 3, 4, 5, 6]) {
       await t.step(`hold a whole record of ${release}: ${choice}`, async () => {
         const record = whole("Product", "", release, choice);
-        const { record: mended, notSent } = mend(record, release, "Harbour");
+        const { record: mended, notSent } = mend(record, release, {
+          organization: "Harbour",
+          identifier: element("ProductIdentifier", []),
+        });
         assertEquals([...notSent], []);
         assertEquals(without(leavesOf(record), leavesOf(mended)), []);
         assertEquals(without(leavesOf(mended), leavesOf(record)), []);
