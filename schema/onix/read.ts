@@ -324,8 +324,10 @@ class Reader {
       );
     }
     parser["text"] = "";
-    if (this.#open.length === 0) this.#event = parser.position;
-    else if (!this.#isSkipping) {
+    // Between records, only a start tag counts: with its attributes it is part of a record.
+    if (this.#open.length === 0) {
+      if (parser["name"] === "") this.#event = parser.position;
+    } else if (!this.#isSkipping) {
       this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
     }
   }
