@@ -84,6 +84,17 @@ export function withPoint(number: string): string {
   return /^[+-]?\d+,\d+$/.test(number) ? number.replace(",", ".") : number;
 }
 
+/** A decimal number as the API shows it: without a sign, and zeros that say nothing. */
+export function shortest(number: string): string {
+  const [, whole = "", fraction = ""] =
+    /^\+?0*(\d*)(?:\.(\d*?)0*)?$/.exec(number) ??
+      [];
+  if (whole === "" && fraction === "") {
+    return /^\+?0*\.?0+$/.test(number) ? "0" : number;
+  }
+  return (whole || "0") + (fraction && `.${fraction}`);
+}
+
 function withoutFraction(number: string): string {
   return withPoint(number).replace(/\.0*$/, "");
 }

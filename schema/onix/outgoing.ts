@@ -6,7 +6,15 @@ import { canonical, setChild, textOf } from "./part.ts";
 import { Reading } from "./reading.ts";
 import type { Release } from "./releases.ts";
 import { settledValues } from "./settled.ts";
-import { containerOf, formOf, type Place, PRODUCT_CODE, VIEW } from "./view.ts";
+import {
+  containerOf,
+  formOf,
+  type Place,
+  PRODUCT_CODE,
+  readView,
+  type Values,
+  VIEW,
+} from "./view.ts";
 
 /** What a record is written from. */
 export interface Book {
@@ -68,13 +76,23 @@ function writeChanges(
   differences: Differences,
 ): void {
   const reading = new Reading(record);
-  const values = settledValues(record, reading);
-  for (const [name, place] of Object.entries(VIEW)) {
+  const places = Object.entries(VIEW).map(([name, place]) => {
     const now = place.of(book);
+    return { name, place, now, form: formOf(name, now) };
+  });
+  const isChanged =
+    (values: Values) => ({ name, form }: typeof places[number]) =>
+      form !==
+        (Object.hasOwn(differences, name)
+          ? canonical(differences[name] ?? undefined)
+          : formOf(name, values[name]));
+  // Most products are as their records say: what the API would refuse need not be known.
+  if (!places.some(isChanged(readView(record, reading)))) return;
+  const values = settledValues(record, reading);
+  for (const { name, place, now } of places.filter(isChanged(values))) {
     const before = Object.hasOwn(differences, name)
       ? asThen(differences[name], values[name], reading)
       : values[name];
-    if (formOf(name, now) === formOf(name, before)) continue;
     place.write(blockOf(record, place), now, before, reading);
   }
 }

@@ -25,7 +25,7 @@ export function canonical(value: unknown): string {
 /** A scalar in one form, or undefined for what an element does not say. */
 export function scalar(value: unknown): unknown {
   if (value === null || value === false || value === "") return;
-  return textOf(value);
+  return value === true ? true : textOf(value);
 }
 
 /** A scalar as the value of an element. True is an element without a value. */

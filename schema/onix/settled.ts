@@ -7,7 +7,7 @@ import { COLLECTION_FIELDS } from "./collections.ts";
 import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import type { Element } from "./element.ts";
 import type { Reading } from "./reading.ts";
-import { readView, type Values, VIEW } from "./view.ts";
+import { coverOf, readView, type Values, VIEW } from "./view.ts";
 
 /*
  * The values of a record that a product can have, in the form in which it has them. What
@@ -88,17 +88,8 @@ export function settledValues(record: Element, reading: Reading): Values {
     values[type] = entriesOf(body.collateral)
       .filter(({ collateral_type }) => collateral_type === type);
   }
-  values.cover_image_url = coverOf(entriesOf(body.supporting_resources));
+  values.cover_image_url = coverOf(body.supporting_resources);
   return values;
-}
-
-/** The first link of the first front cover (List 158, 01) that is an image (List 159, 03). */
-function coverOf(resources: Values[]): unknown {
-  const covers = resources.filter((resource) =>
-    resource.resource_content_type === "01" && resource.resource_mode === "03"
-  );
-  return covers.flatMap(({ resource_versions }) => entriesOf(resource_versions))
-    .flatMap(({ resource_links }) => resource_links ?? [])[0];
 }
 
 function entriesOf(value: unknown): Values[] {

@@ -8,6 +8,7 @@ import {
   valueOf,
 } from "./element.ts";
 import { readDate, writeDate } from "./dates.ts";
+import { shortest, withPoint } from "./kinds.ts";
 import {
   type Part,
   replaceChildren,
@@ -91,7 +92,7 @@ function priceAmount(): Part {
       const value = valueOf(found);
       if (found && value) {
         reading.use(found);
-        return value.replace(",", ".").replace(/^0+(?=\d)/, "");
+        return shortest(withPoint(value));
       }
       const unpriced = child(composite, "UnpricedItemType");
       if (valueOf(unpriced) !== "01") return;

@@ -9,7 +9,7 @@ import {
   valueOf,
 } from "./element.ts";
 import { dataElement } from "./facts.ts";
-import { withPoint } from "./kinds.ts";
+import { shortest, withPoint } from "./kinds.ts";
 import {
   canonical,
   type Part,
@@ -132,12 +132,7 @@ export function leafValue(
   if (/^(?:n\+?|int)$/.test(kind)) {
     return /^\+?\d{1,15}(?:\.0*)?$/.test(number) ? Number(number) : text;
   }
-  return /^(?:d\+?|dec|percent)$/.test(kind)
-    ? number.replace(/^\+|^0+(?=\d)/g, "").replace(/^\./, "0.").replace(
-      /\.$/,
-      "",
-    )
-    : text;
+  return /^(?:d\+?|dec|percent)$/.test(kind) ? shortest(number) : text;
 }
 
 /** A data element that holds several codes. */

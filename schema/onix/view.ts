@@ -496,6 +496,15 @@ function objects(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** The first link of the first front cover (List 158, 01) that is an image (List 159, 03). */
+export function coverOf(resources: unknown): unknown {
+  const covers = objects(resources).filter((resource) =>
+    resource.resource_content_type === "01" && resource.resource_mode === "03"
+  );
+  return covers.flatMap(({ resource_versions }) => objects(resource_versions))
+    .flatMap(({ resource_links }) => resource_links ?? [])[0];
+}
+
 /** The values of a record, those of its blocks only if it has them. */
 export type Values = Record<string, unknown>;
 
@@ -506,6 +515,7 @@ export function readView(record: Element, reading: Reading): Values {
     const container = containerOf(record, place.block);
     values[name] = container && place.read(container, reading);
   }
+  values.cover_image_url = coverOf(values.supporting_resources);
   return values;
 }
 

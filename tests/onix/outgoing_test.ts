@@ -3,6 +3,7 @@ import { readRecord } from "../../schema/onix/incoming.ts";
 import {
   type Book,
   deletion,
+  differences,
   notSentOf,
   writeRecord,
 } from "../../schema/onix/outgoing.ts";
@@ -49,6 +50,18 @@ async function changed(
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
+
+/** The same JSON with the names of objects in reverse. */
+function reordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reordered);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).reverse().map(([name, inner]) => [
+      name,
+      reordered(inner),
+    ]),
+  );
+}
 
 Deno.test("A record goes out as it came", async (t) => {
   const { book, received } = await importedFrom(BOOK);
@@ -183,8 +196,11 @@ Deno.test("A changed value changes its element alone", async (t) => {
         row.contributor_name = "Keeper, Ada";
       }
       found.contributors["Ada Keeper"].name = "Keeper, Ada";
-      const { differences } = await import("../../schema/onix/outgoing.ts");
-      const received = { record, differences: differences(found, record) };
+      const received = {
+        record,
+        // PostgreSQL stores an object's names in another order.
+        differences: reordered(differences(found, record)) as Any,
+      };
       const same = writeRecord(found, received, "3.1");
       assertEquals(
         leavesOf(same.record),
