@@ -176,12 +176,15 @@ async function write(
       }
       await tx.commit(...stored);
       return plan;
-    });
+    }, WAITS);
   } catch (error) {
     if (error instanceof DryRun) return error.done;
     throw error;
   }
 }
+
+/** Another import of the same records may take longer than the time for other locks. */
+const WAITS = sql`set local lock_timeout = '8s'`;
 
 /** A record that creates or changes its product. */
 interface Planned {

@@ -540,6 +540,30 @@ Deno.test("POST /onix/products", async (t) => {
     assertEquals((await products()).length, 30);
   });
 
+  await t.step("lets requests of other organizations pass", async () => {
+    const { onix } = await scene();
+    const other = await scene();
+    let hasEnded = false;
+    const text = message(
+      ...Array.from(
+        { length: 1_000 },
+        (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
+      ),
+    );
+
+    const importing = onix.report(text).then((report) => {
+      hasEnded = true;
+      return report;
+    });
+    for (let i = 0; i < 3; i++) {
+      await other.org.create();
+      await other.products();
+    }
+
+    assertEquals(hasEnded, false);
+    assertEquals((await importing).created, 1_000);
+  });
+
   await t.step("acknowledges in XML", async () => {
     const { onix } = await scene();
 
