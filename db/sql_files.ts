@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { idOfCode } from "../schema/code_ids.ts";
 import { CODE_LISTS } from "../schema/onix_codes.ts";
-import { uuidv5 } from "./uuid.ts";
 
 const SQL = new URL("../sql/", import.meta.url);
 
@@ -53,9 +53,7 @@ export async function readSeed(): Promise<SqlFile> {
   const { name, text } = await readSqlFile(new URL("seed.sql", SQL));
   const codes = Object.entries(CODE_LISTS).flatMap(([list, { codes }]) =>
     codes.map(({ code, label, ...rest }) => ({
-      id: LISTS_WITH_IDS.includes(list)
-        ? uuidv5(`onix:${list}:${code}`)
-        : undefined,
+      id: LISTS_WITH_IDS.includes(list) ? idOfCode(list, code) : undefined,
       list: Number(list),
       code,
       label,

@@ -18,10 +18,21 @@ const BUFFER = 65_536;
 /** What a byte of a body takes until its response: its text, its values, and the parameters of statements. */
 const COPIES = 6;
 
-/** The allowance for a stalled body. A rate below `MIN_BYTES_PER_MS` consumes it. */
-const STALL_MS = 3_000;
+/** How fast a body must arrive. */
+interface Pace {
+  /** The least rate. A lower one consumes the allowance. */
+  bytesPerMs: number;
+  /** The time that a body may be behind the least rate. */
+  allowanceMs: number;
+  /** The time for the whole body. */
+  totalMs: number;
+}
 
-const MIN_BYTES_PER_MS = 1;
+/** The media types of ONIX messages. The charset may be any that the reader knows. */
+const XML_MEDIA_TYPE =
+  /^(?:application|text)\/xml[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
+
+const CHARSET = /;[ \t]*charset=(?:"([^"]*)"|([^;"\s]+))/i;
 
 /**
  * Reads a JSON body into reserved memory, validates it, and records the ignored fields
@@ -56,13 +67,18 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function checkMediaType(headers: Headers): void {
+/** Checks the media type, and that the body is not compressed. */
+function checkMediaType(
+  headers: Headers,
+  known = JSON_MEDIA_TYPE,
+  expected = "application/json, in UTF-8",
+): string {
   const type = headers.get("content-type") ?? "";
   const encoding = headers.get("content-encoding") ?? "identity";
-  if (!JSON_MEDIA_TYPE.test(type)) {
+  if (!known.test(type)) {
     throw new ApiError(
       "UNSUPPORTED_MEDIA_TYPE",
-      "Content-Type must be application/json, in UTF-8",
+      `Content-Type must be ${expected}`,
     );
   }
   if (encoding.toLowerCase() !== "identity") {
@@ -72,70 +88,134 @@ function checkMediaType(headers: Headers): void {
       { headers: { "accept-encoding": "identity" } }, // RFC 9110, 12.5.3
     );
   }
+  return type;
+}
+
+/** An XML body that is read as it arrives, with the charset of its media type. */
+export interface XmlBody {
+  charset: string | undefined;
+  chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Reads the bytes of a body into reserved memory. A body with a length waits for its
- * memory before it is read. Throws `PAYLOAD_TOO_LARGE` as soon as the body exceeds the
- * limit, `SERVICE_UNAVAILABLE` beyond the caller's share of memory or when the service stops, `REQUEST_TIMEOUT` for a slow body, or
- * `INVALID_JSON` for an incomplete one.
+ * Opens an XML body. It must arrive at 16 KiB a second or faster, not counting the time
+ * that its reader takes. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it is read the errors
+ * of `readChunks`.
+ */
+export function openXml(context: Context): XmlBody {
+  const type = checkMediaType(
+    context.request.headers,
+    XML_MEDIA_TYPE,
+    "application/xml or text/xml",
+  );
+  const { services: { maxOnixBytes, bodyTimeoutMs } } = context;
+  const [, quoted, token] = CHARSET.exec(type) ?? [];
+  return {
+    charset: quoted ?? token,
+    chunks: readChunks(context, maxOnixBytes, {
+      bytesPerMs: 16,
+      allowanceMs: bodyTimeoutMs,
+      totalMs: Infinity,
+    }, "INVALID_XML"),
+  };
+}
+
+/**
+ * Reads the bytes of a JSON body into reserved memory. A body with a length waits for its
+ * memory before it is read. Throws the errors of `readChunks`, and `SERVICE_UNAVAILABLE`
+ * beyond the caller's share of memory.
  */
 async function readBytes(
   context: Context,
   memory: Reservation,
 ): Promise<Uint8Array> {
-  const { request, services, shares: { bodies }, caller } = context;
-  const { maxBodyBytes: limit, bodyTimeoutMs, isReady } = services;
-  // Content-Length is only a hint, but enough to refuse the body early.
-  const length = Number(request.headers.get("content-length"));
-  if (length > limit) throw tooLarge(limit);
-  if (!request.body) return new Uint8Array();
-
-  let reserved = length || 0;
+  const { request, services: { maxBodyBytes, bodyTimeoutMs } } = context;
+  const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
+  let reserved = declaredLength(request, maxBodyBytes);
   await memory.hold(reserved * COPIES);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (
+    const chunk of readChunks(context, maxBodyBytes, pace, "INVALID_JSON")
+  ) {
+    size += chunk.length;
+    if (size > reserved) {
+      memory.add((size - reserved) * COPIES);
+      reserved = size;
+    }
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+/** The length that the header says, or 0. It is only a hint, but enough to refuse a body early. */
+function declaredLength({ headers }: Request, limit: number): number {
+  const length = Number(headers.get("content-length"));
+  if (length > limit) throw tooLarge(limit);
+  return length || 0;
+}
+
+/**
+ * The chunks of a body as they arrive. Throws `PAYLOAD_TOO_LARGE` as soon as the body
+ * exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's share of memory or when the
+ * service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an incomplete one.
+ */
+async function* readChunks(
+  { request, services: { isReady }, shares: { bodies }, caller, ...context }:
+    Context,
+  limit: number,
+  { bytesPerMs, allowanceMs, totalMs }: Pace,
+  incomplete: "INVALID_JSON" | "INVALID_XML",
+): AsyncGenerator<Uint8Array> {
+  declaredLength(request, limit);
+  if (!request.body) return;
+
   using buffer = bodies.open(caller, context.deadline);
   buffer.add(BUFFER);
   const reader = readerOf(request.body);
-  const deadline = performance.now() + bodyTimeoutMs;
-  let stalledAt = performance.now() + STALL_MS;
-  const chunks: Uint8Array[] = [];
+  const deadline = performance.now() + totalMs;
+  let allowance = allowanceMs;
   let size = 0;
+  let isRead = false;
   try {
     while (true) {
+      const asked = performance.now();
+      const stalls = asked + allowance;
       const { done, value } = await withDeadline(
-        Math.min(deadline, stalledAt),
+        Math.min(deadline, stalls),
         reader.read(),
-        tooSlow,
+        () => tooSlow(stalls < deadline),
       );
-      if (done) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      if (done) {
+        isRead = true;
+        return;
+      }
       size += value.length;
       if (size > limit) throw tooLarge(limit);
-      if (size > reserved) {
-        memory.add((size - reserved) * COPIES);
-        reserved = size;
-      }
-      chunks.push(value);
-      stalledAt = Math.min(
-        stalledAt + value.length / MIN_BYTES_PER_MS,
-        performance.now() + STALL_MS,
+      const waited = performance.now() - asked;
+      allowance = Math.min(
+        allowanceMs,
+        allowance - waited + value.length / bytesPerMs,
       );
+      yield value;
     }
   } catch (error) {
-    reader.cancel().catch(() => {});
     if (error instanceof ApiError) throw error;
     // `deno serve` cuts bodies off when it stops.
     if (!isReady()) throw unavailable("The service is stopping");
-    throw invalidJson("The body is incomplete", error);
+    throw new ApiError(incomplete, "The body is incomplete", { cause: error });
+  } finally {
+    if (!isRead) reader.cancel().catch(() => {});
   }
 
-  function tooSlow(): ApiError {
+  function tooSlow(isStalled: boolean): ApiError {
     return new ApiError(
       "REQUEST_TIMEOUT",
-      stalledAt < deadline
+      isStalled
         ? `The body stalled: it must arrive at ${
-          MIN_BYTES_PER_MS * 1000
+          bytesPerMs * 1000
         } bytes a second or faster`
-        : `The body did not arrive within ${bodyTimeoutMs / 1000} seconds`,
+        : `The body did not arrive within ${totalMs / 1000} seconds`,
     );
   }
 }

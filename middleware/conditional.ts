@@ -40,6 +40,24 @@ export function preconditionOf(
   };
 }
 
+/** Whether `Accept` prefers XML to JSON (RFC 9110, 12.5.1). */
+export function prefersXml({ headers }: Request): boolean {
+  const accept = headers.get("accept") ?? "*/*";
+  const qualityOf = (...types: string[]) =>
+    Math.max(
+      0,
+      ...accept.split(",").map((range) => {
+        const [type, ...parameters] = range.trim().toLowerCase().split(
+          /\s*;\s*/,
+        );
+        const q = parameters.find((parameter) => parameter.startsWith("q="));
+        return types.includes(type!) ? Number(q?.slice(2) ?? 1) || 0 : 0;
+      }),
+    );
+  const xml = qualityOf("application/xml", "text/xml");
+  return xml > qualityOf("application/json", "application/*", "*/*");
+}
+
 function tagsOf(condition: string): string[] {
   return condition.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }

@@ -24,6 +24,8 @@ export interface Services {
   /** Whether the reference page is served at `/docs`. */
   docs: boolean;
   maxBodyBytes: number;
+  /** The limit of an ONIX message, which is read as it arrives. */
+  maxOnixBytes: number;
   /** The time limit for a body to arrive. Deno has none. */
   bodyTimeoutMs: number;
   /** The time limit for a request to wait for the database and use it. */
@@ -73,7 +75,10 @@ export interface RequestLog {
   ignored_fields?: string[];
 }
 
-/** The contents of a `Response`. The body is JSON text, or bytes shared by responses. */
+/**
+ * The contents of a `Response`. The body is text, in JSON unless the headers have another
+ * type, or bytes shared by responses.
+ */
 export interface HandlerResponse {
   status: number;
   body?: string | Uint8Array<ArrayBuffer>;

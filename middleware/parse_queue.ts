@@ -1,6 +1,6 @@
 import { pause } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
-import { Queue } from "../db/connections/queue.ts";
+import { type Place, Queue } from "../db/connections/queue.ts";
 
 /** The time after which work that can be divided ends its turn, in milliseconds. */
 const TURN_MS = 10;
@@ -35,6 +35,11 @@ export class ParseQueue {
     }
   }
 
+  /** The turns of work that is divided, and waits for other things in between. */
+  turns(caller: Caller): Turns {
+    return new Turns(this.#queue, caller);
+  }
+
   /** The results of `work` for each item, in as many turns as needed. */
   async map<T, R>(
     turn: Turn,
@@ -51,5 +56,40 @@ export class ParseQueue {
       });
     }
     return results;
+  }
+}
+
+/** The time that divided work waits for its turn. */
+const MAX_WAIT_MS = 10_000;
+
+/** The turns of work that is divided. Its disposal ends the last turn. */
+export class Turns implements Disposable {
+  readonly #queue: Queue;
+  readonly #caller: Caller;
+  #end = 0;
+  #place: Place | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(queue: Queue, caller: Caller) {
+    this.#queue = queue;
+    this.#caller = caller;
+  }
+
+  /** Waits for the next turn, if the last one is over. Throws `SERVICE_UNAVAILABLE` if it is too long. */
+  async next(): Promise<void> {
+    if (performance.now() < this.#end) return;
+    this[Symbol.dispose]();
+    await pause(1);
+    const deadline = performance.now() + MAX_WAIT_MS;
+    this.#place = await this.#queue.enter(this.#caller, "long", deadline);
+    this.#end = performance.now() + TURN_MS;
+    // Work that waits for something else does not keep its turn.
+    this.#timer = setTimeout(() => this[Symbol.dispose](), TURN_MS);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#place?.[Symbol.dispose]();
+    this.#place = undefined;
   }
 }

@@ -185,10 +185,10 @@ export function success(data: string, meta?: object): string {
 
 /** The envelope of a failure. */
 function failure(
-  { code, message, details }: ApiError,
+  { code, message, details, report }: ApiError,
   requestId: string,
 ): string {
-  const error = { code, message, details, request_id: requestId };
+  const error = { code, message, details, request_id: requestId, report };
   return JSON.stringify({ success: false, error });
 }
 

@@ -3,6 +3,11 @@ import { Revocation } from "../schema/api_key.ts";
 import { ChangesParameters } from "../schema/changes_query.ts";
 import { ProductParameters } from "../schema/list_query.ts";
 import {
+  ImportParameters,
+  OnixChangesParameters,
+  OnixParameters,
+} from "../schema/onix/query.ts";
+import {
   CodeParameters,
   PageParameters,
   RecordParameters,
@@ -10,6 +15,7 @@ import {
 import * as batch from "./batch.ts";
 import * as docs from "./docs.ts";
 import * as keys from "./keys.ts";
+import * as onix from "./onix.ts";
 import * as products from "./products.ts";
 import * as records from "./records.ts";
 
@@ -54,6 +60,14 @@ export const OPERATIONS: readonly GuardedOperation[] = [
   operation("PUT /products/{id}/sales-rights", "replaceSalesRights", { permission: "write",
     handler: products.replaceArray("product_sales_rights"), body: "ReplaceSalesRights",
     response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"], errors: ["CONFLICT"] }),
+
+  // The same products in ONIX for Books
+  operation("GET /onix/products", "listOnixRecords", { permission: "read", handler: onix.list,
+    query: OnixChangesParameters, xml: ["response"], headers: ["Link"], errors: ["CURSOR_EXPIRED"] }),
+  operation("POST /onix/products", "importOnix", { permission: "write", handler: onix.write,
+    query: ImportParameters, xml: ["body", "response"], response: "OnixReportResponse" }),
+  operation("GET /onix/products/{id}", "getOnixRecord", { permission: "read", handler: onix.get,
+    query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"] }),
 
   // The records that products refer to
   operation("GET /{records}", "list{Records}", { permission: "read", handler: records.list,

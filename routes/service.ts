@@ -86,6 +86,7 @@ export async function openService(
     corsOrigins: config.corsOrigins,
     docs: config.docs,
     maxBodyBytes: config.maxBodyBytes,
+    maxOnixBytes: config.maxOnixBytes,
     bodyTimeoutMs: BODY_TIMEOUT_MS,
     sendTimeoutMs: SEND_TIMEOUT_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,

@@ -80,6 +80,12 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
+/** Valid entries of an array at a path of its own as a body, without what only responses have. */
+export function sentBack(array: Rows, entries: readonly Entry[]): Entry[] {
+  return v.parse(pathBodyOf(array), entries);
+}
+
+const pathBodyOf = remembered(pathBody);
 const ChangedId = described("The id of the entry to change.", Uuid);
 
 const KeptId = described(

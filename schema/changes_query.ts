@@ -36,7 +36,7 @@ export function cursorText(
   return Buffer.from(parts.join(" ")).toString("base64url");
 }
 
-const After = v.pipe(
+export const After = v.pipe(
   v.string(),
   v.transform((text) => {
     const bytes = Buffer.from(text, "base64url");

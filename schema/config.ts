@@ -101,6 +101,7 @@ const VARIABLES = v.object({
     "info",
   ),
   MAX_BODY_BYTES: number("1048576", 1, 1_073_741_824),
+  MAX_ONIX_BYTES: number("67108864", 1, 1_073_741_824),
   MIGRATE_ON_START: v.optional(Bool, "true"),
   PORT: number("8000", 1, 65_535),
 });
@@ -178,6 +179,7 @@ export function readConfig(environment: Environment) {
     host: env.HOST ?? (env.DATABASE_URL ? "0.0.0.0" : "127.0.0.1"),
     logLevel: env.LOG_LEVEL,
     maxBodyBytes: env.MAX_BODY_BYTES,
+    maxOnixBytes: env.MAX_ONIX_BYTES,
     migrateOnStart: env.MIGRATE_ON_START,
     port: env.PORT,
     replica: env.DATABASE_REPLICA_URL

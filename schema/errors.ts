@@ -4,6 +4,7 @@ import type * as v from "valibot";
 export const STATUS = {
   VALIDATION_ERROR: 400,
   INVALID_JSON: 400,
+  INVALID_XML: 400,
   UNSUPPORTED_VERSION: 400,
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
@@ -28,7 +29,7 @@ export type ErrorCode = keyof typeof STATUS;
 /**
  * An error in a request: its place, a code for machines and a sentence for people.
  * `pointer` is a JSON Pointer (RFC 6901) into the body. `count` is the number of
- * records that block the request.
+ * records that block the request. An error in an XML body has a line and a column instead.
  */
 export type ErrorDetail =
   & (
@@ -37,7 +38,7 @@ export type ErrorDetail =
     | { header: string }
     | { count: number }
   )
-  & { code: string; message: string };
+  & { code: string; message: string; line?: number; column?: number };
 
 /** The maximum number of details in a response. The message states the number of all errors. */
 const MAX_DETAILS = 100;
@@ -55,17 +56,22 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: ErrorDetail[];
   readonly headers: Record<string, string>;
+  /** What the request has done before the error, if anything. */
+  readonly report: unknown;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: ErrorOptions & Partial<Pick<ApiError, "details" | "headers">> = {},
+    options:
+      & ErrorOptions
+      & Partial<Pick<ApiError, "details" | "headers" | "report">> = {},
   ) {
     super(message, options);
     this.code = code;
     this.status = STATUS[code];
     this.details = options.details ?? [];
     this.headers = options.headers ?? {};
+    this.report = options.report;
   }
 }
 

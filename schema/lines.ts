@@ -90,6 +90,19 @@ const POSITIONS = {
   replace: Position,
 };
 
+/** The ONIX record last received for a product. */
+const ONIX_RECORDS: LineTable = {
+  table: "onix_records",
+  rows: [],
+  schema: closedObject({
+    record_reference: heading(500),
+    record: v.string("invalid_type: Expected a string"),
+    digest: heading(),
+    product_updated_at: v.optional(v.nullable(ExactTime)),
+    differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  }) as LineTable["schema"],
+};
+
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */
 export const KINDS: Readonly<Record<string, LineTable>> = {
   ...Object.fromEntries(
@@ -105,7 +118,7 @@ export const KINDS: Readonly<Record<string, LineTable>> = {
       table: "products",
       fields: { ...SCALARS, ...ARRAYS },
       link: "product_id",
-    }),
+    }, [ONIX_RECORDS]),
     omit: ["change_version"],
   },
   publishing_program: programs(),
@@ -132,16 +145,18 @@ function programs(): LineTable {
   };
 }
 
+/** A table of rows, with more tables below it than the description has. */
 function tableOf(
   array: Pick<Rows, "table" | "fields"> & Partial<Rows>,
+  others: readonly LineTable[] = [],
 ): LineTable {
   const { table, fields, link } = array;
   const arrays = arraysBelow(fields);
-  const below = arrays.map(tableOf);
+  const below = [...arrays.map((array) => tableOf(array)), ...others];
   const entries = Object.fromEntries(
-    arrays.map(({ table, key = ["id"] }, i) => [
+    below.map(({ table, schema }, i) => [
       table,
-      v.optional(list(below[i]!.schema, ...key)),
+      v.optional(list(schema, ...arrays[i]?.key ?? ["id"])),
     ]),
   );
   return {

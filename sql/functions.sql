@@ -439,14 +439,19 @@ create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
   gone constant text := case
-    when tg_op = 'DELETE' then 'select organization_id, id from rows'
-    when tg_op = 'TRUNCATE' then 'select organization_id, id from products'
-    else 'select $1, $2'
+    when tg_op = 'DELETE' then 'select organization_id, id, null from rows'
+    when tg_op = 'TRUNCATE' then
+      'select p.organization_id, p.id, n.record_reference
+      from products p
+      left join onix_records n on n.organization_id = p.organization_id and n.product_id = p.id'
+    else 'select $1, $2, null'
   end;
   remembering constant text := format(
-    'insert into product_deletions (organization_id, product_id) %s
-    on conflict (organization_id, product_id)
-    do update set change_version = excluded.change_version, deleted_at = excluded.deleted_at',
+    'insert into product_deletions as d (organization_id, product_id, record_reference) %s
+    on conflict (organization_id, product_id) do update set
+      change_version = excluded.change_version,
+      deleted_at = excluded.deleted_at,
+      record_reference = coalesce(excluded.record_reference, d.record_reference)',
     gone
   );
 begin
@@ -458,13 +463,25 @@ begin
   return null;
 end $$;
 
+-- Records the reference of a product that SQL deletes, before its record is deleted with it.
+create or replace function remember_reference() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into product_deletions (organization_id, product_id, record_reference)
+  select n.organization_id, n.product_id, n.record_reference
+  from onix_records n
+  where n.organization_id = old.organization_id and n.product_id = old.id
+  on conflict (organization_id, product_id) do update set record_reference = excluded.record_reference;
+  return old;
+end $$;
+
 -- Triggers
 
 -- Nobody else can use the functions, in triggers of other tables.
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), record_changes(), remember_deletions(), index_terms()
+  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms()
 from public;
 
 do $$
@@ -545,6 +562,7 @@ begin
           || ')', 'version_product()'),
       (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
       (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
+      (array['products'], 'remembered_reference', 'before delete', 'row', by_sql, 'remember_reference()'),
       (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_all', 'before truncate', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_key', 'after update of organization_id, id', 'row', has_new_key,

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import * as v from "valibot";
 import type { Environment } from "../../schema/config.ts";
 import { DateTime } from "../../schema/date_time.ts";
+import { After, type Cursor } from "../../schema/changes_query.ts";
 import { Uuid } from "../../schema/values.ts";
 import type { Queries } from "../database.ts";
 
@@ -106,6 +107,14 @@ export function uuid(given?: string): string {
   const read = v.safeParse(Uuid, required(given));
   if (read.success) return read.output;
   throw new Error("must be a UUID");
+}
+
+/** An optional cursor of the feed of changes. */
+export function cursor(given?: string): Cursor | undefined {
+  if (given === undefined) return undefined;
+  const read = v.safeParse(After, given);
+  if (read.success) return read.output;
+  throw new Error("must be a cursor that an export has printed");
 }
 
 /** Creates the parser of an enumeration. The value is required unless it has a default. */

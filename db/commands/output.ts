@@ -38,7 +38,7 @@ interface Progress {
 }
 
 /** A progress bar on standard error, invisible unless that is a terminal. */
-export function openProgressBar(label: string) {
+export function openProgressBar(label: string, unit = "lines") {
   const isTerminal = Deno.stderr.isTerminal();
   const start = performance.now();
   let drawnAt = -Infinity;
@@ -49,14 +49,14 @@ export function openProgressBar(label: string) {
   }
 
   return {
-    /** Shows the number of processed lines, and their share of the total (0 to 1) or their bytes. */
-    show(lines: number, { share, bytes }: Progress): void {
+    /** Shows the number of processed lines, or other units, and their share of the total (0 to 1) or their bytes. */
+    show(lines: number, { share, bytes }: Progress = {}): void {
       const now = performance.now();
       const seconds = Math.max(0.001, (now - start) / 1000);
       const rate = Math.round(lines / seconds).toLocaleString("en");
       const done = lines.toLocaleString("en");
       const size = bytes === undefined ? "" : `${megabytes(bytes)}, `;
-      line = `${label} ${bar(share)}${size}${done} lines, ${rate} a second`;
+      line = `${label} ${bar(share)}${size}${done} ${unit}, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;
       drawnAt = now;
       draw(CLEAR + line);

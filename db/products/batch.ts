@@ -25,6 +25,7 @@ import { assertCount, type Change } from "./change.ts";
 import {
   currentProducts,
   fullProduct,
+  groupsOf,
   notFound,
   productId,
   type ProductJson,
@@ -38,6 +39,7 @@ import {
   isViolation,
   TOO_LARGE,
 } from "./errors.ts";
+import { lockKeys, type ProductKey } from "./keys.ts";
 import { changedFields } from "./upsert.ts";
 import { writeProducts } from "./write.ts";
 
@@ -66,10 +68,7 @@ export type Operation =
   };
 
 /** The field and value that an upsert matches. */
-interface Key {
-  match: Match;
-  value: string;
-}
+type Key = ProductKey<Match>;
 
 /** An operation and its index in the batch. */
 interface Item {
@@ -341,20 +340,6 @@ function writtenKeys(operation: Operation): Key[] {
   });
 }
 
-/** Serializes upserts with the same key until COMMIT. The locks are sorted to prevent deadlocks. */
-function lockKeys(keys: readonly Key[]): Statement {
-  return sql`
-    select pg_advisory_xact_lock(l.lock)
-    from (
-      select distinct hashtextextended(
-        ${organization}::uuid || ' ' || k.match || ' ' || k.value, 1
-      ) as lock
-      from jsonb_to_recordset(${json(keys)}) k (match text, value text)
-      order by lock
-    ) l
-  `;
-}
-
 /**
  * Locks the products with these ids and keys, and returns their values after the lock, and
  * the sizes of their documents, valid or not. It
@@ -546,22 +531,6 @@ async function withChanges(
     }
   }
   return changing;
-}
-
-/** Divides products into groups of at most this size, which are read together. */
-function groupsOf(writes: readonly Write[], allowed: number): string[][] {
-  const groups: string[][] = [];
-  let left = 0;
-  for (const { id, bytes } of writes) {
-    const size = bytes ?? allowed / 16;
-    if (size > left) {
-      groups.push([]);
-      left = allowed;
-    }
-    groups.at(-1)!.push(id);
-    left -= size;
-  }
-  return groups;
 }
 
 const SAVEPOINT = sql`savepoint writes`;

@@ -22,20 +22,49 @@ import {
 /** The lifetime of a cursor, in days. */
 const RETENTION_DAYS = 30;
 
-/** A page of changes as a JSON array. */
-export interface Changes {
-  changes: string;
-  /** The cursor of the next page. */
-  cursor: Cursor;
-  /** Whether the next page already has changes. */
+/** A page of changes. */
+export interface Page {
+  /** The version and id of its last change, or null for an empty page. */
+  version: string | null;
+  id: string | null;
+  /** Whether more changes follow the page. */
   more: boolean;
 }
 
-/** Returns the next changes of the organization. Throws `CURSOR_EXPIRED` if the client must start over. */
+/** Returns the next changes as a JSON array. Throws as `readChanges` does. */
 export async function listChanges(
   database: Queries,
   { after, limit, include }: ChangesQuery,
-): Promise<Changes> {
+) {
+  return await readChanges(database, after, async ({ from, safe }) => {
+    const range = { from, limit, include, safe };
+    const page = await readProducts(
+      database,
+      PAGE_BYTES,
+      (allowed) => pageOf(range, storedSummary, allowed),
+      (allowed) => pageOf(range, currentSummary, allowed),
+    );
+    const { changes, id, withheld } = page;
+    if (changes === null) throw tooLarge(id!, withheld!);
+    return { ...page, changes };
+  });
+}
+
+/** The changes that a page may list: those after `from` and below version `safe`. */
+export interface Range {
+  from: Cursor;
+  safe: string;
+}
+
+/**
+ * Reads the page after a cursor, and returns it with the cursor of the next page. Throws
+ * `CURSOR_EXPIRED` if the client must start over.
+ */
+export async function readChanges<P extends Page>(
+  database: Queries,
+  after: Cursor | undefined,
+  read: (range: Range) => Promise<P>,
+): Promise<P & { cursor: Cursor }> {
   const [horizon] = await database.lookUp(HORIZON);
   if (!horizon!.is_origin) {
     throw unavailable(
@@ -44,17 +73,10 @@ export async function listChanges(
   }
   const from = after ?? await firstCursor(database, horizon!);
   checkCursor(from, horizon!);
-  const range = { from, limit, include, safe: horizon!.safe };
-  const { changes, version, id, more, withheld } = await readProducts(
-    database,
-    PAGE_BYTES,
-    (allowed) => pageOf(range, storedSummary, allowed),
-    (allowed) => pageOf(range, currentSummary, allowed),
-  );
-  if (changes === null) throw tooLarge(id!, withheld!);
+  const page = await read({ from, safe: horizon!.safe });
+  const { version, id, more } = page;
   return {
-    changes,
-    more,
+    ...page,
     cursor: {
       ...from,
       ...version && id && { version, id },
@@ -160,96 +182,32 @@ function checkCursor(
   );
 }
 
-/** A page of changes: those after `from` and below version `safe`. */
-interface Range extends Pick<ChangesQuery, "limit" | "include"> {
-  from: Cursor;
-  safe: string;
-}
-
-interface ChangesRow extends ProductsRow {
+interface ChangesRow extends ProductsRow, Page {
   /** Null if the first product is larger than a page. */
   changes: string | null;
-  /** The version and id of the page's last change, or null for an empty page. */
-  version: string | null;
-  id: string | null;
-  /** Whether more changes follow the page. */
-  more: boolean;
 }
 
 /**
  * The size at which a page ends, in bytes. While there is no memory for as much, pages are
  * smaller.
  */
-const PAGE_BYTES = 4 * 2 ** 20;
+export const PAGE_BYTES = 4 * 2 ** 20;
 
 /**
- * The assumed size of the arrays of a product without a document, in bytes: a page builds
- * at most sixteen, which takes a second or two if all are of the largest size.
- */
-const UNKNOWN_BYTES = PAGE_BYTES / 16;
-
-/**
- * A page of changes, with this summary of product `p`. It merges an index range of
- * changed products with one of deletions. It omits the deletion of a product that exists
- * again: the later transaction may have the lower id. It ends before the product that
- * would exceed `allowed`. If that is the first, the page is withheld.
+ * A page of changes, with this summary of product `p`. It omits the deletion of a product
+ * that exists again: the later transaction may have the lower id. It ends before the
+ * product that would exceed `allowed`. If that is the first, the page is withheld.
  */
 function pageOf(
-  { from, safe, limit, include }: Range,
+  { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   summary: Statement,
   allowed: number,
 ): Statement<ChangesRow> {
-  const next = String(limit + 1);
-  // Building the arrays of large products takes seconds. The size of a stored document
-  // is known without reading it.
-  const found = include.size === 0 ? sql`select * from positions` : sql`
-    select c.version, c.id, c.deleted_at, c.place
-    from (
-      select c.*, sum(s.bytes) over (order by c.place) as bytes
-      from positions c
-      cross join lateral (
-        select case when c.deleted_at is null
-          then coalesce((
-            select octet_length(d.details)
-            from product_documents d
-            where d.organization_id = ${organization} and d.product_id = c.id
-          ), ${UNKNOWN_BYTES}::int)
-          else 0
-        end as bytes
-      ) s
-    ) c
-    where c.bytes <= ${allowed}::int or c.place = 1
-  `;
+  const found = include.size === 0
+    ? sql`select * from positions`
+    : smallPositions(documentSize, allowed);
   return sql`
-    with positions as materialized (
-      select
-        changed.version, changed.id, changed.deleted_at,
-        row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
-      from (
-        (
-          select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
-          from product_changes c
-          where c.organization_id = ${organization}
-            and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-            and c.change_version < ${safe}::bigint
-          order by c.change_version, c.product_id
-          limit ${next}
-        )
-        union all
-        (
-          select x.change_version, x.product_id, x.deleted_at
-          from product_deletions x
-          where x.organization_id = ${organization}
-            and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-            and x.change_version > ${from.start}::bigint
-            and x.change_version < ${safe}::bigint
-          order by x.change_version, x.product_id
-          limit ${next}
-        )
-      ) changed
-      order by changed.version, changed.id, changed.deleted_at nulls first
-      limit ${next}
-    ),
+    with positions as materialized (${positionsOf(range, limit)}),
     entries as (
       select
         c.place, c.version, c.id,
@@ -297,5 +255,76 @@ function pageOf(
       bool_and(e.names_version is not null) as is_storable
     from entries e
     where e.bytes is null or e.bytes <= ${allowed}::int or e.place = 1
+  `;
+}
+
+/**
+ * The assumed size of the arrays of a product without a document, in bytes: a page builds
+ * at most sixteen, which takes a second or two if all are of the largest size.
+ */
+const UNKNOWN_BYTES = PAGE_BYTES / 16;
+
+/** The size of the arrays of product `c`, which is known without reading its document. */
+export const documentSize = sql`coalesce(
+  (
+    select octet_length(d.details)
+    from product_documents d
+    where d.organization_id = ${organization} and d.product_id = c.id
+  ),
+  ${UNKNOWN_BYTES}::int
+)`;
+
+/**
+ * The positions up to the product that would exceed `allowed`, with this size of product
+ * `c`, and at least one.
+ */
+export function smallPositions(size: Statement, allowed: number): Statement {
+  return sql`
+    select c.version, c.id, c.deleted_at, c.place
+    from (
+      select c.*, sum(s.bytes) over (order by c.place) as bytes
+      from positions c
+      cross join lateral (
+        select case when c.deleted_at is null then ${size} else 0 end as bytes
+      ) s
+    ) c
+    where c.bytes <= ${allowed}::int or c.place = 1
+  `;
+}
+
+/**
+ * The places of the next changes, one more than `limit`. It merges an index range of
+ * changed products with one of deletions.
+ */
+export function positionsOf({ from, safe }: Range, limit: number): Statement {
+  const next = String(limit + 1);
+  return sql`
+    select
+      changed.version, changed.id, changed.deleted_at,
+      row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
+    from (
+      (
+        select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+        from product_changes c
+        where c.organization_id = ${organization}
+          and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+          and c.change_version < ${safe}::bigint
+        order by c.change_version, c.product_id
+        limit ${next}
+      )
+      union all
+      (
+        select x.change_version, x.product_id, x.deleted_at
+        from product_deletions x
+        where x.organization_id = ${organization}
+          and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+          and x.change_version > ${from.start}::bigint
+          and x.change_version < ${safe}::bigint
+        order by x.change_version, x.product_id
+        limit ${next}
+      )
+    ) changed
+    order by changed.version, changed.id, changed.deleted_at nulls first
+    limit ${next}
   `;
 }

@@ -1,5 +1,5 @@
 import { ApiError, unavailable } from "../../schema/errors.ts";
-import type { ArrayName } from "../../schema/product.ts";
+import { type ArrayName, ROWS } from "../../schema/product.ts";
 import {
   isOneOf,
   organization,
@@ -56,7 +56,8 @@ export const validDocument = sql`
 export const fullProduct = sql`'{' || d.summary || ',' || d.details || '}'`;
 
 /** The size of document `d` in bytes, which PostgreSQL knows without reading a long one. */
-const sizeOfDocument = sql`(octet_length(d.summary) + octet_length(d.details))`;
+export const sizeOfDocument =
+  sql`(octet_length(d.summary) + octet_length(d.details))`;
 
 /** The full product, from document `d`, or null if it is long. */
 export const shortProduct = sql`
@@ -75,7 +76,7 @@ const columns =
 /** The document of product `p` of organization `o`, built from the tables. */
 const builtDocument = builtWith(detailsJson);
 
-/** The same for a product that the transaction has created. */
+/** The same for a product that the transaction has created without arrays with a path of their own. */
 const builtNewDocument = builtWith(newDetailsJson);
 
 function builtWith(details: Statement): Statement {
@@ -98,6 +99,12 @@ const onConflict = sql`
 `;
 
 const builtProduct = sql`'{' || b.summary || ',' || b.details || '}'`;
+
+/** The full product, from document `d` or the tables. */
+export const currentProduct = sql`coalesce(
+  ${fullProduct},
+  (select ${builtProduct} from (select ${builtDocument}) b)
+)`;
 
 /** Returns the full product, with its entity tag if that is stored. Throws `NOT_FOUND`. */
 export async function getProduct(
@@ -158,7 +165,7 @@ function withinAllowed(allowed: number): Statement {
  * what `cut` selects from its text, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
  * for a product over 4 MiB, which only SQL can store.
  */
-async function readBuilt(
+export async function readBuilt(
   database: Queries,
   id: string,
   cut = raw("x.product"),
@@ -281,16 +288,60 @@ export function currentProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
-    select
-      p.id,
-      coalesce(
-        ${fullProduct},
-        (select ${builtProduct} from (select ${builtDocument}) b)
-      ) as product
+    select p.id, ${currentProduct} as product
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+  `;
+}
+
+/** The most that the products read at once may take, in bytes. */
+const READ_BYTES = 8 * 2 ** 20;
+
+/** The products, as `currentProducts` selects them, read in groups that bound the memory. */
+export async function* readCurrent(
+  tx: Transaction,
+  ids: readonly string[],
+): AsyncGenerator<ProductJson> {
+  if (ids.length === 0) return;
+  const [sizes] = await tx.send(sizesOf(ids));
+  for (const group of groupsOf(sizes, READ_BYTES)) {
+    const [products] = await tx.send(currentProducts(group));
+    yield* products;
+  }
+}
+
+/** Divides products into groups of at most this size, which are read together. */
+export function groupsOf(
+  products: readonly { id: string; bytes?: number | null }[],
+  allowed: number,
+): string[][] {
+  const groups: string[][] = [];
+  let left = 0;
+  for (const { id, bytes } of products) {
+    const size = bytes ?? allowed / 16;
+    if (size > left) {
+      groups.push([]);
+      left = allowed;
+    }
+    groups.at(-1)!.push(id);
+    left -= size;
+  }
+  return groups;
+}
+
+/** The size of each of these products in bytes, or null without a valid document. */
+function sizesOf(
+  ids: readonly string[],
+): Statement<{ id: string; bytes: number | null }> {
+  return sql`
+    select p.id, ${sizeOfDocument} as bytes
+    from products p
+    join organizations o on o.id = ${organization}
+    ${validDocument}
+    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    order by p.id
   `;
 }
 
@@ -411,10 +462,15 @@ export function writtenDocuments(
   `;
 }
 
+/** The arrays that a request writes at a path of their own, and an import with all others. */
+const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
+
 function buildWritten(changes: readonly Change[]): Statement {
-  const areNew = changes.every(({ isNew }) => isNew);
+  const arePlain = changes.every(({ isNew, body }) =>
+    isNew && PATH_ARRAYS.every((name) => !body[name])
+  );
   return sql`
-    select ${areNew ? builtNewDocument : builtDocument}
+    select ${arePlain ? builtNewDocument : builtDocument}
     from products p
     join organizations o on o.id = ${organization}
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}

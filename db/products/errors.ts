@@ -83,7 +83,7 @@ function tooMany(array: string): ErrorDetail {
 }
 
 /** The foreign key of a publishing program on its products. */
-const IN_PROGRAM = "publishing_program_products_product";
+export const IN_PROGRAM = "publishing_program_products_product";
 
 /** The foreign keys of rows on their products. Without a program, SQL has deleted the product meanwhile. */
 const OF_PRODUCT = /_product$/;

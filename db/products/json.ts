@@ -344,7 +344,7 @@ export const detailsJson = detailsWith((name, array) =>
 );
 
 /**
- * The same for a new product, which has no arrays with a path of their own. PostgreSQL
+ * The same for a new product without arrays that have a path of their own. PostgreSQL
  * starts every subselect of a plan, and those of rights and supply are a third of all.
  */
 export const newDetailsJson = detailsWith((name, array) =>

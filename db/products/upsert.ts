@@ -51,7 +51,7 @@ function changesHolder(
 function wholeValue(field: Field, value: unknown): unknown {
   switch (field.kind) {
     case "rows":
-      return (value as Entry[]).map((entry) => ({
+      return (value as Entry[] ?? []).map((entry) => ({
         ...field.naturalKey && { id: entry.id },
         ...wholeEntry(fieldsOf(field, entry), entry),
       }));
@@ -63,6 +63,10 @@ function wholeValue(field: Field, value: unknown): unknown {
       return value ?? [];
     case "column":
       return value ?? field.fallback ?? null;
+    case "group":
+      return field.unless && !value
+        ? null
+        : wholeEntry(field.fields, value as Entry ?? {});
     default:
       return undefined;
   }

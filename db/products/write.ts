@@ -355,13 +355,15 @@ function setProductForms(changes: readonly Change[]): Statement[] {
 function deleteProducts(ids: readonly string[]): Statement[] {
   return [
     sql`
-      insert into product_deletions (organization_id, product_id)
-      select p.organization_id, p.id
+      insert into product_deletions (organization_id, product_id, record_reference)
+      select p.organization_id, p.id, n.record_reference
       from products p
+      left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
       where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
       on conflict (organization_id, product_id) do update set
         change_version = excluded.change_version,
-        deleted_at = excluded.deleted_at
+        deleted_at = excluded.deleted_at,
+        record_reference = excluded.record_reference
     `,
     sql`
       delete from product_deletions x

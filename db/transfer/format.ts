@@ -162,7 +162,7 @@ function childRows(format: TableFormat): Statement {
   const conditions = parents.map((parent) =>
     `and ${table}.${parent.link} = ${parent.table}.id`
   );
-  // Positions may repeat. The key makes the order unique.
+  // Positions may repeat. The key makes the order unique, if there are several rows.
   const order = [
     ...columns.filter(({ name }) => name === "position"),
     ...columns.filter(({ isKey }) => isKey),
@@ -174,7 +174,7 @@ function childRows(format: TableFormat): Statement {
       from ${raw(table)}
       where ${raw(table)}.organization_id = ${organization}
         ${raw(conditions.join(" "))}
-      order by ${names(...order)}
+      ${order.length > 0 ? sql`order by ${names(...order)}` : []}
     ) x
   `;
 }

@@ -3,6 +3,7 @@ import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import { KINDS, validLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
+import { fromStored } from "../../schema/onix/write.ts";
 import { CATALOGUE } from "./format.ts";
 
 /** An invalid line. The message is the reason. */
@@ -75,7 +76,19 @@ export function parseLine(
   }
   const record = validLine(kind, given);
   if (record instanceof ApiError) throw new LineError(reasonOf(record.details));
+  checkOnixRecords(record.onix_records);
   return { kind, id: record.id, text, record };
+}
+
+/** Checks that the service can read the ONIX record of a product. */
+function checkOnixRecords(records: unknown): void {
+  for (const { record } of (records ?? []) as { record: string }[]) {
+    try {
+      fromStored(record);
+    } catch {
+      throw new LineError("/onix_records/0/record: Not as exports write it");
+    }
+  }
 }
 
 /** The errors of a line in the words of the API, each with its JSON Pointer. */

@@ -28,10 +28,15 @@ function curlOf({ method, url, query, headers, body, caller }) {
     `curl -sS${isDefault ? "" : ` -X ${method}`} "${address}"`,
     ...CALLERS[caller].map((header) => `-H "${header}"`),
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...body
-      ? [`-H "content-type: application/json"`, `-d ${quoted(body)}`]
-      : [],
+    ...body ? [`-H "content-type: ${typeOf(body)}"`, `-d ${quoted(body)}`] : [],
   ].join(" \\\n  ");
+}
+
+/** The media type of a body: an ONIX message, or JSON. */
+function typeOf(body) {
+  return body.trimStart().startsWith("<")
+    ? "application/xml"
+    : "application/json";
 }
 
 function quoted(text) {
@@ -40,6 +45,13 @@ function quoted(text) {
 
 function typeScriptOf(request) {
   const { method, path, pathParameters, query, headers, body } = request;
+  if (body && typeOf(body) === "application/xml") {
+    return `const response = await fetch(\`\${baseUrl}${path}\`, {
+  method: "${method}",
+  headers: { "x-api-key": KEY, "content-type": "application/xml" },
+  body: ${JSON.stringify(body)},
+});`;
+  }
   const parameters = Object.entries({
     path: pathParameters,
     query,

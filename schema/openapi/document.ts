@@ -115,7 +115,7 @@ function pathItems(operations: Described[], failures: Failure[]) {
 }
 
 function operationObject(operation: Described, failures: Failure[]) {
-  const { key, permission, query, body, response, headers = [] } = operation;
+  const { key, permission, query, body, headers = [] } = operation;
   const { status = 200 } = operation;
   const requestHeaders = headers.filter((name) =>
     name in REQUEST_HEADERS
@@ -132,15 +132,14 @@ function operationObject(operation: Described, failures: Failure[]) {
       ...(["Accept-Version", "X-Request-Id", ...requestHeaders] as const)
         .map((name) => headerParameter(name, operation)),
     ],
-    requestBody: body && {
-      required: true,
-      content: json(body, exampleBodies(key)),
-    },
+    requestBody: hasBody(operation)
+      ? { required: true, content: contentOf(body, exampleBodies(key)) }
+      : undefined,
     responses: {
       [status]: {
         description: operation.returns,
         headers: responseHeaders(ownHeaders as ResponseHeader[]),
-        ...status !== 204 && { content: json(response, exampleResponses(key)) },
+        ...status !== 204 && { content: responseContent(operation) },
       },
       ...requestHeaders.includes("If-None-Match") && {
         304: {
@@ -153,7 +152,44 @@ function operationObject(operation: Described, failures: Failure[]) {
   };
 }
 
-function json(name?: string, examples?: object) {
+function hasBody({ body, xml = [] }: Operation): boolean {
+  return body !== undefined || xml.includes("body");
+}
+
+function responseContent({ key, response, xml = [] }: Operation) {
+  const examples = exampleResponses(key);
+  const isXml = xml.includes("response");
+  return {
+    ...(response || !isXml) && jsonContent(response, examples),
+    ...isXml && xmlContent(examples),
+  };
+}
+
+/** The content of a body: JSON with this schema, or XML without one. */
+function contentOf(name: string | undefined, examples: Examples) {
+  return name ? jsonContent(name, examples) : xmlContent(examples);
+}
+
+type Examples = ReturnType<typeof exampleBodies>;
+
+function jsonContent(name: string | undefined, examples: Examples) {
   const schema = name ? ref("schemas", name) : { type: "object" };
-  return { "application/json": { schema, examples } };
+  const json = examplesIn("json", examples);
+  return { "application/json": { schema, examples: json } };
+}
+
+/** XML is described by its own schemas, which EDItEUR publishes. */
+function xmlContent(examples: Examples) {
+  const schema = { type: "string", contentMediaType: "application/xml" };
+  const xml = examplesIn("xml", examples);
+  return { "application/xml": { schema, examples: xml } };
+}
+
+/** Examples are text if they are XML. */
+function examplesIn(format: "json" | "xml", examples: Examples) {
+  const all = Object.entries(examples ?? {})
+    .filter(([, { value }]) =>
+      (typeof value === "string") === (format === "xml")
+    );
+  return all.length > 0 ? Object.fromEntries(all) : undefined;
 }

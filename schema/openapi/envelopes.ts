@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { ErrorCode } from "../errors.ts";
 import { described } from "../values.ts";
+import { OnixReport } from "./onix.ts";
 
 export const Whole = v.pipe(v.number(), v.integer());
 
@@ -14,6 +15,8 @@ export const ErrorDetail = v.object({
   ),
   code: described("What is wrong, for programs.", v.string()),
   message: described("What is wrong, for people.", v.string()),
+  line: described("The line in an XML body.", v.optional(Whole)),
+  column: described("The column in an XML body.", v.optional(Whole)),
 });
 
 export const Meta = v.object({
@@ -54,6 +57,10 @@ export function failure(codes: ErrorCode[]) {
         request_id: described(
           "The id of the request, as in `X-Request-Id` and the log.",
           v.string(),
+        ),
+        report: described(
+          "What an import of ONIX has done before the error, if anything.",
+          v.optional(OnixReport),
         ),
       }),
     ),

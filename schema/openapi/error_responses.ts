@@ -10,6 +10,8 @@ const WHEN: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
     "A field, parameter, header or reference is invalid; `details` lists the errors.",
   INVALID_JSON: "The body is not JSON in UTF-8.",
+  INVALID_XML:
+    "The body is not an ONIX message that can be read on; `details` has the line and the column. Records before it stay written, and `report` lists them.",
   UNSUPPORTED_VERSION: "`Accept-Version` names an unsupported version.",
   UNAUTHORIZED: "Credentials are missing, unknown, expired or revoked.",
   FORBIDDEN:
@@ -29,7 +31,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE:
-    "The `Content-Type` is not `application/json` in UTF-8, or the body is compressed.",
+    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed.",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",
@@ -70,12 +72,9 @@ const IMPLIED: Record<string, ErrorCode[]> = {
     "SERVICE_UNAVAILABLE",
   ],
   path: ["NOT_FOUND"],
-  body: [
-    "INVALID_JSON",
-    "REQUEST_TIMEOUT",
-    "PAYLOAD_TOO_LARGE",
-    "UNSUPPORTED_MEDIA_TYPE",
-  ],
+  body: ["REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"],
+  json: ["INVALID_JSON"],
+  xml: ["INVALID_XML"],
   "If-Match": ["PRECONDITION_FAILED"],
   "Idempotency-Key": ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"],
 };
@@ -90,12 +89,14 @@ export interface Failure {
 
 /** The errors of each operation, by status. */
 export function failuresOf(operations: readonly Operation[]): Failure[] {
-  return operations.flatMap(({ key, permission, body, headers, errors }) => {
+  return operations.flatMap((operation) => {
+    const { key, permission, body, xml = [], headers, errors } = operation;
     const parts = [
       "request",
       ...permission === "none" ? [] : ["credentials"],
       ...key.includes("{") ? ["path"] : [],
-      ...body ? ["body"] : [],
+      ...body ? ["body", "json"] : [],
+      ...xml.includes("body") ? ["body", "xml"] : [],
       ...headers ?? [],
     ];
     const possible = [

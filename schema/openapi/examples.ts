@@ -39,7 +39,7 @@ export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
 
 /** The value of a parameter in the path of a request to the demo organization. */
 export function examplePathParameter(path: string, name: string): string {
-  const isProduct = name === "product_id";
+  const isProduct = name === "product_id" || path.startsWith("/onix/");
   const one = isProduct ? "/products/{id}" : path.split(`{${name}}`)[0];
   const { request } = Object.values(EXCHANGES).find(({ operation }) =>
     operation === `GET ${one}` || operation === `GET ${one}{${name}}`
@@ -56,5 +56,10 @@ function examples(
     .map(([name, exchange]) => {
       return [name, { summary: exchange.summary, value: valueOf(exchange) }];
     });
-  return wanted.length > 0 ? Object.fromEntries(wanted) : undefined;
+  return wanted.length > 0
+    ? Object.fromEntries(wanted) as Record<
+      string,
+      { summary: string; value: unknown }
+    >
+    : undefined;
 }

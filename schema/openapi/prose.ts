@@ -8,6 +8,8 @@ export const TAGS = {
   "Products": "The books of the organization.",
   "Rights and supply":
     "The territories, sales rights, suppliers and prices of a product (ONIX blocks 4 and 6).",
+  "ONIX":
+    "The same products as messages in ONIX for Books 3.0 and 3.1: read, followed and written as in JSON.",
   "References":
     "The organization's records that products refer to. All have the same operations.",
   "Code lists": "The ids and codes shared by all organizations.",
@@ -46,6 +48,27 @@ export const PROSE = {
     description:
       "Synchronizes a copy of the products. The first request omits `after` and gets every product. Each next request sends `meta.cursor` as `after`: immediately while `meta.more` is true, else later. Every change arrives at least once, including deletions. A product that changed several times may arrive once, in its last state. Every update of `updated_at` is a change. A change of a referenced record is not, such as another name, or another `product_form_id` of a format. A change appears after all older transactions of the database server have ended, so a long transaction delays the feed. A page can have fewer changes than `limit`, even none, while `meta.more` is true.",
     returns: "The changes. `meta` contains the cursor of the next page.",
+  },
+  listOnixRecords: {
+    tag: "ONIX",
+    summary: "Follow the changes of products in ONIX",
+    description:
+      'The feed of `/products/changes` as ONIX messages, each of them whole and valid. The first request omits `after` and gets every product. Each next request is the URL in the header `Link` (`rel="next"`), which is always there and keeps the other parameters. A deleted product is a record with `NotificationType` 05. A message without news has `NoProduct`: ask again later.',
+    returns: "A message with the records.",
+  },
+  importOnix: {
+    tag: "ONIX",
+    summary: "Import an ONIX message",
+    description:
+      "Reads a message of ONIX for Books 3.0 or 3.1, with reference names or short tags, as it arrives, and writes its records by the hundred. A record is found by the `RecordReference` that its product is bound to, then by ISBN-13; else it creates a product. With `NotificationType` 01, 02 or 03 a record is the whole truth for what ONIX says, and touches nothing else. 04 replaces the blocks that it has, 05 deletes, 88 and 89 are tests. The same record twice writes nothing the second time, so a message can be sent again after a failure.\n\nPublishers, imprints, collections, contributors and formats are linked by name (contributors by ORCID or ISNI first), and created where they are missing. What no field holds is kept in the record, and goes out with it: `unmapped` lists it.\n\nA record at fault is rejected by itself. A message that is not well-formed responds with 400; the records before the fault stay written, and `report` lists them. With `Accept: application/xml`, the response is an ONIX Acknowledgement 3.0 that says the same.",
+    returns: "What became of the records, also if some were rejected.",
+  },
+  getOnixRecord: {
+    tag: "ONIX",
+    summary: "Get a product in ONIX",
+    description:
+      "The record last received, changed where the product has changed since, or written from the product alone. The message is valid by EDItEUR's schema of the release.",
+    returns: "A message with the record of the product.",
   },
   writeProducts: {
     tag: "Products",

@@ -13,6 +13,7 @@ import {
 } from "../records.ts";
 import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
+import { OnixMessage, OnixOutcome, OnixPaths, OnixReport } from "./onix.ts";
 import {
   ErrorDetail,
   errorEntries,
@@ -235,6 +236,11 @@ export const SCHEMAS = {
     "The results of the operations, in their order.",
     v.array(BatchResult),
   ),
+  OnixReport,
+  OnixOutcome,
+  OnixMessage,
+  OnixPaths,
+  OnixReportResponse: success("What became of the records.", OnixReport),
   HealthResponse: success(
     "The health of the service.",
     v.object({

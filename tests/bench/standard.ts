@@ -2,6 +2,7 @@ import { measureAsides } from "./asides.ts";
 import { HERE } from "./checkout.ts";
 import { alone, compete, type Rules, serving } from "./contest.ts";
 import { flightsTable, measureFlights } from "./flights.ts";
+import { measureOnix } from "./onix.ts";
 import type { Options } from "./options.ts";
 import { startPeers } from "./peers.ts";
 import { drawPeers } from "./picture.ts";
@@ -73,7 +74,10 @@ export async function measureStandard(
     );
   }
   showProgress("Measured", chosen.length, chosen.length);
-  console.log(`${tableOf(results)}\n`);
+  if (results.length > 0) console.log(`${tableOf(results)}\n`);
+  if ("ONIX".includes(options.only)) {
+    console.log(`${await measureOnix(subject, rules)}\n`);
+  }
   if (options.peers) {
     await Deno.writeTextFile(PICTURE, drawPeers(results, options));
   }

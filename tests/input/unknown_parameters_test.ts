@@ -33,7 +33,7 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
         .replace("{key_id}", "0123456789ab")
         .replaceAll(/\{\w+\}/g, id);
 
-      const { status, body } = await app.send(`/api${path}?dry_run=true`, {
+      const { status, body } = await app.send(`/api${path}?pretty=true`, {
         method,
         headers,
         ...method === "POST" && { body: "{}" },
@@ -43,7 +43,7 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
         operation,
         400,
         [{
-          parameter: "dry_run",
+          parameter: "pretty",
           code: "unknown_parameter",
           message: "Unknown parameter",
         }],

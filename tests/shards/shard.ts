@@ -15,6 +15,7 @@ const FOLDERS = [
   "http",
   "input",
   "model",
+  "onix",
   "products",
   "references",
   "system",

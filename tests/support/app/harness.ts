@@ -80,6 +80,7 @@ export async function openApp(
       corsOrigins: [],
       docs: true,
       maxBodyBytes: 1_048_576,
+      maxOnixBytes: 67_108_864,
       bodyTimeoutMs: LIMIT_MS,
       sendTimeoutMs: LIMIT_MS,
       deadlineMs: LIMIT_MS,
@@ -154,11 +155,15 @@ export async function send(
     status: response.status,
     headers: response.headers,
     text,
-    body: text ? JSON.parse(text) : undefined,
+    body: text && isJson(response) ? JSON.parse(text) : undefined,
   };
   assertEnvelope(reply, request.method);
   assertOpenApi(request, init?.body, reply);
   return reply;
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("application/json") ?? false;
 }
 
 /** The ids of the records that a new organization has. */

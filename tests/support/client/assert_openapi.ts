@@ -58,10 +58,14 @@ export function assertOpenApi(
     `${method} ${pathname} has no response ${reply.status} in OpenAPI`,
   );
   assertHeaders(response.headers, reply.headers);
+  if (isXml(reply)) {
+    assert(response.content[XML_TYPE], `${pathname} has no XML in OpenAPI`);
+  }
   if (reply.body !== undefined) {
     assertValid([...place, "content", JSON_TYPE, "schema"], reply.body);
   }
-  if (typeof sent === "string" && operation.requestBody && isTaken(reply)) {
+  const isJson = operation.requestBody?.content?.[JSON_TYPE];
+  if (typeof sent === "string" && isJson && isTaken(reply)) {
     assertValid(
       [...at, "requestBody", "content", JSON_TYPE, "schema"],
       JSON.parse(sent),
@@ -70,6 +74,12 @@ export function assertOpenApi(
 }
 
 const JSON_TYPE = "application/json";
+
+const XML_TYPE = "application/xml";
+
+function isXml({ headers }: Reply): boolean {
+  return headers.get("content-type")?.startsWith(XML_TYPE) ?? false;
+}
 
 /** Validates a response to a request that matches no operation. */
 function assertNoOperation({ status }: Reply): void {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 
-/** A parsed response. */
+/** A response. Its body is parsed if it is JSON. */
 export interface Reply {
   status: number;
   headers: Headers;
@@ -31,7 +31,11 @@ export function assertEnvelope(
   if (method === "HEAD" || status === 204 || status === 304) {
     return assertEquals(text, "");
   }
-  assertMatch(headers.get("content-type") ?? "", /^application\/json/);
+  const type = headers.get("content-type") ?? "";
+  if (status < 400 && type === "application/xml; charset=utf-8") {
+    return assertMatch(text, /^<\?xml version="1\.0" encoding="UTF-8"\?>/);
+  }
+  assertMatch(type, /^application\/json/);
   assertMatch(text.replaceAll(STRING, '""'), /^\S+$/, "JSON is compact");
   if (status < 400) {
     assertEquals(body.success, true);
@@ -40,7 +44,8 @@ export function assertEnvelope(
   } else {
     assertEquals(Object.keys(body), ["success", "error"]);
     assertEquals(body.success, false);
-    assertEquals(Object.keys(body.error), [
+    const { report: _, ...error } = body.error;
+    assertEquals(Object.keys(error), [
       "code",
       "message",
       "details",

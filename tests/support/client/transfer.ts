@@ -43,6 +43,10 @@ export async function fillDemo(database: Queries): Promise<void> {
       .raw`update collateral set text = E'"\\" \u2028 \u0001\n😀' where text is not null`,
     `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.000006+07'
       where isbn13 is not null`,
+    `insert into onix_records (organization_id, product_id, record_reference, record, digest, product_updated_at, differences)
+      select organization_id, id, 'ref/' || product_code, '<Product><RecordReference>"\u2028</RecordReference></Product>',
+        'x', updated_at, '{"title": ["x"]}'
+      from products where isbn13 is not null`,
   );
 }
 

@@ -64,15 +64,18 @@ export async function makeExamples(app: Demo): Promise<string> {
     const { summary, operation, caller = "key", isHidden } = request;
     const path = valueOf(request.path, responses);
     const body = valueOf(request.body, responses);
-    const { status, body: response } = await app.send(`/api${path}`, {
+    const isXml = typeof body === "string";
+    const reply = await app.send(`/api${path}`, {
       method: operation.split(" ")[0]!,
       headers: {
         ...app.callers[caller],
-        "content-type": "application/json",
+        "content-type": isXml ? "application/xml" : "application/json",
         "x-request-id": name,
+        ...request.headers,
       },
-      ...body !== undefined && { body: JSON.stringify(body) },
+      ...body !== undefined && { body: isXml ? body : JSON.stringify(body) },
     });
+    const { status, body: response = reply.text } = reply;
     if (status >= 500) throw new Error(`${name}: ${JSON.stringify(response)}`);
     responses[name] = response;
     if (!isHidden) {
@@ -120,6 +123,7 @@ const GENERATED: [RegExp, (number: string) => string][] = [
     /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
     (number) => new Date(START + Number(number) * 1_000).toISOString(),
   ],
+  [/\b\d{8}T\d{6}Z/g, () => "20260101T090000Z"],
 ];
 
 /** Numbers the generated values in the order of the text. Values of the demo are kept. */

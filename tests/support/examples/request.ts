@@ -8,7 +8,9 @@ export interface ExampleRequest {
   operation: string;
   /** Relative to the API prefix. */
   path: string | ((responses: Responses) => string);
-  body?: object | ((responses: Responses) => object);
+  /** Text is XML. */
+  body?: object | string | ((responses: Responses) => object);
+  headers?: Record<string, string>;
   /** The default is the demo key. */
   caller?: "nobody" | "owner";
   /** Whether the request only prepares a later one. */

@@ -1,4 +1,5 @@
 import { CHANGES, FOLLOW } from "./changes.ts";
+import { ONIX } from "./onix.ts";
 import { KEYS, RECORDS } from "./records.ts";
 import type { ExampleRequest } from "./request.ts";
 import { RIGHTS } from "./rights.ts";
@@ -191,5 +192,6 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     path: `/products/${DEMO_PRODUCT}`,
   },
   ...CHANGES,
+  ...ONIX,
   ...RECORDS,
 };

@@ -223,6 +223,7 @@ export const UNSHOWN = [
   "api_keys",
   "change_origins",
   "idempotency_keys",
+  "onix_records",
   "organization_members",
   "organizations",
   "product_changes",

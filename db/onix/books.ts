@@ -1,0 +1,153 @@
+import {
+  type Book,
+  type Differences,
+  type Outgoing,
+  writeRecord,
+} from "../../schema/onix/outgoing.ts";
+import type { Release } from "../../schema/onix/releases.ts";
+import { fromStored } from "../../schema/onix/write.ts";
+import { parseExact } from "../../schema/numbers.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { etagOf } from "../entity_tag.ts";
+import { type LongText, readLong } from "../long_text.ts";
+import {
+  fullProduct,
+  notFound,
+  readBuilt,
+  sizeOfDocument,
+  validDocument,
+} from "../products/documents.ts";
+import { jsonArray, selectRecord } from "../products/json.ts";
+
+/*
+ * What the record of a product is written from: the product, its contributors, and the
+ * record last received.
+ */
+
+/** What is stored beside the JSON of a product. */
+export interface BesideProduct {
+  organization: string;
+  /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
+  contributors: string;
+  /** The reference that the product is bound to. Null without a record. */
+  reference: string | null;
+  record: string | null;
+  digest: string | null;
+  differences: Differences | null;
+}
+
+/** The contributors with these ids as a JSON array. `ids` is a subselect or an array. */
+export function contributorsJson(isOfThem: Statement): Statement {
+  return sql`${
+    jsonArray(sql`
+      select ${selectRecord("contributors")}
+      from contributors r
+      where r.organization_id = ${organization} and r.id ${isOfThem}
+      order by r.id
+    `)
+  }::text`;
+}
+
+const ofProduct = contributorsJson(sql`in (
+  select x.contributor_id
+  from product_contributors x
+  where x.organization_id = ${organization} and x.product_id = p.id
+)`);
+
+/** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o`. */
+export const besideProduct = sql`
+  o.name as organization,
+  ${ofProduct} as contributors,
+  n.digest,
+  n.differences
+`;
+
+/** Joins the record `n`, or nulls, to product `p`. The limit forces a look-up by primary key. */
+export const receivedRecord = sql`
+  left join lateral (
+    select n.record_reference, n.record, n.digest, n.differences
+    from onix_records n
+    where n.organization_id = ${organization} and n.product_id = p.id
+    limit 1
+  ) n on true
+`;
+
+/** A product, and what its record is written from. */
+export interface Source extends BesideProduct {
+  /** The full product as JSON text. */
+  product: string;
+}
+
+/**
+ * What the record of a product is written from, and the entity tag of that. Throws
+ * `NOT_FOUND`.
+ */
+export async function getSource(
+  database: Queries,
+  id: string,
+): Promise<{ source: Source; etag: string }> {
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) =>
+      sql<
+        & BesideProduct
+        & { product: string | null; etag: string | null }
+        & LongText
+      >`
+        select
+          case when s.bytes <= ${allowed}::int then ${fullProduct} end as product,
+          case when s.bytes <= ${allowed}::int then n.record end as record,
+          case when s.bytes > ${allowed}::int then s.bytes end as withheld,
+          d.etag,
+          n.record_reference as reference,
+          ${besideProduct}
+        from products p
+        join organizations o on o.id = ${organization}
+        ${validDocument}
+        ${receivedRecord}
+        cross join lateral (
+          select coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0) as bytes
+          offset 0
+        ) s
+        where p.organization_id = ${organization} and p.id = ${id}
+      `,
+  );
+  if (!stored) throw notFound(id);
+  const built = stored.product === null
+    ? await readBuilt(database, id)
+    : undefined;
+  const product = stored.product ?? built!.entries;
+  const { organization: name, contributors, reference, digest } = stored;
+  const tag = stored.etag ?? built!.etag;
+  return {
+    source: { ...stored, product },
+    etag: etagOf([tag, contributors, name, reference, digest].join("\n")),
+  };
+}
+
+/** The book of a source, whose product was parsed from its text. */
+export function bookOf({ product, contributors, ...rest }: Source): Book {
+  return {
+    product: parseExact(product) as Record<string, unknown>,
+    contributors: byId(contributors),
+    organization: rest.organization,
+    reference: rest.reference,
+  };
+}
+
+/** The records of a JSON array, by id. */
+export function byId(records: string): Book["contributors"] {
+  const all = JSON.parse(records) as Record<string, unknown>[];
+  return Object.fromEntries(all.map((record) => [record.id, record]));
+}
+
+/** The record of a product as it goes out. */
+export function recordOf(source: Source, release: Release): Outgoing {
+  const { record, differences } = source;
+  const received = record === null
+    ? null
+    : { record: fromStored(record), differences };
+  return writeRecord(bookOf(source), received, release);
+}

@@ -1,0 +1,154 @@
+import type { Cursor } from "../../schema/changes_query.ts";
+import type { Element } from "../../schema/onix/element.ts";
+import { deletion } from "../../schema/onix/outgoing.ts";
+import type { Release } from "../../schema/onix/releases.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { COPIES } from "../long_text.ts";
+import {
+  documentSize,
+  type Page,
+  PAGE_BYTES,
+  positionsOf,
+  type Range,
+  readChanges,
+  smallPositions,
+} from "../products/changes.ts";
+import {
+  currentProduct,
+  storeProducts,
+  validDocument,
+} from "../products/documents.ts";
+import {
+  type BesideProduct,
+  besideProduct,
+  receivedRecord,
+  recordOf,
+  type Source,
+} from "./books.ts";
+
+/** A change of a product: what its record is written from, or its deletion. */
+export type OnixChange =
+  & { id: string; reference: string | null }
+  & ({ source: Source } | { source: null });
+
+/** The parameters of a page. */
+export interface ChangesOptions {
+  after?: Cursor | undefined;
+  limit: number;
+}
+
+/**
+ * The next changes of the feed, which `GET /products/changes` shares. Throws
+ * `CURSOR_EXPIRED` if the client must start over.
+ */
+export async function listRecords(
+  database: Queries,
+  { after, limit }: ChangesOptions,
+): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
+  return await readChanges(database, after, async (range) => {
+    await database.memory?.hold(PAGE_BYTES * COPIES);
+    const rows = await database.scan(pageOf(range, limit));
+    const missing = rows.flatMap(({ missing }) => missing ?? []);
+    if (missing.length > 0) database.inBackground(...storeProducts(missing));
+    return {
+      ...endOf(rows),
+      changes: rows.filter(({ is_shown }) => is_shown).map(changeOf),
+    };
+  });
+}
+
+/** The record of a change as it goes out. */
+export function changedRecord(
+  { id, reference, source }: OnixChange,
+  release: Release,
+): Element {
+  return source
+    ? recordOf(source, release).record
+    : deletion(reference ?? `urn:uuid:${id}`, id);
+}
+
+interface Row extends BesideProduct {
+  place: number;
+  version: string;
+  id: string;
+  /** Null for a deletion. */
+  product: string | null;
+  is_shown: boolean;
+  /** The id of a product without a valid document that can be stored. */
+  missing: string | null;
+  /** The number of places, one more than the limit if others follow. */
+  places: number;
+}
+
+function endOf(rows: readonly Row[]): Page {
+  const last = rows.at(-1);
+  return {
+    version: last?.version ?? null,
+    id: last?.id ?? null,
+    more: last !== undefined && last.place < last.places,
+  };
+}
+
+function changeOf({ id, reference, product, ...beside }: Row): OnixChange {
+  return {
+    id,
+    reference,
+    source: product === null ? null : { ...beside, reference, product },
+  };
+}
+
+/**
+ * A page of changes. It omits the deletion of a product that exists again, and that of one
+ * whose reference another product now bears.
+ */
+function pageOf(range: Range, limit: number): Statement<Row> {
+  const size = sql`${documentSize} + coalesce(
+    (
+      select octet_length(n.record)
+      from onix_records n
+      where n.organization_id = ${organization} and n.product_id = c.id
+    ),
+    0
+  )`;
+  return sql`
+    with positions as materialized (${positionsOf(range, limit)})
+    select
+      c.place::int,
+      c.version::text,
+      c.id,
+      case when c.deleted_at is null then ${currentProduct} end as product,
+      n.record,
+      ${besideProduct},
+      coalesce(n.record_reference, x.record_reference) as reference,
+      c.deleted_at is null or p.id is null and not exists (
+        select
+        from onix_records b
+        where b.organization_id = ${organization} and b.record_reference = x.record_reference
+      ) as is_shown,
+      case when c.deleted_at is null and d.summary is null and o.names_version is not null
+        then c.id
+      end as missing,
+      (select count(*) from positions)::int as places
+    -- No page is larger: a constant limit keeps the generic plan.
+    from (${smallPositions(size, PAGE_BYTES)} limit 1001) c
+    join organizations o on o.id = ${organization}
+    -- The limits force look-ups by primary key.
+    left join lateral (
+      select p.*
+      from products p
+      where p.organization_id = ${organization} and p.id = c.id
+      limit 1
+    ) p on true
+    left join lateral (
+      select x.record_reference
+      from product_deletions x
+      where x.organization_id = ${organization} and x.product_id = c.id and c.deleted_at is not null
+      limit 1
+    ) x on true
+    ${validDocument}
+    ${receivedRecord}
+    where c.place <= ${limit}
+    order by c.place
+  `;
+}

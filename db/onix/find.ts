@@ -1,0 +1,108 @@
+import {
+  json,
+  organization,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { ProductKey } from "../products/keys.ts";
+import type { Item } from "./items.ts";
+
+/*
+ * Which product a record is of: the one that is bound to its RecordReference, then the one
+ * with its ISBN-13.
+ */
+
+/** A product that a record may be of. */
+export interface Found {
+  id: string;
+  isbn13: string | null;
+  /** The reference that it is bound to. Null without a record. */
+  reference: string | null;
+  digest: string | null;
+  /** Whether the product has not changed since its record was stored. */
+  is_current: boolean;
+}
+
+/** The keys by which the records, and upserts of the same books, find products. */
+export function keysOf(items: readonly Item[]): ProductKey[] {
+  return items.flatMap(({ incoming: { reference, isbn13, isbn10 } }) => [
+    { match: "record_reference", value: reference },
+    ...isbn13 ? [{ match: "isbn13", value: isbn13 }] : [],
+    ...isbn10 ? [{ match: "isbn10", value: isbn10 }] : [],
+  ]);
+}
+
+/**
+ * The products that the records may be of. With `locks`, it locks those, and returns their
+ * values after the lock. It is not prepared: a plan cached while the tables were small
+ * would scan them when they are large.
+ */
+export function findProducts(
+  items: readonly Item[],
+  { locks = false } = {},
+): Statement<Found> {
+  const references = items.map(({ incoming }) => incoming.reference);
+  const ids = references.flatMap((reference) => ownId(reference) ?? []);
+  const isbns = items.flatMap(({ incoming: { isbn13 } }) => isbn13 ?? []);
+  return unprepared(sql`
+    select
+      p.id,
+      p.isbn13,
+      n.record_reference as reference,
+      n.digest,
+      coalesce(n.product_updated_at = p.updated_at, false) as is_current
+    from products p
+    left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
+    where p.organization_id = ${organization} and (
+      p.id = any(${elementsOf(ids)}::uuid[])
+      or p.id = any(array(
+        select b.product_id
+        from onix_records b
+        where b.organization_id = ${organization}
+          and b.record_reference = any(${elementsOf(references)})
+      ))
+      or p.isbn13 = any(${elementsOf(isbns)})
+    )
+    order by p.id
+    ${locks ? sql`for no key update of p` : []}
+  `);
+}
+
+function elementsOf(values: readonly string[]): Statement {
+  return sql`array(select jsonb_array_elements_text(${json(values)}))`;
+}
+
+/** The products that records may be of, by what records find them. */
+export class Matches {
+  readonly #byReference = new Map<string, Found>();
+  readonly #byId = new Map<string, Found>();
+  readonly #byIsbn: Map<string | null, Found[]>;
+
+  constructor(found: readonly Found[]) {
+    for (const product of found) {
+      this.#byId.set(product.id, product);
+      if (product.reference !== null) {
+        this.#byReference.set(product.reference, product);
+      }
+    }
+    this.#byIsbn = Map.groupBy(found, ({ isbn13 }) => isbn13);
+  }
+
+  /** The product of the record, if there is one, or `ambiguous`. */
+  of({ incoming }: Item): Found | "ambiguous" | undefined {
+    const { reference, isbn13, notification } = incoming;
+    const bound = this.#byReference.get(reference) ??
+      this.#byId.get(ownId(reference) ?? "");
+    if (bound || notification === "05" || isbn13 === null) return bound;
+    const [product, another] = this.#byIsbn.get(isbn13) ?? [];
+    return another ? "ambiguous" : product;
+  }
+}
+
+const OWN = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+/** The id in the reference under which a product without a record is exported. */
+export function ownId(reference: string): string | undefined {
+  return OWN.exec(reference)?.[1]?.toLowerCase();
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import type { Element } from "../../schema/onix/element.ts";
+import {
+  type Incoming,
+  readRecord,
+  type Rejected,
+  withDefaults,
+} from "../../schema/onix/incoming.ts";
+import type { Outcome } from "../../schema/onix/report.ts";
+import { toStored } from "../../schema/onix/write.ts";
+
+/** A record of a message that can be written. */
+export interface Item {
+  incoming: Incoming;
+  /** The record to store. For a partial update, its blocks. */
+  record: Element;
+  /** The text in which it is stored, and the hash of that. */
+  text: string;
+  digest: string;
+}
+
+/** Reads a record of a message with this header. */
+export function readItem(
+  product: Element,
+  header: Element,
+  line: number,
+): Item | Rejected {
+  const incoming = readRecord(product, header, line);
+  if (incoming.kind === "rejected") return incoming;
+  const record = withDefaults(product, header);
+  return { incoming, record, ...storedForm(record) };
+}
+
+/** The text in which a record is stored, and its hash. */
+export function storedForm(record: Element): { text: string; digest: string } {
+  const text = toStored(record);
+  const digest = createHash("sha256").update(text).digest("base64url");
+  return { text, digest };
+}
+
+/** The outcome of a record, with messages besides those of reading it. */
+export function outcomeOf(
+  { incoming: { reference, line, messages } }: Item,
+  outcome: Outcome["outcome"],
+  id: string | null,
+  ...more: Outcome["messages"]
+): Outcome {
+  return {
+    record_reference: reference,
+    line,
+    id,
+    outcome,
+    messages: [...messages, ...more],
+  };
+}

@@ -1,0 +1,32 @@
+import type { Element } from "../../schema/onix/element.ts";
+import type { Release, Tags } from "../../schema/onix/releases.ts";
+import { writeMessage } from "../../schema/onix/write.ts";
+import { organization, sql } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+
+/** The form of a message. */
+export interface Form {
+  release: Release;
+  tags: Tags;
+}
+
+/** The name of the organization, which sends the messages. */
+export async function readSender(database: Queries): Promise<string> {
+  const [found] = await database.lookUp(sql<{ name: string }>`
+    select name from organizations where id = ${organization}
+  `);
+  if (!found) throw new Error("There is no organization with this id");
+  return found.name;
+}
+
+/** A whole message as text. */
+export async function messageText(
+  form: Form & { sender: string },
+  records: Iterable<Element> | AsyncIterable<Element>,
+): Promise<string> {
+  const chunks: string[] = [];
+  for await (
+    const chunk of writeMessage({ ...form, sentAt: new Date() }, records)
+  ) chunks.push(chunk);
+  return chunks.join("");
+}

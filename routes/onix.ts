@@ -1,0 +1,132 @@
+import { getSource, recordOf } from "../db/onix/books.ts";
+import {
+  changedRecord,
+  listRecords,
+  type OnixChange,
+} from "../db/onix/changes.ts";
+import { ImportEnded, importMessage } from "../db/onix/import.ts";
+import { messageText, readSender } from "../db/onix/message.ts";
+import { etagOf } from "../db/entity_tag.ts";
+import { openXml } from "../middleware/body.ts";
+import { isNotModified, prefersXml } from "../middleware/conditional.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import { type Admitted, checkReady } from "../middleware/guard.ts";
+import type { Turns } from "../middleware/parse_queue.ts";
+import { toApiError } from "../middleware/respond.ts";
+import { cursorText } from "../schema/changes_query.ts";
+import { ApiError } from "../schema/errors.ts";
+import { writeAcknowledgement } from "../schema/onix/acknowledgement.ts";
+import type { Element } from "../schema/onix/element.ts";
+import { readMessage } from "../schema/onix/read.ts";
+import { XmlError } from "../schema/onix/xml_error.ts";
+import type { Release } from "../schema/onix/releases.ts";
+import type {
+  ImportQuery,
+  OnixChangesQuery,
+  OnixQuery,
+} from "../schema/onix/query.ts";
+import { ok } from "./responses.ts";
+
+/* The handlers of products in ONIX for Books. */
+
+/** The memory that an import holds: two groups of records. */
+const IMPORT_BYTES = 8 * 2 ** 20;
+
+/** A message with the record of a product. */
+export async function get(
+  { database, params, query, request }: Admitted<OnixQuery>,
+): Promise<HandlerResponse> {
+  const { source, etag: tag } = await getSource(database, params.id);
+  const etag = etagOf([tag, query.release, query.tags].join("\n"));
+  if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
+  const form = { ...query, sender: source.organization };
+  const { record } = recordOf(source, query.release);
+  return xml(await messageText(form, [record]), { etag });
+}
+
+/** A message with the next changes of the feed. */
+export async function list(
+  { database, query, url, shares, caller }: Admitted<OnixChangesQuery>,
+): Promise<HandlerResponse> {
+  const { release, tags } = query;
+  const sender = await readSender(database);
+  const { changes, cursor } = await listRecords(database, query);
+  const next = new URLSearchParams(url.searchParams);
+  next.set("after", cursorText(cursor));
+  using turns = shares.parsing.turns(caller);
+  const records = recordsOf(changes, release, turns);
+  return xml(await messageText({ release, tags, sender }, records), {
+    link: `<${url.pathname}?${next}>; rel="next"`,
+  });
+}
+
+async function* recordsOf(
+  changes: readonly OnixChange[],
+  release: Release,
+  turns: Turns,
+): AsyncGenerator<Element> {
+  for (const change of changes) {
+    await turns.next();
+    yield changedRecord(change, release);
+  }
+}
+
+/** Imports a message as it arrives. */
+export async function write(
+  context: Admitted<ImportQuery>,
+): Promise<HandlerResponse> {
+  const { services, shares, caller, request, query } = context;
+  using memory = shares.bodies.open(caller, context.deadline);
+  await memory.hold(IMPORT_BYTES);
+  using turns = shares.parsing.turns(caller);
+  const { chunks, charset } = openXml(context);
+  try {
+    // Each group has the time of a request.
+    const queries = () =>
+      services.database.for({
+        deadline: performance.now() + services.deadlineMs,
+        caller,
+      });
+    const report = await importMessage(queries, readMessage(chunks, charset), {
+      dryRun: query.dry_run,
+      async pace() {
+        checkReady(services);
+        await turns.next();
+      },
+    });
+    if (!prefersXml(request)) return ok(JSON.stringify(report));
+    const sender = await readSender(queries());
+    const sentAt = new Date();
+    return xml([...writeAcknowledgement(report, { sender, sentAt })].join(""));
+  } catch (error) {
+    if (error instanceof ImportEnded) throw endOf(error);
+    throw error;
+  }
+}
+
+/** The error that has ended an import, with the report on the records before. */
+function endOf({ cause, report }: ImportEnded): ApiError {
+  const { code, message, details, headers } = cause instanceof XmlError
+    ? invalidXml(cause)
+    : toApiError(cause);
+  return new ApiError(code, message, {
+    cause,
+    details,
+    headers,
+    ...report.records > 0 && { report },
+  });
+}
+
+function invalidXml({ code, message, line, column }: XmlError): ApiError {
+  return new ApiError("INVALID_XML", `The message cannot be read: ${message}`, {
+    details: [{ pointer: "", code, message, line, column }],
+  });
+}
+
+function xml(
+  body: string,
+  headers: HandlerResponse["headers"] = {},
+): HandlerResponse {
+  const type = { "content-type": "application/xml; charset=utf-8" };
+  return { status: 200, body, headers: { ...type, ...headers } };
+}

@@ -1,0 +1,300 @@
+import * as v from "valibot";
+import { codePoints } from "../values.ts";
+import type { Field, Fields } from "../fields.ts";
+import { elementOf } from "../fields.ts";
+import { isObject, MAX_ENTRIES } from "../objects.ts";
+import { dataElement } from "./facts.ts";
+import { type Element, valueOf } from "./element.ts";
+import type { Message } from "./report.ts";
+
+/** What is found out about a record while it is read. */
+export class Reading {
+  readonly messages: Message[] = [];
+  #record: Element;
+  #used = new Set<Element>();
+  #sources = new Map<object, Element>();
+  #scalars = new Map<string, Element>();
+  #paths: Map<Element, string> | undefined;
+
+  constructor(record: Element) {
+    this.#record = record;
+  }
+
+  /** Notes that a field holds the value. */
+  use(element: Element): void {
+    this.#used.add(element);
+  }
+
+  /** Notes that a field of the product itself holds the value. */
+  useFor(field: string, element: Element): void {
+    this.use(element);
+    this.#scalars.set(field, element);
+  }
+
+  /** Notes from which element an entry was read. */
+  from<E extends object>(element: Element, entry: E): E {
+    this.#sources.set(entry, element);
+    return entry;
+  }
+
+  /** The element from which an entry was read. */
+  sourceOf(entry: object): Element | undefined {
+    return this.#sources.get(entry);
+  }
+
+  /** Takes back that fields hold what is in the element. */
+  drop(element: Element): void {
+    this.#used.delete(element);
+    element.children.forEach((child) => this.drop(child));
+  }
+
+  warn(
+    code: string,
+    message: string,
+    element: Element,
+    rest: { name?: string | null | undefined; value?: string | null } = {},
+  ): void {
+    this.#say("warning", code, message, element, rest);
+  }
+
+  fault(
+    code: string,
+    message: string,
+    element: Element,
+    rest: { name?: string | null; value?: string | null } = {},
+  ): void {
+    this.#say("error", code, message, element, rest);
+  }
+
+  #say(
+    severity: Message["severity"],
+    code: string,
+    message: string,
+    element: Element,
+    { name, value }: {
+      name?: string | null | undefined;
+      value?: string | null;
+    },
+  ): void {
+    const inner = name
+      ? element.children.find((c) => c.name === name)
+      : element;
+    const below = inner ? "" : `/${name}`;
+    const path = this.pathOf(inner ?? element) + below;
+    const text = value === undefined ? valueOf(inner) ?? null : value;
+    this.messages.push({
+      severity,
+      code,
+      path,
+      value: shortened(text),
+      message,
+    });
+  }
+
+  /** The path of an element in the record, with positions where its name occurs repeatedly. */
+  pathOf(element: Element): string {
+    this.#paths ??= pathsIn(this.#record);
+    return this.#paths.get(element) ?? `/${this.#record.name}`;
+  }
+
+  /** The paths, without positions, of the values that no field holds. */
+  unmapped(): string[] {
+    const paths = new Set<string>();
+    collectUnused(this.#record, "", this.#used, paths);
+    return [...paths];
+  }
+
+  /**
+   * The value in the form in which it is stored, without what its schema refuses. Each
+   * refusal is a warning, or an error if it concerns one of these fields.
+   */
+  settle<T>(
+    schema: v.GenericSchema<unknown, T>,
+    value: unknown,
+    fields: Fields,
+    needed: readonly string[] = [],
+  ): T {
+    const faulty = new Set<string>();
+    for (let isFirst = true;; isFirst = false) {
+      const { success, output, issues } = v.safeParse(schema, value);
+      if (success) {
+        this.#link(value, output);
+        return output;
+      }
+      const refused = issues.map((issue) =>
+        this.#refused(issue, value, fields)
+      );
+      for (const { owner, key, code, warn } of refused) {
+        const id = `${idOf(owner)} ${key}`;
+        if (faulty.has(id)) continue;
+        faulty.add(id);
+        // What is empty now lost its entries, of which there was a warning each.
+        if (code === "too_few" && !isFirst) continue;
+        warn(owner === value && needed.includes(String(key)));
+      }
+      // Later entries go first, so that the positions of the others stay.
+      refused.sort((a, b) => Number(b.key) - Number(a.key) || 0);
+      const gone = new Set<string>();
+      for (const { owner, key, max } of refused) {
+        const id = `${idOf(owner)} ${key}`;
+        if (gone.has(id)) continue;
+        gone.add(id);
+        this.#remove(owner, key, max);
+      }
+    }
+  }
+
+  #remove(owner: object, key: string | number, max: number | undefined): void {
+    if (max !== undefined) {
+      const entries = (owner as Record<string, unknown[]>)[key]!;
+      for (const entry of entries.splice(max)) this.#forget(entry);
+    } else if (Array.isArray(owner)) {
+      const [entry] = owner.splice(Number(key), 1);
+      this.#forget(entry);
+    } else {
+      const object = owner as Record<string, unknown>;
+      this.#forget(object[key]);
+      const scalar = this.#scalars.get(String(key));
+      if (scalar) this.drop(scalar);
+      delete object[key];
+    }
+  }
+
+  #forget(entry: unknown): void {
+    if (Array.isArray(entry)) entry.forEach((each) => this.#forget(each));
+    if (!isObject(entry)) return;
+    const source = this.#sources.get(entry);
+    if (source) this.drop(source);
+  }
+
+  /** What to leave out because of an issue: the innermost entry, or an optional field of supply. */
+  #refused(issue: v.BaseIssue<unknown>, value: unknown, fields: Fields) {
+    const keys = (issue.path ?? []).map(({ key }) => key as string | number);
+    const [, code = "invalid", sentence = issue.message] =
+      /^(\w+): (.*)$/s.exec(issue.message) ?? [];
+    const steps: { owner: object; key: string | number; field?: Field }[] = [];
+    let at: unknown = value;
+    let inner: Fields = fields;
+    let field: Field | undefined;
+    let source = this.#record;
+    for (const key of keys) {
+      if (typeof at !== "object" || at === null) break;
+      source = this.#sources.get(at) ?? source;
+      if (typeof key === "string") {
+        field = inner[key];
+        if (field && "fields" in field) inner = field.fields;
+        if (field?.kind === "rows" && field.types) {
+          inner = Object.assign(
+            {},
+            inner,
+            ...Object.values(field.types).map(({ fields }) => fields),
+          );
+        }
+      }
+      steps.push({ owner: at, key, ...field && { field } });
+      at = (at as Record<string | number, unknown>)[key];
+    }
+    if (typeof at === "object" && at !== null) {
+      source = this.#sources.get(at) ?? source;
+    }
+    const last = steps.at(-1)!;
+    const name = typeof last.key === "string" && last.field
+      ? elementOf(last.key, last.field)
+      : undefined;
+    const scalar = steps.length === 1
+      ? this.#scalars.get(String(last.key))
+      : undefined;
+    const warn = (isError: boolean) => {
+      const rest = { name: scalar ? null : name ?? null };
+      const where = scalar ?? source;
+      if (isError) this.fault(code, sentence, where, rest);
+      else this.warn(code, sentence, where, rest);
+    };
+    if (code === "too_many" && Array.isArray(at)) {
+      const max = last.field?.kind === "list" ? last.field.max : undefined;
+      return {
+        owner: last.owner,
+        key: last.key,
+        warn,
+        max: max ?? MAX_ENTRIES,
+      };
+    }
+    const index = steps.findLastIndex(({ key }) => typeof key === "number");
+    const array = steps[index - 1];
+    const isWide = array && WIDE.includes(String(array.key));
+    const target = index < 0 ? steps[0]! : isWide && steps[index + 1] &&
+        steps[index + 1]!.key in steps[index + 1]!.owner
+      ? steps[index + 1]!
+      : steps[index]!;
+    return { owner: target.owner, key: target.key, code, warn, max: undefined };
+  }
+
+  /** The entries of the output come from the same elements. */
+  #link(input: unknown, output: unknown): void {
+    if (Array.isArray(input) && Array.isArray(output)) {
+      input.forEach((each, i) => this.#link(each, output[i]));
+    } else if (isObject(input) && isObject(output)) {
+      const source = this.#sources.get(input);
+      if (source) this.#sources.set(output, source);
+      for (const key in input) this.#link(input[key], output[key]);
+    }
+  }
+}
+
+/** The entries with so much below them that a refused field alone is left out. */
+const WIDE = [
+  "product_territories",
+  "supply_details",
+  "contributors",
+  "collections",
+];
+
+const IDS = new WeakMap<object, number>();
+let ids = 0;
+
+function idOf(object: object): number {
+  const id = IDS.get(object) ?? ++ids;
+  IDS.set(object, id);
+  return id;
+}
+
+function shortened(text: string | null): string | null {
+  return text !== null && codePoints(text) > 200
+    ? `${[...text.slice(0, 400)].slice(0, 200).join("")}…`
+    : text;
+}
+
+function pathsIn(record: Element): Map<Element, string> {
+  const paths = new Map<Element, string>();
+  const visit = (element: Element, path: string) => {
+    paths.set(element, path);
+    const counts = new Map<string, number>();
+    for (const { name } of element.children) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    const seen = new Map<string, number>();
+    for (const child of element.children) {
+      const position = (seen.get(child.name) ?? 0) + 1;
+      seen.set(child.name, position);
+      const index = counts.get(child.name)! > 1 ? `[${position}]` : "";
+      visit(child, `${path}/${child.name}${index}`);
+    }
+  };
+  visit(record, `/${record.name}`);
+  return paths;
+}
+
+function collectUnused(
+  element: Element,
+  at: string,
+  used: ReadonlySet<Element>,
+  paths: Set<string>,
+): void {
+  if (used.has(element)) return;
+  const path = `${at}/${element.name}`;
+  if (element.children.length === 0) {
+    const isFlag = dataElement(element.name)?.kind === "flag";
+    if (isFlag || valueOf(element) !== undefined) paths.add(path);
+  }
+  for (const child of element.children) collectUnused(child, path, used, paths);
+}

@@ -1,0 +1,70 @@
+import * as v from "valibot";
+import { OUTCOMES } from "../onix/report.ts";
+import { described } from "../values.ts";
+
+/* The schemas of the report on an imported ONIX message. */
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** A sentence about a record, an element or a value in it. */
+export const OnixMessage = v.object({
+  severity: described(
+    "An error rejects its record. A warning says what the record alone keeps, or how it was read.",
+    v.picklist(["error", "warning"]),
+  ),
+  code: described("The kind of message, for machines.", v.string()),
+  path: described(
+    "The element, in reference names whatever the tags of the message.",
+    v.string(),
+  ),
+  value: described("The value of the element.", v.nullable(v.string())),
+  message: described("What is wrong, for people.", v.string()),
+});
+
+/** What became of a record. */
+export const OnixOutcome = v.object({
+  record_reference: described(
+    "The record's `RecordReference`, or null if it has none.",
+    v.nullable(v.string()),
+  ),
+  line: described("The line of the message on which the record begins.", Count),
+  id: described(
+    "The id of its product, or null if it has none. A dry run creates none.",
+    v.nullable(v.pipe(v.string(), v.uuid())),
+  ),
+  outcome: described(
+    "What became of the record. An unchanged record has written nothing.",
+    v.picklist(OUTCOMES),
+  ),
+  messages: described("What is to be said of it.", v.array(OnixMessage)),
+});
+
+/** How many records have something at a path. */
+export const OnixPaths = v.object({
+  path: described("A path without positions.", v.string()),
+  records: described("The number of records with it.", Count),
+});
+
+export const OnixReport = v.object({
+  records: described("The number of records in the message.", Count),
+  created: described("The records that have created a product.", Count),
+  updated: described("The records that have changed their product.", Count),
+  unchanged: described("The records that have changed nothing.", Count),
+  deleted: described("The records that have deleted their product.", Count),
+  rejected: described("The records at fault.", Count),
+  warnings: described("The number of warnings.", Count),
+  dry_run: described("Whether nothing was written.", v.boolean()),
+  outcomes: described(
+    "The records that are not `unchanged`, and those that are but have a message: the first 10,000.",
+    v.array(OnixOutcome),
+  ),
+  more: described("The number of outcomes that are left out.", Count),
+  unmapped: described(
+    "What no field of a product holds: it is kept in the record, and goes out with it.",
+    v.array(OnixPaths),
+  ),
+  not_sent: described(
+    "What is kept in the record and would make a message invalid: it does not go out.",
+    v.array(OnixPaths),
+  ),
+});

@@ -1,0 +1,131 @@
+import { assert, assertEquals } from "@std/assert";
+import { COMPOSITES } from "../../schema/onix/composites.ts";
+import { type Element, element } from "../../schema/onix/element.ts";
+import {
+  codesOfList,
+  composite,
+  dataElement,
+  isIn,
+  type Particle,
+  shortTag,
+} from "../../schema/onix/facts.ts";
+import { validValue } from "../../schema/onix/kinds.ts";
+import { mend } from "../../schema/onix/mend.ts";
+import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
+import { faultsOf, leavesOf, SCHEMAS, without, written } from "./support.ts";
+
+/** A value of each kind that is no list. */
+const VALUES: Readonly<Record<string, string>> = {
+  text: "Text",
+  flow: "Text",
+  flag: "",
+  n: "0",
+  "n+": "1",
+  int: "-1",
+  d: "0",
+  "d+": "0.5",
+  dec: "-0.5",
+  percent: "99.9",
+  uri: "https://harbour.example/a?b=c",
+  time: "0012030",
+  timestamp: "20270131T1200Z",
+  year: "2027",
+  years: "2026-2027",
+  roman: "xiv",
+  levels: "1.2",
+  "levels-": "1.-",
+  email: "desk@harbour.example",
+};
+
+/** An element with one of everything that it can contain. `choice` selects among alternatives. */
+function whole(
+  name: string,
+  parent: string,
+  release: Release,
+  choice: number,
+): Element {
+  const known = composite(release, name, parent);
+  if (known) return element(name, childrenOf(known.model));
+  const { kind } = dataElement(name, release)!;
+  const list = Number.parseInt(kind);
+  return element(
+    name,
+    Number.isNaN(list)
+      ? VALUES[kind]! // It may not repeat the primary one.
+      : [...codesOfList(list)][name === "ProductContentType" ? 1 : 0]!,
+  );
+
+  function childrenOf(particle: Particle): Element[] {
+    if (particle.kind === "element") {
+      return [whole(particle.name, name, release, choice)];
+    }
+    const { of } = particle;
+    return particle.kind === "sequence"
+      ? of.flatMap(childrenOf)
+      : childrenOf(of[choice % of.length]!);
+  }
+}
+
+Deno.test("The facts of ONIX", async (t) => {
+  const names = new Set(
+    COMPOSITES.match(/\b[A-Z]\w+/g)!.filter((name) =>
+      !COMPOSITES.includes(`{${name}}`)
+    ),
+  );
+
+  await t.step("name only elements that they describe", () => {
+    const unknown = [...names].filter((name) =>
+      !RELEASES.some((release) => isIn(release, name))
+    );
+    assertEquals(unknown, []);
+  });
+
+  await t.step("have a short tag for each element", () => {
+    const tags = [...names].map(shortTag);
+    assertEquals(new Set(tags).size, names.size);
+  });
+
+  await t.step("have the codes of each list", () => {
+    for (const name of names) {
+      const list = Number.parseInt(dataElement(name)?.kind ?? "");
+      if (!Number.isNaN(list)) {
+        assert(codesOfList(list).size > 0, `List ${list}`);
+      }
+    }
+  });
+
+  await t.step("describe the kinds of values", () => {
+    for (const [kind, value] of Object.entries(VALUES)) {
+      assertEquals(validValue(kind, value), value, kind);
+    }
+    assertEquals(validValue("d+", "30,80"), "30.80");
+    assertEquals(validValue("d+", "0.00"), undefined);
+    assertEquals(validValue("91*", "GB XX FR"), "GB FR");
+    assertEquals(validValue("5", "99"), undefined);
+    assertEquals(
+      validValue("uri", "https://harbour.example/a b"),
+      "https://harbour.example/a%20b",
+    );
+    assertEquals(validValue("timestamp", "20270230"), undefined);
+  });
+
+  for (const release of RELEASES) {
+    for (const choice of [0, 1, 2, 3, 4, 5, 6]) {
+      await t.step(`hold a whole record of ${release}: ${choice}`, async () => {
+        const record = whole("Product", "", release, choice);
+        const { record: mended, notSent } = mend(record, release, {
+          organization: "Harbour",
+          identifier: element("ProductIdentifier", []),
+        });
+        assertEquals([...notSent], []);
+        assertEquals(without(leavesOf(record), leavesOf(mended)), []);
+        assertEquals(without(leavesOf(mended), leavesOf(record)), []);
+        if (!SCHEMAS) return;
+        for (const tags of TAGS) {
+          const text = await written([mended], release, tags);
+          assertEquals(await faultsOf(text, release, tags), "");
+        }
+      });
+    }
+  }
+});

@@ -1,0 +1,267 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { openApp, send } from "../support/app/harness.ts";
+import { onixClient } from "../support/client/onix.ts";
+import { isbnOf, message, record } from "../support/data/onix.ts";
+
+/** A stream of these parts, which says how much of it was read. */
+function streamOf(parts: Iterable<string | Uint8Array>) {
+  const encoder = new TextEncoder();
+  const iterator = parts[Symbol.iterator]();
+  let read = 0;
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { done, value } = iterator.next();
+      if (done) return controller.close();
+      const bytes = typeof value === "string" ? encoder.encode(value) : value;
+      read += bytes.length;
+      controller.enqueue(bytes);
+    },
+  }, { highWaterMark: 0 });
+  return { stream, read: () => read };
+}
+
+function* repeated(part: string, count: number, before = "", after = "") {
+  yield before;
+  for (let i = 0; i < count; i++) yield part;
+  yield after;
+}
+
+const START = message().replace("\n</ONIXMessage>", "");
+
+const MIB = "x".repeat(2 ** 20);
+
+Deno.test("A hostile message", async (t) => {
+  await using app = await openApp();
+  const org = await app.organization();
+  const onix = onixClient(app, org);
+  const count = async () => (await org.get("/api/products")).body.meta.total;
+
+  /** Sends the message, and expects a refusal before anything is written. */
+  async function assertRefused(body: BodyInit, code?: string): Promise<void> {
+    const { status, body: { error } } = await onix.post(body);
+    assertEquals([status, error.code], [400, "INVALID_XML"]);
+    const [{ pointer, line, column, ...detail }] = error.details;
+    assertEquals(pointer, "");
+    assert(line >= 1 && column >= 1);
+    if (code) assertEquals(detail.code, code);
+    assertEquals(await count(), 0);
+  }
+
+  const DOCTYPES: Record<string, string> = {
+    "billion laughs": `<!DOCTYPE lolz [<!ENTITY lol "lol">${
+      Array.from({ length: 9 }, (_, i) =>
+        `<!ENTITY lol${i + 1} "${`&lol${i || ""};`.repeat(10)}">`).join("")
+    }]><ONIXMessage release="3.0">&lol9;</ONIXMessage>`,
+    "external entity":
+      `<!DOCTYPE ONIXMessage [<!ENTITY x SYSTEM "file:///etc/passwd">]><ONIXMessage release="3.0">&x;</ONIXMessage>`,
+    "DTD at a URL":
+      `<!DOCTYPE ONIXMessage SYSTEM "http://127.0.0.1:1/x.dtd"><ONIXMessage release="3.0"></ONIXMessage>`,
+  };
+  for (const [name, text] of Object.entries(DOCTYPES)) {
+    await t.step(`${name}: its DOCTYPE is refused`, () => assertRefused(text));
+  }
+
+  await t.step(
+    "an entity that XML does not define is refused",
+    () => assertRefused(message(record({ title: "A&nbsp;B" }))),
+  );
+
+  await t.step("a million attributes are refused early", async () => {
+    const { stream, read } = streamOf(
+      repeated(" a='1'", 1_000_000, `${START}<Product`),
+    );
+
+    await assertRefused(stream);
+    assert(read() < 2_000_000);
+  });
+
+  await t.step("depth is refused early", async () => {
+    const { stream, read } = streamOf(
+      repeated("<x>", 1_000_000, `${START}<Product>`),
+    );
+
+    await assertRefused(stream);
+    assert(read() < 2_000_000);
+  });
+
+  await t.step(
+    "a root that is not ONIX is refused",
+    () => assertRefused("<html><body/></html>"),
+  );
+
+  await t.step(
+    "release 2.1 is refused",
+    () => assertRefused('<ONIXMessage release="2.1"></ONIXMessage>'),
+  );
+
+  await t.step("what is not XML is refused", async () => {
+    for (const text of ["", " ", "{}", "<", "\0", "PK\u0003\u0004"]) {
+      await assertRefused(text);
+    }
+  });
+
+  await t.step(
+    "a text node of 60 MB rejects its record in bounded memory",
+    async () => {
+      const before = Deno.memoryUsage().rss;
+      const { stream } = streamOf(
+        repeated(
+          MIB,
+          60,
+          `${START}<Product><RecordReference>`,
+          "</RecordReference></Product></ONIXMessage>",
+        ),
+      );
+
+      const report = await onix.report(stream);
+
+      assertEquals([report.records, report.rejected], [1, 1]);
+      assert(Deno.memoryUsage().rss < before + 250e6);
+    },
+  );
+
+  await t.step("a message that never ends is cut at its limit", async () => {
+    const { stream, read } = streamOf((function* () {
+      yield START;
+      while (true) yield MIB.replaceAll("x", " ");
+    })());
+
+    const { status, body: { error } } = await onix.post(stream);
+
+    assertEquals([status, error.code], [413, "PAYLOAD_TOO_LARGE"]);
+    assert(read() < 70_000_000);
+  });
+
+  await t.step("a message that stalls gets 408", async () => {
+    const handler = app.variant({ bodyTimeoutMs: 50 });
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(START));
+      },
+    });
+
+    const { status } = await send(handler, "/api/onix/products", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "application/xml" },
+      body: stream,
+    });
+
+    assertEquals(status, 408);
+  });
+
+  await t.step(
+    "what precedes a fault stays written, and is reported",
+    async () => {
+      const other = await app.organization();
+      const client = onixClient(app, other);
+      const bad = new Uint8Array([
+        ...new TextEncoder().encode("<Product>"),
+        0xff,
+      ]);
+      const whole = message(
+        record(),
+        record({ reference: "r2", isbn: isbnOf(2) }),
+      )
+        .replace("</ONIXMessage>", "");
+      const { stream } = streamOf([whole, bad, MIB]);
+
+      const { status, body: { error } } = await client.post(stream);
+
+      assertEquals([status, error.code], [400, "INVALID_XML"]);
+      assertEquals(error.report.created, 2);
+      assert(error.details[0].line > 1);
+      assertEquals((await other.get("/api/products")).body.meta.total, 2);
+      const again = await client.report(message(
+        record(),
+        record({ reference: "r2", isbn: isbnOf(2) }),
+        record({ reference: "r3", isbn: isbnOf(3) }),
+      ));
+      assertEquals([again.unchanged, again.created], [2, 1]);
+    },
+  );
+
+  await t.step(
+    "a record in a record, and mixed namespaces, harm no neighbour",
+    async () => {
+      const other = await app.organization();
+      const client = onixClient(app, other);
+      const nested = record({ reference: "outer", isbn: isbnOf(4) }).replace(
+        "<PublishingDetail>",
+        `${record({ reference: "inner", isbn: isbnOf(5) })}<PublishingDetail>`,
+      );
+      const mixed = record({ reference: "mixed", isbn: isbnOf(6) }).replace(
+        "<DescriptiveDetail>",
+        `<x:Other xmlns:x="urn:other">1</x:Other><DescriptiveDetail xmlns="urn:other">`,
+      );
+
+      const { status, body } = await client.post(message(
+        record({ reference: "before", isbn: isbnOf(7) }),
+        nested,
+        mixed,
+        record({ reference: "after", isbn: isbnOf(8) }),
+      ));
+
+      assertEquals(status, 200, JSON.stringify(body));
+      const references = body.data.outcomes.filter((
+        { outcome }: { outcome: string },
+      ) => outcome === "created").map((
+        { record_reference }: { record_reference: string },
+      ) => record_reference);
+      assert(references.includes("before") && references.includes("after"));
+      assert(!references.includes("inner"));
+    },
+  );
+
+  await t.step("encodings are read as declared", async () => {
+    const other = await app.organization();
+    const client = onixClient(app, other);
+    const text = message(record({ title: "Élise" }));
+    const latin = Uint8Array.from(
+      text.replace('encoding="UTF-8"', 'encoding="ISO-8859-1"'),
+      (char) => char.charCodeAt(0),
+    );
+    const utf16 = new Uint8Array(
+      Uint16Array.from(
+        "\ufeff" + text.replace('encoding="UTF-8"', 'encoding="UTF-16"'),
+        (char) => char.charCodeAt(0),
+      ).buffer,
+    );
+
+    await client.report(latin);
+    await client.report(utf16);
+
+    const { body: { data: [{ title }], meta } } = await other.get(
+      "/api/products",
+    );
+    assertEquals([title, meta.total], ["Élise", 1]);
+  });
+
+  await t.step("URLs lose a user and a password, with a warning", async () => {
+    const other = await app.organization();
+    const client = onixClient(app, other);
+    const resource =
+      `<CollateralDetail><SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceMode>03</ResourceMode><ResourceVersion><ResourceForm>02</ResourceForm><ResourceLink>https://me:secret@cdn.example/cover.jpg</ResourceLink></ResourceVersion></SupportingResource></CollateralDetail>`;
+
+    const report = await client.report(
+      message(
+        record().replace("<PublishingDetail>", `${resource}<PublishingDetail>`),
+      ),
+    );
+
+    const [{ id, messages }] = report.outcomes;
+    assert(
+      messages.some(({ severity }: { severity: string }) =>
+        severity === "warning"
+      ),
+    );
+    assert(!JSON.stringify(report).includes("secret"));
+    const { body: { data } } = await other.get(`/api/products/${id}`);
+    assertEquals(data.cover_image_url, "https://cdn.example/cover.jpg");
+    assert(!(await client.xml(`/${id}`)).includes("secret"));
+    const [stored] = await app.sql((sql) =>
+      sql`select record from onix_records where organization_id = ${other.id}`
+    );
+    assertMatch(stored!.record, /https:\/\/cdn\.example/);
+    assert(!stored!.record.includes("secret"));
+  });
+});

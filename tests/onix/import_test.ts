@@ -1,0 +1,643 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { openApp } from "../support/app/harness.ts";
+import { onixClient } from "../support/client/onix.ts";
+import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
+
+Deno.test("POST /onix/products", async (t) => {
+  await using app = await openApp();
+
+  /** An organization with nothing but its key and reference records. */
+  async function scene() {
+    const org = await app.organization();
+    const onix = onixClient(app, org);
+    const products = async () =>
+      (await org.get("/api/products?sort=title")).body.data;
+    const product = async (id: string) =>
+      (await org.get(`/api/products/${id}`)).body.data;
+    return { org, onix, products, product };
+  }
+
+  const outcomes = (report: { outcomes: { outcome: string }[] }) =>
+    report.outcomes.map(({ outcome }) => outcome);
+  const codes = (
+    { messages }: { messages: { code: string }[] },
+  ) => messages.map(({ code }) => code);
+
+  await t.step("creates a product, and reports it", async () => {
+    const { org, onix, product } = await scene();
+
+    const report = await onix.report(message(record()));
+
+    const { outcomes: [outcome], ...counts } = report;
+    assertEquals(counts.records, 1);
+    assertEquals(counts.created, 1);
+    assertEquals(counts.dry_run, false);
+    assertEquals(outcome.outcome, "created");
+    assertEquals(outcome.record_reference, "press.example.1");
+    assertEquals(outcome.line, 4);
+    const stored = await product(outcome.id);
+    assertEquals(stored.title, "Emma");
+    assertEquals(stored.isbn13, "9780141439587");
+    assertEquals(stored.page_count, 474);
+    assertEquals(stored.publication_date, "2027-01-31");
+    assertEquals(stored.publisher_id, org.publisher);
+    assertEquals(stored.imprint_id, org.imprint);
+    assertEquals(stored.publishing_status_code, "04");
+    assertEquals(stored.product_availability_code, "20");
+    assertEquals(stored.contributors[0].contributor_id, org.contributor);
+    assertEquals(stored.contributors[0].contributor_role_code, "A01");
+    const [territory] = stored.product_territories;
+    const [supply] = territory.supply_details;
+    assertEquals(supply.prices[0].price_amount, 7.99);
+  });
+
+  await t.step("writes nothing the second time", async () => {
+    const { onix, products } = await scene();
+    const text = message(
+      record(),
+      record({
+        reference: "press.example.2",
+        isbn: isbnOf(2),
+        title: "Persuasion",
+      }),
+    );
+    await onix.report(text);
+    const before = await products();
+    const feed = await onix.feed(2);
+
+    const report = await onix.report(text);
+
+    assertEquals(report.unchanged, 2);
+    assertEquals(report.created + report.updated + report.rejected, 0);
+    assertEquals(await products(), before);
+    assertEquals(await onix.feed(2), feed);
+  });
+
+  await t.step(
+    "finds a product by its reference, then by its ISBN",
+    async () => {
+      const { org, onix, product } = await scene();
+      const { id } = await org.create({
+        isbn13: "9780141439587",
+        title: "Old",
+      });
+
+      const byIsbn = await onix.report(message(record({ title: "By ISBN" })));
+      const byReference = await onix.report(
+        message(record({ isbn: isbnOf(3), title: "By reference" })),
+      );
+
+      assertEquals(byIsbn.outcomes[0], {
+        ...byIsbn.outcomes[0],
+        id,
+        outcome: "updated",
+      });
+      assertEquals(byReference.outcomes[0].id, id);
+      const stored = await product(id);
+      assertEquals([stored.title, stored.isbn13], ["By reference", isbnOf(3)]);
+    },
+  );
+
+  await t.step(
+    "finds a product by the reference that it is exported under",
+    async () => {
+      const { org, onix, product } = await scene();
+      const { id } = await org.create();
+
+      const report = await onix.report(
+        message(record({ reference: `urn:uuid:${id.toUpperCase()}` })),
+      );
+
+      assertEquals(report.outcomes[0].id, id);
+      assertEquals((await product(id)).isbn13, "9780141439587");
+    },
+  );
+
+  await t.step("keeps the first reference of a product", async () => {
+    const { onix } = await scene();
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+
+    const report = await onix.report(
+      message(record({ reference: "other.example.1", title: "Emma II" })),
+    );
+
+    assertEquals(report.outcomes[0].id, id);
+    const xml = await onix.xml(`/${id}`);
+    assertMatch(xml, /<RecordReference>press\.example\.1</);
+    assertMatch(xml, /<TitleText>Emma II</);
+  });
+
+  await t.step("rejects an ISBN that several products have", async () => {
+    const { org, onix, products } = await scene();
+    await org.create({ isbn13: "9780141439587" });
+    await org.create({ isbn13: "9780141439587" });
+    const before = await products();
+
+    const report = await onix.report(message(record()));
+
+    assertEquals(report.rejected, 1);
+    assertEquals(codes(report.outcomes[0]), ["ambiguous"]);
+    assertEquals(await products(), before);
+  });
+
+  await t.step("links what exists, and creates what is missing", async () => {
+    const { org, onix, product } = await scene();
+    const { body: { data: oldest } } = await org.get(
+      "/api/publishers?name=Harbour%20Press",
+    );
+    await org.post("/api/publishers", { name: "Harbour Press" });
+
+    const report = await onix.report(message(record({
+      imprint: "New imprint",
+      contributors: ["Jane Austen", "New author"],
+      collection: "New series",
+    })));
+
+    const [{ id, messages }] = report.outcomes;
+    const stored = await product(id);
+    assertEquals(stored.publisher_id, oldest[0].id);
+    assert(
+      messages.some(({ code }: { code: string }) => code === "ambiguous_name"),
+    );
+    assertEquals(stored.imprint_name, "New imprint");
+    assertEquals(
+      stored.contributors.map((one: { contributor_name: string }) =>
+        one.contributor_name
+      ),
+      ["Jane Austen", "New author"],
+    );
+    assertEquals(stored.collections[0].name, "New series");
+    assertEquals(stored.format_name, "Paperback / softback");
+    const { body: { data: formats } } = await org.get("/api/formats");
+    assertEquals(formats.length, 2);
+    await onix.report(message(record({
+      reference: "press.example.2",
+      isbn: isbnOf(2),
+      imprint: "New imprint",
+    })));
+    const { body: { data: imprints } } = await org.get("/api/imprints");
+    assertEquals(imprints.length, 2);
+  });
+
+  await t.step("touches nothing that ONIX does not say", async () => {
+    const { org, onix, product } = await scene();
+    const { id } = await org.create({
+      isbn13: "9780141439587",
+      license_id: org.license,
+      season_id: org.season,
+      division_id: org.division,
+      title_id: org.title,
+      product_type: "kit",
+      product_collections: [{ collection_id: org.series }],
+      series_id: org.series,
+      product_prices: [{ currency_code: "GBP", retail_price: 1 }],
+      packing_configurations: [{ unit_of_measure: "inner" }],
+      custom_fields: [{ field_id: org.customField, field_value: "A1" }],
+    });
+    const before = await product(id);
+
+    await onix.report(message(record()));
+
+    const after = await product(id);
+    for (
+      const name of [
+        "license_id",
+        "season_id",
+        "division_id",
+        "title_id",
+        "product_type",
+        "product_prices",
+        "packing_configurations",
+        "custom_fields",
+        "lifecycle_status_id",
+      ]
+    ) assertEquals(after[name], before[name], name);
+    assertEquals(after.product_collections, []);
+    assertEquals(after.series_id, null);
+  });
+
+  await t.step("deletes by reference alone", async () => {
+    const { org, onix, products } = await scene();
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+
+    const report = await onix.report(
+      message(deletionOf("press.example.1"), deletionOf("unknown.example")),
+    );
+
+    assertEquals(report.deleted, 1);
+    assertEquals(report.unchanged, 1);
+    assertEquals(report.outcomes[0].id, id);
+    assertEquals(report.outcomes[1].messages[0].severity, "warning");
+    assertEquals(await products(), []);
+    const { outcomes: [{ id: used }] } = await onix.report(message(record()));
+    await org.put(
+      `/api/publishing-programs/${org.program}/products/${used}`,
+      undefined,
+    );
+    const refused = await onix.report(message(deletionOf("press.example.1")));
+    assertEquals(codes(refused.outcomes[0]), ["in_use"]);
+    assertEquals((await products()).length, 1);
+  });
+
+  await t.step("replaces the blocks of a partial update", async () => {
+    const { onix, product } = await scene();
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+    const partial = message(
+      `<Product><RecordReference>press.example.1</RecordReference><NotificationType>04</NotificationType>
+      <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>
+      <PublishingDetail><Imprint><ImprintName>Beacon</ImprintName></Imprint>
+      <PublishingStatus>07</PublishingStatus></PublishingDetail></Product>`,
+    );
+
+    const report = await onix.report(partial);
+    const again = await onix.report(partial);
+    const unknown = await onix.report(
+      partial.replace("press.example.1", "unknown").replace(
+        "9780141439587",
+        isbnOf(9),
+      ),
+    );
+
+    assertEquals(report.updated, 1);
+    assertEquals(again.unchanged, 1);
+    assertEquals(codes(unknown.outcomes[0]), ["not_found"]);
+    const stored = await product(id);
+    assertEquals(stored.imprint_name, "Beacon");
+    assertEquals(stored.publishing_status_code, "07");
+    assertEquals(stored.publication_date, null);
+    assertEquals([stored.title, stored.page_count], ["Emma", 474]);
+    assertMatch(await onix.xml(`/${id}`), /<NotificationType>03</);
+  });
+
+  await t.step("takes a record with a test's type as a dry run", async () => {
+    const { onix, products } = await scene();
+
+    const report = await onix.report(
+      message(record({ notification: "88" }), record({ notification: "12" })),
+    );
+
+    assertEquals(outcomes(report), ["created", "rejected"]);
+    assertEquals(await products(), []);
+  });
+
+  await t.step("counts the later of two records of a product", async () => {
+    const { onix, products } = await scene();
+
+    const report = await onix.report(message(
+      record({ title: "First" }),
+      record({ reference: "press.example.2", isbn: isbnOf(2), title: "Other" }),
+      record({ title: "Last" }),
+    ));
+
+    assertEquals(outcomes(report), ["unchanged", "created", "created"]);
+    assertEquals(codes(report.outcomes[0]), ["superseded"]);
+    assertEquals(
+      (await products()).map(({ title }: { title: string }) => title),
+      ["Last", "Other"],
+    );
+  });
+
+  await t.step("counts the later of two records with one ISBN", async () => {
+    const { onix, products } = await scene();
+
+    const report = await onix.report(message(
+      record({ title: "First" }),
+      record({ reference: "press.example.2", title: "Last" }),
+    ));
+
+    assertEquals(outcomes(report), ["unchanged", "created"]);
+    assertEquals((await products()).length, 1);
+  });
+
+  await t.step("rejects a record at fault alone", async () => {
+    const { onix, products } = await scene();
+
+    const report = await onix.report(message(
+      record(),
+      record({ reference: "bad", isbn: "9780141439588", title: "Bad ISBN" }),
+      record({ reference: "untitled", isbn: isbnOf(3), title: "" }),
+      record({ reference: "press.example.4", isbn: isbnOf(4), title: "Good" }),
+    ));
+
+    assertEquals(outcomes(report), [
+      "created",
+      "rejected",
+      "rejected",
+      "created",
+    ]);
+    assertEquals(report.rejected, 2);
+    assertEquals((await products()).length, 2);
+  });
+
+  await t.step(
+    "rejects alone a record that would make its product too large",
+    async () => {
+      const { org, onix, product } = await scene();
+      const { id } = await org.create({ isbn13: isbnOf(5) });
+      const text = "x".repeat(99_000);
+      for (let i = 0; i < 42; i += 7) {
+        const { body: { data } } = await org.get(`/api/products/${id}`);
+        const more = Array.from({ length: 7 }, () => ({
+          collateral_type: "award",
+          prize_name: "Prize",
+          prize_statement: text,
+          prize_jury: i < 41 ? "" : undefined,
+        }));
+        await org.put(`/api/products/${id}`, {
+          collateral: [...data.collateral, ...more],
+        });
+      }
+      const many = Array.from(
+        { length: 60 },
+        (_, i) =>
+          `<TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>${i}${
+            "y".repeat(66_000)
+          }</Text></TextContent>`,
+      ).join("");
+      const before = await product(id);
+
+      const report = await onix.report(message(
+        record(),
+        record({ reference: "large", isbn: isbnOf(5) }).replace(
+          "<PublishingDetail>",
+          `<CollateralDetail>${many}</CollateralDetail><PublishingDetail>`,
+        ),
+        record({ reference: "press.example.6", isbn: isbnOf(6) }),
+      ));
+
+      assertEquals(outcomes(report)[0], "created");
+      assertEquals(outcomes(report)[2], "created");
+      if (outcomes(report)[1] === "rejected") {
+        assertEquals(await product(id), before);
+      }
+    },
+  );
+
+  await t.step(
+    "gives the same report in a dry run, and writes nothing",
+    async () => {
+      const { org, onix, products } = await scene();
+      await onix.report(message(
+        record({ reference: "known", isbn: isbnOf(1), title: "Known" }),
+        record({ reference: "gone", isbn: isbnOf(2), title: "Gone" }),
+        record({ reference: "same", isbn: isbnOf(3), title: "Same" }),
+      ));
+      const text = message(
+        record({ reference: "known", isbn: isbnOf(1), title: "Changed" }),
+        deletionOf("gone"),
+        record({ reference: "same", isbn: isbnOf(3), title: "Same" }),
+        record({
+          reference: "new",
+          isbn: isbnOf(4),
+          contributors: ["New author"],
+        }),
+        record({ reference: "twice", isbn: isbnOf(5), title: "First" }),
+        record({ reference: "twice", isbn: isbnOf(5), title: "Second" }),
+        record({ reference: "bad", isbn: "9780141439588" }),
+        record({ reference: "test", isbn: isbnOf(6), notification: "89" }),
+        deletionOf("unknown"),
+      );
+      const before = await products();
+      const authors = async () =>
+        (await org.get("/api/contributors")).body.meta.total;
+      const feed = await onix.feed(3);
+
+      const dry = await onix.report(text, "?dry_run=true");
+
+      assertEquals(dry.dry_run, true);
+      assertEquals(await products(), before);
+      assertEquals(await authors(), 1);
+      assertEquals(await onix.feed(3), feed);
+      const real = await onix.report(text);
+      const withoutNewIds = (report: typeof real) => ({
+        ...report,
+        dry_run: undefined,
+        // What a dry run would create has no id.
+        outcomes: report.outcomes.map((one: { outcome: string }) =>
+          one.outcome === "created" ? { ...one, id: null } : one
+        ),
+      });
+      assertEquals(withoutNewIds(dry), withoutNewIds(real));
+    },
+  );
+
+  await t.step(
+    "keeps what API requests have changed, until the record says otherwise",
+    async () => {
+      const { org, onix, product } = await scene();
+      const { outcomes: [{ id }] } = await onix.report(message(record()));
+      await org.put(`/api/products/${id}`, { title: "Changed here" });
+
+      const report = await onix.report(message(record()));
+
+      assertEquals(report.updated, 1);
+      assertEquals((await product(id)).title, "Emma");
+    },
+  );
+
+  await t.step(
+    "does not count what ONIX does not say as a change",
+    async () => {
+      const { org, onix, product } = await scene();
+      const { outcomes: [{ id }] } = await onix.report(message(record()));
+      await org.put(`/api/products/${id}`, { license_id: org.license });
+      const before = await product(id);
+
+      const report = await onix.report(message(record()));
+
+      assertEquals(report.unchanged, 1);
+      assertEquals(await product(id), before);
+    },
+  );
+
+  await t.step(
+    "tells the feed of a change in what the record alone keeps",
+    async () => {
+      const { onix } = await scene();
+      await onix.report(message(record({ more: "" })));
+
+      const report = await onix.report(message(
+        record({ more: "<Illustrated>01</Illustrated>" }),
+      ));
+
+      assertEquals(report.updated, 1);
+      const [changed] = await onix.feed(1);
+      assertMatch(changed!, /<Illustrated>01</);
+    },
+  );
+
+  await t.step(
+    "lets one of two concurrent imports of a record create its product",
+    async () => {
+      const { onix, products } = await scene();
+      const text = message(
+        ...Array.from({ length: 50 }, (_, i) =>
+          record({
+            reference: `r${i}`,
+            isbn: isbnOf(i),
+            contributors: [`Author ${i % 7}`],
+          })),
+      );
+
+      const reports = await Promise.all([1, 2, 3].map(() => onix.report(text)));
+
+      assertEquals(
+        reports.map((
+          { created, unchanged, records },
+        ) => [created + unchanged, records]),
+        [[50, 50], [50, 50], [50, 50]],
+      );
+      assertEquals(reports.reduce((sum, { created }) => sum + created, 0), 50);
+      assertEquals((await products()).length, 50);
+    },
+  );
+
+  await t.step(
+    "creates one product for an import and an upsert at once",
+    async () => {
+      const { org, onix, products } = await scene();
+
+      await Promise.all([
+        onix.report(message(record())),
+        org.post("/api/products/batch", {
+          operations: [{
+            method: "upsert",
+            match: "isbn13",
+            body: { title: "Emma", isbn13: "9780141439587" },
+          }],
+        }),
+      ]);
+
+      assertEquals((await products()).length, 1);
+    },
+  );
+
+  await t.step("writes beside API requests for the same products", async () => {
+    const { org, onix, products } = await scene();
+    const text = (edition: number) =>
+      message(
+        ...Array.from({ length: 30 }, (_, i) =>
+          record({ reference: `r${i}`, isbn: isbnOf(i), pages: edition })),
+      );
+    await onix.report(text(1));
+    const ids = (await products()).map(({ id }: { id: string }) => id);
+
+    const [, ...replies] = await Promise.all([
+      (async () => {
+        for (let edition = 2; edition < 6; edition++) {
+          await onix.report(text(edition));
+        }
+      })(),
+      ...ids.slice(0, 20).map((id: string) =>
+        org.put(`/api/products/${id}`, { subtitle: "Changed" })
+      ),
+      ...ids.slice(20).map((id: string) => org.delete(`/api/products/${id}`)),
+    ]);
+
+    assert(replies.every(({ status }) => status === 200 || status === 503));
+    const report = await onix.report(text(6));
+    assertEquals(report.rejected, 0);
+    assertEquals((await products()).length, 30);
+  });
+
+  await t.step("lets requests of other organizations pass", async () => {
+    const { onix } = await scene();
+    const other = await scene();
+    let hasEnded = false;
+    const text = message(
+      ...Array.from(
+        { length: 1_000 },
+        (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
+      ),
+    );
+
+    const importing = onix.report(text).then((report) => {
+      hasEnded = true;
+      return report;
+    });
+    for (let i = 0; i < 3; i++) {
+      await other.org.create();
+      await other.products();
+    }
+
+    assertEquals(hasEnded, false);
+    assertEquals((await importing).created, 1_000);
+  });
+
+  await t.step("acknowledges in XML", async () => {
+    const { onix } = await scene();
+
+    const { status, headers, text } = await onix.post(
+      message(record(), record({ reference: "bad", isbn: "9780141439588" })),
+      "",
+      { accept: "application/xml, application/json;q=0.5" },
+    );
+
+    assertEquals(status, 200);
+    assertEquals(headers.get("content-type"), "application/xml; charset=utf-8");
+    assertMatch(text, /<MessageStatus>02</);
+    assertMatch(text, /<RecordStatus>03</);
+  });
+
+  await t.step("is refused for callers that may only read", async () => {
+    const { org } = await scene();
+    const key = await org.issueKey("read");
+
+    const { status } = await onixClient(app, { key }).post(message(record()));
+
+    assertEquals(status, 403);
+  });
+
+  await t.step(
+    "is refused for other media types and long messages",
+    async () => {
+      const { onix, org, products } = await scene();
+      const small = onixClient({
+        send: async (path, init) => {
+          const response = await app.variant({ maxOnixBytes: 2_000 })(
+            new Request(`http://catalogue.test${path}`, init),
+          );
+          return {
+            status: response.status,
+            headers: response.headers,
+            text: "",
+            body: await response.json(),
+          };
+        },
+      }, org);
+
+      const json = await onix.post("{}", "", {
+        "content-type": "application/json",
+      });
+      const compressed = await onix.post("x", "", {
+        "content-encoding": "gzip",
+      });
+      const long = await small.post(message(record(), record()));
+
+      assertEquals([json.status, compressed.status, long.status], [
+        415,
+        415,
+        413,
+      ]);
+      assertEquals(await products(), []);
+    },
+  );
+
+  await t.step("sees nothing of another organization", async () => {
+    const one = await scene();
+    const other = await scene();
+    const { outcomes: [{ id }] } = await one.onix.report(message(record()));
+
+    const report = await other.onix.report(message(
+      record({ reference: `urn:uuid:${id}` }),
+      deletionOf("press.example.1"),
+    ));
+
+    assertEquals(outcomes(report), ["created", "unchanged"]);
+    assertEquals((await one.products()).length, 1);
+    const missing = await app.send(`/api/onix/products/${id}`, {
+      headers: { "x-api-key": other.org.key },
+    });
+    assertEquals(missing.status, 404);
+  });
+});

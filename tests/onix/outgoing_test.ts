@@ -1,0 +1,384 @@
+import { assertEquals } from "@std/assert";
+import { readRecord } from "../../schema/onix/incoming.ts";
+import {
+  type Book,
+  deletion,
+  differences,
+  notSentOf,
+  writeRecord,
+} from "../../schema/onix/outgoing.ts";
+import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
+import { fromStored, toStored } from "../../schema/onix/write.ts";
+import { BOOK, least } from "./records.ts";
+import {
+  faultsOf,
+  type Imported,
+  imported,
+  leavesOf,
+  message,
+  recordsOf,
+  SCHEMAS,
+  without,
+  written,
+} from "./support.ts";
+
+async function importedFrom(record: string): Promise<Imported> {
+  const { header, records: [product] } = await recordsOf(message(record));
+  return imported(product!, header);
+}
+
+type Fields = Record<string, unknown>;
+
+/** What a change of the product takes from its record, and adds to it. */
+async function changed(
+  record: string,
+  change: (product: Fields, book: Book) => void,
+  release: Release = "3.1",
+) {
+  const { book, received } = await importedFrom(record);
+  const before = writeRecord(book, received, release);
+  const now = structuredClone(book);
+  change(now.product, now);
+  const { record: after, notSent } = writeRecord(now, received, release);
+  if (SCHEMAS) {
+    const text = await written([after], release);
+    assertEquals(await faultsOf(text, release, "reference"), "");
+  }
+  const [old, is] = [leavesOf(before.record), leavesOf(after)];
+  return { gone: without(old, is), added: without(is, old), notSent };
+}
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** The same JSON with the names of objects in reverse. */
+function reordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reordered);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).reverse().map(([name, inner]) => [
+      name,
+      reordered(inner),
+    ]),
+  );
+}
+
+Deno.test("A record goes out as it came", async (t) => {
+  const { book, received } = await importedFrom(BOOK);
+
+  for (const release of RELEASES) {
+    await t.step(`in release ${release}`, async () => {
+      const { record, notSent } = writeRecord(book, received, release);
+      assertEquals(notSent, []);
+      const bare = "/Product/ProductIdentifier/IDValue = 9780306406157";
+      assertEquals(without(leavesOf(record), leavesOf(received.record)), [
+        "/Product/DescriptiveDetail/Extent/ExtentValue = 30.5",
+        bare,
+      ]);
+      for (const tags of TAGS) {
+        const text = await written([record], release, tags);
+        if (SCHEMAS) assertEquals(await faultsOf(text, release, tags), "");
+        const { records: [read] } = await recordsOf(text);
+        assertEquals(leavesOf(read!), leavesOf(record));
+      }
+    });
+  }
+
+  await t.step("and is stored as it is", () => {
+    const text = toStored(received.record);
+    assertEquals(toStored(fromStored(text)), text);
+    assertEquals(leavesOf(fromStored(text)), leavesOf(received.record));
+  });
+});
+
+Deno.test("A changed value changes its element alone", async (t) => {
+  await t.step("a price, beside its discount", async () => {
+    const { gone, added } = await changed(BOOK, (product: Any) => {
+      product.product_territories[0].supply_details[0].prices[0].price_amount =
+        8.5;
+    });
+    const path = "/Product/ProductSupply/SupplyDetail/Price/PriceAmount";
+    assertEquals(gone, [`${path} = 9.99`]);
+    assertEquals(added, [`${path} = 8.5`]);
+  });
+
+  await t.step("the title", async () => {
+    const { gone, added } = await changed(BOOK, (product) => {
+      product.title = "Lighthouses";
+    });
+    const path = "/Product/DescriptiveDetail/TitleDetail/TitleElement";
+    assertEquals(gone, [
+      `${path}/TitlePrefix = The`,
+      `${path}/TitleWithoutPrefix = Lighthouse`,
+    ]);
+    assertEquals(added, [`${path}/TitleText = Lighthouses`]);
+  });
+
+  await t.step("a contributor's name and note", async () => {
+    const { gone, added } = await changed(BOOK, (product: Any, book: Any) => {
+      for (const row of product.contributors.slice(0, 2)) {
+        row.contributor_name = "A. Keeper";
+      }
+      Object.assign(book.contributors["Ada Keeper"], {
+        name: "A. Keeper",
+        biographical_note: null,
+      });
+    });
+    const path = "/Product/DescriptiveDetail/Contributor";
+    assertEquals(gone, [
+      `${path}/BiographicalNote = <p>Lives by the <em>sea</em>.</p>`,
+      `${path}/PersonName = Ada Keeper`,
+    ]);
+    assertEquals(added, [`${path}/PersonName = A. Keeper`]);
+  });
+
+  await t.step("a role, an entry more, an entry less", async () => {
+    const { gone, added } = await changed(BOOK, (product: Any) => {
+      product.contributors.splice(1, 1);
+      product.languages.push({ language_role: "02", language_code: "fre" });
+      product.subjects.shift();
+    });
+    const path = "/Product/DescriptiveDetail";
+    assertEquals(gone, [
+      `${path}/Contributor/ContributorRole = A12`,
+      `${path}/Subject/MainSubject = `,
+      `${path}/Subject/SubjectCode = FBA`,
+      `${path}/Subject/SubjectSchemeIdentifier = 93`,
+    ]);
+    assertEquals(added, [
+      `${path}/Language/LanguageCode = fre`,
+      `${path}/Language/LanguageRole = 02`,
+    ]);
+  });
+
+  await t.step("the scalars", async () => {
+    const { gone, added } = await changed(BOOK, (product) => {
+      Object.assign(product, {
+        isbn13: "9781861972712",
+        page_count: null,
+        publication_date: "2026-04-01",
+        publishing_status_code: "07",
+        publisher_name: "Quay Press",
+        edition_number: 3,
+        subtitle: null,
+      });
+    });
+    assertEquals(gone, [
+      "/Product/DescriptiveDetail/EditionNumber = 2",
+      "/Product/DescriptiveDetail/Extent/ExtentType = 00",
+      "/Product/DescriptiveDetail/Extent/ExtentUnit = 03",
+      "/Product/DescriptiveDetail/Extent/ExtentValue = 320",
+      "/Product/DescriptiveDetail/TitleDetail/TitleElement/Subtitle = A novel",
+      "/Product/ProductIdentifier/IDValue = 9780306406157",
+      "/Product/ProductIdentifier/IDValue = 9780306406157",
+      "/Product/PublishingDetail/Publisher/PublisherName = Harbour Press",
+      "/Product/PublishingDetail/PublishingDate/Date = 20260301",
+      "/Product/PublishingDetail/PublishingStatus = 04",
+    ]);
+    assertEquals(added, [
+      "/Product/DescriptiveDetail/EditionNumber = 3",
+      "/Product/ProductIdentifier/IDValue = 9781861972712",
+      "/Product/ProductIdentifier/IDValue = 9781861972712",
+      "/Product/PublishingDetail/Publisher/PublisherName = Quay Press",
+      "/Product/PublishingDetail/PublishingDate/Date = 20260401",
+      "/Product/PublishingDetail/PublishingStatus = 07",
+    ]);
+  });
+
+  await t.step(
+    "what a linked record said otherwise stays the record's",
+    async () => {
+      const { header, records: [product] } = await recordsOf(message(BOOK));
+      const { book, received: { record } } = imported(product!, header);
+      const found: Any = structuredClone(book);
+      // The contributor was found by ISNI, under another name.
+      for (const row of found.product.contributors.slice(0, 2)) {
+        row.contributor_name = "Keeper, Ada";
+      }
+      found.contributors["Ada Keeper"].name = "Keeper, Ada";
+      const received = {
+        record,
+        // PostgreSQL stores an object's names in another order.
+        differences: reordered(differences(found, record)) as Any,
+      };
+      const same = writeRecord(found, received, "3.1");
+      assertEquals(
+        leavesOf(same.record),
+        leavesOf(
+          writeRecord(book, { record, differences: null }, "3.1").record,
+        ),
+      );
+      found.contributors["Ada Keeper"].biographical_note = "New";
+      const after = leavesOf(writeRecord(found, received, "3.1").record);
+      assertEquals(without(after, leavesOf(same.record)), [
+        "/Product/DescriptiveDetail/Contributor/BiographicalNote = New",
+      ]);
+    },
+  );
+});
+
+Deno.test("A product without a record becomes one", async (t) => {
+  const { book, incoming } = await importedFrom(BOOK);
+  const header = { name: "Header", attributes: {}, children: [], text: "" };
+
+  for (const release of RELEASES) {
+    await t.step(`that says the same in ${release}`, async () => {
+      const { record, notSent } = writeRecord(book, null, release);
+      assertEquals(notSent, []);
+      for (const tags of TAGS) {
+        const text = await written([record], release, tags);
+        if (SCHEMAS) assertEquals(await faultsOf(text, release, tags), "");
+      }
+      const again = readRecord(record, header);
+      assertEquals(again.kind, "record");
+      const { body, linked, product_territories, product_sales_rights } =
+        again as typeof incoming;
+      assertEquals(
+        JSON.stringify({
+          body,
+          linked,
+          product_territories,
+          product_sales_rights,
+        }),
+        JSON.stringify({
+          body: incoming.body,
+          linked: incoming.linked,
+          product_territories: incoming.product_territories,
+          product_sales_rights: incoming.product_sales_rights,
+        }),
+      );
+    });
+  }
+
+  await t.step("with no more than a title", async () => {
+    const bare: Book = {
+      product: {
+        id: crypto.randomUUID(),
+        product_code: "P-1",
+        title: "A & B\u0001",
+      },
+      contributors: {},
+      organization: "Harbour Press",
+      reference: null,
+    };
+    for (const release of RELEASES) {
+      const { record } = writeRecord(bare, null, release);
+      const text = await written([record], release);
+      if (SCHEMAS) assertEquals(await faultsOf(text, release, "reference"), "");
+      const read = readRecord(record, header);
+      assertEquals(read.kind === "record" && read.body.title, "A & B\u0001");
+      assertEquals(read.kind === "record" && read.body.product_identifiers, []);
+      assertEquals(read.kind === "record" && read.linked.product_form, null);
+      assertEquals(read.reference, `urn:uuid:${bare.product.id}`);
+    }
+  });
+
+  await t.step("with its prices, where it has no supply", async () => {
+    const priced: Book = {
+      ...book,
+      product: {
+        ...book.product,
+        product_territories: [],
+        product_prices: [{
+          currency_code: "GBP",
+          retail_price: 0,
+          retail_price_inc_tax: 9.99,
+          tax_rate: 20,
+          valid_from: "2026-01-01",
+        }],
+      },
+    };
+    const { record } = writeRecord(priced, null, "3.1");
+    if (SCHEMAS) {
+      const text = await written([record], "3.1");
+      assertEquals(await faultsOf(text, "3.1", "reference"), "");
+    }
+    const supply = leavesOf(record).filter((leaf) => leaf.includes("/Price/"));
+    const path = "/Product/ProductSupply/SupplyDetail/Price";
+    assertEquals(supply, [
+      `${path}/CurrencyCode = GBP`,
+      `${path}/CurrencyCode = GBP`,
+      `${path}/PriceAmount = 9.99`,
+      `${path}/PriceDate/Date = 20260101`,
+      `${path}/PriceDate/Date = 20260101`,
+      `${path}/PriceDate/PriceDateRole = 14`,
+      `${path}/PriceDate/PriceDateRole = 14`,
+      `${path}/PriceType = 01`,
+      `${path}/PriceType = 02`,
+      `${path}/Tax/TaxRatePercent = 20`,
+      `${path}/UnpricedItemType = 01`,
+    ]);
+  });
+});
+
+Deno.test("A record is mended", async (t) => {
+  await t.step("what would make it invalid is not sent", async () => {
+    const { received } = await importedFrom(least("1", {
+      detail:
+        "<ProductForm>ZZZZ</ProductForm><Gender>m</Gender><Language><LanguageRole>01</LanguageRole><LanguageCode>xx</LanguageCode></Language><EditionNumber>second</EditionNumber>",
+    }));
+    assertEquals(notSentOf(received.record, "3.1").sort(), [
+      "/Product/DescriptiveDetail/EditionNumber",
+      "/Product/DescriptiveDetail/Gender",
+      "/Product/DescriptiveDetail/Language/LanguageCode",
+      "/Product/DescriptiveDetail/Language/LanguageRole",
+      "/Product/DescriptiveDetail/ProductForm",
+    ]);
+  });
+
+  await t.step("what release 3.1 says otherwise is converted", async () => {
+    const { book, received } = await importedFrom(least("1", {
+      detail:
+        "<Conference><ConferenceName>Light</ConferenceName></Conference><AudienceCode>01</AudienceCode>",
+      rest:
+        "<PublishingDetail><PublishingDate><PublishingDateRole>19</PublishingDateRole><DateFormat>05</DateFormat><Date>2020</Date></PublishingDate></PublishingDetail>",
+    }));
+    const { record, notSent } = writeRecord(book, received, "3.1");
+    assertEquals(notSent, []);
+    const text = await written([record], "3.1");
+    for (
+      const part of [
+        "<EventName>Light</EventName>",
+        "<AudienceCodeValue>01</AudienceCodeValue>",
+        '<Date dateformat="05">2020</Date>',
+      ]
+    ) assertEquals(text.includes(part), true, part);
+    if (SCHEMAS) assertEquals(await faultsOf(text, "3.1", "reference"), "");
+  });
+
+  await t.step("markup that is no valid XHTML is sent as HTML", async () => {
+    const { book, received } = await importedFrom(least("1", {
+      rest:
+        '<CollateralDetail><TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text textformat="05"><center>x &amp; y</center></Text></TextContent></CollateralDetail>',
+    }));
+    const { record } = writeRecord(book, received, "3.1");
+    const text = await written([record], "3.1");
+    assertEquals(
+      text.includes(
+        '<Text textformat="02">&lt;center&gt;x &amp;amp; y&lt;/center&gt;</Text>',
+      ),
+      true,
+    );
+    if (SCHEMAS) assertEquals(await faultsOf(text, "3.1", "reference"), "");
+  });
+});
+
+Deno.test("A message", async (t) => {
+  await t.step("without records says so", async () => {
+    for (const release of RELEASES) {
+      for (const tags of TAGS) {
+        const text = await written([], release, tags);
+        if (SCHEMAS) assertEquals(await faultsOf(text, release, tags), "");
+      }
+    }
+  });
+
+  await t.step("tells of deleted products", async () => {
+    const text = await written([deletion("a & b", crypto.randomUUID())], "3.0");
+    if (SCHEMAS) assertEquals(await faultsOf(text, "3.0", "reference"), "");
+    const { header, records: [record] } = await recordsOf(text);
+    const read = readRecord(record!, header);
+    assertEquals(read.kind === "record" && read.notification, "05");
+    assertEquals(read.reference, "a & b");
+  });
+});

@@ -1,0 +1,223 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { childValue } from "../../schema/onix/element.ts";
+import { type Part, readMessage } from "../../schema/onix/read.ts";
+import { XmlError } from "../../schema/onix/xml_error.ts";
+import { message, read } from "./support.ts";
+
+const HEAD = '<ONIXMessage release="3.0"><Header/>';
+const END = "</ONIXMessage>";
+
+function record(reference: string, content = ""): string {
+  return `<Product><RecordReference>${reference}</RecordReference>${content}</Product>`;
+}
+
+/** What was read, a word a part: a record by its reference. */
+function shown(parts: Part[]): string[] {
+  return parts.map((part) => {
+    if (part.kind === "product") {
+      return childValue(part.product, "RecordReference")!;
+    }
+    return part.kind === "header"
+      ? part.release
+      : `${part.reference}: ${part.code}`;
+  });
+}
+
+async function refusal(...chunks: (string | Uint8Array)[]): Promise<XmlError> {
+  return await assertRejects(() => read(chunks), XmlError);
+}
+
+/** The text in an encoding of one or two bytes a character. */
+function encoded(text: string, order?: "little" | "big"): Uint8Array {
+  const codes = [...text].map((character) => character.charCodeAt(0));
+  if (!order) return new Uint8Array(codes);
+  return new Uint8Array(
+    codes.flatMap((code) =>
+      order === "little" ? [code & 255, code >> 8] : [code >> 8, code & 255]
+    ),
+  );
+}
+
+/** A text of so many mebibytes, in chunks. */
+function* large(
+  start: string,
+  filling: string,
+  mebibytes: number,
+  end: string,
+) {
+  yield start;
+  const chunk = filling.repeat(Math.ceil(65_536 / filling.length));
+  for (let i = 0; i < mebibytes * 16; i++) yield chunk;
+  yield end;
+}
+
+Deno.test("An ONIX message", async (t) => {
+  await t.step("is read in reference names, whatever its tags", async () => {
+    const text =
+      '<ONIXmessage release="3.1" xmlns="http://ns.editeur.org/onix/3.1/short"><product><a001>1</a001><productidentifier><b221>15</b221></productidentifier></product></ONIXmessage>';
+    const [, part] = await read([text]);
+    assert(part?.kind === "product");
+    const { name, children } = part.product;
+    assertEquals(
+      [name, ...children.map((child) => child.name)],
+      ["Product", "RecordReference", "ProductIdentifier"],
+    );
+    assertEquals(childValue(children[1]!, "ProductIDType"), "15");
+  });
+
+  await t.step("is read whatever its namespaces", async () => {
+    const text =
+      `<o:ONIXMessage xmlns:o="http://ns.editeur.org/onix/3.0/reference"><o:Product><RecordReference xmlns="urn:other">1</RecordReference></o:Product></o:ONIXMessage>`;
+    assertEquals(shown(await read([text])), ["3.0", "1"]);
+  });
+
+  await t.step("has lines", async () => {
+    const parts = await read([
+      `${HEAD}\n\n${record("1")}\n${record("2")}${END}`,
+    ]);
+    assertEquals(
+      parts.map((part) => part.kind === "product" && part.line),
+      [false, 3, 4],
+    );
+  });
+
+  await t.step("may arrive in any chunks", async () => {
+    const text = message(record("é😀", "<A><![CDATA[<b>]]> &amp; &#233;</A>"));
+    const bytes = [...new TextEncoder().encode(text)];
+    const [, part] = await read(bytes.map((byte) => new Uint8Array([byte])));
+    assert(part?.kind === "product");
+    assertEquals(childValue(part.product, "RecordReference"), "é😀");
+    assertEquals(childValue(part.product, "A"), "<b> & é");
+  });
+
+  await t.step("keeps XHTML as text", async () => {
+    const text = message(record(
+      "1",
+      '<CollateralDetail><TextContent><Text textformat="05">a &lt; <h:p xmlns:h="http://www.w3.org/1999/xhtml" class="x">b<h:br/></h:p></Text></TextContent></CollateralDetail>',
+    ));
+    const [, part] = await read([text]);
+    assert(part?.kind === "product");
+    const found = part.product.children[1]!.children[0]!.children[0]!;
+    assertEquals(found.text, 'a &lt; <p class="x">b<br/></p>');
+    assertEquals(found.markup, true);
+  });
+
+  await t.step("is decoded as declared", async () => {
+    const latin = (encoding: string) =>
+      `<?xml version="1.0" encoding="${encoding}"?>${HEAD}${record("é")}${END}`;
+    const cases: [Uint8Array, string?][] = [
+      [encoded(latin("ISO-8859-1"))],
+      [encoded(latin("windows-1252"))],
+      [encoded(`\ufeff${latin("UTF-16")}`, "little")],
+      [encoded(latin("UTF-16"), "big")],
+      [encoded(HEAD + record("é") + END), "iso-8859-1"],
+      [new TextEncoder().encode(`\ufeff${latin("ISO-8859-1")}`)],
+    ];
+    for (const [bytes, charset] of cases) {
+      assertEquals(shown(await read([bytes], charset)), ["3.0", "é"]);
+    }
+  });
+
+  await t.step("is refused where it cannot be read", async () => {
+    const deep = "<a>".repeat(70);
+    const attributes = Array.from({ length: 65 }, (_, i) => ` a${i}=""`);
+    const cases: Record<string, string[]> = {
+      not_well_formed: [
+        "",
+        "text",
+        `${HEAD}<Product></Produkt>${END}`,
+        `${HEAD}<Product>`,
+        `${HEAD}<Product>&nbsp;</Product>${END}`,
+        `${HEAD}<Product a="1" a="2"/>${END}`,
+      ],
+      doctype: [
+        `<!DOCTYPE ONIXMessage [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>${HEAD}${END}`,
+        `<!DOCTYPE ONIXMessage SYSTEM "file:///etc/passwd">${HEAD}${END}`,
+      ],
+      too_deep: [`${HEAD}<Product>${deep}`],
+      too_many_attributes: [`${HEAD}<Product${attributes.join("")}/>${END}`],
+      not_onix: ["<rss/>", "<Product/>"],
+      unsupported_release: [
+        '<ONIXMessage release="2.1"/>',
+        '<ONIXMessage xmlns="http://www.editeur.org/onix/2.1/reference"/>',
+        "<ONIXMessage/>",
+        '<ONIXMessage release="4.0"/>',
+      ],
+      unsupported_encoding: ['<?xml version="1.0" encoding="EBCDIC"?><a/>'],
+    };
+    for (const [code, texts] of Object.entries(cases)) {
+      for (const text of texts) {
+        assertEquals((await refusal(text)).code, code, text.slice(0, 80));
+      }
+    }
+    const { message } = await refusal('<ONIXMessage release="2.1"/>');
+    assertEquals(message, "Expected ONIX 3.0 or 3.1, not 2.1");
+  });
+
+  await t.step("counts up to where it cannot be read", async () => {
+    const parts: Part[] = [];
+    const bytes = [
+      new TextEncoder().encode(`${HEAD}\n${record("1")}\n`),
+      new Uint8Array([0x3c, 0x41, 0xff]),
+    ];
+    const error = await assertRejects(async () => {
+      for await (const part of readMessage(streamOf(bytes))) parts.push(part);
+    }, XmlError);
+    assertEquals(error.code, "invalid_encoding");
+    assertEquals(error.line, 3);
+    assertEquals(shown(parts), ["3.0", "1"]);
+  });
+
+  await t.step("loses a record alone that is too large", async () => {
+    const start = `${HEAD}${
+      record("1")
+    }<Product><RecordReference>2</RecordReference>`;
+    const end = `</Product>${record("3")}${END}`;
+    const cases = [
+      large(`${start}<A>`, "x", 6, `</A>${end}`),
+      large(`${start}<A><![CDATA[`, "x", 6, `]]></A>${end}`),
+      large(start, "<a>1</a>", 6, end),
+      large(`${start}<A b="`, "x", 6, `"/>${end}`),
+    ];
+    for (const chunks of cases) {
+      assertEquals(
+        shown(await read(chunks)),
+        ["3.0", "1", "2: too_large", "3"],
+      );
+    }
+  });
+
+  await t.step("may have long white space and comments", async () => {
+    const start = `${HEAD}${record("1")}`;
+    const end = `${record("2")}${END}`;
+    for (
+      const chunks of [
+        large(start, " ", 6, end),
+        large(`${start}<!--`, "x", 6, `-->${end}`),
+      ]
+    ) assertEquals(shown(await read(chunks)), ["3.0", "1", "2"]);
+  });
+
+  await t.step("is refused for a name without an end", async () => {
+    const error = await assertRejects(
+      () => read(large(`${HEAD}<`, "x", 1, `/>${END}`)),
+      XmlError,
+    );
+    assertEquals(error.code, "too_large");
+  });
+
+  await t.step("loses a record alone that contains a record", async () => {
+    const text = HEAD + record("1", record("inner")) +
+      record("2", `<RelatedMaterial>${record("inner")}</RelatedMaterial>`) +
+      record("3") + END;
+    assertEquals(
+      shown(await read([text])),
+      ["3.0", "1: nested_record", "2: nested_record", "3"],
+    );
+  });
+});
+
+async function* streamOf(chunks: Uint8Array[]) {
+  await Promise.resolve();
+  yield* chunks;
+}

@@ -1,0 +1,132 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  childValue,
+  type Element,
+  valueOf,
+} from "../../schema/onix/element.ts";
+import { dataElement } from "../../schema/onix/facts.ts";
+import { readRecord } from "../../schema/onix/incoming.ts";
+import { writeRecord } from "../../schema/onix/outgoing.ts";
+import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
+import { XmlError } from "../../schema/onix/xml_error.ts";
+import {
+  faultsOf,
+  imported,
+  leavesOf,
+  read,
+  SAMPLES,
+  SCHEMAS,
+  without,
+  written,
+} from "./support.ts";
+
+/*
+ * Messages of others, which may not be part of this repository. Some are records without a
+ * message around them.
+ */
+
+const ROOT = /<(?:\w+:)?(ONIXMessage|ONIXmessage|Product|product)\b/;
+
+async function sample(url: URL) {
+  const bytes = await Deno.readFile(url);
+  const [, root] = ROOT.exec(new TextDecoder("windows-1252").decode(bytes)) ??
+    [];
+  const isBare = root === "Product" || root === "product";
+  const text = new TextDecoder().decode(bytes).replace(/^<\?xml.*?\?>/s, "");
+  const chunk = isBare
+    ? `<ONIXMessage release="3.0">${text}</ONIXMessage>`
+    : bytes;
+  let header: Element | undefined;
+  let release: Release = "3.0";
+  const records = new Map<string, Element>();
+  for (const part of await read([chunk])) {
+    if (part.kind === "header") ({ header, release } = part);
+    if (part.kind === "product") {
+      records.set(
+        childValue(part.product, "RecordReference") ?? "",
+        part.product,
+      );
+    }
+  }
+  return { header: header!, release, records: [...records.values()] };
+}
+
+/** How many values a record has. */
+function sizeOf(element: Element): number {
+  if (element.children.length > 0) {
+    return element.children.reduce((sum, child) => sum + sizeOf(child), 0);
+  }
+  const isFlag = dataElement(element.name)?.kind === "flag";
+  return isFlag || valueOf(element) !== undefined ? 1 : 0;
+}
+
+/** The record under a reference that is unique among all files. */
+function named(record: Element, reference: string): Element {
+  const [first, ...others] = record.children;
+  return { ...record, children: [{ ...first!, text: reference }, ...others] };
+}
+
+Deno.test({
+  name: "Messages of others",
+  ignore: !SAMPLES || !SCHEMAS,
+  async fn(t) {
+    let received = 0;
+    let lost = 0;
+    /** What goes out of all files, from the records received and from products without one. */
+    const sent: Record<Release, Element[]> = { "3.0": [], "3.1": [] };
+    const files = [...Deno.readDirSync(SAMPLES!)]
+      .map(({ name }) => name).filter((name) => name.endsWith(".xml")).sort();
+
+    for (const file of files) {
+      await t.step(file, async () => {
+        const read = await sample(new URL(file, SAMPLES)).catch((error) => {
+          assert(error instanceof XmlError, String(error));
+        });
+        if (!read) return;
+        const { header, release, records } = read;
+        for (const record of records) {
+          const incoming = readRecord(record, header);
+          if (incoming.kind === "rejected") {
+            assert(
+              incoming.messages.some(({ severity }) => severity === "error"),
+            );
+            continue;
+          }
+          if (incoming.notification === "05") continue;
+          const { book, received: stored } = imported(record, header);
+          received += sizeOf(stored.record);
+          for (const each of RELEASES) {
+            const { record: out } = writeRecord(book, stored, each);
+            sent[each].push(named(out, `${file} ${incoming.reference}`));
+            if (incoming.notification !== "04") {
+              const { record: made } = writeRecord(book, null, each);
+              sent[each].push(
+                named(made, `${file} ${incoming.reference} made`),
+              );
+            }
+            if (each !== release) continue;
+            const missing = without(leavesOf(stored.record), leavesOf(out));
+            lost += missing.filter((leaf) => !leaf.endsWith(" = ")).length;
+          }
+        }
+      });
+    }
+
+    await t.step("go out again", () => {
+      assert(received > 0);
+      assert(
+        lost / received <= 0.005,
+        `${lost} of ${received} values are lost`,
+      );
+    });
+
+    for (const release of RELEASES) {
+      for (const tags of TAGS) {
+        await t.step(`go out valid as ${release} ${tags}`, async () => {
+          const text = await written(sent[release], release, tags);
+          assertEquals(await faultsOf(text, release, tags), "");
+        });
+      }
+    }
+  },
+});

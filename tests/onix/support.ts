@@ -1,0 +1,190 @@
+import { idOfCode } from "../../schema/code_ids.ts";
+import { type Element, valueOf } from "../../schema/onix/element.ts";
+import {
+  type Incoming,
+  readRecord,
+  withDefaults,
+} from "../../schema/onix/incoming.ts";
+import type { Book, Received } from "../../schema/onix/outgoing.ts";
+import { differences } from "../../schema/onix/outgoing.ts";
+import { type Part, readMessage } from "../../schema/onix/read.ts";
+import type { Release, Tags } from "../../schema/onix/releases.ts";
+import { writeMessage } from "../../schema/onix/write.ts";
+import { fail } from "@std/assert";
+
+/** Reads a message that arrives in these chunks. */
+export async function read(
+  chunks: Iterable<string | Uint8Array>,
+  charset?: string,
+): Promise<Part[]> {
+  const parts: Part[] = [];
+  for await (const part of readMessage(bytesOf(chunks), charset)) {
+    parts.push(part);
+  }
+  return parts;
+}
+
+async function* bytesOf(chunks: Iterable<string | Uint8Array>) {
+  await Promise.resolve();
+  const encoder = new TextEncoder();
+  for (const chunk of chunks) {
+    yield typeof chunk === "string" ? encoder.encode(chunk) : chunk;
+  }
+}
+
+/** A message of release 3.1 with these records. */
+export function message(...records: string[]): string {
+  return `<ONIXMessage release="3.1"><Header><Sender><SenderName>Harbour</SenderName></Sender></Header>${
+    records.join("")
+  }</ONIXMessage>`;
+}
+
+/** The records of a message, with its header. */
+export async function recordsOf(text: string | Uint8Array) {
+  const records: Element[] = [];
+  let header: Element | undefined;
+  for (const part of await read([text])) {
+    if (part.kind === "header") header = part.header;
+    if (part.kind === "product") records.push(part.product);
+  }
+  return { header: header!, records };
+}
+
+/** A record read, as it is stored, and the product that comes of it. */
+export interface Imported {
+  incoming: Incoming;
+  received: Received;
+  book: Book;
+}
+
+/** What becomes of a record that is not rejected. */
+export function imported(product: Element, header: Element): Imported {
+  const incoming = readRecord(product, header);
+  if (incoming.kind === "rejected") {
+    fail(JSON.stringify(incoming.messages));
+  }
+  const record = withDefaults(product, header);
+  const book = bookOf(incoming);
+  return {
+    incoming,
+    book,
+    received: { record, differences: differences(book, record) },
+  };
+}
+
+/** The product that the database would make of a record. */
+export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
+  const contributors: Record<string, Record<string, unknown>> = {};
+  const rows = (linked.contributors ?? []).map(({ role, contributor }) => {
+    const id = contributor.name;
+    contributors[id] ??= { id, ...contributor };
+    return {
+      contributor_id: id,
+      contributor_name: contributor.name,
+      contributor_role_code: role,
+    };
+  });
+  const collections = linked.collections ?? [];
+  const product = {
+    id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
+    product_code: "P-0DYSSEY1",
+    ...body,
+    product_form_id: linked.product_form &&
+      idOfCode("150", linked.product_form),
+    publisher_name: linked.publisher,
+    imprint_name: linked.imprint,
+    publishing_status_code: linked.publishing_status,
+    product_availability_code: linked.product_availability,
+    contributors: rows,
+    collections: collections.map(({ name }) => ({ id: name, name })),
+    product_collections: collections.map(({ name, part_number }) => ({
+      collection_id: name,
+      part_number,
+    })),
+    product_prices: [],
+    product_territories: paths.product_territories ?? [],
+    product_sales_rights: paths.product_sales_rights ?? [],
+  };
+  return {
+    product: JSON.parse(JSON.stringify(product)),
+    contributors,
+    organization: "Harbour Press",
+    reference,
+  };
+}
+
+/** Every value of a record with its path, sorted. Marked-up text counts without white space. */
+export function leavesOf(element: Element, at = ""): string[] {
+  const path = `${at}/${element.name}`;
+  return element.children.length > 0
+    ? element.children.flatMap((child) => leavesOf(child, path)).sort()
+    : [`${path} = ${(valueOf(element) ?? "").replace(/\s+/g, " ")}`];
+}
+
+/** What one list of leaves has more often than the other. */
+export function without(leaves: string[], others: string[]): string[] {
+  const left = [...others];
+  return leaves.filter((leaf) => {
+    const i = left.indexOf(leaf);
+    if (i >= 0) left.splice(i, 1);
+    return i < 0;
+  });
+}
+
+/** A message with these records as text. */
+export async function written(
+  records: Element[],
+  release: Release,
+  tags: Tags = "reference",
+): Promise<string> {
+  const options = {
+    release,
+    tags,
+    sender: "Harbour Press",
+    sentAt: new Date(0),
+  };
+  let text = "";
+  for await (const chunk of writeMessage(options, records)) text += chunk;
+  return text;
+}
+
+/** The folder with EDItEUR's schemas, where there is one: they may not be part of this repository. */
+export const SCHEMAS = folder("ONIX_XSD", "../../../shared/onix/xsd/");
+
+/** The folder with messages of others, where there is one. */
+export const SAMPLES = folder("ONIX_SAMPLES", "../../../shared/onix/samples/");
+
+function folder(variable: string, beside: string): URL | undefined {
+  const given = Deno.env.get(variable);
+  const url = given
+    ? new URL(`file://${given.replace(/\/?$/, "/")}`)
+    : new URL(beside, import.meta.url);
+  try {
+    return Deno.statSync(url).isDirectory ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What xmllint says against the message, if it is invalid. */
+export async function faultsOf(
+  text: string,
+  release: Release,
+  tags: Tags,
+): Promise<string> {
+  const schema = new URL(
+    `ONIX_BookProduct_${release}_${tags}.xsd`,
+    SCHEMAS,
+  ).pathname;
+  const xmllint = new Deno.Command("xmllint", {
+    args: ["--noout", "--schema", schema, "-"],
+    stdin: "piped",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const writer = xmllint.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+  const { success, stderr } = await xmllint.output();
+  return success ? "" : new TextDecoder().decode(stderr).slice(0, 2000);
+}

@@ -1,0 +1,48 @@
+import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import { isbnOf, message, record } from "../support/data/onix.ts";
+import { startCluster } from "./cluster.ts";
+
+const RECORDS = 2_000;
+
+Deno.test({
+  name: "an import that is killed",
+  // Only one process can open an embedded database.
+  ignore: !Deno.env.get("TEST_DATABASE_URL"),
+  async fn() {
+    await using cluster = await startCluster(2);
+    const [killed, other] = cluster.services;
+    const { key } = await cluster.organization();
+    const text = message(
+      ...Array.from(
+        { length: RECORDS },
+        (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
+      ),
+    );
+    const send = (origin: string) =>
+      fetch(`${origin}/api/onix/products`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-type": "application/xml" },
+        body: text,
+      });
+    const written = async () => {
+      const response = await fetch(`${other!.origin}/api/products?limit=1`, {
+        headers: { "x-api-key": key },
+      });
+      return (await response.json()).meta.total as number;
+    };
+
+    const sending = send(killed!.origin).then(() => true, () => false);
+    while (await written() < 300) await pause(20);
+    await killed!.kill();
+    assertEquals(await sending, false);
+    const before = await written();
+    const { data } = await (await send(other!.origin)).json();
+
+    assert(before >= 300 && before < RECORDS, `${before} were written`);
+    assertEquals(data.records, RECORDS);
+    assertEquals([data.unchanged, data.created], [before, RECORDS - before]);
+    assertEquals([data.updated, data.rejected], [0, 0]);
+    assertEquals(await written(), RECORDS);
+  },
+});
