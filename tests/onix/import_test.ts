@@ -269,6 +269,36 @@ Deno.test("POST /onix/products", async (t) => {
     assertMatch(await onix.xml(`/${id}`), /<NotificationType>03</);
   });
 
+  await t.step(
+    "replaces the blocks of a product without a record",
+    async () => {
+      const { org, onix, product } = await scene();
+      const { id } = await org.create({
+        isbn13: "9780141439587",
+        page_count: 474,
+        imprint_id: org.imprint,
+      });
+
+      const report = await onix.report(message(
+        `<Product><RecordReference>press.example.1</RecordReference><NotificationType>04</NotificationType>
+      <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>
+      <PublishingDetail><Imprint><ImprintName>Beacon</ImprintName></Imprint><CityOfPublication>Bath</CityOfPublication>
+      <PublishingStatus>07</PublishingStatus></PublishingDetail></Product>`,
+      ));
+
+      assertEquals([report.updated, report.outcomes[0].id], [1, id]);
+      const stored = await product(id);
+      assertEquals(
+        [stored.title, stored.page_count, stored.imprint_name],
+        ["Emma", 474, "Beacon"],
+      );
+      const xml = await onix.xml(`/${id}`);
+      assertMatch(xml, /<TitleText>Emma</);
+      assertMatch(xml, /<ExtentValue>474</);
+      assertMatch(xml, /<CityOfPublication>Bath</);
+    },
+  );
+
   await t.step("takes a record with a test's type as a dry run", async () => {
     const { onix, products } = await scene();
 
