@@ -22,7 +22,6 @@ export async function write(
   const ignored = new Set<string>();
   const operations = await shares.parsing.map(
     context,
-    keyed.text,
     body.operations,
     (sent) => read(sent, ignored),
   );

@@ -76,7 +76,8 @@ export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
   const { services, shares, caller, request, query } = context;
-  using _memory = shares.bodies.reserve(caller, IMPORT_BYTES);
+  using memory = shares.bodies.open(caller, context.deadline);
+  await memory.hold(IMPORT_BYTES);
   using turns = shares.parsing.turns(caller);
   const { chunks, charset } = openXml(context);
   try {

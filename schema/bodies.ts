@@ -17,9 +17,9 @@ import {
   chosen,
   closedObject,
   DUPLICATE,
+  type Identity,
   isObject,
   list,
-  noDuplicates,
   object,
   remembered,
 } from "./objects.ts";
@@ -154,28 +154,30 @@ export const entriesOf = remembered((
   const min = field.isRequired ? 1 : 0;
   if (field.kind === "list") {
     const { item, max, isDistinct } = field;
-    const items = array(item, { min, max });
-    return isDistinct ? v.pipe(items, noDuplicates(asKey)) : items;
+    return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
-  const { fields, rules, distinct = [], stored } = field;
-  const valid = ruled(entryOf(fields), rules);
-  const entry = stored ? v.pipe(valid, v.transform(stored)) : valid;
-  return distinct.reduce<v.GenericSchema<unknown, unknown[]>>(
-    (entries, { field, keyOf }) =>
-      v.pipe(
-        entries,
-        noDuplicates(
-          (entry) => isObject(entry) ? keyOf(entry) : undefined,
-          field,
-        ),
-      ),
-    array(entry, { min }),
-  );
+  const { distinct = [] } = field;
+  return array(valueOfArray(field), {
+    min,
+    distinct: distinct.map(({ field, keyOf }) => ({
+      field,
+      keyOf: (entry) => isObject(entry) ? keyOf(entry) : undefined,
+    })),
+  });
 });
 
-function asKey(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
+/** An entry of an array of values. */
+export const valueOfArray = remembered(
+  ({ fields, rules, stored }: Values): Schema => {
+    const valid = ruled(entryOf(fields), rules);
+    return stored ? v.pipe(valid, v.transform(stored)) : valid;
+  },
+);
+
+/** Equal single values. */
+const SAME: Identity = {
+  keyOf: (value) => typeof value === "string" ? value : undefined,
+};
 
 /** The schema of an array in the body of a product, or in a tree. */
 function arrayOf(array: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {

@@ -25,7 +25,10 @@ export const RecordParameters = v.object({
     "Words in the name, in any order, ignoring case and accents. Double quotes enclose a phrase.",
     v.optional(Term, ""),
   ),
-  name: described("Records with exactly this name.", v.optional(heading())),
+  name: described(
+    "Records with exactly this name.",
+    v.optional(v.pipe(heading(), v.examples(["Harbour Press"]))),
+  ),
   sort: described(
     "The order. `-` means descending. Names are compared without case and accents.",
     v.optional(oneOf(...RECORD_SORTS), "name"),
@@ -43,7 +46,10 @@ export type PageQuery = v.InferOutput<typeof PageParameters>;
 export const CodeParameters = v.object({
   page,
   limit,
-  code: described("The record with exactly this code.", v.optional(heading())),
+  code: described(
+    "The record with exactly this code.",
+    v.optional(v.pipe(heading(), v.examples(["04"]))),
+  ),
 });
 
 export type CodeQuery = v.InferOutput<typeof CodeParameters>;

@@ -10,10 +10,12 @@ import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
+import { type LongText, readLong } from "../long_text.ts";
 import {
   buildProduct,
   fullProduct,
   notFound,
+  sizeOfDocument,
   storeProducts,
   validDocument,
 } from "../products/documents.ts";
@@ -87,15 +89,10 @@ export async function getSource(
   database: Queries,
   id: string,
 ): Promise<{ source: Source; etag: string }> {
-  const [stored] = await database.lookUp(
-    sql<BesideProduct & { product: string | null; etag: string | null }>`
-      select ${fullProduct} as product, d.etag, n.record_reference as reference, ${besideProduct}
-      from products p
-      join organizations o on o.id = ${organization}
-      ${validDocument}
-      ${receivedRecord}
-      where p.organization_id = ${organization} and p.id = ${id}
-    `,
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) => storedSource(id, allowed),
   );
   if (!stored) throw notFound(id);
   const product = stored.product ?? await build(database, id);
@@ -106,6 +103,32 @@ export async function getSource(
     etag: etagOf([tag, contributors, name, reference, digest].join("\n")),
   };
 }
+
+/** A source from the product's document, withheld if it has more bytes than `allowed`. */
+function storedSource(id: string, allowed: number) {
+  return sql<
+    & BesideProduct
+    & { product: string | null; etag: string | null }
+    & LongText
+  >`
+      select
+        case when ${bytes} <= ${allowed}::int then ${fullProduct} end as product,
+        case when ${bytes} > ${allowed}::int then ${bytes} end as withheld,
+        d.etag,
+        n.record_reference as reference,
+        ${besideProduct}
+      from products p
+      join organizations o on o.id = ${organization}
+      ${validDocument}
+      ${receivedRecord}
+      where p.organization_id = ${organization} and p.id = ${id}
+  `;
+}
+
+/** The size of document `d` and record `n`, which is known without reading them. */
+const bytes = sql`(
+  coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
+)`;
 
 async function build(database: Queries, id: string): Promise<string> {
   const [built] = await database.lookUp(buildProduct(id));

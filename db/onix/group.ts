@@ -332,7 +332,7 @@ async function writePlanned(
   }
   if (changes.length + deletions.length === 0) return [];
 
-  const writes = writeProducts(changes, deletions.map(({ id }) => id));
+  const writes = writeProducts(tx, changes, deletions.map(({ id }) => id));
   if (changes.length === 0) return writes;
   const replies = await tx.send(
     ...writes,

@@ -19,8 +19,15 @@ import {
 
 /** The conditions that a text of product `p` contains the word. An index serves each. */
 function textsContain(word: string): Statement[] {
-  const subtitle = sql`search_key(p.subtitle) like ${patternOf(word)}`;
-  return [contains(word), sql`(p.subtitle is not null and ${subtitle})`];
+  const pattern = patternOf(word);
+  const subtitle = sql`search_key(p.subtitle) like ${pattern}`;
+  const identifiers =
+    sql`search_key(identifier_values(p.product_identifiers)) like ${pattern}`;
+  return [
+    contains(word),
+    sql`(p.subtitle is not null and ${subtitle})`,
+    sql`(p.product_identifiers is not null and ${identifiers})`,
+  ];
 }
 
 /** A reference from products to the records of a table. */
@@ -28,25 +35,31 @@ interface Reference {
   records: Statement;
   /** The column with the record's id. */
   column: Statement;
-  /** The table of this column, if that is not `products`. It has a `product_id`. */
-  links?: Statement;
+  /** The table with this column. */
+  table: Statement;
+  /** The column of that table with the product's id. */
+  product: Statement;
 }
 
-/** The references whose names `q` finds. A series is one of the collections. */
-const REFERENCES: Reference[] = [
+/** References of products themselves. */
+const COLUMNS: Reference[] = [
   { records: raw("publishers"), column: raw("publisher_id") },
   { records: raw("imprints"), column: raw("imprint_id") },
+].map((names) => ({ ...names, table: raw("products"), product: raw("id") }));
+
+/** References in rows of products. A series is one of the collections. */
+const LINKS: Reference[] = [
   {
     records: raw("contributors"),
     column: raw("contributor_id"),
-    links: raw("product_contributors"),
+    table: raw("product_contributors"),
   },
   {
     records: raw("collections"),
     column: raw("collection_id"),
-    links: raw("product_collections"),
+    table: raw("product_collections"),
   },
-];
+].map((names) => ({ ...names, product: raw("product_id") }));
 
 /** The maximum number of products of a word that leads. For more, a scan is faster. */
 const FEW = raw("20000");
@@ -62,17 +75,16 @@ const MAX_LISTED = 4;
 
 /**
  * The WITH clause of `found`: the products `p` that have every word of the term and
- * fulfil the conditions. The columns are `id`, `created_at`, `updated_at`, and `key` as
- * `sort_key`.
+ * fulfil the conditions. The columns are `id`, `created_at`, and `key` as `sort_key`.
  */
 export function foundProducts(
   term: string,
   key: Statement,
   conditions: Statement[],
 ): Statement {
-  const words = wordsOf(term);
+  const words = selectiveFirst(wordsOf(term));
   const leaders = words.filter(hasTrigram).slice(0, MAX_LEADING).map(leaderOf);
-  const columns = sql`p.id, p.created_at, p.updated_at, ${key} as sort_key`;
+  const columns = sql`p.id, p.created_at, ${key} as sort_key`;
   const scanned = sql`
     select ${columns}
     from products p
@@ -80,14 +92,16 @@ export function foundProducts(
       ${leaders.map(({ isRare }) => sql` and not ${isRare}`)}
       ${
     words.map((word, i) =>
-      sql` and ${hasWord(word, i < MAX_LISTED ? isListed : isNamed)}`
+      sql` and ${
+        hasWord(word, i < MAX_LISTED ? isListed(word) : isNamed(word))
+      }`
     )
   }
   `;
   const [first] = leaders;
   if (!first) return sql`with found as materialized (${scanned})`;
   const checked = words.map((word) => {
-    const condition = hasWord(word, isNamed);
+    const condition = hasWord(word, isNamed(word));
     return first.word === word
       ? sql` and (${first.isRare} or ${condition})`
       : sql` and ${condition}`;
@@ -113,6 +127,20 @@ export function foundProducts(
   `;
 }
 
+/** English letters and digits, rarest first. ISBNs have the digits. */
+const CHARACTERS = "zqxjkvbpygfwmucldrhsnioate0123456789";
+
+/** Sorts words of equal length by their rarest character: it excludes most products. */
+function selectiveFirst(words: string[]): string[] {
+  const rarest = (word: string) =>
+    Math.min(
+      ...Array.from(word.toLowerCase(), (each) => CHARACTERS.indexOf(each)),
+    );
+  return words.toSorted((one, other) =>
+    other.length - one.length || rarest(one) - rarest(other)
+  );
+}
+
 /** A word that may lead. */
 interface Leader {
   word: string;
@@ -136,13 +164,15 @@ function leaderOf(word: string, index: number): Leader {
     `
   );
   // The inner limit forces a look-up of each record's products.
-  const byName = REFERENCES.map(({ records, column, links }) =>
+  const byName = [...COLUMNS, ...LINKS].map((
+    { records, column, table, product },
+  ) =>
     sql`
       select x.product_id
       from ${records} r
       cross join lateral (
-        select ${raw(links ? "x.product_id" : "x.id as product_id")}
-        from ${links ?? raw("products")} x
+        select x.${product} as product_id
+        from ${table} x
         where x.organization_id = ${organization} and x.${column} = r.id
         ${enough}
       ) x
@@ -172,50 +202,59 @@ function leading(leaders: Leader[]): Statement {
   return joined(lists, " union all ");
 }
 
-/** The condition that product `p` has the word. */
-function hasWord(
-  word: string,
-  refers: (reference: Reference, word: string) => Statement,
-): Statement {
-  const names = REFERENCES.map((reference) => refers(reference, word));
-  return sql`(${joined([...textsContain(word), ...names], " or ")})`;
+/** The condition that product `p` has the word, in its rows as `inRows` says. */
+function hasWord(word: string, inRows: Statement): Statement {
+  const names = COLUMNS.map(({ records, column }) =>
+    sql`p.${column} in (
+      select r.id
+      from ${records} r
+      where r.organization_id = ${organization} and ${nameContains(word)}
+    )`
+  );
+  return sql`(${joined([...textsContain(word), ...names, inRows], " or ")})`;
 }
 
 /**
- * The condition that product `p` refers to a record with the word in its name: compares
- * with a list of all such products. The planner always hashes the rows of an array.
+ * The condition that rows of product `p` refer to a name with the word: compares with a
+ * list of all such products. The planner always hashes the elements of an array. It
+ * cannot estimate how many names have a short word: OFFSET makes it look up each record.
  */
-function isListed(reference: Reference, word: string): Statement {
-  const { column, links } = reference;
-  const records = recordsWith(reference, word);
-  if (!links) return sql`p.${column} in (${records})`;
-  return sql`p.id in (
-    select unnest(array(
+function isListed(word: string): Statement {
+  const lists = LINKS.map(({ records, column, table }) =>
+    sql`
       select x.product_id
-      from ${links} x
-      where x.organization_id = ${organization} and x.${column} in (${records})
-    ))
-  )`;
+      from ${records} r
+      cross join lateral (
+        select x.product_id
+        from ${table} x
+        where x.organization_id = ${organization} and x.${column} = r.id
+        ${hasTrigram(word) ? [] : raw("offset 0")}
+      ) x
+      where r.organization_id = ${organization} and ${nameContains(word)}
+    `
+  );
+  return sql`p.id in (select unnest(array(${joined(lists, " union all ")})))`;
 }
 
-/** The same condition: looks up the names of the product's records. */
-function isNamed(reference: Reference, word: string): Statement {
-  const { records, column, links } = reference;
-  if (!links) return sql`p.${column} in (${recordsWith(reference, word)})`;
-  return sql`(
-    select bool_or(${nameContains(word, false)})
-    from ${links} x
-    join ${records} r on r.organization_id = ${organization} and r.id = x.${column}
-    where x.organization_id = ${organization} and x.product_id = p.id
-  )`;
-}
-
-function recordsWith({ records }: Reference, word: string): Statement {
-  return sql`
-    select r.id
-    from ${records} r
-    where r.organization_id = ${organization} and ${nameContains(word)}
-  `;
+/**
+ * The same condition: looks up the names of the product's rows. The limit makes these rows
+ * come first: a contributor can have many products.
+ */
+function isNamed(word: string): Statement {
+  const names = LINKS.map(({ records, column, table }) =>
+    sql`(
+      select bool_or(${nameContains(word, false)})
+      from ${table} x
+      cross join lateral (
+        select r.name
+        from ${records} r
+        where r.organization_id = ${organization} and r.id = x.${column}
+        limit 1
+      ) r
+      where x.organization_id = ${organization} and x.product_id = p.id
+    )`
+  );
+  return joined(names, " or ");
 }
 
 /** The start of `search_text`, which is the title, up to a word. */

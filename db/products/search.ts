@@ -80,6 +80,7 @@ export function hasTrigram(word: string): boolean {
   return /[\p{L}\p{N}]{3}/u.test(key);
 }
 
+/** The text as part of a LIKE pattern that matches only itself. */
 export function escapeLike(word: string): string {
   return word.replace(/[\\%_]/g, "\\$&");
 }

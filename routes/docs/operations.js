@@ -12,12 +12,12 @@ const MANY = 10;
  * Shows the operations. A try sends only the parameters that were set, and the
  * credentials. Returns the function that opens an operation.
  */
-export function showOperations(description, { baseUrl, credentials }) {
+export function showOperations(description, { credentials }) {
   const ui = SwaggerUIBundle({
     spec: withoutRepetition(description),
     domNode: document.getElementById("reference"),
     layout: "CatalogueOperations",
-    plugins: [operationsAlone, labelled, (system) => sampled(system, baseUrl)],
+    plugins: [operationsAlone, labelled, sampled],
     deepLinking: true,
     tryItOutEnabled: true,
     defaultModelExpandDepth: 0,
@@ -71,6 +71,13 @@ function withoutRepetition(description) {
   const shared = copy.components.parameters;
   Object.values(shared).forEach(showPlaceholder);
   delete copy.security;
+  for (const { parameters = [], ...operations } of Object.values(copy.paths)) {
+    // The parameters of the path come first.
+    for (const operation of Object.values(operations)) {
+      operation.parameters?.unshift(...parameters);
+    }
+  }
+  for (const item of Object.values(copy.paths)) delete item.parameters;
   const operations = Object.values(copy.paths).flatMap(Object.values)
     .filter(({ operationId }) => operationId);
   const common = operations.map(({ responses }) => headersOf(responses))
@@ -144,10 +151,18 @@ function operationsAlone({ React, getComponent }) {
   };
 }
 
-/** Gives the controls of parameters a name for screen readers, and a placeholder. */
+/** Gives controls a name for screen readers, and those of parameters a placeholder. */
 function labelled({ React }) {
   return {
     wrapComponents: {
+      TextArea: (Area) => (props) =>
+        React.createElement(Area, { "aria-label": "Request body", ...props }),
+      ExamplesSelect: (Select) => (props) =>
+        React.createElement(
+          "label",
+          null,
+          React.createElement(Select, props),
+        ),
       JsonSchemaForm: (Form) => (props) => {
         const { description: name, schema } = props;
         const placeholder = schema?.get?.("x-placeholder") ?? "";
@@ -171,12 +186,12 @@ function labelled({ React }) {
 }
 
 /** Shows samples of the request that the form would send, before the responses. */
-function sampled(system, baseUrl) {
+function sampled(system) {
   const { React } = system;
 
   function Sample({ path, method }) {
     const element = React.useRef(null);
-    const read = () => JSON.stringify(requestOf(system, path, method, baseUrl));
+    const read = () => JSON.stringify(requestOf(system, path, method));
     const [request, setRequest] = React.useState(read);
     React.useEffect(
       () => system.getStore().subscribe(() => setRequest(read())),
@@ -210,10 +225,9 @@ function sampled(system, baseUrl) {
 }
 
 /** The request that the form of an operation would send. Missing path parameters have their examples. */
-function requestOf({ getSystem }, path, method, baseUrl) {
+function requestOf({ getSystem }, path, method) {
   const { specSelectors, oas3Selectors } = getSystem();
-  const item = specSelectors.specJson().getIn(["paths", path]);
-  const operation = item.get(method);
+  const operation = specSelectors.specJson().getIn(["paths", path, method]);
   const parameters = specSelectors.parametersIncludingIn?.([path, method]) ??
     specSelectors.operationWithMeta(path, method).get("parameters");
   const values = parameters.toJS().map((parameter) => ({
@@ -225,11 +239,10 @@ function requestOf({ getSystem }, path, method, baseUrl) {
       .map(({ name, value }) => [name, value]);
   const pathParameters = set("path");
   const isOfSession = operation.get("tags").includes("API keys");
-  const isAtRoot = item.has("servers");
+  const isOpen = operation.get("security")?.size === 0;
   return {
     method: method.toUpperCase(),
     path,
-    root: isAtRoot ? new URL(baseUrl).origin : undefined,
     url: pathParameters.reduce(
       (url, [name, value]) =>
         url.replace(`{${name}}`, encodeURIComponent(value)),
@@ -239,7 +252,7 @@ function requestOf({ getSystem }, path, method, baseUrl) {
     query: set("query"),
     headers: set("header"),
     body: oas3Selectors.requestBodyValue(path, method) ?? "",
-    caller: isAtRoot ? "nobody" : isOfSession ? "session" : "key",
+    caller: isOpen ? "nobody" : isOfSession ? "session" : "key",
   };
 }
 

@@ -25,5 +25,5 @@ for (const sample of document.querySelectorAll(".sample")) tabbed(sample);
 const credentials = watchCredentials();
 const response = await fetch(`${prefix}/openapi.json`);
 const description = await response.json();
-const open = showOperations(description, { baseUrl, credentials });
+const open = showOperations(description, { credentials });
 showNavigation(description, open);

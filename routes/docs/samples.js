@@ -15,16 +15,14 @@ const CALLERS = {
 
 /**
  * A request for samples: the method, the path as in the OpenAPI document and with its
- * values, the set parameters, the body as text, who sends it, and whether it is at the
- * root of the service, outside the API.
+ * values, the set parameters, the body as text, and who sends it.
  */
-function curlOf({ method, url, root, query, headers, body, caller }) {
+function curlOf({ method, url, query, headers, body, caller }) {
   const search = new URLSearchParams(query.map(([name, value]) => [
     name,
     String(value),
   ]));
-  const address = (root ?? "$BASE_URL") + url +
-    (search.size ? `?${search}` : "");
+  const address = `$BASE_URL${url}${search.size ? `?${search}` : ""}`;
   const isDefault = method === "GET" || method === "POST" && body;
   return [
     `curl -sS${isDefault ? "" : ` -X ${method}`} "${address}"`,
@@ -46,8 +44,7 @@ function quoted(text) {
 }
 
 function typeScriptOf(request) {
-  const { method, path, root, pathParameters, query, headers, body } = request;
-  if (root) return `const response = await fetch("${root}${path}");`;
+  const { method, path, pathParameters, query, headers, body } = request;
   if (body && typeOf(body) === "application/xml") {
     return `const response = await fetch(\`\${baseUrl}${path}\`, {
   method: "${method}",

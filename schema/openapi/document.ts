@@ -11,12 +11,14 @@ import {
 import { exampleBodies, exampleResponses } from "./examples.ts";
 import {
   REQUEST_HEADERS,
+  type RequestHeader,
   RESPONSE_HEADERS,
   type ResponseHeader,
 } from "./headers.ts";
 import { bodySchemas, ref } from "./json_schema.ts";
 import type { Operation, Permission } from "./operation.ts";
 import {
+  headerParameter,
   pathParameters,
   queryParameters,
   sharedParameters,
@@ -115,7 +117,9 @@ function pathItems(operations: Described[], failures: Failure[]) {
 function operationObject(operation: Described, failures: Failure[]) {
   const { key, permission, query, body, headers = [] } = operation;
   const { status = 200 } = operation;
-  const requestHeaders = headers.filter((name) => name in REQUEST_HEADERS);
+  const requestHeaders = headers.filter((name) =>
+    name in REQUEST_HEADERS
+  ) as RequestHeader[];
   const ownHeaders = headers.filter((name) => name in RESPONSE_HEADERS);
   return {
     operationId: operation.id,
@@ -125,8 +129,8 @@ function operationObject(operation: Described, failures: Failure[]) {
     security: SECURITY[permission],
     parameters: [
       ...query ? queryParameters(query) : [],
-      ...["Accept-Version", "X-Request-Id", ...requestHeaders]
-        .map((name) => ref("parameters", name)),
+      ...(["Accept-Version", "X-Request-Id", ...requestHeaders] as const)
+        .map((name) => headerParameter(name, operation)),
     ],
     requestBody: hasBody(operation)
       ? { required: true, content: contentOf(body, exampleBodies(key)) }

@@ -15,14 +15,12 @@ export const REQUEST_HEADERS = {
     "The ETag of your copy. The response is 304 while the copy is current (RFC 9110, 13.1.2).",
   ),
   "If-Match": header(
-    "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
+    "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1). `*` is any state.",
+    { examples: ["*"] },
   ),
   "Idempotency-Key": header(
     "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
-    {
-      pattern: "^[\\x21-\\x7e]{1,255}$",
-      examples: ["7f0a1b8e-5c1d-4f57-9a3e-2d6b40c8e911"],
-    },
+    { pattern: "^[\\x21-\\x7e]{1,255}$" },
   ),
 };
 

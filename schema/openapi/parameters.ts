@@ -2,10 +2,10 @@ import * as v from "valibot";
 import { Revocation } from "../api_key.ts";
 import type { QuerySchema } from "../parameters.ts";
 import { CodeParameters, RecordParameters } from "../record_query.ts";
-import { REQUEST_HEADERS } from "./headers.ts";
+import { REQUEST_HEADERS, type RequestHeader } from "./headers.ts";
 import { examplePathParameter } from "./examples.ts";
 import { type JsonSchema, parameterSchema, ref } from "./json_schema.ts";
-import { PATH_PARAMETERS } from "./operation.ts";
+import { type Operation, PATH_PARAMETERS } from "./operation.ts";
 
 /** The query parameters that operations share. */
 const SHARED: Record<string, v.GenericSchema> = {
@@ -49,6 +49,15 @@ const IN_PATH = {
   },
 };
 
+/** The Parameter Object of a header, or a reference to it. */
+export function headerParameter(name: RequestHeader, { id }: Operation) {
+  if (name !== "Idempotency-Key") return ref("parameters", name);
+  // A key belongs to one request, so that operations cannot share an example.
+  const { schema, ...header } = REQUEST_HEADERS[name];
+  const examples = [`${id}-2027-03-11-0001`];
+  return { name, in: "header", ...header, schema: { ...schema, examples } };
+}
+
 /** The Parameter Objects that operations refer to, by name. */
 export function sharedParameters() {
   return {
@@ -58,6 +67,7 @@ export function sharedParameters() {
     ),
     ...Object.fromEntries(
       Object.entries(REQUEST_HEADERS)
+        .filter(([name]) => name !== "Idempotency-Key")
         .map(([name, header]) => [name, { name, in: "header", ...header }]),
     ),
   };

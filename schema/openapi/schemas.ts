@@ -59,19 +59,23 @@ const WrittenId = v.object({
   id: described("The id of the product.", Uuid),
 });
 
-/** The result of an operation of a batch that succeeded. */
-const Written = v.object({
-  status: described(
-    "The status of a single request: 201 for a new product.",
-    v.picklist([200, 201]),
+/** The results of the operations of a batch. Each status of a success has its own, so that clients can tell them apart. */
+const Created = v.object({
+  status: described("The product is new.", v.literal(201)),
+  data: described(
+    "The product, or its id if `return` is `minimal`.",
+    v.union([responses.Product, WrittenId]),
   ),
+});
+
+const Written = v.object({
+  status: described("The operation succeeded.", v.literal(200)),
   data: described(
     "The product, its id if `return` is `minimal`, or what a deletion returns.",
     v.union([responses.Product, Deletion, WrittenId]),
   ),
 });
 
-/** The result of an operation of a batch that failed. */
 const Unwritten = v.object({
   status: described(
     "The status of a single request.",
@@ -90,7 +94,7 @@ const Unwritten = v.object({
   ),
 });
 
-const BatchResult = v.variant("status", [Written, Unwritten]);
+const BatchResult = v.variant("status", [Created, Written, Unwritten]);
 
 /** The id and title of a product in a publishing program. */
 const ProgramProduct = v.object({
@@ -148,7 +152,9 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
     if (!("fields" in field)) continue;
     const { type } = field;
     if (type && field.kind !== "rows") {
-      schemas[`${type}Body`] = bodies.entryOf(field.fields);
+      schemas[`${type}Body`] = field.kind === "values"
+        ? bodies.valueOfArray(field)
+        : bodies.entryOf(field.fields);
       schemas[type] = responses.objectOf(field.fields);
     } else if (type && field.kind === "rows") {
       if (field.put === "patch") {
@@ -222,6 +228,7 @@ export const SCHEMAS = {
   Deletion,
   DeletedResponse: success("What was deleted.", Deletion),
   WrittenId,
+  Created,
   Written,
   Unwritten,
   BatchResult,

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   OWN_TABLES,
   pathOfTable,
@@ -178,6 +178,50 @@ Deno.test("GET /openapi.json", async (t) => {
     assert(codes.enum.includes("Latn") && !codes.enum.includes(null));
   });
 
+  await t.step("is as generators of clients like it", async () => {
+    const text = await (await ask()).text();
+    const { info, paths, components } = JSON.parse(text);
+
+    assertEquals(text.match(/"servers":/g), ['"servers":']);
+    assertEquals(Object.keys(info), [
+      "title",
+      "version",
+      "description",
+      "contact",
+      "license",
+    ]);
+    for (const item of Object.values<Item>(paths)) {
+      for (const parameter of item.parameters ?? []) {
+        assert(parameter.example, parameter.name);
+      }
+      for (const parameter of item.post?.parameters ?? []) {
+        if (parameter.name === "Idempotency-Key") {
+          assertMatch(parameter.schema.examples![0]!, /^\w+-[\d-]+$/);
+        }
+      }
+    }
+    JSON.parse(text, (_, value) => {
+      if (value?.type === "array") {
+        const { items = {} } = value;
+        assert(
+          "$ref" in items || "anyOf" in items || "oneOf" in items || items.type,
+        );
+      }
+      if (Array.isArray(value?.enum)) assert(!value.enum.includes(null));
+      return value;
+    });
+    for (const union of ["Change", "BatchResult"]) {
+      const cases = (components.schemas[union].oneOf as { $ref: string }[])
+        .map(({ $ref }) => components.schemas[$ref.split("/").at(-1)!]);
+      const [name] = union === "Change" ? ["deleted"] : ["status"];
+      const values = cases.flatMap(({ properties, required }) => {
+        assert(required.includes(name));
+        return properties[name!].enum;
+      });
+      assertEquals(values.length, new Set(values).size, union);
+    }
+  });
+
   await t.step("has an example of every body", async () => {
     const { paths } = await (await ask()).json();
     const lacking = Object.entries(paths as Record<string, PathItem>).flatMap(
@@ -206,6 +250,17 @@ Deno.test("GET /openapi.json", async (t) => {
     },
   );
 });
+
+interface Item {
+  parameters?: Parameter[];
+  post?: { parameters: Parameter[] };
+}
+
+interface Parameter {
+  name: string;
+  example?: string;
+  schema: { examples?: string[] };
+}
 
 /** A property of a schema, or of one in it. */
 interface Property {

@@ -37,7 +37,19 @@ const BODIES: Record<OwnTable, [created: object, changed: object]> = {
     { product_form_id: null },
   ],
   titles: [{ name: "Emma" }, { name: "Emma: A Novel" }],
-  contributors: [{ name: "Jane Austin" }, { name: "Jane Austen" }],
+  contributors: [
+    {
+      name: "J. R. R. Tolkin",
+      names_before_key: "J. R. R.",
+      key_names: "Tolkien",
+      person_name_inverted: "Tolkien, J. R. R.",
+      is_organization: false,
+      isni: "0000 0001 2144 1970",
+      orcid: null,
+      biographical_note: "J. R. R. Tolkien (1892–1973) wrote of Middle-earth.",
+    },
+    { name: "J. R. R. Tolkien" },
+  ],
   custom_fields: [{ name: "Printed by" }, { name: "Printer" }],
   publishing_programs: [
     { name: "Lighthouse Poets 2027" },
