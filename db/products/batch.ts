@@ -25,10 +25,10 @@ import { assertCount, type Change } from "./change.ts";
 import {
   currentProducts,
   fullProduct,
+  groupsOf,
   notFound,
   productId,
   type ProductJson,
-  readCurrent,
   readTags,
   storeWritten,
 } from "./documents.ts";
@@ -531,22 +531,6 @@ async function withChanges(
     }
   }
   return changing;
-}
-
-/** Divides products into groups of at most this size, which are read together. */
-function groupsOf(writes: readonly Write[], allowed: number): string[][] {
-  const groups: string[][] = [];
-  let left = 0;
-  for (const { id, bytes } of writes) {
-    const size = bytes ?? allowed / 16;
-    if (size > left) {
-      groups.push([]);
-      left = allowed;
-    }
-    groups.at(-1)!.push(id);
-    left -= size;
-  }
-  return groups;
 }
 
 const SAVEPOINT = sql`savepoint writes`;

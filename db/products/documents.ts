@@ -306,23 +306,24 @@ export async function* readCurrent(
 ): AsyncGenerator<ProductJson> {
   if (ids.length === 0) return;
   const [sizes] = await tx.send(sizesOf(ids));
-  for (const group of groupsOf(sizes)) {
+  for (const group of groupsOf(sizes, READ_BYTES)) {
     const [products] = await tx.send(currentProducts(group));
     yield* products;
   }
 }
 
-/** Divides products into groups that are read together. */
-function groupsOf(
-  sizes: readonly { id: string; bytes: number | null }[],
+/** Divides products into groups of at most this size, which are read together. */
+export function groupsOf(
+  products: readonly { id: string; bytes?: number | null | undefined }[],
+  allowed: number,
 ): string[][] {
   const groups: string[][] = [];
   let left = 0;
-  for (const { id, bytes } of sizes) {
-    const size = bytes ?? READ_BYTES / 16;
+  for (const { id, bytes } of products) {
+    const size = bytes ?? allowed / 16;
     if (size > left) {
       groups.push([]);
-      left = READ_BYTES;
+      left = allowed;
     }
     groups.at(-1)!.push(id);
     left -= size;
