@@ -98,7 +98,7 @@ export interface XmlBody {
 }
 
 /**
- * Opens an XML body. It must arrive at 16 KiB a second or faster, not counting the time
+ * Opens an XML body. It must arrive at 16 KB a second or faster, not counting the time
  * that its reader takes. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it is read the errors
  * of `readChunks`.
  */
@@ -129,9 +129,11 @@ async function readBytes(
   context: Context,
   memory: Reservation,
 ): Promise<Uint8Array> {
-  const { request, services: { maxBodyBytes, bodyTimeoutMs } } = context;
+  const { maxBodyBytes, bodyTimeoutMs } = context.services;
   const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
-  let reserved = declaredLength(request, maxBodyBytes);
+  const length = Number(context.request.headers.get("content-length")) || 0;
+  if (length > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  let reserved = length;
   await memory.hold(reserved * COPIES);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -148,29 +150,25 @@ async function readBytes(
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
-/** The length that the header says, or 0. It is only a hint, but enough to refuse a body early. */
-function declaredLength({ headers }: Request, limit: number): number {
-  const length = Number(headers.get("content-length"));
-  if (length > limit) throw tooLarge(limit);
-  return length || 0;
-}
-
 /**
  * The chunks of a body as they arrive. Throws `PAYLOAD_TOO_LARGE` as soon as the body
  * exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's share of memory or when the
  * service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an incomplete one.
  */
 async function* readChunks(
-  { request, services: { isReady }, shares: { bodies }, caller, ...context }:
+  { request, services: { isReady }, shares: { bodies }, caller, deadline: end }:
     Context,
   limit: number,
   { bytesPerMs, allowanceMs, totalMs }: Pace,
   incomplete: "INVALID_JSON" | "INVALID_XML",
 ): AsyncGenerator<Uint8Array> {
-  declaredLength(request, limit);
+  // Content-Length is only a hint, but enough to refuse the body early.
+  if (Number(request.headers.get("content-length")) > limit) {
+    throw tooLarge(limit);
+  }
   if (!request.body) return;
 
-  using buffer = bodies.open(caller, context.deadline);
+  using buffer = bodies.open(caller, end);
   buffer.add(BUFFER);
   const reader = readerOf(request.body);
   const deadline = performance.now() + totalMs;

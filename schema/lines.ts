@@ -84,12 +84,6 @@ const ASSIGNED: Record<string, v.GenericSchema> = {
   updated_at: ExactTime,
 };
 
-const POSITIONS = {
-  patch: AppendedPosition,
-  link: Position,
-  replace: Position,
-};
-
 /** The ONIX record last received for a product. */
 const ONIX_RECORDS: LineTable = {
   table: "onix_records",
@@ -101,6 +95,12 @@ const ONIX_RECORDS: LineTable = {
     product_updated_at: v.optional(v.nullable(ExactTime)),
     differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
   }) as LineTable["schema"],
+};
+
+const POSITIONS = {
+  patch: AppendedPosition,
+  link: Position,
+  replace: Position,
 };
 
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */

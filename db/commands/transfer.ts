@@ -46,21 +46,21 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       using bar = openProgressBar("Exporting", isOnix ? "records" : undefined);
       const database = await connect(organization);
       // A bar would mix with lines on the same terminal.
-      const isShown = !Deno.stdout.isTerminal();
+      const isTerminal = Deno.stdout.isTerminal();
       if (!isOnix) {
         await exportCatalogue(database, {
           // JSON strings may contain what a terminal interprets, also as escapes.
-          write: (text) => writeOut(isShown ? text : escapeLines(text)),
-          progress: isShown
-            ? (written, total) => bar.show(written, { share: written / total })
-            : undefined,
+          write: (text) => writeOut(isTerminal ? escapeLines(text) : text),
+          progress: isTerminal
+            ? undefined
+            : (written, total) => bar.show(written, { share: written / total }),
         });
         return "";
       }
       const next = await exportMessage(database, {
         ...message,
-        write: writeOut,
-        progress: isShown ? (records) => bar.show(records) : undefined,
+        write: (text) => writeOut(isTerminal ? escapeLines(text) : text),
+        progress: isTerminal ? undefined : (records) => bar.show(records, {}),
       });
       if (next) bar.print(`For later changes: --after ${next}`);
       return "";
@@ -89,7 +89,7 @@ async function importLines(
   { rename, size }: { rename: boolean; size: number | undefined },
 ): Promise<string> {
   using bar = openProgressBar("Importing");
-  bar.show(0, progressOf(0, size));
+  bar.show(0, size ? { share: 0 } : { bytes: 0 });
   let refused = 0;
   let lines = 0;
   await importCatalogue(database, bytes, {
@@ -99,16 +99,11 @@ async function importLines(
       bar.print(`Line ${number}: ${reason}`);
     },
     progress(done, bytes) {
-      bar.show(lines = done, progressOf(bytes, size));
+      bar.show(lines = done, size ? { share: bytes / size } : { bytes });
     },
   });
   if (refused > 0) throw new Error(`${refused} of ${lines} lines were refused`);
   return `Imported ${lines} lines`;
-}
-
-/** How far an import is: the size of a pipe is unknown. */
-function progressOf(bytes: number, size: number | undefined) {
-  return size ? { share: bytes / size } : { bytes };
 }
 
 async function importOnix(
@@ -128,7 +123,8 @@ async function importOnix(
     const report = await importMessage(() => database, readMessage(counted()), {
       dryRun: false,
       pace: () => Promise.resolve(),
-      progress: (records) => bar.show(records, progressOf(read, size)),
+      progress: (records) =>
+        bar.show(records, size ? { share: read / size } : { bytes: read }),
     });
     for (const line of linesOf(report)) bar.print(line);
     if (report.rejected > 0) {

@@ -12,10 +12,11 @@ import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
 import {
+  buildProduct,
   fullProduct,
   notFound,
-  readBuilt,
   sizeOfDocument,
+  storeProducts,
   validDocument,
 } from "../products/documents.ts";
 import { jsonArray, selectRecord } from "../products/json.ts";
@@ -55,10 +56,11 @@ const ofProduct = contributorsJson(sql`in (
   where x.organization_id = ${organization} and x.product_id = p.id
 )`);
 
-/** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o`. */
+/** The columns of `BesideProduct` but the reference, for product `p` of organization `o` with record `n`. */
 export const besideProduct = sql`
   o.name as organization,
   ${ofProduct} as contributors,
+  n.record,
   n.digest,
   n.differences
 `;
@@ -90,41 +92,49 @@ export async function getSource(
   const stored = await readLong(
     database,
     "lookUp",
-    (allowed) =>
-      sql<
-        & BesideProduct
-        & { product: string | null; etag: string | null }
-        & LongText
-      >`
-        select
-          case when s.bytes <= ${allowed}::int then ${fullProduct} end as product,
-          case when s.bytes <= ${allowed}::int then n.record end as record,
-          case when s.bytes > ${allowed}::int then s.bytes end as withheld,
-          d.etag,
-          n.record_reference as reference,
-          ${besideProduct}
-        from products p
-        join organizations o on o.id = ${organization}
-        ${validDocument}
-        ${receivedRecord}
-        cross join lateral (
-          select coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0) as bytes
-          offset 0
-        ) s
-        where p.organization_id = ${organization} and p.id = ${id}
-      `,
+    (allowed) => storedSource(id, allowed),
   );
   if (!stored) throw notFound(id);
-  const built = stored.product === null
-    ? await readBuilt(database, id)
-    : undefined;
-  const product = stored.product ?? built!.entries;
+  const product = stored.product ?? await build(database, id);
   const { organization: name, contributors, reference, digest } = stored;
-  const tag = stored.etag ?? built!.etag;
+  const tag = stored.etag ?? etagOf(product);
   return {
     source: { ...stored, product },
     etag: etagOf([tag, contributors, name, reference, digest].join("\n")),
   };
+}
+
+/** A source from the product's document, withheld if it has more bytes than `allowed`. */
+function storedSource(id: string, allowed: number) {
+  return sql<
+    & BesideProduct
+    & { product: string | null; etag: string | null }
+    & LongText
+  >`
+      select
+        case when ${bytes} <= ${allowed}::int then ${fullProduct} end as product,
+        case when ${bytes} > ${allowed}::int then ${bytes} end as withheld,
+        d.etag,
+        n.record_reference as reference,
+        ${besideProduct}
+      from products p
+      join organizations o on o.id = ${organization}
+      ${validDocument}
+      ${receivedRecord}
+      where p.organization_id = ${organization} and p.id = ${id}
+  `;
+}
+
+/** The size of document `d` and record `n`, which is known without reading them. */
+const bytes = sql`(
+  coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
+)`;
+
+async function build(database: Queries, id: string): Promise<string> {
+  const [built] = await database.lookUp(buildProduct(id));
+  if (!built) throw notFound(id);
+  if (built.is_storable) database.inBackground(...storeProducts([id]));
+  return built.product;
 }
 
 /** The book of a source, whose product was parsed from its text. */

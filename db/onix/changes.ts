@@ -4,7 +4,7 @@ import { deletion } from "../../schema/onix/outgoing.ts";
 import type { Release } from "../../schema/onix/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { COPIES } from "../long_text.ts";
+import { COPIES, SHORT_BYTES } from "../long_text.ts";
 import {
   documentSize,
   type Page,
@@ -47,8 +47,10 @@ export async function listRecords(
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async (range) => {
-    await database.memory?.hold(PAGE_BYTES * COPIES);
-    const rows = await database.scan(pageOf(range, limit));
+    const { memory } = database;
+    const hasMemory = !memory || memory.take(PAGE_BYTES * COPIES);
+    const allowed = hasMemory ? PAGE_BYTES : SHORT_BYTES;
+    const rows = await database.scan(pageOf(range, limit, allowed));
     const missing = rows.flatMap(({ missing }) => missing ?? []);
     if (missing.length > 0) database.inBackground(...storeProducts(missing));
     return {
@@ -99,10 +101,15 @@ function changeOf({ id, reference, product, ...beside }: Row): OnixChange {
 }
 
 /**
- * A page of changes. It omits the deletion of a product that exists again, and that of one
+ * A page of changes. It ends before the record that would exceed `allowed`, unless that is
+ * the first. It omits the deletion of a product that exists again, and that of one
  * whose reference another product now bears.
  */
-function pageOf(range: Range, limit: number): Statement<Row> {
+function pageOf(
+  range: Range,
+  limit: number,
+  allowed: number,
+): Statement<Row> {
   const size = sql`${documentSize} + coalesce(
     (
       select octet_length(n.record)
@@ -118,7 +125,6 @@ function pageOf(range: Range, limit: number): Statement<Row> {
       c.version::text,
       c.id,
       case when c.deleted_at is null then ${currentProduct} end as product,
-      n.record,
       ${besideProduct},
       coalesce(n.record_reference, x.record_reference) as reference,
       c.deleted_at is null or p.id is null and not exists (
@@ -131,7 +137,7 @@ function pageOf(range: Range, limit: number): Statement<Row> {
       end as missing,
       (select count(*) from positions)::int as places
     -- No page is larger: a constant limit keeps the generic plan.
-    from (${smallPositions(size, PAGE_BYTES)} limit 1001) c
+    from (${smallPositions(size, allowed)} limit 1001) c
     join organizations o on o.id = ${organization}
     -- The limits force look-ups by primary key.
     left join lateral (

@@ -117,12 +117,12 @@ async function withoutUnchanged(
   outcomes: Map<Item, Outcome>,
 ): Promise<readonly Item[]> {
   const matches = new Matches(await database.scan(findProducts(items)));
-  const changed = items.filter((item) => !isUnchanged(item, matches.of(item)));
-  const touched = new Set(changed.map((item) => idOf(matches.of(item))));
+  const ofProduct = Map.groupBy(items, (item) => idOf(matches.of(item)));
   return items.filter((item) => {
     const found = matches.of(item);
-    // A later record of the same product counts instead.
-    if (!isUnchanged(item, found) || touched.has(idOf(found))) return true;
+    const isOnly = ofProduct.get(idOf(found))!.length === 1;
+    // Of several records of a product, the last one counts.
+    if (!isUnchanged(item, found) || !isOnly) return true;
     outcomes.set(item, outcomeOf(item, "unchanged", idOf(found)));
     return false;
   });

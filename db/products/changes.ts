@@ -35,7 +35,7 @@ export interface Page {
 export async function listChanges(
   database: Queries,
   { after, limit, include }: ChangesQuery,
-) {
+): Promise<{ changes: string; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async ({ from, safe }) => {
     const range = { from, limit, include, safe };
     const page = await readProducts(
@@ -194,9 +194,9 @@ interface ChangesRow extends ProductsRow, Page {
 export const PAGE_BYTES = 4 * 2 ** 20;
 
 /**
- * A page of changes, with this summary of product `p`. It omits the deletion of a product
- * that exists again: the later transaction may have the lower id. It ends before the
- * product that would exceed `allowed`. If that is the first, the page is withheld.
+ * A page of changes, with this summary of product `p`. It omits the deletion of a product that exists
+ * again: the later transaction may have the lower id. It ends before the product that
+ * would exceed `allowed`. If that is the first, the page is withheld.
  */
 function pageOf(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
@@ -276,7 +276,7 @@ export const documentSize = sql`coalesce(
 
 /**
  * The positions up to the product that would exceed `allowed`, with this size of product
- * `c`, and at least one.
+ * `c`, or the first one. Building the arrays of large products takes seconds.
  */
 export function smallPositions(size: Statement, allowed: number): Statement {
   return sql`

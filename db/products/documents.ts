@@ -165,7 +165,7 @@ function withinAllowed(allowed: number): Statement {
  * what `cut` selects from its text, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
  * for a product over 4 MiB, which only SQL can store.
  */
-export async function readBuilt(
+async function readBuilt(
   database: Queries,
   id: string,
   cut = raw("x.product"),
@@ -314,7 +314,7 @@ export async function* readCurrent(
 
 /** Divides products into groups of at most this size, which are read together. */
 export function groupsOf(
-  products: readonly { id: string; bytes?: number | null }[],
+  products: readonly { id: string; bytes?: number | null | undefined }[],
   allowed: number,
 ): string[][] {
   const groups: string[][] = [];
@@ -336,7 +336,7 @@ function sizesOf(
   ids: readonly string[],
 ): Statement<{ id: string; bytes: number | null }> {
   return sql`
-    select p.id, ${sizeOfDocument} as bytes
+    select p.id, octet_length(d.summary) + octet_length(d.details) as bytes
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}

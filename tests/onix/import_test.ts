@@ -321,6 +321,11 @@ Deno.test("POST /onix/products", async (t) => {
 
     assertEquals(outcomes(report), ["unchanged", "created", "created"]);
     assertEquals(codes(report.outcomes[0]), ["superseded"]);
+    const again = await onix.report(message(
+      record({ title: "Last" }),
+      record({ title: "Last" }),
+    ));
+    assertEquals([again.unchanged, again.warnings], [2, 1]);
     assertEquals(
       (await products()).map(({ title }: { title: string }) => title),
       ["Last", "Other"],
