@@ -10,6 +10,7 @@ import {
   findUnknownVariables,
   readConfig,
 } from "./schema/config.ts";
+import { escapeLines } from "./schema/control_characters.ts";
 
 /** The log alone. What people read goes to stderr. */
 const stdout = openOutput(Deno.stdout);
@@ -97,7 +98,7 @@ function logUncaughtErrors(log: Log): void {
 
 /** Prints the reason why the service cannot run, and ends the process. */
 async function exitWith(error: Error): Promise<never> {
-  stderr.write(`${error.message}\n`);
+  stderr.write(`${escapeLines(error.message)}\n`);
   await Promise.all([stdout.flush(), stderr.flush()]);
   Deno.exit(1);
 }
@@ -112,7 +113,7 @@ function warnOfMisspellings(log: Log): void {
 async function main() {
   // The executable of `deno task compile` also runs the commands of `deno task`.
   const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
-  if (command && command !== "start") {
+  if (command && (command !== "start" || Deno.args.includes("--help"))) {
     const { run } = await import("./db/commands/cli.ts");
     await run([command, ...Deno.args.slice(1)]);
     return {};

@@ -14,6 +14,7 @@ import {
   type Statement,
 } from "./connections/sql.ts";
 import type { Transaction } from "./connections/transaction.ts";
+import type { Memory } from "./long_text.ts";
 
 /** What bounds the queries of a request. */
 export interface Limits {
@@ -21,10 +22,13 @@ export interface Limits {
   deadline: number;
   /** Without it, the queries are the service's own. */
   caller?: Caller | undefined;
+  /** The memory for long texts. Without it, they are not limited. */
+  memory?: Memory | undefined;
 }
 
 /** Queries of the database. Each is a statement or a transaction. */
 export interface Queries {
+  readonly memory: Memory | undefined;
   /** Runs a statement that reads a few rows by their keys. */
   lookUp<S extends Statement>(statement: S): Promise<Result<S>>;
   /** Runs a statement that may read many rows, without delaying look-ups. */
@@ -103,9 +107,16 @@ export async function openDatabase(
   const distribution = new Distribution();
   const queries = (limits: Limits) =>
     new PooledQueries(pool, backlog, distribution, limits);
+  /** Whether the embedded database is being maintained, which happens once at a time. */
+  let isMaintained = false;
   const housekeeping = setInterval(() => {
-    if (embedded) backlog.add(() => maintain(queries({ deadline: Infinity })));
-    else pool.closeUnused();
+    if (!embedded) pool.closeUnused();
+    else {backlog.add(async () => {
+        if (isMaintained) return;
+        isMaintained = true;
+        await maintain(queries({ deadline: Infinity }))
+          .finally(() => isMaintained = false);
+      });}
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -125,6 +136,7 @@ export async function openDatabase(
 }
 
 class PooledQueries implements Queries {
+  readonly memory: Memory | undefined;
   readonly #pool: Pool;
   readonly #backlog: Backlog;
   readonly #distribution: Distribution;
@@ -140,6 +152,7 @@ class PooledQueries implements Queries {
     this.#backlog = backlog;
     this.#distribution = distribution;
     this.#limits = limits;
+    this.memory = limits.memory;
   }
 
   lookUp<S extends Statement>(statement: S): Promise<Result<S>> {

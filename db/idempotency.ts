@@ -5,6 +5,7 @@ import { organization, raw, sql, type Statement } from "./connections/sql.ts";
 import { brokenConstraint } from "./connections/errors.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
+import { type LongText, readLong } from "./long_text.ts";
 
 /** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -41,7 +42,8 @@ const BYTES_PER_PURGE = KEPT_BYTES / 16;
 const KEY_UNUSED = "key_unused";
 
 /**
- * Runs `work` in a transaction, at most once per key. `work` must commit the
+ * Runs `work` in a transaction, at most once per key. If its response is long, and thus
+ * null, `read` returns it afterwards. `work` must commit the
  * transaction, together with the statements of `storeResponse`, which store the result for
  * 24 hours, or until the organization has stored 64 MiB of newer ones. Later requests with
  * the same key and body get the stored result. Throws
@@ -55,7 +57,10 @@ export async function withIdempotencyKey(
     tx: Transaction,
     /** `source` selects `organization_id`, `record_id` and the response as `answer`. */
     storeResponse: (source: Statement) => Statement[],
-  ) => Promise<Omit<Outcome, "isReplayed">>,
+  ) => Promise<
+    { id: string; response: string | null } | Omit<Outcome, "isReplayed">
+  >,
+  read?: (database: Queries, id: string) => Promise<string>,
 ): Promise<Outcome> {
   const hasKey = request.key !== undefined;
   const storeResponse = (source: Statement) =>
@@ -65,11 +70,18 @@ export async function withIdempotencyKey(
       (tx) => work(tx, storeResponse),
       ...hasKey ? claimKey(request) : [],
     );
-    const size = hasKey ? Buffer.byteLength(result.response) : 0;
-    if (Math.random() * BYTES_PER_PURGE < size) {
+    const { id, response } = result;
+    const size = response === null
+      ? MAX_STORED_BYTES
+      : Buffer.byteLength(response);
+    if (hasKey && Math.random() * BYTES_PER_PURGE < size) {
       database.inBackground(deleteOldest);
     }
-    return { ...result, isReplayed: false };
+    return {
+      id,
+      response: response ?? await read!(database, id!),
+      isReplayed: false,
+    };
   } catch (error) {
     if (brokenConstraint(error) !== KEY_UNUSED) throw error;
     return { ...await storedResult(database, request), isReplayed: true };
@@ -97,9 +109,14 @@ function claimKey({ key }: KeyedRequest): Statement[] {
 async function storedResult(database: Queries, request: KeyedRequest) {
   const { key, operation } = request;
   const hash = hashOf(request);
-  const [stored] = await database.lookUp(
-    sql<{ id: string | null; response: string; is_same: boolean }>`
-      select k.record_id as id, k.answer as response,
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) =>
+      sql<{ id: string | null; response: string; is_same: boolean } & LongText>`
+      select k.record_id as id,
+        case when octet_length(k.answer) <= ${allowed}::int then k.answer end as response,
+        case when octet_length(k.answer) > ${allowed}::int then octet_length(k.answer) end as withheld,
         k.operation = ${operation} and k.request_hash = ${hash} as is_same
       from idempotency_keys k
       where k.organization_id = ${organization} and k.key = ${key} and ${isValid}

@@ -4,7 +4,7 @@ import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
 import { noTimeLimits, type Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
 import { isAtOrigin, startOriginIfCopied } from "./origin.ts";
-import { splitScript, splitStatements } from "./split_statements.ts";
+import { placeOf, splitScript, splitStatements } from "./split_statements.ts";
 import {
   DEMO,
   readSchema,
@@ -51,6 +51,7 @@ export async function migrate(
 ): Promise<string[]> {
   const files = await readSchema(folder);
   return await database.script(async (tx) => {
+    await checkEncoding(tx);
     await tx.send(
       ...schemaLock,
       sql`
@@ -69,6 +70,18 @@ export async function migrate(
     await tx.commit();
     return pending.map(({ name }) => name);
   });
+}
+
+/** Throws for a database that cannot store every character. */
+async function checkEncoding(tx: Transaction): Promise<void> {
+  const [[database]] = await tx.send(sql<{ name: string; encoding: string }>`
+    select current_database() as name, current_setting('server_encoding') as encoding
+  `);
+  const { name, encoding } = database!;
+  if (encoding === "UTF8") return;
+  throw new Error(
+    `The encoding of the database ${name} is ${encoding}: create another with UTF8, and name it in DATABASE_URL: create database catalogue encoding 'UTF8' template template0`,
+  );
 }
 
 /** The names of the files that `migrate` would apply. Throws as `migrate` does. */
@@ -103,12 +116,13 @@ export async function seed(
   const codeLists = await readSeed();
   const scripts = await Promise.all(paths.map(async (path) => {
     const { text } = await readSqlFile(path);
-    return splitScript(path, text);
+    return { path, statements: splitScript(path, text) };
   }));
   await database.script(async (tx) => {
+    await checkEncoding(tx);
     await tx.send(...schemaLock);
     await runAndRecord(tx, codeLists);
-    for (const statements of scripts) await run(tx, statements);
+    for (const script of scripts) await runScript(tx, script);
     await tx.commit();
   });
 }
@@ -209,6 +223,23 @@ async function runAndRecord(
     values (${name}, ${sha256})
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()
   `);
+}
+
+/** Runs an operator's file. The message of an error names the file and the statement. */
+async function runScript(
+  tx: Transaction,
+  { path, statements }: { path: string; statements: string[] },
+): Promise<void> {
+  for (const statement of statements) {
+    try {
+      await run(tx, [statement]);
+    } catch (error) {
+      const { message } = error as Error;
+      throw Object.assign(error as Error, {
+        message: `${placeOf(path, statement)}: ${message}`,
+      });
+    }
+  }
 }
 
 /**

@@ -22,8 +22,8 @@ const originState = sql<{ is_origin: boolean }>`
 `;
 
 /**
- * Starts a new origin: new versions are higher than all existing ones, and the cursors of
- * `/products/changes` expire. Blocks writers, but no readers.
+ * Starts a new origin: new versions are higher than all existing ones, the cursors of
+ * `/products/changes` expire, and the feed lists every product. Blocks writers, but no readers.
  */
 export const newOrigin: readonly Statement[] = [
   // Waits for every writer: each first locks rows of `products`, or the table.
@@ -34,6 +34,22 @@ export const newOrigin: readonly Statement[] = [
       (select max(x.change_version) from product_deletions x),
       0
     ))
+  `,
+  // SQL without triggers, such as a restore of rows alone, has not copied when products have changed.
+  sql`
+    delete from product_changes c
+    where not exists (
+      select from products p where p.organization_id = c.organization_id and p.id = c.product_id
+    )
+  `,
+  sql`
+    insert into product_changes as c (organization_id, product_id, updated_at, change_version)
+    select p.organization_id, p.id, p.updated_at, p.change_version
+    from products p
+    on conflict (organization_id, product_id) do update set
+      updated_at = excluded.updated_at,
+      change_version = excluded.change_version
+    where (c.updated_at, c.change_version) is distinct from (excluded.updated_at, excluded.change_version)
   `,
 ];
 

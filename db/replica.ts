@@ -1,6 +1,6 @@
 import type { Caller } from "./connections/fair_share.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
-import { isConflict } from "./connections/errors.ts";
+import { isConnectionLoss } from "./connections/errors.ts";
 import {
   type Database,
   type DatabaseSettings,
@@ -84,11 +84,9 @@ export async function openReplica(
       }
       return await operations[kind](statement);
     } catch (error) {
-      // A recovery conflict only affects this statement: the primary removed its rows.
-      if (!isConflict(error) && state === "up") {
-        state = "suspect";
-        probe();
-      }
+      // It may be this caller's alone: the others wait for what a probe says.
+      if (isConnectionLoss(error)) probedAt = -Infinity;
+      probe();
     }
   }
 
@@ -107,6 +105,7 @@ export async function openReplica(
         };
       }
       return {
+        memory: primary.memory,
         lookUp: reading("lookUp"),
         scan: reading("scan"),
         transaction: (work, ...opening) =>

@@ -48,8 +48,16 @@ function endOfPart(file: string, mark: string, position: number): number {
   return found < 0 ? file.length : found + end.length;
 }
 
-/** Comments and space before a statement. */
-const BEFORE = /^(?:\s|--[^\n]*|\/\*[^]*?\*\/)+/;
+/** The statement without the comments and the space before it. */
+function withoutComments(statement: string): string {
+  const next = /\s*(--|\/\*)?/y;
+  for (let position = 0;; next.lastIndex = position) {
+    const [space, mark] = next.exec(statement)!;
+    position += space.length;
+    if (!mark) return statement.slice(position);
+    position = endOfPart(statement, mark, position);
+  }
+}
 
 const ENDS_TRANSACTION =
   /^(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i;
@@ -63,16 +71,19 @@ const COPIES_TO_CLIENT = /^copy\b[^]*\b(?:from\s+stdin|to\s+stdout)\b/i;
 export function splitScript(path: string, file: string): string[] {
   const statements = splitStatements(file);
   for (const statement of statements) {
-    const text = statement.replace(BEFORE, "");
+    const text = withoutComments(statement);
     const problem = ENDS_TRANSACTION.test(text)
       ? "the files run in one transaction, remove it"
       : COPIES_TO_CLIENT.test(text)
       ? "only psql can run it, use INSERT"
       : undefined;
-    if (problem) {
-      const shown = text.replace(/\s+/g, " ").slice(0, 60);
-      throw new Error(`${path}: "${shown}": ${problem}`);
-    }
+    if (problem) throw new Error(`${placeOf(path, statement)}: ${problem}`);
   }
   return statements;
+}
+
+/** The place of a statement, for the message of an error: its file and its beginning. */
+export function placeOf(path: string, statement: string): string {
+  const shown = withoutComments(statement).slice(0, 200).replace(/\s+/g, " ");
+  return `${path}: "${shown.slice(0, 60)}"`;
 }

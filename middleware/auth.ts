@@ -33,6 +33,9 @@ interface Caches {
 /** Who looks up an API key, before its organization is known. */
 const UNKNOWN: Caller = { organizationId: "", name: "" };
 
+/** A JWT in the compact serialization of JWS (RFC 7515, 7.1). */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /** The beginning of an API key in `Authorization`. */
 const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
 
@@ -115,17 +118,24 @@ async function byToken(
   { roles }: Caches,
 ): Promise<AuthenticatedCaller> {
   const authorization = request.headers.get("authorization") ?? "";
-  const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)
-    ?.[1];
+  if (MISPLACED_KEY.test(authorization)) {
+    throw unauthorized(
+      "An API key belongs in the header x-api-key, not in Authorization",
+    );
+  }
+  const token = /^Bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd();
   if (!token) {
     throw unauthorized(
-      MISPLACED_KEY.test(authorization)
-        ? "An API key belongs in the header x-api-key, not in Authorization"
-        : "Credentials are required: x-api-key, or Authorization with a Bearer token",
+      "Credentials are required: x-api-key, or Authorization with a Bearer token",
     );
   }
   if (!verifyToken) {
     throw unauthorized("Bearer tokens are not accepted here: use x-api-key");
+  }
+  if (!JWT.test(token)) {
+    const message =
+      "The Bearer token is not a signed JWT: expected three parts in base64url, joined by dots";
+    throw unauthorized(message, new Error(message));
   }
   const subject = await verifyToken(token);
 

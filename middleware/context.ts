@@ -4,7 +4,7 @@ import type { Replica } from "../db/replica.ts";
 import type { PathParameters } from "../schema/openapi/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
-import type { MemoryBudget } from "./memory_budget.ts";
+import type { MemoryBudget, Reservation } from "./memory_budget.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
 
@@ -36,8 +36,9 @@ export interface Services {
 
 /** What requests share fairly. */
 export interface Shares {
+  /** The memory for bodies, and for what is made of them. */
   bodies: MemoryBudget;
-  /** Long responses that clients have not read yet. */
+  /** The memory for long responses, from the database to the client. */
   responses: MemoryBudget;
   parsing: ParseQueue;
 }
@@ -51,6 +52,8 @@ export interface Context {
   deadline: number;
   /** Absent without valid credentials. */
   caller?: Caller;
+  /** The memory for a long response. Absent without valid credentials. */
+  memory?: Reservation;
   log: RequestLog;
 }
 

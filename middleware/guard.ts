@@ -92,6 +92,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       checkReady(services);
       const caller = await authenticate(context);
       context.caller = caller;
+      context.memory = shares.responses.open(caller, context.deadline);
       if (!caller.may[permission]) {
         throw new ApiError("FORBIDDEN", REFUSALS[permission]);
       }
@@ -99,7 +100,12 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         ...context,
         caller,
         database: queriesOf(context, caller),
-        query: query || url.search ? readQuery(query ?? NoParameters, url) : {},
+        query: query || url.search
+          ? await shares.parsing.run(
+            { caller, deadline: context.deadline },
+            () => readQuery(query ?? NoParameters, url),
+          )
+          : {},
         body: undefined,
         keyed: {
           operation,
@@ -113,7 +119,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       if (!body) return await handler(admitted);
 
       // The handler works on the body, so the memory is held until its response.
-      using memory = shares.bodies.reserve(caller);
+      using memory = shares.bodies.open(caller, context.deadline);
       const schema = bodySchema(body, params.records);
       const sent = await readBody(admitted, schema, memory);
       admitted.keyed.text = sent.text;
@@ -132,10 +138,10 @@ export function checkReady({ isReady }: Services): void {
 
 /** The replica for callers that may only read, if there is one. Otherwise the primary. */
 function queriesOf(
-  { services: { database, replica }, deadline }: Context,
+  { services: { database, replica }, deadline, memory }: Context,
   caller: AuthenticatedCaller,
 ): Queries {
-  const primary = database.for({ deadline, caller });
+  const primary = database.for({ deadline, caller, memory });
   return replica && !caller.may.write
     ? replica.for({ deadline, caller, primary })
     : primary;

@@ -105,7 +105,10 @@ function subjectOf({ sub, exp, iat }: jose.JWTPayload): string {
 const FETCH_TIMEOUT_MS = 3_000;
 const MAX_KEY_SET_BYTES = 1_048_576;
 
-/** Older keys are fetched again. */
+/** Older keys are fetched again, while requests use them. */
+const REFRESH_AGE_MS = 300_000;
+
+/** Requests wait for keys that are fetched instead of older ones, unless the last fetch failed. */
 const MAX_AGE_MS = 600_000;
 
 /** The pause after a failed fetch. */
@@ -122,8 +125,8 @@ const MAX_KID_LENGTH = 255;
 
 /**
  * The keys at a URL. A token with an unknown `kid` causes a fetch, within limits,
- * so that rotated keys work at once. While the URL is down, the last keys stay in
- * use. Throws `SERVICE_UNAVAILABLE` until the first fetch succeeds.
+ * so that rotated keys work at once. While the URL is down or hangs, the last keys stay in
+ * use, and delay nobody. Throws `SERVICE_UNAVAILABLE` until the first fetch succeeds.
  */
 function keysAt(url: URL): jose.JWTVerifyGetKey {
   const takeFetch = createTokenBucket(MAX_FETCHES, FETCH_INTERVAL_MS);
@@ -144,6 +147,7 @@ function keysAt(url: URL): jose.JWTVerifyGetKey {
     try {
       keys = jose.createLocalJWKSet(await fetchKeySet(url));
       fetchedAt = performance.now();
+      cause = undefined;
     } catch (error) {
       pausedUntil = performance.now() + PAUSE_MS;
       cause = error;
@@ -166,7 +170,9 @@ function keysAt(url: URL): jose.JWTVerifyGetKey {
 
   return async (header, token) => {
     const askedAt = performance.now();
-    if (askedAt > fetchedAt + MAX_AGE_MS) await refresh();
+    const age = askedAt - fetchedAt;
+    if (!keys || age > MAX_AGE_MS && !cause) await refresh();
+    else if (age > REFRESH_AGE_MS) refresh();
     if (!keys) {
       throw unavailable(
         "The keys for Bearer tokens are not available",

@@ -2,11 +2,11 @@ import { pause } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
 import { Queue } from "../db/connections/queue.ts";
 
-/** The length from which the text of a body takes a turn. Shorter ones take a few milliseconds. */
-const LONG_TEXT = 32_768;
-
 /** The time after which work that can be divided ends its turn, in milliseconds. */
 const TURN_MS = 10;
+
+/** Work that takes less time needs no rest after it, in milliseconds. */
+const SHORT_MS = 1;
 
 /** Whose turn it is, and until when it is waited for. */
 interface Turn {
@@ -15,37 +15,35 @@ interface Turn {
 }
 
 /**
- * Parses and validates long bodies one at a time, and yields to other requests in
- * between. Organizations and callers take turns.
+ * Parses and validates queries and bodies one at a time. Organizations and callers take
+ * turns. After longer work, the next turn begins when other requests have had as much
+ * time, so that parsing takes at most half of the processor.
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
 
-  /**
-   * Runs `work` on a body in the caller's turn, if its text is long. Throws
-   * `SERVICE_UNAVAILABLE` at the request's deadline.
-   */
-  async run<T>(
-    { caller, deadline }: Turn,
-    text: string,
-    work: () => T,
-  ): Promise<T> {
-    if (text.length < LONG_TEXT) return work();
-    using _turn = await this.#queue.enter(caller, "long", deadline);
-    await pause(1);
-    return work();
+  /** Runs `work` in the caller's turn. Throws `SERVICE_UNAVAILABLE` at the request's deadline. */
+  async run<T>({ caller, deadline }: Turn, work: () => T): Promise<T> {
+    const turn = await this.#queue.enter(caller, "long", deadline);
+    const started = performance.now();
+    try {
+      return work();
+    } finally {
+      const taken = performance.now() - started;
+      if (taken < SHORT_MS) turn[Symbol.dispose]();
+      else pause(taken).then(() => turn[Symbol.dispose]());
+    }
   }
 
   /** The results of `work` for each item, in as many turns as needed. */
   async map<T, R>(
     turn: Turn,
-    text: string,
     items: readonly T[],
     work: (item: T) => R,
   ): Promise<R[]> {
     const results: R[] = [];
     while (results.length < items.length) {
-      await this.run(turn, text, () => {
+      await this.run(turn, () => {
         const end = performance.now() + TURN_MS;
         do results.push(work(items[results.length]!)); while (
           results.length < items.length && performance.now() < end

@@ -53,7 +53,10 @@ export async function respond(
   try {
     response = unlessNotModified(request, await handle(context));
     if (!isHead && isLong(response)) {
-      reserved = shares.responses.reserve(context.caller, costOf(response));
+      const { caller, deadline } = context;
+      const memory = context.memory ?? shares.responses.open(caller, deadline);
+      await memory.hold(costOf(response));
+      reserved = memory;
     }
   } catch (thrown) {
     error = toApiError(thrown);
@@ -64,6 +67,7 @@ export async function respond(
       headers: error.headers,
     };
   }
+  if (!reserved) context.memory?.[Symbol.dispose]();
   const { status, body = null } = response;
   const ms = performance.now() - started;
   logRequest(context, { requestId, status, ms, error });
@@ -192,9 +196,14 @@ function isLong({ body }: HandlerResponse): boolean {
   return body !== undefined && body.length > LONG;
 }
 
-/** Shared bytes cost a response one chunk at a time. */
+/**
+ * The memory that a response takes until it is sent. A text with a character beyond
+ * Latin-1 takes two bytes for each. Shared bytes cost a response one chunk at a time.
+ */
 function costOf({ body = "" }: HandlerResponse): number {
-  return typeof body === "string" ? Buffer.byteLength(body) : CHUNK;
+  if (typeof body !== "string") return CHUNK;
+  const bytes = Buffer.byteLength(body);
+  return bytes === body.length ? bytes : 2 * body.length;
 }
 
 interface StreamOptions {

@@ -22,18 +22,18 @@ export async function write(
   const ignored = new Set<string>();
   const operations = await shares.parsing.map(
     context,
-    keyed.text,
     body.operations,
     (sent) => read(sent, ignored),
   );
-  if (ignored.size > 0) log.ignored_fields = [...ignored];
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
     failWith: body.atomic ? failedAt : undefined,
+    ignore: (field) => ignored.add(field),
     request: keyed,
   });
 
+  if (ignored.size > 0) log.ignored_fields = [...ignored];
   return ok(response, isReplayed ? { "idempotent-replayed": "true" } : {});
 }
 

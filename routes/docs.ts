@@ -7,6 +7,7 @@ import type {
   Services,
 } from "../middleware/context.ts";
 import { checkReady } from "../middleware/guard.ts";
+import { errorCodes } from "../schema/openapi/error_responses.ts";
 import type { Operation } from "../schema/openapi/operation.ts";
 import { ok } from "./responses.ts";
 
@@ -33,6 +34,9 @@ export function describe(operations: () => readonly Operation[]): Handler {
   });
 }
 
+/** The page's own files change together, with a release: browsers ask whether theirs are current. */
+const AN_HOUR = "public, max-age=3600";
+
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
 const POLICY = [
   "default-src 'none'",
@@ -45,42 +49,74 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The handlers of the reference page and its assets, by path: Swagger UI. */
+/** The files of `docs/` that the page loads, beside Swagger UI. */
+const OWN_FILES = [
+  "page.css",
+  "page.js",
+  "credentials.js",
+  "navigation.js",
+  "operations.js",
+  "samples.js",
+];
+
+/** The handlers of the reference page and its assets, by path. Swagger UI shows the operations. */
 export const DOCS: Record<string, Handler> = {
   "/docs": constant(
     async ({ apiPrefix }) =>
-      (await ownFile("page.html")).replace("{prefix}", apiPrefix),
+      (await ownFile("page.html"))
+        .replaceAll("{prefix}", apiPrefix)
+        .replace("{codes}", rowsOfCodes()),
     {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": POLICY,
       "referrer-policy": "no-referrer",
     },
   ),
-  "/docs/start.js": asset("javascript", () => ownFile("start.js")),
-  "/docs/page.css": asset("css", () => ownFile("page.css")),
-  "/docs/swagger-ui.css": asset("css", async () => {
+  ...Object.fromEntries(
+    OWN_FILES.map((
+      name,
+    ) => [`/docs/${name}`, asset(name, "no-cache", () => ownFile(name))]),
+  ),
+  "/docs/swagger-ui.css": asset("swagger-ui.css", AN_HOUR, async () => {
     const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
       with: { type: "text" },
     });
     return css;
   }),
-  "/docs/swagger-ui-bundle.js": asset("javascript", async () => {
-    const { default: bundle } = await import(
-      "swagger-ui-dist/swagger-ui-bundle.js",
-      { with: { type: "text" } }
-    );
-    return bundle;
-  }),
+  "/docs/swagger-ui-bundle.js": asset(
+    "swagger-ui-bundle.js",
+    AN_HOUR,
+    async () => {
+      const { default: bundle } = await import(
+        "swagger-ui-dist/swagger-ui-bundle.js",
+        { with: { type: "text" } }
+      );
+      return bundle;
+    },
+  ),
 };
+
+/** The rows of the table of error codes. */
+function rowsOfCodes(): string {
+  return errorCodes().map(({ status, code, when }) => {
+    const sentence = when.replace(/`(.+?)`/g, "<code>$1</code>");
+    return `<tr><th scope="row"><code>${code}</code><td>${status}<td>${sentence}`;
+  }).join("\n");
+}
 
 function ownFile(name: string): Promise<string> {
   return Deno.readTextFile(new URL(`docs/${name}`, import.meta.url));
 }
 
-function asset(type: string, load: () => Promise<string>): Handler {
+function asset(
+  name: string,
+  caching: string,
+  load: () => Promise<string>,
+): Handler {
+  const type = name.endsWith(".css") ? "css" : "javascript";
   return constant(load, {
     "content-type": `text/${type}; charset=utf-8`,
-    "cache-control": "public, max-age=3600",
+    "cache-control": caching,
   });
 }
 

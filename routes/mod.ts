@@ -34,6 +34,9 @@ export function createHandler(
       const url = urlOf(request);
       checkVersion(request);
       const found = match(routes, request, url);
+      if (!found && services.docs && isVisit(request)) {
+        return { status: 302, headers: { location: "/docs" } };
+      }
       if (!found) throw notFound(request, services);
       if ("allow" in found) {
         return { status: 204, headers: { allow: found.allow } };
@@ -46,16 +49,11 @@ export function createHandler(
   };
 }
 
+/** Who holds memory of one budget waits for none of the same, nor bodies for responses of others. */
 function createShares(): Shares {
   return {
-    bodies: new MemoryBudget(
-      128 * MIB,
-      "Too many request bodies are in memory",
-    ),
-    responses: new MemoryBudget(
-      64 * MIB,
-      "Too many long responses are unread: this request may have taken effect",
-    ),
+    bodies: new MemoryBudget(64 * MIB, "memory for bodies"),
+    responses: new MemoryBudget(64 * MIB, "memory for long responses"),
     parsing: new ParseQueue(),
   };
 }
@@ -75,12 +73,12 @@ interface Route {
 function routesOf({ apiPrefix, docs }: Services): Route[] {
   const guard = createGuard();
   const paths = Map.groupBy(OPERATIONS, ({ key }) => key.split(" ")[1]!);
-  const operations = Array.from(paths, ([path, operations]) => {
-    const prefix = operations[0]!.isAtRoot ? "" : apiPrefix;
-    const handlers = operations.map((operation) => {
+  const operations = Array.from(paths).flatMap(([path, operations]) => {
+    const prefixes = operations[0]!.isAtRoot ? ["", apiPrefix] : [apiPrefix];
+    const handlers = Object.fromEntries(operations.map((operation) => {
       return [operation.key.split(" ")[0]!, guard(operation)];
-    });
-    return routeOf(prefix, path, Object.fromEntries(handlers));
+    }));
+    return prefixes.map((prefix) => routeOf(prefix, path, handlers));
   });
   const pages = Object.entries(DOCS)
     .map(([path, handler]) => routeOf("", path, { GET: handler }));
@@ -116,11 +114,13 @@ type Match =
 function match(
   routes: Route[],
   request: Request,
-  { pathname }: URL,
+  { origin, pathname }: URL,
 ): Match | undefined {
   if (pathOf(request) !== pathname) return undefined;
+  // Without the query, which may be long.
+  const url = origin + pathname;
   for (const route of routes) {
-    const found = route.pattern.exec(request.url);
+    const found = route.pattern.exec(url);
     if (found) return choose(route, request, found.pathname.groups);
   }
 }
@@ -150,6 +150,12 @@ function choose(
   throw new ApiError("METHOD_NOT_ALLOWED", `This path supports ${allow}`, {
     headers: { allow },
   });
+}
+
+/** Whether a browser opens the address of the service, without a path. */
+function isVisit(request: Request): boolean {
+  return request.method === "GET" && pathOf(request) === "/" &&
+    !!request.headers.get("accept")?.includes("text/html");
 }
 
 /** The path of a product with something else in place of the id. */

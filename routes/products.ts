@@ -28,7 +28,9 @@ export async function create(
   context: Admitted<unknown, ProductBody>,
 ): Promise<HandlerResponse> {
   const { database, body, keyed } = context;
-  return created(context, await createProduct(database, body, keyed));
+  const outcome = await createProduct(database, body, keyed);
+  noteUnusedForm(context, outcome.response);
+  return created(context, outcome);
 }
 
 export async function get(
@@ -39,9 +41,23 @@ export async function get(
 }
 
 export async function update(
-  { database, params, body, precondition }: Admitted<unknown, ProductBody>,
+  context: Admitted<unknown, ProductBody>,
 ): Promise<HandlerResponse> {
-  return current(await updateProduct(database, params.id, body, precondition));
+  const { database, params, body, precondition } = context;
+  const product = await updateProduct(database, params.id, body, precondition);
+  noteUnusedForm(context, product);
+  return current(product);
+}
+
+/** Adds a product form without effect to the ignored fields: the product has no format that stores it. */
+function noteUnusedForm(
+  { body, log }: Admitted<unknown, ProductBody>,
+  product: string,
+): void {
+  // A string in JSON cannot contain these quotation marks.
+  if (body.product_form_id && product.includes('"format_id":null')) {
+    log.ignored_fields = [...log.ignored_fields ?? [], "product_form_id"];
+  }
 }
 
 export async function remove(

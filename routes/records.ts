@@ -99,9 +99,10 @@ export async function removeProduct(
 }
 
 export async function listCodes(
-  { database, params, query }: Admitted<CodeQuery>,
+  context: Admitted<CodeQuery>,
 ): Promise<HandlerResponse> {
-  return ok(await listSharedRecords(database, params.codes, query.code));
+  const { database, params, query } = context;
+  return page(context, await listSharedRecords(database, params.codes, query));
 }
 
 export async function getCode(
@@ -112,9 +113,9 @@ export async function getCode(
 }
 
 export async function listLists(
-  { database }: Admitted,
+  context: Admitted<PageQuery>,
 ): Promise<HandlerResponse> {
-  return ok(await listCodeLists(database));
+  return page(context, await listCodeLists(context.database, context.query));
 }
 
 export async function getList(

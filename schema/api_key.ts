@@ -8,14 +8,21 @@ export const Scope = oneOf("read", "write");
 
 export type Scope = v.InferOutput<typeof Scope>;
 
+const NAME = "What the key is for, such as the program that uses it.";
+
+const SCOPE = "Whether the key may only read, or also write.";
+
 /** The body of `POST /api-keys`. */
 export const NewApiKey = closedObject({
-  name: heading(200),
-  scope: Scope,
-  expires_at: optional(v.pipe(
-    DateTime,
-    v.check(isFuture, "in_the_past: Expected a time in the future"),
-  )),
+  name: described(NAME, heading(200)),
+  scope: described(SCOPE, Scope),
+  expires_at: described(
+    "The time from which the key no longer works: a day, or a time with an offset (ISO 8601). Without it, the key does not expire.",
+    optional(v.pipe(
+      DateTime,
+      v.check(isFuture, "in_the_past: Expected a time in the future"),
+    )),
+  ),
 });
 
 export type NewApiKey = v.InferOutput<typeof NewApiKey>;
@@ -36,19 +43,28 @@ export const ApiKey = v.object({
     "The 12 characters after `cat_` in the key.",
     v.pipe(v.string(), v.regex(/^[0-9a-z]{12}$/)),
   ),
-  name: v.string(),
-  scope: Scope,
-  created_at: Timestamp,
-  expires_at: v.nullable(Timestamp),
-  revoked_at: described(
-    "The time at which the key stops working, possibly in the future.",
+  name: described(NAME, v.string()),
+  scope: described(SCOPE, Scope),
+  created_at: described("The time at which the key was created.", Timestamp),
+  expires_at: described(
+    "The time from which the key no longer works. Null if it does not expire.",
     v.nullable(Timestamp),
   ),
-  last_used_at: described("Accurate to the minute.", v.nullable(Timestamp)),
+  revoked_at: described(
+    "The time at which the key stops working, possibly in the future. Null if it is not revoked.",
+    v.nullable(Timestamp),
+  ),
+  last_used_at: described(
+    "The time of the last request with the key, accurate to the minute.",
+    v.nullable(Timestamp),
+  ),
 });
 
 /** A new key, with its secret. */
 export const IssuedApiKey = v.object({
   ...ApiKey.entries,
-  key: described("Shown only once: store it now.", v.string()),
+  key: described(
+    "The key itself. Shown only once: store it now.",
+    v.string(),
+  ),
 });

@@ -17,6 +17,8 @@ const Match = oneOf("isbn13", "isbn10", "product_code");
 
 export type Match = v.InferOutput<typeof Match>;
 
+const Id = described("The id of the product.", SentUuid);
+
 const IfMatch = described("As the header `If-Match`.", v.optional(text()));
 
 /** The schema of a batch, given the schemas of the operations' bodies. */
@@ -26,22 +28,31 @@ function batch<
   const P extends v.GenericSchema,
 >(created: C, changed: U, upserted: P) {
   const operations = {
-    create: closedObject({ method: v.literal("create"), body: created }),
+    create: closedObject({
+      method: described("Creates a product.", v.literal("create")),
+      body: described("As that of `POST /products`.", created),
+    }),
     update: closedObject({
-      method: v.literal("update"),
-      id: SentUuid,
-      body: changed,
+      method: described("Updates a product.", v.literal("update")),
+      id: Id,
+      body: described("As that of `PUT /products/{id}`.", changed),
       if_match: IfMatch,
     }),
     delete: closedObject({
-      method: v.literal("delete"),
-      id: SentUuid,
+      method: described("Deletes a product.", v.literal("delete")),
+      id: Id,
       if_match: IfMatch,
     }),
     upsert: closedObject({
-      method: v.literal("upsert"),
-      match: Match,
-      body: upserted,
+      method: described(
+        "Updates the product that matches, or creates one.",
+        v.literal("upsert"),
+      ),
+      match: described(
+        "The field whose value in the body identifies the product.",
+        Match,
+      ),
+      body: described("What the product is.", upserted),
     }),
   };
   type Operation = typeof operations[keyof typeof operations];
@@ -51,6 +62,7 @@ function batch<
   return closedObject({
     operations: v.pipe(
       v.array(v.unknown(), "invalid_type: Expected an array"),
+      v.description("The operations, in the order of their results."),
       v.minLength(1, "too_few: At least one operation"),
       v.maxLength(
         MAX_OPERATIONS,
@@ -63,8 +75,14 @@ function batch<
           : unknown as never;
       })),
     ),
-    atomic: v.optional(v.boolean("invalid_type: Expected true or false")),
-    return: v.optional(oneOf("full", "minimal")),
+    atomic: described(
+      "Whether nothing is written if an operation fails. The default is false.",
+      v.optional(v.boolean("invalid_type: Expected true or false")),
+    ),
+    return: described(
+      "Whether the results have the full products, or only their ids. The default is `full`.",
+      v.optional(oneOf("full", "minimal")),
+    ),
   });
 }
 

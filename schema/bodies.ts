@@ -17,9 +17,9 @@ import {
   chosen,
   closedObject,
   DUPLICATE,
+  type Identity,
   isObject,
   list,
-  noDuplicates,
   object,
   remembered,
 } from "./objects.ts";
@@ -80,6 +80,16 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
+const ChangedId = described("The id of the entry to change.", Uuid);
+
+const KeptId = described(
+  "The id of the stored entry that this one replaces. Without it, the entry gets a new id.",
+  v.optional(Uuid),
+);
+
+/** What the discriminator of an entry means, in bodies and responses. */
+export const TYPE = "The type of the entry.";
+
 /** The schema of an object that writes these fields. The others are ignored. */
 function bodyOf(
   fields: Fields,
@@ -138,28 +148,30 @@ export const entriesOf = remembered((
   const min = field.isRequired ? 1 : 0;
   if (field.kind === "list") {
     const { item, max, isDistinct } = field;
-    const items = array(item, { min, max });
-    return isDistinct ? v.pipe(items, noDuplicates(asKey)) : items;
+    return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
-  const { fields, rules, distinct = [], stored } = field;
-  const valid = ruled(entryOf(fields), rules);
-  const entry = stored ? v.pipe(valid, v.transform(stored)) : valid;
-  return distinct.reduce<v.GenericSchema<unknown, unknown[]>>(
-    (entries, { field, keyOf }) =>
-      v.pipe(
-        entries,
-        noDuplicates(
-          (entry) => isObject(entry) ? keyOf(entry) : undefined,
-          field,
-        ),
-      ),
-    array(entry, { min }),
-  );
+  const { distinct = [] } = field;
+  return array(valueOfArray(field), {
+    min,
+    distinct: distinct.map(({ field, keyOf }) => ({
+      field,
+      keyOf: (entry) => isObject(entry) ? keyOf(entry) : undefined,
+    })),
+  });
 });
 
-function asKey(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
+/** An entry of an array of values. */
+export const valueOfArray = remembered(
+  ({ fields, rules, stored }: Values): Schema => {
+    const valid = ruled(entryOf(fields), rules);
+    return stored ? v.pipe(valid, v.transform(stored)) : valid;
+  },
+);
+
+/** Equal single values. */
+const SAME: Identity = {
+  keyOf: (value) => typeof value === "string" ? value : undefined,
+};
 
 /** The schema of an array in the body of a product, or in a tree. */
 function arrayOf(array: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
@@ -196,7 +208,7 @@ export const newEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  const id = put === "tree" ? v.optional(Uuid) : NoId;
+  const id = put === "tree" ? KeptId : NoId;
   const hasId = !key && !isIdHidden;
   return ruled(bodyOf(fields, "new", hasId ? { id } : {}), rules);
 });
@@ -213,7 +225,7 @@ export const changedEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  return ruled(bodyOf(fields, "changed", { id: Uuid }), rules);
+  return ruled(bodyOf(fields, "changed", { id: ChangedId }), rules);
 });
 
 /** The columns of an object, such as a territory. */
@@ -242,12 +254,15 @@ const ofType = remembered((array: Rows) => {
     );
   return {
     created: byType((type, fields) =>
-      bodyOf(fields, "new", { id: NoId, [discriminator]: v.literal(type) })
+      bodyOf(fields, "new", {
+        id: NoId,
+        [discriminator]: described(TYPE, v.literal(type)),
+      })
     ),
     changed: byType((type, fields) =>
       bodyOf(fields, "changed", {
-        id: Uuid,
-        [discriminator]: v.optional(v.literal(type)),
+        id: ChangedId,
+        [discriminator]: described(TYPE, v.optional(v.literal(type))),
       })
     ),
   };

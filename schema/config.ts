@@ -105,6 +105,10 @@ const VARIABLES = v.object({
   PORT: number("8000", 1, 65_535),
 });
 
+/** The names of the variables. */
+export const VARIABLE_NAMES = Object.keys(VARIABLES.entries)
+  .filter((name) => name !== "DENO_DEPLOYMENT_ID");
+
 /** `VARIABLES` with the rules on combinations of variables. */
 const Variables = v.pipe(
   VARIABLES,

@@ -9,3 +9,8 @@ export function escapeControls(line: string): string {
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
+
+/** `escapeControls` for each line of a text. */
+export function escapeLines(text: string): string {
+  return text.split("\n").map(escapeControls).join("\n");
+}

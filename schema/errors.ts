@@ -42,8 +42,8 @@ export type ErrorDetail =
 /** The maximum number of details in a response. The message states the number of all errors. */
 const MAX_DETAILS = 100;
 
-/** Errors beyond this number are not counted. */
-export const MAX_ERRORS = 1_000;
+/** Errors beyond this number are not counted: an error takes fifty times as long as a valid value. */
+export const MAX_ERRORS = MAX_DETAILS;
 
 /**
  * An error that becomes a response: the client gets its code, message and

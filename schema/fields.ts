@@ -219,7 +219,11 @@ export const count = column(
 export const measurement = column(Measurement, v.number());
 
 export const amount = column(Amount, v.number(), { format: "decimal" });
-export const percent = column(Percent, v.number(), { format: "decimal" });
+export const percent = column(
+  Percent,
+  described("In percent.", v.number()),
+  { format: "decimal" },
+);
 
 /** True or false, false by default. */
 export const isTrue = column(

@@ -9,7 +9,16 @@ import {
   type Rows,
   type StoredField,
 } from "./fields.ts";
-import { chosen, closedObject, isObject, list, object } from "./objects.ts";
+import {
+  chosen,
+  closedObject,
+  isObject,
+  list,
+  MAX_ENTRIES,
+  object,
+  sameFields,
+  unique,
+} from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
 import { nounOf, OWN_TABLES, type OwnTable, RECORDS } from "./records.ts";
 import { REFERENCES, referencesIn } from "./references.ts";
@@ -38,20 +47,31 @@ export interface LineTable {
 
 const MAX_INT = 2_147_483_647;
 
-const Position = v.pipe(
-  v.number("invalid_type: Expected a whole number"),
-  v.check(
-    (number) =>
-      Number.isInteger(number) && number >= -MAX_INT && number <= MAX_INT,
-    `out_of_range: Expected a whole number up to ${MAX_INT}`,
-  ),
-);
+/** The position of a row, up to this one. */
+function positionUpTo(most: number) {
+  return v.pipe(
+    v.number("invalid_type: Expected a whole number"),
+    v.check(
+      (number) =>
+        Number.isInteger(number) && number >= -MAX_INT && number <= most,
+      `out_of_range: Expected a whole number up to ${most}`,
+    ),
+  );
+}
+
+const Position = positionUpTo(MAX_INT);
+
+/** The positions of rows that later updates append to. */
+const AppendedPosition = positionUpTo(MAX_ENTRIES - 1);
+
+/** An offset that PostgreSQL does not know. */
+const FAR_OFFSET = /[+-](?:1[6-9]|2\d):\d\d$/;
 
 /** A time as exports write it, to the microsecond. */
 const ExactTime = v.pipe(
   v.string("invalid_type: Expected a time as a string"),
   v.check(
-    (time) => isDateTime(time.replace(" ", "T")),
+    (time) => isDateTime(time.replace(" ", "T")) && !FAR_OFFSET.test(time),
     "invalid_time: Expected a time with its offset such as 2027-01-31T12:00:00Z",
   ),
 );
@@ -62,6 +82,12 @@ const ASSIGNED: Record<string, v.GenericSchema> = {
   product_code: heading(),
   created_at: ExactTime,
   updated_at: ExactTime,
+};
+
+const POSITIONS = {
+  patch: AppendedPosition,
+  link: Position,
+  replace: Position,
 };
 
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */
@@ -98,7 +124,10 @@ function programs(): LineTable {
     }],
     schema: closedObject({
       ...columnEntries(RECORDS[table].fields),
-      publishing_program_products: v.optional(v.array(products)),
+      publishing_program_products: v.optional(v.pipe(
+        v.array(products, "invalid_type: Expected an array"),
+        unique(sameFields(["product_id"])),
+      )),
     }),
   };
 }
@@ -134,8 +163,10 @@ function rowOf(
 ) {
   const { fields, put, key, rules = [], types } = array;
   const own: v.ObjectEntries = {
-    ...put && !key && { id: v.optional(Uuid) },
-    ...put && { position: v.optional(Position) },
+    ...put && !key && { id: Uuid },
+    // Files of earlier releases have no positions in the trees.
+    ...put &&
+      { position: put === "tree" ? v.optional(Position) : POSITIONS[put] },
     ...columnEntries(fields),
     ...below,
   };
@@ -184,7 +215,8 @@ function columnEntry(
   const { body, formerly, isRequired, refers } = field;
   if (refers?.heldBy || name === "organization_id") return;
   const value = formerly ?? body ?? ASSIGNED[name]!;
-  return isRequired && body ? value : v.optional(v.nullable(value));
+  const isGiven = body ? isRequired : name === "product_code";
+  return isGiven ? value : v.optional(v.nullable(value));
 }
 
 /**
@@ -223,6 +255,36 @@ export function referencesOfLine(kind: string, line: object) {
       return { at: 0, pointer, table_name: "products", id };
     }),
   ].filter(({ id }) => id);
+}
+
+/**
+ * The pointers of the rows of a table in a line that repeat the id of an earlier one, at any
+ * place. A row above that repeats an id stands for those in it.
+ */
+export function repeatedRows(
+  kind: string,
+  line: object,
+  table: string,
+): string[] {
+  const pointers = new Set<string>();
+  const seen = new Set<string>();
+
+  function look({ rows }: LineTable, record: Line, at: string, above?: string) {
+    for (const below of rows) {
+      const entries = record[below.table] as Line[] ?? [];
+      entries.forEach((entry, i) => {
+        const pointer = `${at}/${below.table}/${i}`;
+        const row = `${below.table} ${entry.id}`;
+        const repeated = above ?? (seen.has(row) ? `${pointer}/id` : undefined);
+        if (repeated && below.table === table) pointers.add(repeated);
+        seen.add(row);
+        look(below, entry, pointer, repeated);
+      });
+    }
+  }
+
+  look(KINDS[kind]!, line as Line, "");
+  return [...pointers];
 }
 
 const Header = object({ organization: object({ name: heading() }) });

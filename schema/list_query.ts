@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Fields } from "./fields.ts";
 import {
   choices,
+  Codes,
   embeds,
   limit,
   Term,
@@ -56,9 +57,34 @@ const EXACT = {
   isbn10: described("Products with this ISBN-10.", v.optional(Isbn10)),
   product_code: described(
     "The product with this code.",
-    v.optional(heading()),
+    v.optional(v.pipe(heading(), v.examples(["P-0DYSSEY1"]))),
   ),
 };
+
+/** Filters by what stands in arrays of values: the table `product_terms`. */
+const TERMS = {
+  language_code: described(
+    "Products with one of these languages, in any role: codes of ONIX List 74.",
+    v.optional(Codes),
+  ),
+  subject_code: described(
+    "Products with one of these subject codes, of any scheme. A code that ends in `*` is a beginning: `FB*` finds all of Thema's FB.",
+    v.optional(Codes),
+  ),
+  id_value: described(
+    "Products with this value among their `product_identifiers`.",
+    v.optional(v.pipe(heading(), v.transform((value) => [value]))),
+  ),
+};
+
+export const TERM_FILTERS = Object.keys(TERMS) as (keyof typeof TERMS)[];
+
+/** The arrays that have the terms. */
+export const TERM_ARRAYS: readonly ArrayName[] = [
+  "languages",
+  "subjects",
+  "product_identifiers",
+];
 
 export const EXACT_FILTERS = Object.keys(EXACT) as (keyof typeof EXACT)[];
 
@@ -107,16 +133,21 @@ const PARAMETERS = {
     "Words in the title, ISBNs or product code, in any order, ignoring case and accents. Double quotes enclose a phrase. ISBNs match with or without hyphens.",
     v.optional(Term, ""),
   ),
+  q: described(
+    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Words are those of `search`. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
+    v.optional(Term, ""),
+  ),
   include: Include,
   sort: described(
-    "The order. `-` means descending.",
-    v.optional(oneOf(...SORTS), DEFAULT_SORT),
+    "The order. `-` means descending. Without it, the newest products come first, or with `q` the most relevant.",
+    v.optional(oneOf(...SORTS)),
   ),
   updated_since: described(
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601). Deletions are not listed, and a poll can miss a product whose transaction committed late. `GET /products/changes` misses none.",
     v.optional(Time),
   ),
   ...EXACT,
+  ...TERMS,
   product_type: described(
     "Products of one of these types.",
     v.optional(choices(PRODUCT_TYPES)),

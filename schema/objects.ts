@@ -70,10 +70,19 @@ export function chosen<T>(
   );
 }
 
+/** What no two entries of an array may share. */
+export interface Identity {
+  /** What an entry shares with its duplicates. Undefined for one that has none. */
+  keyOf: (entry: unknown) => string | undefined;
+  /** The field of an entry at which a duplicate is reported, if entries are objects. */
+  field?: string | undefined;
+}
+
 /** The limits of an array in a body. */
 interface Limits {
   min?: number | undefined;
   max?: number | undefined;
+  distinct?: readonly Identity[];
 }
 
 /**
@@ -82,7 +91,7 @@ interface Limits {
  */
 export function array<const S extends v.GenericSchema>(
   entry: S,
-  { min = 0, max = MAX_ENTRIES }: Limits = {},
+  { min = 0, max = MAX_ENTRIES, distinct = [] }: Limits = {},
 ) {
   const bounded = v.pipe(
     v.array(v.unknown(), "invalid_type: Expected an array"),
@@ -93,6 +102,7 @@ export function array<const S extends v.GenericSchema>(
       ? bounded
       : v.pipe(bounded, v.minLength(min, `too_few: At least ${min} entry`)),
     boundedArray(entry),
+    unique(...distinct),
   );
 }
 
@@ -101,35 +111,38 @@ export function list<const S extends v.GenericSchema>(
   entry: S,
   ...keys: string[]
 ) {
-  if (keys.length === 0) return array(entry);
-  return v.pipe(
-    array(entry),
-    noDuplicates((entry) => {
-      const values = isObject(entry) ? keys.map((key) => entry[key]) : [];
-      const isWhole = values.length > 0 &&
-        values.every((value) => typeof value === "string");
-      return isWhole ? values.join(" ") : undefined;
-    }, keys[0]),
-  );
+  return array(entry, { distinct: keys.length > 0 ? [sameFields(keys)] : [] });
 }
 
-/** Reports the entries of an array whose key an earlier one has, at `field` if they are objects. */
-export function noDuplicates<T>(
-  keyOf: (entry: unknown) => string | undefined,
-  field?: string,
-) {
+/** The identity of entries by the values of these fields, which are strings. */
+export function sameFields(keys: readonly string[]): Identity {
+  return {
+    field: keys[0],
+    keyOf(entry) {
+      const values = isObject(entry) ? keys.map((key) => entry[key]) : [null];
+      return values.every((value) => typeof value === "string")
+        ? values.join(" ")
+        : undefined;
+    },
+  };
+}
+
+/** Refuses an entry of an array that has an identity of an earlier entry. */
+export function unique<T>(...distinct: readonly Identity[]) {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     const entries: unknown = dataset.value;
     if (!Array.isArray(entries)) return;
-    const seen = new Set<string>();
-    for (const [index, entry] of entries.entries()) {
-      const key = keyOf(entry);
-      if (key === undefined) continue;
-      if (seen.has(key)) {
-        const path = field === undefined ? at(index) : at(index, field);
-        addIssue({ message: DUPLICATE, path });
+    for (const { keyOf, field } of distinct) {
+      const seen = new Set<string>();
+      for (const [index, entry] of entries.entries()) {
+        const key = keyOf(entry);
+        if (key === undefined) continue;
+        if (seen.has(key)) {
+          const path = field === undefined ? at(index) : at(index, field);
+          addIssue({ message: DUPLICATE, path });
+        }
+        seen.add(key);
       }
-      seen.add(key);
     }
   });
 }

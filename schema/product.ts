@@ -824,7 +824,7 @@ export const ARRAYS = {
     "The languages of the book, such as that of the text and that of the original.",
     values({
       language_role: about(
-        "What the language is that of.",
+        "What is in the language, such as the text or the original.",
         required(codeOf(22)),
       ),
       language_code: about("The language.", required(codeOf(74))),
@@ -1006,7 +1006,7 @@ export const ARRAYS = {
       ),
       product_identifiers: about(
         "The numbers that identify the other product.",
-        required(values(PRODUCT_IDENTIFIER, {
+        required(values({ ...PRODUCT_IDENTIFIER }, {
           type: "RelatedProductIdentifier",
           rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED],
           distinct: [PRODUCT_ID_TYPE],

@@ -25,7 +25,10 @@ export const RecordParameters = v.object({
     "Words in the name, in any order, ignoring case and accents. Double quotes enclose a phrase.",
     v.optional(Term, ""),
   ),
-  name: described("Records with exactly this name.", v.optional(heading())),
+  name: described(
+    "Records with exactly this name.",
+    v.optional(v.pipe(heading(), v.examples(["Harbour Press"]))),
+  ),
   sort: described(
     "The order. `-` means descending. Names are compared without case and accents.",
     v.optional(oneOf(...RECORD_SORTS), "name"),
@@ -41,7 +44,12 @@ export type PageQuery = v.InferOutput<typeof PageParameters>;
 
 /** The parameters of a code list. */
 export const CodeParameters = v.object({
-  code: described("The record with exactly this code.", v.optional(heading())),
+  page,
+  limit,
+  code: described(
+    "The record with exactly this code.",
+    v.optional(v.pipe(heading(), v.examples(["04"]))),
+  ),
 });
 
 export type CodeQuery = v.InferOutput<typeof CodeParameters>;

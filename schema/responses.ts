@@ -10,7 +10,7 @@ import {
   type Rows,
   type Shown,
 } from "./fields.ts";
-import { discriminatorOf } from "./bodies.ts";
+import { discriminatorOf, TYPE } from "./bodies.ts";
 import { remembered } from "./objects.ts";
 import { isShared, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
 import { ARRAYS, LISTED, SCALARS } from "./product.ts";
@@ -119,7 +119,7 @@ const typedEntriesOf = remembered((array: Rows) =>
       v.object({
         id: described(ENTRY, Uuid),
         [discriminatorOf(array)]: described(
-          "The type of the entry.",
+          TYPE,
           v.literal(type),
         ),
         ...entriesOf(fields),

@@ -109,7 +109,8 @@ export const HttpUrl = v.pipe(
     (url) => HTTP_URL.test(url) && !BARE_PERCENT.test(url) && URL.canParse(url),
     "invalid_url: Expected an absolute http or https URL (RFC 3986) with characters such as space, <, >, % and é percent-encoded",
   ),
-  v.metadata({ pattern: HTTP_URL.source }),
+  // Some generators escape the slashes themselves.
+  v.metadata({ pattern: HTTP_URL.source.replaceAll("\\/", "/") }),
 );
 
 /** 13 digits that only ISBNs begin with. */
@@ -150,7 +151,7 @@ function isbn(
   return v.pipe(
     text(),
     v.description(
-      `An ISBN-${length} with a valid check digit. Hyphens and spaces are removed.`,
+      "The check digit must be right. Hyphens and spaces are removed.",
     ),
     v.examples([example]),
     v.transform(bareIsbn),

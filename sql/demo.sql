@@ -80,8 +80,12 @@ values
   ('00000000-0000-4000-8000-000000000001', '80000000-0000-4000-8000-000000000006', 'The Hobbit')
 on conflict do nothing;
 
-insert into contributors (organization_id, id, name)
-select '00000000-0000-4000-8000-000000000001', ('90000000-0000-4000-8000-' || to_char(position, 'FM000000000000'))::uuid, name
+insert into contributors (
+  organization_id, id, name, names_before_key, key_names, person_name_inverted, isni, biographical_note
+)
+select
+  '00000000-0000-4000-8000-000000000001', ('90000000-0000-4000-8000-' || to_char(position, 'FM000000000000'))::uuid, name,
+  names_before_key, key_names, key_names || ', ' || names_before_key, isni, biographical_note
 from unnest(array[
   'Homer', 'Robert Fagles', 'Bernard Knox', 'Gabriel García Márquez', 'Edith Grossman', 'Umberto Eco',
   'William Weaver', 'Juan Rulfo', 'Margaret Sayers Peden', 'Susan Sontag', 'Cormac McCarthy', 'Kazuo Ishiguro',
@@ -90,6 +94,13 @@ from unnest(array[
   'Dave McKean', 'Roald Dahl', 'Quentin Blake', 'Julia Donaldson', 'Axel Scheffler', 'Cornelia Funke',
   'Anthea Bell', 'J.R.R. Tolkien'
 ]) with ordinality as person (name, position)
+left join (
+  values
+    ('J.R.R. Tolkien', 'J.R.R.', 'Tolkien', '0000000121441970',
+      'J.R.R. Tolkien (1892–1973) was a philologist at Oxford, and made up Middle-earth for its languages.'),
+    ('Ursula K. Le Guin', 'Ursula K.', 'Le Guin', null, 'Ursula K. Le Guin (1929–2018) wrote of Earthsea and of many worlds.'),
+    ('Robert Fagles', 'Robert', 'Fagles', null, 'Robert Fagles (1933–2008) translated Homer and Virgil.')
+) as known (name, names_before_key, key_names, isni, biographical_note) using (name)
 on conflict do nothing;
 
 insert into custom_fields (organization_id, id, name)
@@ -109,7 +120,12 @@ on conflict do nothing;
 insert into products (
   organization_id, id, product_code, title, subtitle, isbn13, isbn10, page_count, publication_date,
   format_id, title_id, publishing_status_id, product_availability_id, lifecycle_status_id, license_id,
-  season_id, publisher_id, division_id, imprint_id, product_type, cover_image_url, languages, created_at, updated_at
+  season_id, publisher_id, division_id, imprint_id, product_type, cover_image_url, languages,
+  edition_number, edition_statement, product_form_description, primary_content_type, country_of_publication,
+  city_of_publication, product_form_details, edition_types, epub_technical_protections, product_identifiers, subjects,
+  extents, measures, audiences, audience_ranges, publishing_dates, related_products, related_works,
+  supporting_resources,
+  created_at, updated_at
 )
 select
   organizations.id, ('c0000000-0000-4000-8000-' || to_char(number * 100, 'FM000000000000'))::uuid,
@@ -125,6 +141,11 @@ select
     when 'P-R0SENAME' then '[{ "language_role": "02", "language_code": "ita" }]'
     else '[]'
   end::jsonb,
+  b.edition_number, b.edition_statement, b.product_form_description, b.primary_content_type, b.country_of_publication, 
+  b.city_of_publication, b.product_form_details, b.edition_types, b.epub_technical_protections, 
+  b.product_identifiers, b.subjects, 
+  b.extents, b.measures, b.audiences, b.audience_ranges, b.publishing_dates, 
+  b.related_products, b.related_works, b.supporting_resources,
   house.created_at::timestamptz, house.created_at::timestamptz
 from (
   values
@@ -214,6 +235,138 @@ join (
     ('P-T01K1EN4', 'Lighthouse Books', 'Adult',    'Lantern',      null,          '2026-06-30 09:10Z', '1346072396m/30'),
     ('P-H0BB1TEB', 'Lighthouse Books', 'Children', 'Little Lamp',  'Spring 2027', '2026-11-02 16:05Z', '1372847500m/5907')
 ) as house (product_code, publisher, division, imprint, season, created_at, cover) using (product_code)
+-- Three books, described as retailers ask for it.
+left join (
+  values
+    ('P-H0BB1TPB', '{
+      "edition_number": 3,
+      "edition_statement": "Third edition, with the author''s drawings",
+      "product_form_description": "With a map of Wilderland on the endpapers",
+      "primary_content_type": "10",
+      "country_of_publication": "US",
+      "city_of_publication": "Boston",
+      "product_form_details": ["B104", "B504"],
+      "edition_types": ["ILL", "REV"],
+      "epub_technical_protections": ["00"],
+      "product_identifiers": [
+        { "product_id_type": "01", "id_type_name": "Lighthouse number", "id_value": "LH-24" },
+        { "product_id_type": "13", "id_value": "2001276594" }
+      ],
+      "subjects": [
+        { "main_subject": true, "subject_scheme_identifier": "93", "subject_scheme_version": "1.6",
+          "subject_code": "FMB", "subject_heading_text": "Epic fantasy / heroic fantasy" },
+        { "main_subject": true, "subject_scheme_identifier": "10", "subject_code": "FIC009020",
+          "subject_heading_text": "FICTION / Fantasy / Epic" },
+        { "main_subject": false, "subject_scheme_identifier": "93", "subject_code": "YFH" },
+        { "main_subject": false, "subject_scheme_identifier": "24", "subject_scheme_name": "Lighthouse shelves",
+          "subject_code": "DRAGONS" },
+        { "main_subject": false, "subject_scheme_identifier": "20", "subject_heading_text": "dragons; dwarves; riddles" }
+      ],
+      "extents": [{ "extent_type": "02", "extent_value": 95356, "extent_unit": "02" }],
+      "measures": [
+        { "measure_type": "01", "measurement": 8.25, "measure_unit_code": "in" },
+        { "measure_type": "02", "measurement": 5.5, "measure_unit_code": "in" },
+        { "measure_type": "08", "measurement": 354, "measure_unit_code": "gr" }
+      ],
+      "audiences": [
+        { "audience_code_type": "01", "audience_code_value": "02" },
+        { "audience_code_type": "02", "audience_code_type_name": "Lighthouse readers", "audience_code_value": "Families" }
+      ],
+      "audience_ranges": [
+        { "audience_range_qualifier": "17", "audience_range_from": "10", "audience_range_to": "99" },
+        { "audience_range_qualifier": "18", "audience_range_exact": "10" }
+      ],
+      "publishing_dates": [
+        { "publishing_date_role": "11", "date": "1937-09-21" },
+        { "publishing_date_role": "20", "date": "1938" }
+      ],
+      "related_products": [{
+        "product_relation_codes": ["02"],
+        "product_identifiers": [
+          { "product_id_type": "15", "id_value": "9780345538376" },
+          { "product_id_type": "01", "id_type_name": "Lighthouse number", "id_value": "LH-25" }
+        ]
+      }],
+      "related_works": [{
+        "work_relation_code": "01",
+        "work_identifiers": [
+          { "work_id_type": "01", "id_type_name": "Lighthouse works", "id_value": "The Hobbit" }
+        ]
+      }],
+      "supporting_resources": [{
+        "resource_content_type": "01",
+        "content_audience": ["00"],
+        "resource_mode": "03",
+        "resource_features": [
+          { "resource_feature_type": "07", "feature_value": "eng", "feature_note": "A dragon above a mountain" }
+        ],
+        "resource_versions": [{
+          "resource_form": "02",
+          "resource_version_features": [
+            { "resource_version_feature_type": "01", "feature_value": "D502", "feature_note": "JPEG" }
+          ],
+          "resource_links": ["https://images.gr-assets.com/books/1372847500l/5907.jpg"]
+        }]
+      }]
+    }'::jsonb),
+    ('P-0DYSSEY1', '{
+      "edition_number": 1,
+      "primary_content_type": "10",
+      "country_of_publication": "GB",
+      "city_of_publication": "London",
+      "product_form_details": ["B504"],
+      "edition_types": ["ANN"],
+      "subjects": [
+        { "main_subject": true, "subject_scheme_identifier": "93", "subject_scheme_version": "1.6", "subject_code": "DB" },
+        { "main_subject": false, "subject_scheme_identifier": "93", "subject_scheme_version": "1.6", "subject_code": "FBC" },
+        { "main_subject": true, "subject_scheme_identifier": "10", "subject_code": "POE008000" }
+      ],
+      "measures": [
+        { "measure_type": "01", "measurement": 213, "measure_unit_code": "mm" },
+        { "measure_type": "02", "measurement": 147, "measure_unit_code": "mm" },
+        { "measure_type": "08", "measurement": 590, "measure_unit_code": "gr" }
+      ],
+      "audiences": [{ "audience_code_type": "01", "audience_code_value": "01" }],
+      "related_works": [{
+        "work_relation_code": "02",
+        "work_identifiers": [{ "work_id_type": "01", "id_type_name": "Lighthouse works", "id_value": "Odyssea" }]
+      }],
+      "supporting_resources": [{
+        "resource_content_type": "15",
+        "content_audience": ["00"],
+        "resource_mode": "04",
+        "resource_versions": [{ "resource_form": "02", "resource_links": ["https://samples.example/odyssey.pdf"] }]
+      }]
+    }'),
+    ('P-EARTHSE1', '{
+      "primary_content_type": "10",
+      "country_of_publication": "US",
+      "city_of_publication": "New York",
+      "product_form_details": ["B104"],
+      "subjects": [
+        { "main_subject": true, "subject_scheme_identifier": "93", "subject_scheme_version": "1.6", "subject_code": "YFH" },
+        { "main_subject": true, "subject_scheme_identifier": "10", "subject_code": "YAF019010" }
+      ],
+      "measures": [
+        { "measure_type": "01", "measurement": 8.2, "measure_unit_code": "in" },
+        { "measure_type": "08", "measurement": 6.9, "measure_unit_code": "oz" }
+      ],
+      "audiences": [{ "audience_code_type": "01", "audience_code_value": "03" }],
+      "audience_ranges": [{ "audience_range_qualifier": "17", "audience_range_from": "12" }],
+      "publishing_dates": [{ "publishing_date_role": "11", "date": "1968" }],
+      "related_products": [{
+        "product_relation_codes": ["23"],
+        "product_identifiers": [{ "product_id_type": "15", "id_value": "9780689845369" }]
+      }]
+    }')
+) as described (product_code, fields) using (product_code)
+cross join lateral jsonb_to_record(coalesce(described.fields, '{}')) b (
+  edition_number int, edition_statement text, product_form_description text, primary_content_type text,
+  country_of_publication text, city_of_publication text, product_form_details jsonb, edition_types jsonb,
+  epub_technical_protections jsonb, product_identifiers jsonb, subjects jsonb, extents jsonb, measures jsonb,
+  audiences jsonb, audience_ranges jsonb, publishing_dates jsonb, related_products jsonb, related_works jsonb,
+  supporting_resources jsonb
+)
 join organizations on organizations.id = '00000000-0000-4000-8000-000000000001'
 left join formats on formats.organization_id = organizations.id and formats.name = trade.format
 left join titles on titles.organization_id = organizations.id and titles.name = trade.work
@@ -267,8 +420,12 @@ where products.organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
 -- Collections of the products.
-insert into product_collections (organization_id, product_id, collection_id, position)
-select products.organization_id, products.id, collections.id, position
+insert into product_collections (organization_id, product_id, collection_id, position, part_number)
+select
+  products.organization_id, products.id, collections.id, position,
+  case when collections.collection_type = 'series' then case product_code
+    when 'P-EARTHSE1' then '1' when 'P-EARTHSE2' then '2' when 'P-EARTHSE3' then '3' when 'P-H0BB1TPB' then '1'
+  end end
 from products
 join (
   values
@@ -372,8 +529,11 @@ join (
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 
-insert into packing_configurations (organization_id, product_id, id, position, unit_of_measure)
-select organization_id, products.id, ('d2' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position, unit
+insert into packing_configurations (organization_id, product_id, id, position, unit_of_measure, quantity, gtin)
+select
+  organization_id, products.id, ('d2' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position, unit,
+  case unit when 'inner' then 6 when 'outer' then 24 else 960 end,
+  case when product_code = 'P-H0BB1TPB' and unit = 'outer' then '10614141543219' end
 from products
 join (
   values
@@ -639,12 +799,14 @@ on conflict do nothing;
 
 insert into supply_prices (
   organization_id, product_id, supply_detail_id, id, position, price_type, price_amount, currency_code, price_status,
-  minimum_order_quantity, valid_from, valid_to
+  minimum_order_quantity, valid_from, valid_to, price_qualifier, countries_included, countries_excluded,
+  regions_included, regions_excluded
 )
 select
   organization_id, products.id, ('e5' || substr(products.id::text, 3, 32) || to_char(supply_detail, 'FM00'))::uuid,
   ('e7' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position, price_type, price_amount,
-  currency_code, price_status, minimum_order_quantity, valid_from::date, valid_to::date
+  currency_code, price_status, minimum_order_quantity, valid_from::date, valid_to::date, price_qualifier,
+  countries_included::text[], countries_excluded::text[], regions_included::text[], regions_excluded::text[]
 from products
 join (
   values
@@ -661,6 +823,13 @@ join (
   product_code, supply_detail, position, price_type, price_amount, currency_code, price_status, minimum_order_quantity,
   valid_from, valid_to
 ) using (product_code)
+left join (
+  values
+    ('P-H0BB1TPB', 1, '05', '{US}', null,   null,      '{US-HI}'),
+    ('P-H0BB1TPB', 3, null, null,   '{GB}', '{WORLD}', null)
+) as place (
+  product_code, position, price_qualifier, countries_included, countries_excluded, regions_included, regions_excluded
+) using (product_code, position)
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;
 

@@ -47,7 +47,10 @@ from (
   select
     string_agg(w.name, ', ') filter (where a.name is null) as missing,
     string_agg(w.name, ', ') filter (where a.installed_version is null) as pending,
-    string_agg('create extension ' || w.name, '; ') filter (where a.installed_version is null) as statements,
+    string_agg('create extension ' || w.name, '; ') filter (where a.installed_version is null) || case
+      when has_schema_privilege(current_schema(), 'create') then ''
+      else format('; grant create on schema public to %I', current_user)
+    end as statements,
     bool_and(a.installed_version is not null) or has_database_privilege(current_database(), 'create') as may_create,
     exists (select from pg_collation where collname = 'und-x-icu') as has_icu
   from (values ('btree_gin'), ('pg_trgm')) w (name)
@@ -75,10 +78,10 @@ select
 -- counters
 select
   case when c.organizations <> '' then format(
-    'Counts are wrong, probably after SQL without triggers, in organization %s', c.organizations
+    'Counts or changes are wrong, probably after SQL without triggers, in organization %s', c.organizations
   ) end as wrong,
   'deno task recount' as advice,
-  'All counts are right' as fine
+  'All counts and changes are right' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
 -- changes

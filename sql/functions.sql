@@ -75,25 +75,31 @@ begin
   );
 end $$;
 
--- The terms by which lists are filtered, which products_by_terms stores. A change needs a migration, as of search_key().
-create or replace function product_terms(
-  organization_id uuid, languages jsonb, subjects jsonb, product_identifiers jsonb
-) returns tsvector
-language sql immutable parallel safe cost 1000
-return array_to_tsvector(array(
-  select organization_id::text || t.kind || case
-    when length(t.value) > 200 then left(t.value, 200) || md5(t.value)
-    else t.value
-  end
+-- A value as a term of product_terms, whose key has at most 2704 bytes: a hash stands for the rest of a long value.
+-- The table stores its results, so a change needs a migration that computes them again.
+create or replace function term_of(value text) returns text
+language sql immutable parallel safe
+return case when length(value) > 200 then left(value, 200) || md5(value) else value end;
+
+-- The terms by which lists find a product, with the names of their filters.
+create or replace function terms_of(languages jsonb, subjects jsonb, product_identifiers jsonb)
+returns table (field text, term text)
+language sql immutable parallel safe as $$
+  select distinct v.field, term_of(v.value)
   from (
-    select 'l' as kind, e ->> 'language_code' as value from jsonb_array_elements(languages) e
+    select 'language_code', e ->> 'language_code' from jsonb_array_elements(languages) e
     union all
-    select 's', e ->> 'subject_code' from jsonb_array_elements(subjects) e
+    select 'subject_code', e ->> 'subject_code' from jsonb_array_elements(subjects) e
     union all
-    select 'i', e ->> 'id_value' from jsonb_array_elements(product_identifiers) e
-  ) t
-  where t.value is not null
-));
+    select 'id_value', e ->> 'id_value' from jsonb_array_elements(product_identifiers) e
+  ) v (field, value)
+  where v.value is not null
+$$;
+
+-- The identifiers that `q` finds, which an index stores. A change needs a migration, as of search_key().
+create or replace function identifier_values(identifiers jsonb) returns text
+language sql immutable parallel safe
+return (select string_agg(e ->> 'id_value', E'\x1f') from jsonb_array_elements(identifiers) e);
 
 -- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
 -- than `infinity`, so now follows it.
@@ -151,21 +157,30 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON, whose foreign key would prevent a change of the product's key.
+-- Deletes the stored JSON, the terms and the change, whose foreign keys would prevent a change of the product's key.
 create or replace function forget_document() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
+  delete from product_terms x where x.organization_id = old.organization_id and x.product_id = old.id;
+  delete from product_changes c where c.organization_id = old.organization_id and c.product_id = old.id;
   return new;
 end $$;
 
--- With foreign keys disabled, stored JSON would survive its product and be valid for a new one with the same id.
+-- With foreign keys disabled, stored JSON and terms would survive their product, those of a new one with the same id
+-- would be wrong, and the feed would list the product.
 create or replace function forget_documents() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   delete from product_documents d
   using rows r
   where d.organization_id = r.organization_id and d.product_id = r.id;
+  delete from product_terms x
+  using rows r
+  where x.organization_id = r.organization_id and x.product_id = r.id;
+  delete from product_changes c
+  using rows r
+  where c.organization_id = r.organization_id and c.product_id = r.id;
   return null;
 end $$;
 
@@ -335,6 +350,41 @@ begin
   return null;
 end $$;
 
+-- Terms
+
+-- Maintains the terms when SQL inserts or updates products. A foreign key deletes those of deleted products.
+create or replace function index_terms() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  case tg_op
+    when 'INSERT' then
+      insert into product_terms (organization_id, product_id, field, term)
+      select n.organization_id, n.id, t.field, t.term
+      from rows n
+      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers) t
+      on conflict do nothing;
+    when 'UPDATE' then
+      delete from product_terms x
+      using new_rows n
+      where x.organization_id = n.organization_id and x.product_id = n.id and (x.field, x.term) not in (
+        select t.field, t.term from terms_of(n.languages, n.subjects, n.product_identifiers) t
+      );
+      insert into product_terms (organization_id, product_id, field, term)
+      select n.organization_id, n.id, t.field, t.term
+      from new_rows n
+      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers) t
+      where not exists (
+        select
+        from old_rows o
+        where o.organization_id = n.organization_id and o.id = n.id
+          and (o.languages, o.subjects, o.product_identifiers)
+            is not distinct from (n.languages, n.subjects, n.product_identifiers)
+      )
+      on conflict do nothing;
+  end case;
+  return null;
+end $$;
+
 -- The feed of changes
 
 -- Names the table of products: no other server, database or restored table has the same name.
@@ -370,6 +420,20 @@ begin
   return new;
 end $$;
 
+-- Copies when products have changed, like an index of products: also for the service, which relies on it, except in a
+-- distributed database.
+create or replace function record_changes() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into product_changes as c (organization_id, product_id, updated_at, change_version)
+  select r.organization_id, r.id, r.updated_at, r.change_version
+  from rows r
+  on conflict (organization_id, product_id)
+  do update set updated_at = excluded.updated_at, change_version = excluded.change_version
+  where (c.updated_at, c.change_version) is distinct from (excluded.updated_at, excluded.change_version);
+  return null;
+end $$;
+
 -- Records products that SQL deletes, or gives another key.
 create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
@@ -400,7 +464,7 @@ end $$;
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), remember_deletions()
+  version_product(), record_changes(), remember_deletions(), index_terms()
 from public;
 
 do $$
@@ -418,7 +482,9 @@ declare
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'product_id'
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
-      and c.relname not in ('product_documents', 'product_deletions', 'publishing_program_products')
+      and c.relname not in (
+        'product_changes', 'product_documents', 'product_deletions', 'product_terms', 'publishing_program_products'
+      )
   );
   -- The tables of records whose names products show: they and their rows refer to these.
   records constant text[] := array(
@@ -455,6 +521,7 @@ begin
         when t.each = 'row' or t.event like '%truncate' then ''
         when t.event like '%insert' then 'referencing new table as rows'
         when t.event like '%delete' then 'referencing old table as rows'
+        when t.function = 'record_changes()' then 'referencing new table as rows'
         else 'referencing old table as old_rows new table as new_rows'
       end as referencing,
       coalesce('when (' || t.condition || ')', '') as condition
@@ -465,6 +532,8 @@ begin
       (array['products'], 'inserted', 'after insert', 'statement', by_sql, 'count_products()'),
       (array['products'], 'deleted', 'after delete', 'statement', by_sql, 'count_products()'),
       (array['products'], 'counted', 'after update', 'statement', by_sql, 'count_changed_products()'),
+      (array['products'], 'indexed', 'after insert', 'statement', by_sql, 'index_terms()'),
+      (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
       (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
         'forget_document()'),
@@ -474,6 +543,8 @@ begin
       (array['products'], 'version_moved', 'before update', 'row',
         'new.updated_at is distinct from old.updated_at and (new.change_version = old.change_version or ' || by_sql
           || ')', 'version_product()'),
+      (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
+      (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
       (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_all', 'before truncate', 'statement', by_sql, 'remember_deletions()'),
       (array['products'], 'remembered_key', 'after update of organization_id, id', 'row', has_new_key,

@@ -1,5 +1,8 @@
-import { readConfig } from "../../schema/config.ts";
-import { escapeControls } from "../../schema/control_characters.ts";
+import { readConfig, VARIABLE_NAMES } from "../../schema/config.ts";
+import {
+  escapeControls,
+  escapeLines,
+} from "../../schema/control_characters.ts";
 import {
   connectionAdvice,
   isOfUnknownOrganization,
@@ -11,7 +14,6 @@ import { COMMANDS } from "./commands.ts";
 /** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
   "40P01": "stop the older processes, and repeat the command",
-  "42501": "deno task doctor says which right the role lacks",
   "42P01": "run deno task migrate and deno task seed first",
 };
 
@@ -24,7 +26,7 @@ export async function run(args: string[]): Promise<void> {
     const { text, ok } = typeof output === "string"
       ? { text: output, ok: true }
       : output;
-    if (text) console.log(printable(text));
+    if (text) console.log(escapeLines(text));
     Deno.exitCode = ok ? 0 : 1;
   } catch (error) {
     console.error(escapeControls(problemOf(error as Error)));
@@ -34,7 +36,9 @@ export async function run(args: string[]): Promise<void> {
 
 async function perform(args: string[]): Promise<Output> {
   const [name = ""] = args;
-  if (args.includes("--help") || args.length === 0) return help(name);
+  if (args.includes("--help") || args.length === 0) {
+    return help(...args.filter((word) => !word.startsWith("-")));
+  }
   const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
@@ -59,11 +63,6 @@ async function perform(args: string[]): Promise<Output> {
   });
 }
 
-/** The lines of the text, without characters that a terminal interprets. */
-export function printable(text: string): string {
-  return text.split("\n").map(escapeControls).join("\n");
-}
-
 /** What went wrong in a command, with advice. */
 export function problemOf(error: Error & { code?: string }): string {
   if (isOfUnknownOrganization(error)) {
@@ -73,11 +72,29 @@ export function problemOf(error: Error & { code?: string }): string {
   return advice ? `${error.message}: ${advice}` : error.message;
 }
 
-/** The usage of the commands with this name. For an unknown name, of all commands. */
-export function help(name?: string): string {
-  const all = Object.values(COMMANDS);
-  const named = all.filter(({ usage }) => usage.split(" ")[0] === name);
-  return (named.length > 0 ? named : all)
+/** The service itself, which `main.ts` runs. */
+const START = {
+  usage: "start",
+  does:
+    `Serves the catalogue until SIGTERM or Ctrl-C. Stdout is the log. Its configuration is in these variables, which README.md describes: ${
+      VARIABLE_NAMES.join(", ")
+    }`,
+};
+
+/**
+ * The usage of the command that these words begin with, or of all with its name. For an
+ * unknown name, of all commands.
+ */
+export function help(...words: string[]): string {
+  const all = [START, ...Object.values(COMMANDS)];
+  const beginsWith = (call: string[]) =>
+    all.filter(({ usage }) =>
+      call.every((word, i) => usage.split(" ")[i] === word)
+    );
+  const found = [words.slice(0, 2), words.slice(0, 1), []]
+    .map(beginsWith)
+    .find(({ length }) => length > 0)!;
+  return found
     .map(({ usage, does }) => `deno task ${usage}\n    ${does}`)
     .join("\n");
 }

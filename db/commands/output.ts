@@ -31,6 +31,12 @@ const REDRAW_MS = 100;
 /** Clears the line of a terminal. */
 const CLEAR = "\r\x1b[K";
 
+/** How far a command is: the share of the total, or the bytes if that is unknown. */
+interface Progress {
+  share?: number;
+  bytes?: number;
+}
+
 /** A progress bar on standard error, invisible unless that is a terminal. */
 export function openProgressBar(label: string) {
   const isTerminal = Deno.stderr.isTerminal();
@@ -43,13 +49,14 @@ export function openProgressBar(label: string) {
   }
 
   return {
-    /** Shows the number of processed lines, and their share of the total (0 to 1) if known. */
-    show(lines: number, share?: number): void {
+    /** Shows the number of processed lines, and their share of the total (0 to 1) or their bytes. */
+    show(lines: number, { share, bytes }: Progress): void {
       const now = performance.now();
       const seconds = Math.max(0.001, (now - start) / 1000);
       const rate = Math.round(lines / seconds).toLocaleString("en");
       const done = lines.toLocaleString("en");
-      line = `${label} ${bar(share)}${done} lines, ${rate} a second`;
+      const size = bytes === undefined ? "" : `${megabytes(bytes)}, `;
+      line = `${label} ${bar(share)}${size}${done} lines, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;
       drawnAt = now;
       draw(CLEAR + line);
@@ -72,4 +79,13 @@ function bar(share?: number): string {
   const filled = "█".repeat(Math.round(share * BAR_WIDTH))
     .padEnd(BAR_WIDTH, "░");
   return `${filled} ${String(Math.floor(share * 100)).padStart(3)} %  `;
+}
+
+function megabytes(bytes: number): string {
+  return `${
+    (bytes / 1e6).toLocaleString("en", {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    })
+  } MB`;
 }

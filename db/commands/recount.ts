@@ -13,9 +13,9 @@ const counted = sql`
   group by p.organization_id, f.filter, f.value
 `;
 
-/** The organizations with a wrong count. */
+/** The organizations with a wrong count, or with a product whose change is unknown. */
 export const miscounted: Statement<{ organization_id: string }> = sql`
-  select distinct organization_id
+  select organization_id
   from (${counted}) actual
   full join (
     select c.organization_id, c.filter, c.value, sum(c.products) as products
@@ -23,12 +23,17 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
     group by c.organization_id, c.filter, c.value
   ) stored using (organization_id, filter, value)
   where coalesce(actual.products, 0) <> coalesce(stored.products, 0)
+  union
+  select coalesce(p.organization_id, c.organization_id)
+  from products p
+  full join product_changes c on c.organization_id = p.organization_id and c.product_id = p.id
+  where (p.updated_at, p.change_version) is distinct from (c.updated_at, c.change_version)
   order by organization_id
 `;
 
 /**
- * Repairs the database after SQL that ran without triggers: counts all products,
- * invalidates all documents, and expires all cursors of `/products/changes`. Blocks
+ * Repairs the database after SQL that ran without triggers: counts all products, finds
+ * the terms by which lists are filtered, invalidates all documents, and expires all cursors of `/products/changes`. Blocks
  * writers, not readers.
  */
 export async function recount(database: Queries): Promise<void> {
@@ -41,6 +46,13 @@ export async function recount(database: Queries): Promise<void> {
         insert into product_counts (organization_id, filter, value, slot, products)
         select organization_id, filter, value, 0, products
         from (${counted}) actual
+      `,
+      sql`delete from product_terms`,
+      sql`
+        insert into product_terms (organization_id, product_id, field, term)
+        select p.organization_id, p.id, t.field, t.term
+        from products p
+        cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
       `,
       sql`update organizations set names_version = names_version + 1`,
     );

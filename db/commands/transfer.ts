@@ -1,3 +1,4 @@
+import { escapeLines } from "../../schema/control_characters.ts";
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
 import { type Command, command, flag, required, uuid } from "./arguments.ts";
@@ -12,12 +13,14 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     args: { organization: uuid },
     async run({ organization }, { connect }) {
       using bar = openProgressBar("Exporting");
+      const isTerminal = Deno.stdout.isTerminal();
       await exportCatalogue(await connect(organization), {
-        write: writeOut,
+        // JSON strings may contain what a terminal interprets, also as escapes.
+        write: (text) => writeOut(isTerminal ? escapeLines(text) : text),
         // A bar would mix with lines on the same terminal.
-        progress: Deno.stdout.isTerminal()
+        progress: isTerminal
           ? undefined
-          : (written, total) => bar.show(written, written / total),
+          : (written, total) => bar.show(written, { share: written / total }),
       });
       return "";
     },
@@ -31,6 +34,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       using file = path === "-" ? undefined : await Deno.open(path);
       const size = file && (await file.stat()).size;
       using bar = openProgressBar("Importing");
+      bar.show(0, size ? { share: 0 } : { bytes: 0 });
       let refused = 0;
       let lines = 0;
       await importCatalogue(
@@ -43,7 +47,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
             bar.print(`Line ${number}: ${reason}`);
           },
           progress(done, bytes) {
-            bar.show(lines = done, size && bytes / size);
+            bar.show(lines = done, size ? { share: bytes / size } : { bytes });
           },
         },
       );

@@ -97,7 +97,8 @@ function sqlState(error: unknown): string {
 }
 
 /**
- * Advice for the operator about a connection error, or undefined for other errors.
+ * Advice for the operator about an error of a connection or its role, or undefined for
+ * other errors.
  */
 export function connectionAdvice(error: unknown): string | undefined {
   const { code = "", message = "" } = (error ?? {}) as {
@@ -110,11 +111,17 @@ export function connectionAdvice(error: unknown): string | undefined {
   if (message.startsWith("unrecognized configuration parameter")) {
     return "Remove this parameter from DATABASE_URL: only libpq knows it";
   }
+  if (message.startsWith("Client network socket disconnected")) {
+    return "The server ended the connection instead of beginning TLS: turn TLS on there (ssl = on), or remove sslmode from DATABASE_URL";
+  }
   if (/CERT|VERIFY/.test(code)) {
     return "Set DENO_CERT to the certificate of the CA, and use the host name of the server's certificate";
   }
   if (code.startsWith("28")) {
     return "Check the user and the password in DATABASE_URL, and pg_hba.conf";
+  }
+  if (code === "42501") {
+    return "Make the role the owner of the database, or grant what deno task doctor names";
   }
   if (code === "3D000") {
     return "Check the name of the database in DATABASE_URL";

@@ -20,7 +20,7 @@ export class Tally {
     return this.#total;
   }
 
-  ofOrganization({ organizationId }: Caller): number {
+  ofOrganization({ organizationId }: Pick<Caller, "organizationId">): number {
     return this.#accounts.get(organizationId)?.amount ?? 0;
   }
 
@@ -78,6 +78,16 @@ export class FairShare {
     const ofOrganization = this.#part * (this.free + byOrganization);
     const ofCaller = this.#part * (ofOrganization - byOrganization + byCaller);
     return byCaller + amount <= ofCaller;
+  }
+
+  /**
+   * Whether a caller of the organization that holds nothing may take 1. If it may not, no
+   * caller of the organization may.
+   */
+  allowsNewcomer(organizationId: string): boolean {
+    const held = this.#held.ofOrganization({ organizationId });
+    const ofOrganization = this.#part * (this.free + held);
+    return held === 0 || this.#part * (ofOrganization - held) >= 1;
   }
 
   take(caller: Caller, amount: number): void {

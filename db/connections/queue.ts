@@ -1,74 +1,124 @@
 import { unavailable } from "../../schema/errors.ts";
 import { withDeadline } from "./deadline.ts";
 import { type Caller, FairShare, Tally } from "./fair_share.ts";
+import { Turns } from "./turns.ts";
 
 /** Short operations read a few rows by key. Lists, searches and writes are long. */
 export type Kind = "short" | "long";
 
-/** The number of running and of waiting operations. */
+/** The amount in use, and the number of waiting operations. */
 export interface Load {
   used: number;
   waiting: number;
 }
 
-/** The place of a running operation. Its disposal lets the next one run. */
-export type Place = Disposable;
+/** What a running operation holds. Its disposal lets the next ones run. */
+export interface Place extends Disposable {
+  readonly amount: number;
+  /** Takes more without waiting. Returns false beyond the caller's share. */
+  tryGrow(amount: number): boolean;
+  /** Gives back what exceeds this amount. */
+  shrink(amount: number): void;
+}
 
 /** The limits of waiting operations: in all, of an organization and of a caller. */
 export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
 
 /**
- * The part of the places that one organization may have. It is large, because whoever
+ * The part of the supply that one organization may have. It is large, because whoever
  * wants more waits for its turn.
  */
 const PART = 7 / 8;
 
 /**
- * Lets a limited number of operations run at once. The others wait: organizations, the
- * callers of an organization and the kinds of operations take turns. Long operations
- * leave a third of the places to short ones, and nobody has all places of a kind, so that
- * a new organization gets one at once.
+ * Lets operations run while there is enough for them of a limited supply, such as places
+ * or bytes. The others wait: organizations, the callers of an organization and the kinds of
+ * operations take turns. Long operations leave a third of the supply to short ones, and
+ * nobody has all of it, so that a new organization gets some at once.
  */
 export class Queue {
   readonly #name: string;
-  readonly #places: FairShare;
-  /** The places that long operations may have. */
-  readonly #longPlaces: FairShare;
+  readonly #supply: FairShare;
+  /** What long operations may have. */
+  readonly #longSupply: FairShare;
   readonly #waiting = new Tally();
   readonly #lines = { short: new Line(), long: new Line() };
   /** The first kind has priority for the next place. */
   readonly #kinds: Kind[] = ["short", "long"];
 
   /** `name` is what the operations wait for, for messages. */
-  constructor(places: number, name: string) {
+  constructor(supply: number, name: string, part = PART) {
     this.#name = name;
-    this.#places = new FairShare(places, PART);
-    const third = Math.ceil(places / 3);
-    this.#longPlaces = new FairShare(Math.max(1, places - third), PART);
+    this.#supply = new FairShare(supply, part);
+    const third = Math.ceil(supply / 3);
+    this.#longSupply = new FairShare(Math.max(1, supply - third), part);
+  }
+
+  /** What nobody holds. Negative if there is an operation that needs more than there is. */
+  get free(): number {
+    return this.#supply.free;
   }
 
   get load(): Load {
-    return { used: this.#places.held, waiting: this.#waiting.total };
+    return { used: this.#supply.held, waiting: this.#waiting.total };
   }
 
   /**
-   * Waits for a place until `deadline`, in milliseconds of `performance.now()`. Throws
+   * Waits for an amount until `deadline`, in milliseconds of `performance.now()`. Throws
    * `SERVICE_UNAVAILABLE` at the deadline, and at once while too many operations wait.
    */
-  async enter(caller: Caller, kind: Kind, deadline: number): Promise<Place> {
+  async enter(
+    caller: Caller,
+    kind: Kind,
+    deadline: number,
+    amount = 1,
+  ): Promise<Place> {
     if (performance.now() >= deadline) throw this.#tooLate();
-    if (this.#mayEnter(caller, kind)) return this.#place(caller, kind);
+    if (this.#mayEnter(caller, kind, amount)) {
+      return this.place(caller, kind, amount);
+    }
     if (this.#isFull(caller)) {
       throw unavailable(`Too many requests are waiting for the ${this.#name}`);
     }
     const { promise, resolve: admit } = Promise.withResolvers<Place>();
-    this.#lines[kind].add(caller, admit);
+    const entry = { amount, admit };
+    this.#lines[kind].add(caller, entry);
     this.#waiting.add(caller, 1);
     return await withDeadline(deadline, promise, () => {
-      this.#lines[kind].remove(caller, admit);
+      this.#lines[kind].remove(caller, entry);
       this.#waiting.add(caller, -1);
       return this.#tooLate();
     });
+  }
+
+  /** A place with this amount, whether or not there is as much. */
+  place(caller: Caller, kind: Kind, amount = 0): Place {
+    const supply = this.#supply;
+    const supplies = this.#suppliesOf(kind);
+    const add = (more: number) => {
+      for (const supply of supplies) supply.take(caller, more);
+      amount += more;
+    };
+    const shrink = (to: number) => {
+      if (to >= amount) return;
+      add(to - amount);
+      while (this.#waiting.total > 0 && this.#admitNext());
+    };
+    const initial = amount;
+    amount = 0;
+    if (initial > 0) add(initial);
+    return {
+      get amount() {
+        return amount;
+      },
+      tryGrow(more) {
+        const isAllowed = supply.allows(caller, more, amount);
+        if (isAllowed) add(more);
+        return isAllowed;
+      },
+      shrink,
+      [Symbol.dispose]: () => shrink(0),
+    };
   }
 
   #tooLate() {
@@ -81,93 +131,85 @@ export class Queue {
       this.#waiting.ofCaller(caller) >= MAX_WAITING.caller;
   }
 
-  #mayEnter(caller: Caller, kind: Kind): boolean {
-    return hasPlace(this.#places, caller) &&
-      (kind === "short" || hasPlace(this.#longPlaces, caller));
+  #suppliesOf(kind: Kind): FairShare[] {
+    return kind === "short" ? [this.#supply] : [this.#supply, this.#longSupply];
   }
 
-  #place(caller: Caller, kind: Kind): Place {
-    const supplies = kind === "short"
-      ? [this.#places]
-      : [this.#places, this.#longPlaces];
-    for (const supply of supplies) supply.take(caller, 1);
-    return {
-      [Symbol.dispose]: () => {
-        for (const supply of supplies) supply.giveBack(caller, 1);
-        while (this.#waiting.total > 0 && this.#admitNext());
-      },
-    };
+  /** Whether there is as much, or the operation would be alone. */
+  #mayEnter(caller: Caller, kind: Kind, amount: number): boolean {
+    return this.#suppliesOf(kind).every((supply) =>
+      (supply.free >= amount || supply.held === 0) &&
+      supply.allows(caller, amount)
+    );
   }
 
-  /** Gives a place to the next operation. Returns whether there was one that may run. */
+  /** Admits the next operation. Returns whether there was one that may run. */
   #admitNext(): boolean {
-    if (this.#places.free === 0) return false;
     for (const kind of this.#kinds) {
-      const next = this.#lines[kind].takeFirst((caller) =>
-        this.#mayEnter(caller, kind)
-      );
+      const supplies = this.#suppliesOf(kind);
+      // Without this, every release would ask all waiting organizations.
+      if (supplies.some(({ free }) => free <= 0)) continue;
+      const next = this.#lines[kind].takeFirst({
+        organization: (id) =>
+          supplies.every((supply) => supply.allowsNewcomer(id)),
+        entry: (caller, { amount }) => this.#mayEnter(caller, kind, amount),
+      });
       if (!next) continue;
       if (kind === this.#kinds[0]) this.#kinds.reverse();
       this.#waiting.add(next.caller, -1);
-      next.admit(this.#place(next.caller, kind));
+      next.admit(this.place(next.caller, kind, next.amount));
       return true;
     }
     return false;
   }
 }
 
-function hasPlace(places: FairShare, caller: Caller): boolean {
-  return places.free >= 1 && places.allows(caller, 1);
+/** A waiting operation. `admit` lets it run. */
+interface Entry {
+  amount: number;
+  admit(place: Place): void;
 }
 
-/** Lets a waiting operation run. */
-type Admit = (place: Place) => void;
+/** Whether an operation may run. If an organization is not admitted, none of its operations is. */
+interface Admission {
+  organization(id: string): boolean;
+  entry(caller: Caller, entry: Entry): boolean;
+}
 
 /** The waiting operations of a kind. */
 class Line {
-  /**
-   * By organization and by the name of the caller. Both are in the order of their turns:
-   * who has had a turn goes to the end. The operations of a caller are first in, first out.
-   */
-  readonly #organizations = new Map<string, Map<string, Admit[]>>();
+  /** By organization and by the name of the caller. The operations of a caller are first in, first out. */
+  readonly #organizations = new Turns<Turns<Entry[]>>();
 
-  add({ organizationId, name }: Caller, admit: Admit): void {
-    let callers = this.#organizations.get(organizationId);
-    if (!callers) this.#organizations.set(organizationId, callers = new Map());
-    const operations = callers.get(name);
-    if (operations) operations.push(admit);
-    else callers.set(name, [admit]);
+  add({ organizationId, name }: Caller, entry: Entry): void {
+    const callers = this.#organizations.get(organizationId) ??
+      this.#organizations.add(organizationId, new Turns());
+    const entries = callers.get(name) ?? callers.add(name, []);
+    entries.push(entry);
   }
 
-  remove({ organizationId, name }: Caller, admit: Admit): void {
+  remove({ organizationId, name }: Caller, entry: Entry): void {
     const callers = this.#organizations.get(organizationId)!;
-    const operations = callers.get(name)!;
-    operations.splice(operations.indexOf(admit), 1);
-    if (operations.length === 0) callers.delete(name);
+    const entries = callers.get(name)!;
+    entries.splice(entries.indexOf(entry), 1);
+    if (entries.length === 0) callers.delete(name);
     if (callers.size === 0) this.#organizations.delete(organizationId);
   }
 
-  /** Takes the next operation whose caller may enter. */
-  takeFirst(
-    mayEnter: (caller: Caller) => boolean,
-  ): { caller: Caller; admit: Admit } | undefined {
+  /** Takes the next operation that may run. The organization and the caller go to the end. */
+  takeFirst(admission: Admission): Entry & { caller: Caller } | undefined {
     for (const [organizationId, callers] of this.#organizations) {
-      for (const [name, operations] of callers) {
+      if (!admission.organization(organizationId)) continue;
+      for (const [name, entries] of callers) {
         const caller = { organizationId, name };
-        if (!mayEnter(caller)) continue;
-        const admit = operations.shift()!;
-        endTurn(callers, name, operations.length);
-        endTurn(this.#organizations, organizationId, callers.size);
-        return { caller, admit };
+        if (!admission.entry(caller, entries[0]!)) continue;
+        const entry = entries.shift()!;
+        if (entries.length > 0) callers.moveToEnd(name);
+        else callers.delete(name);
+        if (callers.size > 0) this.#organizations.moveToEnd(organizationId);
+        else this.#organizations.delete(organizationId);
+        return { ...entry, caller };
       }
     }
   }
-}
-
-/** Moves an entry to the end, or removes it if nothing is `left` of it. */
-function endTurn<T>(entries: Map<string, T>, key: string, left: number): void {
-  if (left > 0 && entries.size === 1) return;
-  const entry = entries.get(key)!;
-  entries.delete(key);
-  if (left > 0) entries.set(key, entry);
 }

@@ -19,6 +19,7 @@ import {
   type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
+import { COPIES, MAX_BYTES, SHORT_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change } from "./change.ts";
 import {
@@ -28,7 +29,6 @@ import {
   productId,
   type ProductJson,
   readTags,
-  sizesOf,
   storeWritten,
 } from "./documents.ts";
 import {
@@ -38,7 +38,6 @@ import {
   isViolation,
   TOO_LARGE,
 } from "./errors.ts";
-import { MAX_BYTES } from "./pages.ts";
 import { changedFields } from "./upsert.ts";
 import { writeProducts } from "./write.ts";
 
@@ -84,13 +83,17 @@ interface Write extends Change {
   /** For a deletion, the id as the client sent it. */
   deletedAs?: string;
   precondition?: Precondition | undefined;
+  /** The size of the stored product, or null if it is unknown. */
+  bytes?: number | null;
   /** For the product that an upsert creates, what no other product may have. */
   key?: Key;
 }
 
-/** An existing product, with the fields that an upsert can match. */
+/** An existing product, with the fields that an upsert can match, and its size. */
 interface Found extends Record<Match, string | null> {
   id: string;
+  format_id: string | null;
+  bytes: number | null;
 }
 
 /** The options of a batch. */
@@ -99,6 +102,8 @@ export interface BatchOptions {
   isMinimal: boolean;
   /** Makes the error that fails the whole batch when an operation fails. Absent, operations fail separately. */
   failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
+  /** Called with a field that has no effect on a product. */
+  ignore: (field: string) => void;
   request: KeyedRequest;
 }
 
@@ -107,19 +112,61 @@ export interface BatchOptions {
  * array. Operations on the same product run in their order. Without `failWith`, a
  * failed operation does not affect the others. If the database fails, nothing is
  * written. Requests with the same `Idempotency-Key` write once. Throws
- * `VALIDATION_ERROR`, and writes nothing, if the results exceed 16 MiB, or 1 MiB with a
- * key.
+ * `VALIDATION_ERROR`, and writes nothing, if the products that it writes or the results
+ * exceed 16 MiB, or the results 1 MiB with a key.
+ *
+ * A batch begins again, with more memory, if the products or results need more than is
+ * reserved.
  */
 export async function writeBatch(
   database: Queries,
   operations: readonly (Operation | ApiError)[],
-  { isMinimal, failWith, request }: BatchOptions,
+  options: BatchOptions,
+): Promise<Outcome> {
+  const { memory } = database;
+  const hasMemory = !memory || memory.take(LIKELY_BYTES * COPIES);
+  let allowed = hasMemory ? LIKELY_BYTES : SHORT_BYTES;
+  while (true) {
+    try {
+      return await writeWithin(allowed, database, operations, options);
+    } catch (error) {
+      if (!(error instanceof MemoryShortage)) throw error;
+      allowed = error.bytes;
+      await memory?.hold(allowed * COPIES);
+    }
+  }
+}
+
+/** The size of products or results for which memory is reserved first, if there is enough. */
+const LIKELY_BYTES = 2 ** 20;
+
+/** What a batch may add to the sizes of its products before it needs more memory. */
+const GROWTH = 65_536;
+
+/** A batch needs memory for this number of bytes. */
+class MemoryShortage extends Error {
+  override readonly name = "MemoryShortage";
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super(`The batch needs memory for ${bytes} bytes`);
+    this.bytes = bytes;
+  }
+}
+
+/** Executes the operations with memory for this number of bytes. Throws `MemoryShortage`. */
+async function writeWithin(
+  allowed: number,
+  database: Queries,
+  operations: readonly (Operation | ApiError)[],
+  { isMinimal, failWith, ignore, request }: BatchOptions,
 ): Promise<Outcome> {
   return await withIdempotencyKey(
     database,
     request,
     async (tx, storeResponse) => {
-      const results = new Results(request.key !== undefined, failWith);
+      const isKept = request.key !== undefined;
+      const results = new Results(allowed, { isKept, isMinimal, failWith });
       let rest = operations.flatMap((operation, index): Item[] => {
         if (!(operation instanceof ApiError)) return [{ index, operation }];
         results.fail(index, operation);
@@ -129,9 +176,13 @@ export async function writeBatch(
         const found = await lockFound(tx, rest);
         const { now, later } = independentPrefix(rest, found);
         const writes = now.flatMap((item) => writeOf(item, found, results));
-        const allowed = await checkPreconditions(tx, writes, results);
-        const changing = await withChanges(tx, allowed, results, isMinimal);
-        await writeAll(tx, changing, results, isMinimal);
+        if (writes.some((write) => isFormUnused(write, found))) {
+          ignore("product_form_id");
+        }
+        const valid = await checkPreconditions(tx, writes, results);
+        results.expect(valid);
+        const changing = await withChanges(tx, valid, results);
+        await writeAll(tx, changing, results);
         rest = later;
       }
       const response = results.toString();
@@ -147,15 +198,62 @@ export async function writeBatch(
 
 /** The results of the operations, as JSON text. */
 class Results {
+  /** The size of texts that may be read at once, in bytes. */
+  readonly allowed: number;
+  readonly isMinimal: boolean;
   readonly #texts: string[] = [];
   readonly #isKept: boolean;
   readonly #failWith: BatchOptions["failWith"];
   #bytes = 0;
+  #expected = 0;
 
   /** `isKept` if the results are stored for an `Idempotency-Key`. */
-  constructor(isKept: boolean, failWith: BatchOptions["failWith"]) {
+  constructor(
+    allowed: number,
+    { isKept, isMinimal, failWith }:
+      & Pick<BatchOptions, "isMinimal" | "failWith">
+      & { isKept: boolean },
+  ) {
+    this.allowed = allowed;
+    this.isMinimal = isMinimal;
     this.#isKept = isKept;
     this.#failWith = failWith;
+  }
+
+  /**
+   * Expects the products of these writes among the results. Throws `VALIDATION_ERROR` if
+   * they are too large to be written or returned, before any is read.
+   */
+  expect(writes: readonly Write[]): void {
+    const sizes = writes.filter(({ deletedAs }) => deletedAs === undefined)
+      .map(({ bytes }) => bytes ?? 0);
+    const bytes = sizes.reduce((total, size) => total + size, 0);
+    this.#expected += bytes;
+    if (this.#expected > MAX_BYTES) {
+      throw invalid("The body", [{
+        pointer: "/operations",
+        code: "too_large",
+        message:
+          "The products have more than 16 MiB of JSON in all: send fewer operations",
+      }]);
+    }
+    this.require(this.isMinimal ? Math.max(0, ...sizes) : this.#bytes + bytes);
+  }
+
+  /** Throws `MemoryShortage`, or `VALIDATION_ERROR` beyond the limit, if the texts have more bytes than allowed. */
+  require(bytes: number): void {
+    const limit = this.#isKept && !this.isMinimal
+      ? MAX_STORED_BYTES
+      : MAX_BYTES;
+    if (bytes > limit) throw tooLong(this.#isKept);
+    if (bytes > this.allowed) {
+      throw new MemoryShortage(Math.min(limit, bytes + GROWTH));
+    }
+  }
+
+  /** The bytes that may still be added. */
+  get left(): number {
+    return this.allowed - this.#bytes;
   }
 
   /** Adds the result of an operation. `data` is JSON text. */
@@ -179,16 +277,9 @@ class Results {
   #add(index: number, text: string): void {
     this.#bytes += Buffer.byteLength(text);
     const limit = this.#isKept ? MAX_STORED_BYTES : MAX_BYTES;
-    if (this.#bytes > limit) {
-      const size = this.#isKept
-        ? "1 MiB, the most that is kept for an Idempotency-Key"
-        : "16 MiB";
-      throw invalid("The body", [{
-        pointer: "/return",
-        code: "too_large",
-        message:
-          `The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
-      }]);
+    if (this.#bytes > limit) throw tooLong(this.#isKept);
+    if (this.#bytes > this.allowed) {
+      throw new MemoryShortage(Math.min(limit, 2 * this.#bytes));
     }
     this.#texts[index] = text;
   }
@@ -196,6 +287,18 @@ class Results {
   toString(): string {
     return `[${this.#texts.join()}]`;
   }
+}
+
+function tooLong(isKept: boolean): ApiError {
+  const size = isKept
+    ? "1 MiB, the most that is kept for an Idempotency-Key"
+    : "16 MiB";
+  return invalid("The body", [{
+    pointer: "/return",
+    code: "too_large",
+    message:
+      `The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
+  }]);
 }
 
 /** Locks the products that the operations address, in the order of their ids. */
@@ -253,7 +356,8 @@ function lockKeys(keys: readonly Key[]): Statement {
 }
 
 /**
- * Locks the products with these ids and keys, and returns their values after the lock. It
+ * Locks the products with these ids and keys, and returns their values after the lock, and
+ * the sizes of their documents, valid or not. It
  * is not prepared: a plan cached while the table was small would scan it when it is large.
  */
 function lockMatches(
@@ -261,7 +365,13 @@ function lockMatches(
   keys: readonly Key[],
 ): Statement<Found> {
   return unprepared(sql`
-    select p.id, p.isbn13, p.isbn10, p.product_code
+    select
+      p.id, p.isbn13, p.isbn10, p.product_code, p.format_id,
+      (
+        select octet_length(d.summary) + octet_length(d.details)
+        from product_documents d
+        where d.organization_id = ${organization} and d.product_id = p.id
+      ) as bytes
     from products p
     where p.organization_id = ${organization}
       and (p.id ${isOneOf(ids)} or ${hasKey(keys)})
@@ -334,7 +444,10 @@ function writeOf(
       return [{ index, id: uuidv7(), body: operation.body, isNew: true }];
     case "update": {
       const { id, body, precondition } = operation;
-      if (product) return [{ index, id, body, isNew: false, precondition }];
+      if (product) {
+        const { bytes } = product;
+        return [{ index, id, body, isNew: false, precondition, bytes }];
+      }
       results.fail(index, notFound(id));
       return [];
     }
@@ -358,8 +471,9 @@ function writeOf(
         return [];
       }
       if (product) {
-        const { id } = product;
-        return [{ index, id, body: updated, isNew: false, isWhole: true }];
+        const { id, bytes } = product;
+        const change = { id, body: updated, isNew: false, isWhole: true };
+        return [{ index, ...change, bytes }];
       }
       const error = match === "product_code"
         ? new ApiError("NOT_FOUND", `No product with the code "${value}"`)
@@ -372,6 +486,13 @@ function writeOf(
       return [];
     }
   }
+}
+
+/** Whether the product has no format that could store its product form. */
+function isFormUnused({ id, body }: Write, found: readonly Found[]): boolean {
+  const stored = found.find((product) => product.id === id)?.format_id ?? null;
+  const { product_form_id, format_id = stored } = body;
+  return !!product_form_id && format_id === null;
 }
 
 /** The error of a precondition for a record with this tag. */
@@ -402,30 +523,24 @@ async function checkPreconditions(
   });
 }
 
-/** The most that the products read at once may take, in bytes. */
-const READ_BYTES = 8 * 2 ** 20;
-
 /** The writes that change something. An upsert that changes nothing gets its result. */
 async function withChanges(
   tx: Transaction,
   writes: readonly Write[],
   results: Results,
-  isMinimal: boolean,
 ): Promise<Write[]> {
   const upserts = new Map(
     writes.flatMap((write) => write.isWhole ? [[write.id, write]] : []),
   );
   const changing = writes.filter(({ isWhole }) => !isWhole);
-  if (upserts.size === 0) return changing;
-  const [sizes] = await tx.send(sizesOf([...upserts.keys()]));
-  for (const ids of groupsOf(sizes)) {
+  for (const ids of groupsOf([...upserts.values()], results.allowed)) {
     const [products] = await tx.send(currentProducts(ids));
     for (const { id, product } of products) {
       const write = upserts.get(id)!;
       const body = changedFields(product, write.body);
       if (Object.keys(body).length > 0) changing.push({ ...write, body });
       else {
-        const data = isMinimal ? JSON.stringify({ id }) : product;
+        const data = results.isMinimal ? JSON.stringify({ id }) : product;
         results.succeed(write.index, 200, data);
       }
     }
@@ -433,17 +548,15 @@ async function withChanges(
   return changing;
 }
 
-/** Divides products into groups that are read together. */
-function groupsOf(
-  sizes: readonly { id: string; bytes: number | null }[],
-): string[][] {
+/** Divides products into groups of at most this size, which are read together. */
+function groupsOf(writes: readonly Write[], allowed: number): string[][] {
   const groups: string[][] = [];
   let left = 0;
-  for (const { id, bytes } of sizes) {
-    const size = bytes ?? READ_BYTES / 16;
+  for (const { id, bytes } of writes) {
+    const size = bytes ?? allowed / 16;
     if (size > left) {
       groups.push([]);
-      left = READ_BYTES;
+      left = allowed;
     }
     groups.at(-1)!.push(id);
     left -= size;
@@ -462,11 +575,10 @@ async function writeAll(
   tx: Transaction,
   writes: readonly Write[],
   results: Results,
-  isMinimal: boolean,
 ): Promise<void> {
   let rest = writes;
   while (rest.length > 0) {
-    const faults = await writeTogether(tx, rest, results, isMinimal);
+    const faults = await writeTogether(tx, rest, results);
     if (faults.size === 0) return;
     for (const { index, id } of rest) {
       const fault = faults.get(id);
@@ -483,21 +595,27 @@ async function writeTogether(
   tx: Transaction,
   writes: readonly Write[],
   results: Results,
-  isMinimal: boolean,
 ): Promise<Faults> {
   const { changes, deletions } = split(writes);
+  const stored = storeWritten(tx, changes, {
+    returning: results.isMinimal ? productId : fullProduct,
+    omitsLarge: true,
+  });
   try {
     const replies = await tx.send(
       SAVEPOINT,
       ...assertNew(writes),
-      ...writeProducts(changes, deletions.map(({ id }) => id)),
-      storeWritten(tx, changes, {
-        returning: isMinimal ? productId : fullProduct,
-        omitsLarge: true,
-      }),
+      ...writeProducts(tx, changes, deletions.map(({ id }) => id)),
+      results.isMinimal ? stored : withinAllowed(stored, results.left),
     );
     const products = new Map(
-      (replies.at(-1) as ProductJson[]).map(({ id, product }) => [id, product]),
+      (replies.at(-1) as WrittenRow[]).map((row) => {
+        if (row.withheld) {
+          const before = results.allowed - results.left;
+          results.require(before + row.withheld);
+        }
+        return [row.id, row.product];
+      }),
     );
     const large = changes.filter(({ id }) => !products.has(id));
     if (large.length > 0) {
@@ -524,6 +642,25 @@ async function writeTogether(
       error,
     );
   }
+}
+
+/** A written product, or the size of all if they have more bytes than allowed. */
+interface WrittenRow extends ProductJson {
+  withheld?: number | null;
+}
+
+/** The written products, without their texts if these have more bytes than `left` in all. */
+function withinAllowed(stored: Statement, left: number): Statement<WrittenRow> {
+  return sql`
+    with w as (${stored})
+    select
+      w.id,
+      case when sum(octet_length(w.product)) over () <= ${left}::int then w.product end as product,
+      case when sum(octet_length(w.product)) over () > ${left}::int
+        then (sum(octet_length(w.product)) over ())::float8
+      end as withheld
+    from w
+  `;
 }
 
 function split(writes: readonly Write[]) {

@@ -4,11 +4,10 @@ import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { isOrigin } from "../origin.ts";
 import { rfc3339 } from "../times.ts";
-import { validDocument } from "./documents.ts";
+import { tooLarge, validDocument } from "./documents.ts";
 import {
   currentSummary,
   includedArrays,
-  MAX_BYTES,
   type ProductsRow,
   readProducts,
   storedSummary,
@@ -46,11 +45,13 @@ export async function listChanges(
   const from = after ?? await firstCursor(database, horizon!);
   checkCursor(from, horizon!);
   const range = { from, limit, include, safe: horizon!.safe };
-  const { changes, version, id, more } = await readProducts(
+  const { changes, version, id, more, withheld } = await readProducts(
     database,
-    pageOf(range, storedSummary),
-    () => pageOf(range, currentSummary),
+    PAGE_BYTES,
+    (allowed) => pageOf(range, storedSummary, allowed),
+    (allowed) => pageOf(range, currentSummary, allowed),
   );
+  if (changes === null) throw tooLarge(id!, withheld!);
   return {
     changes,
     more,
@@ -111,9 +112,9 @@ async function firstCursor(
   const [newest] = await database.lookUp(sql<{ version: string }>`
     select greatest(
       (
-        select max(p.change_version)
-        from products p
-        where p.organization_id = ${organization} and p.change_version < ${safe}::bigint
+        select max(c.change_version)
+        from product_changes c
+        where c.organization_id = ${organization} and c.change_version < ${safe}::bigint
       ),
       (
         select max(x.change_version)
@@ -166,7 +167,8 @@ interface Range extends Pick<ChangesQuery, "limit" | "include"> {
 }
 
 interface ChangesRow extends ProductsRow {
-  changes: string;
+  /** Null if the first product is larger than a page. */
+  changes: string | null;
   /** The version and id of the page's last change, or null for an empty page. */
   version: string | null;
   id: string | null;
@@ -175,20 +177,27 @@ interface ChangesRow extends ProductsRow {
 }
 
 /**
+ * The size at which a page ends, in bytes. While there is no memory for as much, pages are
+ * smaller.
+ */
+const PAGE_BYTES = 4 * 2 ** 20;
+
+/**
  * The assumed size of the arrays of a product without a document, in bytes: a page builds
  * at most sixteen, which takes a second or two if all are of the largest size.
  */
-const UNKNOWN_BYTES = 2 ** 20;
+const UNKNOWN_BYTES = PAGE_BYTES / 16;
 
 /**
  * A page of changes, with this summary of product `p`. It merges an index range of
- * products with one of deletions. It omits the deletion of a product that exists
+ * changed products with one of deletions. It omits the deletion of a product that exists
  * again: the later transaction may have the lower id. It ends before the product that
- * would exceed `MAX_BYTES`, unless that is the first.
+ * would exceed `allowed`. If that is the first, the page is withheld.
  */
 function pageOf(
   { from, safe, limit, include }: Range,
   summary: Statement,
+  allowed: number,
 ): Statement<ChangesRow> {
   const next = String(limit + 1);
   // Building the arrays of large products takes seconds. The size of a stored document
@@ -196,7 +205,7 @@ function pageOf(
   const found = include.size === 0 ? sql`select * from positions` : sql`
     select c.version, c.id, c.deleted_at, c.place
     from (
-      select c.*, sum(s.bytes) over (order by c.place) - s.bytes as bytes_before
+      select c.*, sum(s.bytes) over (order by c.place) as bytes
       from positions c
       cross join lateral (
         select case when c.deleted_at is null
@@ -209,7 +218,7 @@ function pageOf(
         end as bytes
       ) s
     ) c
-    where c.bytes_before < ${MAX_BYTES}
+    where c.bytes <= ${allowed}::int or c.place = 1
   `;
   return sql`
     with positions as materialized (
@@ -218,12 +227,12 @@ function pageOf(
         row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
       from (
         (
-          select p.change_version as version, p.id, null::timestamptz as deleted_at
-          from products p
-          where p.organization_id = ${organization}
-            and (p.change_version, p.id) > (${from.version}::bigint, ${from.id}::uuid)
-            and p.change_version < ${safe}::bigint
-          order by p.change_version, p.id
+          select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+          from product_changes c
+          where c.organization_id = ${organization}
+            and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+            and c.change_version < ${safe}::bigint
+          order by c.change_version, c.product_id
           limit ${next}
         )
         union all
@@ -248,7 +257,7 @@ function pageOf(
         case when c.deleted_at is null and d.summary is null then p.id end as missing,
         o.names_version,
         shown.entry,
-        sum(octet_length(shown.entry)) over (order by c.place) - octet_length(shown.entry) as bytes_before
+        sum(octet_length(shown.entry)) over (order by c.place) as bytes
       -- No page is larger: a constant limit keeps the generic plan.
       from (${found} limit 1001) c
       join organizations o on o.id = ${organization}
@@ -277,13 +286,16 @@ function pageOf(
       where c.place <= ${limit}
     )
     select
-      '[' || coalesce(string_agg(e.entry, ',' order by e.place) filter (where e.is_shown), '') || ']' as changes,
+      case when max(e.bytes) > ${allowed}::int then null
+        else '[' || coalesce(string_agg(e.entry, ',' order by e.place) filter (where e.is_shown), '') || ']'
+      end as changes,
+      case when max(e.bytes) > ${allowed}::int then max(e.bytes)::float8 end as withheld,
       (array_agg(e.version::text order by e.place desc))[1] as version,
       (array_agg(e.id order by e.place desc))[1] as id,
       coalesce(max(e.place), 0) < (select count(*) from positions) as more,
       string_agg(e.missing::text, ',') as missing,
       bool_and(e.names_version is not null) as is_storable
     from entries e
-    where coalesce(e.bytes_before, 0) < ${MAX_BYTES}
+    where e.bytes is null or e.bytes <= ${allowed}::int or e.place = 1
   `;
 }

@@ -1,4 +1,4 @@
-import { ApiError } from "../../schema/errors.ts";
+import { ApiError, unavailable } from "../../schema/errors.ts";
 import type { ArrayName } from "../../schema/product.ts";
 import {
   isOneOf,
@@ -9,7 +9,12 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { etagOf } from "../entity_tag.ts";
+import {
+  type LongText,
+  MAX_BYTES,
+  readLong,
+  SHORT_BYTES,
+} from "../long_text.ts";
 import { type Change, isIdOf } from "./change.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
 
@@ -24,6 +29,12 @@ import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
 export interface ProductJson {
   id: string;
   product: string;
+}
+
+/** The same, or null if the text is long. */
+export interface ShortProductJson {
+  id: string;
+  product: string | null;
 }
 
 /**
@@ -43,6 +54,16 @@ export const validDocument = sql`
 
 /** The full product, from document `d`. */
 export const fullProduct = sql`'{' || d.summary || ',' || d.details || '}'`;
+
+/** The size of document `d` in bytes, which PostgreSQL knows without reading a long one. */
+const sizeOfDocument = sql`(octet_length(d.summary) + octet_length(d.details))`;
+
+/** The full product, from document `d`, or null if it is long. */
+export const shortProduct = sql`
+  case when ${sizeOfDocument} <= ${
+  raw(String(SHORT_BYTES))
+} then ${fullProduct} end
+`;
 
 /** The product's id alone, from document `d`. */
 export const productId = sql`'{"id":"' || d.product_id || '"}'`;
@@ -83,13 +104,16 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
-  const [stored] = await database.lookUp(storedProduct(id));
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) => storedProduct(id, allowed),
+  );
   if (!stored) throw notFound(id);
-  if (stored.product !== null) return stored;
-  const [built] = await database.lookUp(buildProduct(id));
-  if (!built) throw notFound(id);
-  if (built.is_storable) database.inBackground(...storeProducts([id]));
-  return { product: built.product };
+  const { product, etag } = stored;
+  if (product !== null) return { product, etag: etag! };
+  const { entries, etag: tag } = await readBuilt(database, id);
+  return { product: entries, etag: tag };
 }
 
 /**
@@ -101,23 +125,96 @@ export async function getProductArray(
   id: string,
   array: ArrayName,
 ): Promise<{ entries: string; etag: string }> {
-  const entries = raw(`(x.product::json -> '${array}')::text as entries`);
-  const [stored] = await database.lookUp(
-    sql<{ entries: string | null; etag: string }>`
-      select x.etag, ${entries} from (${storedProduct(id)}) x
+  const cut = raw(`(x.product::json -> '${array}')::text`);
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) =>
+      sql<{ text: string | null; etag: string } & LongText>`
+      select ${withinAllowed(allowed)}, x.etag
+      from (select x.etag, ${cut} as text from (${
+        storedProduct(id)
+      }) x offset 0) x
     `,
   );
   if (!stored) throw notFound(id);
-  const { entries: known, etag } = stored;
-  if (known !== null) return { entries: known, etag };
-  const [built] = await database.lookUp(
-    sql<{ product: string; is_storable: boolean; entries: string }>`
-      select x.product, x.is_storable, ${entries} from (${buildProduct(id)}) x
-    `,
-  );
+  const { text, etag } = stored;
+  return text === null
+    ? await readBuilt(database, id, cut)
+    : { entries: text, etag };
+}
+
+/** The column `text` of `x` if it has at most this number of bytes, and otherwise `withheld`. */
+function withinAllowed(allowed: number): Statement {
+  const bytes = sql`octet_length(x.text)`;
+  return sql`
+    case when ${bytes} <= ${allowed}::int then x.text end as text,
+    case when ${bytes} > ${allowed}::int then ${bytes} end as withheld
+  `;
+}
+
+/**
+ * Builds a product that has no valid document, and stores it in the background. Returns
+ * what `cut` selects from its text, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
+ * for a product over 4 MiB, which only SQL can store.
+ */
+async function readBuilt(
+  database: Queries,
+  id: string,
+  cut = raw("x.product"),
+): Promise<{ entries: string; etag: string }> {
+  const built = await readLong(database, "lookUp", (allowed) =>
+    sql<
+      & { text: string; etag: string; is_storable: boolean; bytes: number }
+      & LongText
+    >`
+      select ${withinAllowed(allowed)}, ${tagOfProduct} as etag, x.is_storable,
+        octet_length(x.product) as bytes
+      from (
+        select x.*, case when octet_length(x.product) <= ${MAX_PRODUCT_BYTES}::int then ${cut} end as text
+        from (${buildProduct(id)} offset 0) x
+        offset 0
+      ) x
+    `);
   if (!built) throw notFound(id);
-  if (built.is_storable) database.inBackground(...storeProducts([id]));
-  return { entries: built.entries, etag: etagOf(built.product) };
+  const { text, etag, is_storable, bytes } = built;
+  if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
+  if (is_storable) database.inBackground(...storeProducts([id]));
+  return { entries: text, etag };
+}
+
+/** The entity tag of `x.product`: the same expression as that of the column `etag`. */
+const tagOfProduct = raw(String.raw`'"' || left(
+  translate(encode(sha256(replace(x.product, '\', '\\')::bytea), 'base64'), '+/', '-_'),
+  27
+) || '"'`);
+
+/** The maximum size of the JSON of a product, which `product_documents` requires. */
+const MAX_PRODUCT_BYTES = 4 * 2 ** 20;
+
+/** The error for a product that is too large to be shown. */
+export function tooLarge(id: string, bytes: number): ApiError {
+  const mib = (bytes / 2 ** 20).toFixed(1);
+  return new ApiError(
+    "CONFLICT",
+    `The product "${id}" has ${mib} MiB of JSON, and at most 4 MiB can be shown: SQL or an import of an earlier release has stored it. Remove rows by PUT or import it again`,
+  );
+}
+
+/** Returns a product that this request has written, if the write returned none: it is long. */
+export async function getWritten(
+  database: Queries,
+  id: string,
+): Promise<string> {
+  try {
+    return (await getProduct(database, id)).product;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 500) throw error;
+    throw unavailable(
+      "The product is written, but could not be read for the response: get it",
+      error,
+    );
+  }
 }
 
 /** The error for a product that the organization does not have. */
@@ -127,15 +224,18 @@ export function notFound(id: string): ApiError {
 
 /**
  * The product from its document, with its entity tag, or nulls without a valid
- * document. No row if the product does not exist.
+ * document. No row if the product does not exist. Withholds a product of more bytes than
+ * `allowed`.
  */
 export function storedProduct(
   id: string,
-): Statement<
-  { product: string; etag: string } | { product: null; etag: null }
-> {
+  allowed = MAX_BYTES,
+): Statement<{ product: string | null; etag: string | null } & LongText> {
   return sql`
-    select ${fullProduct} as product, d.etag
+    select
+      case when ${sizeOfDocument} <= ${allowed}::int then ${fullProduct} end as product,
+      case when ${sizeOfDocument} > ${allowed}::int then ${sizeOfDocument} end as withheld,
+      d.etag
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
@@ -167,8 +267,10 @@ export async function readTags(
     const { id, etag } = row as { id: string; etag: string | null };
     if (etag) tags.set(id, etag);
     else {
-      const [[built]] = await tx.send(buildProduct(id));
-      if (built) tags.set(id, etagOf(built.product));
+      const [[built]] = await tx.send(sql<{ etag: string }>`
+        select ${tagOfProduct} as etag from (${buildProduct(id)} offset 0) x
+      `);
+      if (built) tags.set(id, built.etag);
     }
   }
   return tags;
@@ -192,17 +294,14 @@ export function currentProducts(
   `;
 }
 
-/** The size of each of these products in bytes, or null without a valid document. */
-export function sizesOf(
-  ids: readonly string[],
-): Statement<{ id: string; bytes: number | null }> {
+/** The product from its document, or null if it is long or has none. No row if it does not exist. */
+export function existing(id: string): Statement<ShortProductJson> {
   return sql`
-    select p.id, octet_length(d.summary) + octet_length(d.details) as bytes
+    select p.id, ${shortProduct} as product
     from products p
     join organizations o on o.id = ${organization}
     ${validDocument}
-    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
-    order by p.id
+    where p.organization_id = ${organization} and p.id = ${id}
   `;
 }
 
@@ -257,8 +356,8 @@ export function storeProducts(ids: readonly string[]): Statement[] {
 }
 
 /**
- * Builds, stores and returns the products: the last statement of a write. Fails the
- * transaction for a product over 4 MiB (`product_documents_size`), or omits it. With
+ * Builds, stores and returns the products, or null for a long one: the last statement of
+ * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`), or omits it. With
  * `isUpdated`, fails it unless it has updated the products: an UPDATE that waited while
  * SQL deleted and re-inserted a row finds nothing, and this statement sees the new row.
  *
@@ -268,7 +367,7 @@ export function storeProducts(ids: readonly string[]): Statement[] {
 export function storeWritten(
   tx: Transaction,
   changes: readonly Change[],
-  { returning = fullProduct, isUpdated = false, omitsLarge = false } = {},
+  { returning = shortProduct, isUpdated = false, omitsLarge = false } = {},
 ): Statement<ProductJson> {
   const returned = sql`d.product_id as id, ${returning} as product`;
   if (tx.isDistributed) {

@@ -8,6 +8,7 @@ import {
   REFERENCE_FILTERS,
   type ReferenceFilter,
   type Sort,
+  TERM_FILTERS,
 } from "../../schema/list_query.ts";
 import {
   isOneOf,
@@ -23,12 +24,13 @@ import { validDocument } from "./documents.ts";
 import {
   currentSummary,
   includedArrays,
-  MAX_BYTES,
   type ProductsRow,
   readProducts,
   storedSummary,
 } from "./pages.ts";
+import { foundProducts, relevance } from "./find.ts";
 import { searchConditions } from "./search.ts";
+import { termed } from "./terms.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface Page {
@@ -41,12 +43,13 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<Page> {
-  const { entries, total, bytes } = await readProducts(
+  const { entries, total, withheld } = await readProducts(
     database,
-    pageOf(query, documented),
-    () => pageOf(query, current),
+    LIKELY_BYTES,
+    (allowed) => pageOf(query, storedSummary, allowed),
+    (allowed) => pageOf(query, currentSummary, allowed),
   );
-  if (Number(bytes) > MAX_BYTES) {
+  if (withheld) {
     throw invalid("The query", [{
       parameter: "limit",
       code: "too_large",
@@ -60,53 +63,27 @@ export async function listProducts(
   };
 }
 
+/** The size of a page for which memory is reserved before it is read, if there is enough. */
+const LIKELY_BYTES = 2 ** 20;
+
 interface Row extends ProductsRow {
-  /** The products without the outer braces, or null for an empty page or one over `MAX_BYTES`. */
+  /** The products without the outer braces, or null for an empty page or a withheld one. */
   entries: string | null;
-  bytes: string | null;
   total: string;
 }
 
-/** Where a page reads the summaries of the products that it has found. */
-interface Source {
-  summary: Statement;
-  /** The FROM clause of product `p` and its `place`, with the columns that `summary` needs. */
-  products(found: Statement): Statement;
-}
-
-/** Documents only, which need no other columns of products. */
-const documented: Source = {
-  summary: storedSummary,
-  products: (found) => sql`${found} p (id, updated_at, place)`,
-};
-
-/** Documents or the tables. */
-const current: Source = {
-  summary: currentSummary,
-  products: (found) =>
-    sql`
-    ${found} page (id, updated_at, place)
-    -- The limit forces a look-up by primary key.
-    cross join lateral (
-      select p.*
-      from products p
-      where p.organization_id = ${organization} and p.id = page.id
-      limit 1
-    ) p
-  `,
-};
-
 /**
- * The page. One statement keeps products, order and total consistent. Selecting the
- * products from an index before joining makes late pages of a million products a
- * hundred times faster. Only products after OFFSET become rows. The joins keep their
- * order, so that nothing sorts the longer entries.
+ * The page, with this summary of product `p`. One statement keeps products, order and
+ * total consistent. Selecting the products from an index before joining makes late pages
+ * of a million products a hundred times faster. Only products after OFFSET become rows.
+ * The joins keep their order, so that nothing sorts the longer entries.
  */
 function pageOf(
   query: ListQuery,
-  { summary, products }: Source,
+  summary: Statement,
+  allowed: number,
 ): Statement<Row> {
-  const { limit, sort } = query;
+  const { limit, q, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -114,29 +91,14 @@ function pageOf(
       opaque(offsetOf(query), "bigint")
     }`
     : limitOf(query);
-  const { key, order } = SORTING[sort];
-  const found = sql`
-    rows from (
-      unnest(array(
-        select row(page.id, page.updated_at)
-        from (
-          select p.id, p.updated_at, ${key} as sort_key
-          from products p
-          where p.organization_id = ${organization} ${conditions(query)}
-          order by ${order}
-          ${range}
-        ) page
-        order by ${order}
-      )) as (id uuid, updated_at timestamptz)
-    ) with ordinality
-  `;
+  const { key, order } = q && !query.sort ? byRelevance(q) : SORTING[sort];
+  const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<Row>`
+    ${q ? foundProducts(q, key, conditions(query)) : []}
     select
-      ${totalOf(query)} as total,
-      case when sum(octet_length(e.entry)) <= ${raw(String(MAX_BYTES))}
-        then string_agg(e.entry, '},{')
-      end as entries,
-      sum(octet_length(e.entry)) as bytes,
+      ${q ? sql`(select count(*) from found)` : totalOf(query)} as total,
+      case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
+      case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable
     from (
@@ -144,7 +106,22 @@ function pageOf(
         p.id,
         ${summary}${includedArrays(query.include)} as entry,
         o.names_version is not null as is_storable
-      from ${products(found)}
+      from unnest(array(
+        select page.id
+        from (
+          ${q ? sql`select p.* from found p` : selected(query, sort)}
+          order by ${order}
+          ${range}
+        ) page
+        order by ${order}
+      )) with ordinality page (id, place)
+      -- The limit forces a look-up by primary key.
+      cross join lateral (
+        select p.*
+        from products p
+        where p.organization_id = ${organization} and p.id = page.id
+        limit 1
+      ) p
       join organizations o on o.id = ${organization}
       ${validDocument}
       order by place
@@ -153,7 +130,7 @@ function pageOf(
   return isPrepared ? statement : unprepared(statement);
 }
 
-/** The order of a list. Its columns are `sort_key` and `id`. */
+/** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
   /** The column `sort_key` of product `p`. */
   key: Statement;
@@ -182,6 +159,48 @@ const SORTING: Record<Sort, Sorting> = {
   },
 };
 
+/**
+ * The products of a list as rows of `id`, with the `sort_key` of an order. The index by
+ * time is on `product_changes`.
+ */
+function selected(query: ListQuery, sort?: Sort): Statement {
+  const { updated_since } = query;
+  const isByTime = sort?.endsWith("updated_at");
+  const key = sort
+    ? sql`, ${isByTime ? sql`c.updated_at` : SORTING[sort].key} as sort_key`
+    : [];
+  if (!updated_since && !isByTime) {
+    return sql`
+      select p.id ${key}
+      from products p
+      where p.organization_id = ${organization} ${conditions(query)}
+    `;
+  }
+  const filters = conditions({ ...query, updated_since: undefined });
+  const isOfProducts = filters.length > 0 || sort && !isByTime;
+  return sql`
+    select c.product_id as id ${key}
+    from product_changes c
+    ${
+    isOfProducts
+      ? sql`join products p on p.organization_id = ${organization} and p.id = c.product_id`
+      : []
+  }
+    where c.organization_id = ${organization}
+      ${
+    updated_since ? sql`and c.updated_at >= ${updated_since}` : []
+  } ${filters}
+  `;
+}
+
+/** The order of a list by `q`: the most relevant products first, the newest among equals. */
+function byRelevance(q: string): Sorting {
+  return {
+    key: relevance(q),
+    order: sql`sort_key, created_at desc, id desc`,
+  };
+}
+
 /** The filter conditions on product `p`, each with a leading `and`. */
 function conditions(query: ListQuery): Statement[] {
   const { product_type, search, updated_since } = query;
@@ -197,6 +216,11 @@ function conditions(query: ListQuery): Statement[] {
       : [],
     ...EXACT_FILTERS.flatMap((column) =>
       query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
+    ),
+    ...TERM_FILTERS.flatMap((filter) =>
+      query[filter]
+        ? [sql` and p.id in (${termed(filter, query[filter])})`]
+        : []
     ),
     ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
     ...search ? searchConditions(search) : [],
@@ -247,19 +271,14 @@ function storedCount(
  */
 function totalOf(query: ListQuery): Statement {
   const stored = storedCount(query);
-  const found = sql`
-    from products p
-    where p.organization_id = ${organization} ${conditions(query)}
-  `;
-  if (!stored) return sql`(select count(*) ${found})`;
+  if (!stored) return countOf(query);
   const end = BigInt(query.page) * BigInt(query.limit);
-  const { key, order } = SORTING[DEFAULT_SORT];
   return sql`(
     select case when stored.total > ${String(end)} then stored.total else (
       select count(*)
       from (
-        select ${key} as sort_key, p.id ${found}
-        order by ${order}
+        ${selected(query, DEFAULT_SORT)}
+        order by ${SORTING[DEFAULT_SORT].order}
         limit ${opaque(String(end + 1n), "bigint")}
       ) p
     ) end
@@ -269,6 +288,20 @@ function totalOf(query: ListQuery): Statement {
       where c.organization_id = ${organization}
         and c.filter = ${stored.filter} and c.value = ${stored.value}
     ) stored
+  )`;
+}
+
+/** Counts the products of a list. Those with a term are counted without reading them. */
+function countOf(query: ListQuery): Statement {
+  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  const filter = TERM_FILTERS.find((name) => name === narrowing);
+  if (!filter || others.length > 0) {
+    return sql`(select count(*) from (${selected(query)}) p)`;
+  }
+  return sql`(
+    select count(*) from (select distinct t.product_id from (${
+    termed(filter, query[filter]!)
+  }) t) t
   )`;
 }
 

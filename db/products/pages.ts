@@ -8,6 +8,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import { type LongText, readLong } from "../long_text.ts";
 import { storeProducts } from "./documents.ts";
 import {
   commaSeparated,
@@ -52,11 +53,8 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
   ];
 }
 
-/** The maximum size of the products of a page, in bytes. */
-export const MAX_BYTES = 16 * 2 ** 20;
-
 /** A page of products, with the state of their documents. */
-export interface ProductsRow {
+export interface ProductsRow extends LongText {
   /** The comma-separated ids of products without a valid document. */
   missing: string | null;
   /** False in a distributed database, which stores no documents. */
@@ -64,19 +62,20 @@ export interface ProductsRow {
 }
 
 /**
- * Reads a page from documents. If documents are missing, reads the page again with
- * `current`, and stores them in the background.
+ * Reads a page from documents, likely of this size. If documents are missing, reads the
+ * page again with `current`, and stores them in the background.
  */
 export async function readProducts<Row extends ProductsRow>(
   database: Queries,
-  stored: Statement<Row>,
-  current: () => Statement<Row>,
+  likely: number,
+  stored: (allowed: number) => Statement<Row>,
+  current: (allowed: number) => Statement<Row>,
 ): Promise<Row> {
-  const [page] = await database.scan(stored);
+  const page = await readLong(database, "scan", stored, likely);
   if (!page!.missing) return page!;
   if (page!.is_storable) {
     database.inBackground(...storeProducts(page!.missing.split(",")));
   }
-  const [complete] = await database.scan(current());
+  const complete = await readLong(database, "scan", current, likely);
   return complete!;
 }

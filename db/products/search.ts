@@ -20,31 +20,42 @@ export function searchConditions(term: string): Statement[] {
 
 /** The search conditions on the name of record `r`. */
 export function namesContaining(term: string): Statement[] {
-  return wordsOf(term).map((word) => {
-    const key = hasTrigram(word)
-      ? sql`search_key(r.name)`
-      : sql`(search_key(r.name) || '')`;
-    return sql` and ${key} like ${patternOf(word)}`;
-  });
+  return wordsOf(term).map((word) => sql` and ${nameContains(word)}`);
+}
+
+/** The condition that the name of record `r` contains the word. */
+export function nameContains(
+  word: string,
+  isIndexed = hasTrigram(word),
+): Statement {
+  const key = isIndexed
+    ? sql`search_key(r.name)`
+    : sql`(search_key(r.name) || '')`;
+  return sql`${key} like ${patternOf(word)}`;
 }
 
 /** The words and phrases of a term, longest first: the longest is the most selective. */
-function wordsOf(term: string): string[] {
+export function wordsOf(term: string): string[] {
+  return [...new Set(termsOf(term))]
+    .sort((one, other) => other.length - one.length);
+}
+
+/** The words and phrases of a term in its own order. */
+export function termsOf(term: string): string[] {
   const words = Array.from(
     term.matchAll(WORD),
     ([word, phrase = word]) => phrase.trim(),
   );
-  return [...new Set(words)]
-    .filter((word) => word !== "")
-    .sort((one, other) => other.length - one.length);
+  return words.filter((word) => word !== "");
 }
 
 /** The LIKE pattern for keys that contain the word. */
-function patternOf(word: string): Statement {
+export function patternOf(word: string): Statement {
   return sql`'%' || search_key(${escapeLike(word)}) || '%'`;
 }
 
-function contains(word: string): Statement {
+/** The condition that the title, the product code or an ISBN of product `p` contains the word. */
+export function contains(word: string): Statement {
   const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
   // A pattern without a trigram would scan the whole trigram index. The expression
   // keeps the planner off that index, so it uses a covering index.
@@ -64,11 +75,12 @@ function contains(word: string): Statement {
 }
 
 /** Whether the word has three letters or digits in a row, so the trigram index applies. */
-function hasTrigram(word: string): boolean {
+export function hasTrigram(word: string): boolean {
   const key = word.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC");
   return /[\p{L}\p{N}]{3}/u.test(key);
 }
 
-function escapeLike(word: string): string {
+/** The text as part of a LIKE pattern that matches only itself. */
+export function escapeLike(word: string): string {
   return word.replace(/[\\%_]/g, "\\$&");
 }

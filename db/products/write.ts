@@ -24,16 +24,18 @@ import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
-  currentProducts,
+  existing,
   fullProduct,
+  getWritten,
   notFound,
-  type ProductJson,
   readTags,
+  type ShortProductJson,
   storeWritten,
   writtenDocuments,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
+import { writeTerms } from "./terms.ts";
 
 /**
  * Creates the product with its nested records. Requests with the same
@@ -51,7 +53,7 @@ export async function createProduct(
       request,
       async (tx, storeResponse) => {
         // A retry has another product code.
-        const writes = writeProducts([change]);
+        const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
           select d.organization_id, d.product_id as record_id, ${fullProduct} as answer
           from (${writtenDocuments(tx, [change])}) d
@@ -61,9 +63,10 @@ export async function createProduct(
           storeWritten(tx, [change]),
           ...stored,
         );
-        const [created] = results[writes.length] as ProductJson[];
+        const [created] = results[writes.length] as ShortProductJson[];
         return { id: change.id, response: created!.product };
       },
+      getWritten,
     );
   } catch (error) {
     throw await explainFailure(database, error, change);
@@ -81,24 +84,24 @@ export async function updateProduct(
   precondition?: Precondition,
 ): Promise<string> {
   const change = { id, body, isNew: false };
-  const writes = writeProducts([change]);
   // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
     const results = await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
+      const writes = writeProducts(tx, [change]);
       return await tx.commit(
         ...locks,
         ...writes,
         writes.length > 0
           ? storeWritten(tx, [change], { isUpdated: true })
-          : currentProducts([id]),
+          : existing(id),
       );
     });
-    const [updated] = results.at(-1) as ProductJson[];
+    const [updated] = results.at(-1) as ShortProductJson[];
     if (!updated) throw notFound(id);
-    return updated.product;
+    return updated.product ?? await getWritten(database, id);
   } catch (error) {
     throw await explainFailure(database, error, change);
   }
@@ -133,7 +136,7 @@ export async function deleteProduct(
   try {
     await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
-      await tx.commit(...writeProducts([], [id]));
+      await tx.commit(...writeProducts(tx, [], [id]));
     });
     return true;
   } catch (error) {
@@ -164,6 +167,7 @@ async function checkPrecondition(
  * transaction that deadlocks.
  */
 export function writeProducts(
+  { isDistributed }: Transaction,
   changes: readonly Change[],
   deleted: readonly string[] = [],
 ): Statement[] {
@@ -177,8 +181,10 @@ export function writeProducts(
     ...created.map(insertProduct),
     ...countProducts(changes, deleted),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
+    ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(changes),
     ...arrays.writes,
+    ...writeTerms(changes),
     ...setSeries(changes),
     ...arrays.deletions,
     ...deleted.length > 0 ? deleteProducts(deleted) : [],
@@ -246,6 +252,20 @@ function updateProducts(changes: readonly Change[]): Statement {
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
       and p.id = r.id
   `;
+}
+
+/** Copies when the products have changed. A distributed database has no trigger that does. */
+function recordChanges(changes: readonly Change[]): Statement[] {
+  if (changes.length === 0) return [];
+  return [sql`
+    insert into product_changes (organization_id, product_id, updated_at, change_version)
+    select p.organization_id, p.id, p.updated_at, p.change_version
+    from products p
+    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
+    on conflict (organization_id, product_id) do update set
+      updated_at = excluded.updated_at,
+      change_version = excluded.change_version
+  `];
 }
 
 /**

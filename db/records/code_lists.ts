@@ -1,55 +1,85 @@
 import { ApiError } from "../../schema/errors.ts";
+import { CODE_LISTS } from "../../schema/onix_codes.ts";
+import type { CodeQuery, PageQuery } from "../../schema/record_query.ts";
 import type { SharedTable } from "../../schema/records.ts";
-import { raw, sql, type Statement } from "../connections/sql.ts";
+import { json, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { jsonArray, selectRecord } from "../products/json.ts";
+import { limitOf, type Page } from "../products/list.ts";
 
-/** Lists the records of a shared table, or the one with this code, as a JSON array. */
-export async function listSharedRecords(
+/** Lists a page of the records of a shared table, or the one with the given code. */
+export function listSharedRecords(
   database: Queries,
   table: SharedTable,
-  code?: string,
-): Promise<string> {
-  const records = asJson(sql`
-    select ${selectRecord(table)}
+  query: CodeQuery,
+): Promise<Page> {
+  const { code } = query;
+  const found = sql`
     from ${raw(table)} r
     ${code === undefined ? [] : sql`where r.code = ${code}`}
+  `;
+  const records = sql`
+    select ${selectRecord(table)}
+    ${found}
     order by r.code collate "C"
-  `);
-  const [found] = await database.scan(records);
-  return found!.json;
+    ${limitOf(query)}
+  `;
+  return pageOf(database, records, found);
 }
 
-/** Lists the ONIX code lists that validate fields, as a JSON array. */
-export async function listCodeLists(database: Queries): Promise<string> {
-  const [found] = await database.scan(codeLists);
-  return found!.json;
+/** Lists a page of the ONIX code lists that validate fields. */
+export function listCodeLists(
+  database: Queries,
+  query: PageQuery,
+): Promise<Page> {
+  const lists = sql`
+    select l.number, l.name, (select count(*) from onix_codes c where c.list = l.number) as codes
+    ${namedLists}
+    order by l.number
+    ${limitOf(query)}
+  `;
+  return pageOf(database, lists, namedLists);
 }
 
-const codeLists = asJson(sql`
-  select c.list as number, count(*) as codes
-  from onix_codes c
-  group by c.list
-  order by c.list
-`);
+/** The lists in the database, with the names that stand in the file. */
+const namedLists = sql`
+  from jsonb_to_recordset(${
+  json(
+    Object.entries(CODE_LISTS)
+      .map(([number, { title }]) => ({ number, name: title })),
+  )
+}) l (number smallint, name text)
+  where exists (select from onix_codes c where c.list = l.number)
+`;
 
 /** Gets the codes and labels of an ONIX code list as a JSON array. Throws `NOT_FOUND`. */
 export async function getCodeList(
   database: Queries,
   number: string,
 ): Promise<string> {
-  const codes = asJson(sql`
+  const codes = sql`
     select c.code, c.label, c.deprecated
     from onix_codes c
     where c.list = ${number}
     order by c.code collate "C"
-  `);
-  const [found] = await database.lookUp(codes);
+  `;
+  const [found] = await database.lookUp(
+    sql<{ json: string }>`select ${jsonArray(codes)}::text as json`,
+  );
   if (found!.json !== "[]") return found!.json;
   throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
 }
 
-/** Selects the rows of another statement as a JSON array. */
-function asJson(rows: Statement): Statement<{ json: string }> {
-  return sql`select ${jsonArray(rows)}::text as json`;
+/** A page of these rows, and the number of all rows that were found. */
+async function pageOf(
+  database: Queries,
+  rows: Statement,
+  found: Statement,
+): Promise<Page> {
+  const [page] = await database.scan(sql<Page>`
+    select
+      ${jsonArray(rows)}::text as entries,
+      (select count(*) ${found})::float8 as total
+  `);
+  return page!;
 }

@@ -1,15 +1,23 @@
+import { Buffer } from "node:buffer";
 import { isOneOf, names, organization, sql } from "../connections/sql.ts";
 import {
   ApiError,
+  detailAt,
   type ErrorDetail,
   seriesNotAttached,
   unknownReference,
 } from "../../schema/errors.ts";
-import { referencesOfLine, validName } from "../../schema/lines.ts";
+import {
+  referencesOfLine,
+  repeatedRows,
+  validName,
+} from "../../schema/lines.ts";
+import { DUPLICATE } from "../../schema/objects.ts";
 import { brokenConstraint, isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { missesRows } from "../products/change.ts";
-import { unknownReferences } from "../products/errors.ts";
+import { storeWritten } from "../products/documents.ts";
+import { TOO_LARGE, unknownReferences } from "../products/errors.ts";
 import {
   formatsByKind,
   type Line,
@@ -155,6 +163,13 @@ export async function importCatalogue(
   }
 }
 
+/**
+ * The size of a line, in bytes, from which its product may have more than 4 MiB of JSON:
+ * the names and labels of the records that it refers to take less than the rest. Storing
+ * the JSON checks it.
+ */
+const LARGE_BYTES = 2 ** 20;
+
 const NO_HEADER =
   "The file does not begin with a header: expected the output of deno task export";
 
@@ -211,11 +226,16 @@ async function writeAll(
     const changedIds = changed.map(({ id }) => id);
     const existingIds = changedIds.filter((id) => stored.has(id));
     const records = JSON.stringify(changed.map(({ record }) => record));
+    const large = kind === "product"
+      ? changed.filter(({ text }) => Buffer.byteLength(text) > LARGE_BYTES)
+        .map(({ id }) => ({ id, body: {}, isNew: false }))
+      : [];
     await tx.commit(
       ...existingIds.length > 0
         ? clearRecords(format, existingIds, records)
         : [],
       ...changedIds.length > 0 ? writeRecords(format, changedIds, records) : [],
+      ...large.length > 0 ? [storeWritten(tx, large)] : [],
     );
   });
 }
@@ -231,9 +251,17 @@ async function explain(
   if (unknown.length > 0) {
     return unknown.map(({ pointer }) => unknownReference(pointer));
   }
-  switch (brokenConstraint(error)) {
+  const constraint = brokenConstraint(error);
+  const table = /^(\w+)_pkey$/.exec(constraint ?? "")?.[1];
+  const repeated = table ? repeatedRows(kind, record, table) : [];
+  if (repeated.length > 0) {
+    return repeated.map((pointer) => detailAt(pointer, DUPLICATE));
+  }
+  switch (constraint) {
     case "products_series":
       return [seriesNotAttached("/series_id")];
+    case "product_documents_size":
+      return [TOO_LARGE];
     case "products_code":
       return [{
         pointer: "/product_code",

@@ -81,7 +81,7 @@ export function parseLine(
 /** The errors of a line in the words of the API, each with its JSON Pointer. */
 export function reasonOf(details: readonly ErrorDetail[]): string {
   const reasons = details.slice(0, MAX_REASONS).map((detail) =>
-    "pointer" in detail
+    "pointer" in detail && detail.pointer
       ? `${detail.pointer}: ${detail.message}`
       : detail.message
   );

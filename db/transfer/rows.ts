@@ -9,6 +9,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
 import { assertCount } from "../products/change.ts";
+import { forgetTerms, indexTerms } from "../products/terms.ts";
 import type { TableFormat } from "./format.ts";
 
 /** Throws in a distributed database: Citus checks the keys of `writeRecords` too early. */
@@ -102,6 +103,8 @@ export function writeRecords(
     ...isProduct
       ? [
         sql`select where ${assertCount(unwritten, 0)}`,
+        forgetTerms(isOneOf(ids, { plan: "generic" })),
+        indexTerms(isOneOf(ids, { plan: "generic" })),
         ...countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), []),
       ]
       : [],

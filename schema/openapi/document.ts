@@ -11,12 +11,14 @@ import {
 import { exampleBodies, exampleResponses } from "./examples.ts";
 import {
   REQUEST_HEADERS,
+  type RequestHeader,
   RESPONSE_HEADERS,
   type ResponseHeader,
 } from "./headers.ts";
 import { bodySchemas, ref } from "./json_schema.ts";
 import type { Operation, Permission } from "./operation.ts";
 import {
+  headerParameter,
   pathParameters,
   queryParameters,
   sharedParameters,
@@ -51,6 +53,7 @@ export function openapiDocument(
       title: "Product Catalogue",
       version: VERSIONS[0],
       description: ABOUT,
+      contact: { name: "The organization that runs this service" },
       license: { name: "MIT", identifier: "MIT" },
     },
     // Relative to the URL of the document (OpenAPI 3.1, 4.8.5).
@@ -104,7 +107,6 @@ function pathItems(operations: Described[], failures: Failure[]) {
   for (const operation of operations) {
     const [method, path] = operation.key.split(" ") as [string, string];
     items[path] ??= {
-      ...operation.isAtRoot && { servers: [{ url: "/" }] },
       ...path.includes("{") && { parameters: pathParameters(path) },
     };
     items[path][method.toLowerCase()] = operationObject(operation, failures);
@@ -115,7 +117,9 @@ function pathItems(operations: Described[], failures: Failure[]) {
 function operationObject(operation: Described, failures: Failure[]) {
   const { key, permission, query, body, response, headers = [] } = operation;
   const { status = 200 } = operation;
-  const requestHeaders = headers.filter((name) => name in REQUEST_HEADERS);
+  const requestHeaders = headers.filter((name) =>
+    name in REQUEST_HEADERS
+  ) as RequestHeader[];
   const ownHeaders = headers.filter((name) => name in RESPONSE_HEADERS);
   return {
     operationId: operation.id,
@@ -125,8 +129,8 @@ function operationObject(operation: Described, failures: Failure[]) {
     security: SECURITY[permission],
     parameters: [
       ...query ? queryParameters(query) : [],
-      ...["Accept-Version", "X-Request-Id", ...requestHeaders]
-        .map((name) => ref("parameters", name)),
+      ...(["Accept-Version", "X-Request-Id", ...requestHeaders] as const)
+        .map((name) => headerParameter(name, operation)),
     ],
     requestBody: body && {
       required: true,

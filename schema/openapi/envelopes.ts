@@ -12,38 +12,64 @@ export const ErrorDetail = v.object({
     "The number of records that refer to this one.",
     v.optional(Whole),
   ),
-  code: v.string(),
-  message: v.string(),
+  code: described("What is wrong, for programs.", v.string()),
+  message: described("What is wrong, for people.", v.string()),
 });
 
 export const Meta = v.object({
-  page: whole(1),
-  limit: whole(1),
-  total: whole(0),
-  total_pages: whole(0),
+  page: described("The page, counted from 1.", whole(1)),
+  limit: described("The size of a page.", whole(1)),
+  total: described("The number of entries on all pages.", whole(0)),
+  total_pages: described("The number of pages.", whole(0)),
 });
 
-/** The envelope of a success (specification, 7.1). */
-export function success<const D extends v.GenericSchema>(data: D) {
-  return v.object({ success: v.literal(true), data, error: v.null() });
+/** The envelope of a success (specification, 7.1), with what its data is. */
+export function success<const D extends v.GenericSchema>(
+  sentence: string,
+  data: D,
+) {
+  return v.object({
+    success: described("Whether the request succeeded.", v.literal(true)),
+    data: described(sentence, data),
+    error: described("Null after a success.", v.null()),
+  });
 }
 
 /** The envelope of a page of a list. */
 export function page<const E extends v.GenericSchema>(entry: E) {
-  return v.object({ ...success(v.array(entry)).entries, meta: Meta });
+  return v.object({
+    ...success("The entries of the page.", v.array(entry)).entries,
+    meta: described("The number of the page, and the totals.", Meta),
+  });
 }
 
 /** The envelope of a failure with one of these codes. */
 export function failure(codes: ErrorCode[]) {
   return v.object({
-    success: v.literal(false),
-    error: v.object({
-      code: v.picklist(codes),
-      message: v.string(),
-      details: v.array(ErrorDetail),
-      request_id: v.string(),
-    }),
+    success: described("Whether the request succeeded.", v.literal(false)),
+    error: described(
+      "Why the request failed.",
+      v.object({
+        ...errorEntries(codes),
+        request_id: described(
+          "The id of the request, as in `X-Request-Id` and the log.",
+          v.string(),
+        ),
+      }),
+    ),
   });
+}
+
+/** What the error of a request and that of an operation of a batch have. */
+export function errorEntries(codes: readonly ErrorCode[]) {
+  return {
+    code: described("The kind of error, for programs.", v.picklist(codes)),
+    message: described("The error in a sentence, for people.", v.string()),
+    details: described(
+      "Every error of the request, with its place. Empty if there is only the message.",
+      v.array(ErrorDetail),
+    ),
+  };
 }
 
 function whole(min: number) {

@@ -45,10 +45,17 @@ const HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
   SERVICE_UNAVAILABLE: "Retry-After",
 };
 
+/** All codes with their statuses and meanings, by status. */
+export function errorCodes() {
+  return Object.entries(WHEN).map(([code, when]) => (
+    { status: STATUS[code as ErrorCode], code, when }
+  ));
+}
+
 /** All codes and their statuses, as a table in Markdown. */
 export function tableOfCodes(): string {
-  const rows = Object.entries(WHEN).map(([code, when]) =>
-    `| ${STATUS[code as ErrorCode]} | \`${code}\` | ${when} |`
+  const rows = errorCodes().map(({ status, code, when }) =>
+    `| ${status} | \`${code}\` | ${when} |`
   );
   return ["| Status | Code | When |", "|---|---|---|", ...rows].join("\n");
 }

@@ -37,6 +37,16 @@ export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
   );
 }
 
+/** The value of a parameter in the path of a request to the demo organization. */
+export function examplePathParameter(path: string, name: string): string {
+  const isProduct = name === "product_id";
+  const one = isProduct ? "/products/{id}" : path.split(`{${name}}`)[0];
+  const { request } = Object.values(EXCHANGES).find(({ operation }) =>
+    operation === `GET ${one}` || operation === `GET ${one}{${name}}`
+  )!;
+  return request.path.split("/").at(-1)!;
+}
+
 function examples(
   isWanted: (exchange: Exchange) => boolean,
   valueOf: (exchange: Exchange) => unknown,

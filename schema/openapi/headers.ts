@@ -15,7 +15,8 @@ export const REQUEST_HEADERS = {
     "The ETag of your copy. The response is 304 while the copy is current (RFC 9110, 13.1.2).",
   ),
   "If-Match": header(
-    "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1).",
+    "The ETag of the record that you read. If the record has changed since, the request fails with 412 (RFC 9110, 13.1.1). `*` is any state.",
+    { examples: ["*"] },
   ),
   "Idempotency-Key": header(
     "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
@@ -69,7 +70,7 @@ export const RESPONSE_HEADERS = {
     { enum: ["true"] },
   ),
   "Ignored-Fields": header(
-    "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`. Absent if there are none.",
+    "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`, and `product_form_id` if a product has no format. Absent if there are none.",
   ),
   "Accept-Encoding": header(
     "The supported content coding, if that of the body is not (RFC 9110, 12.5.3).",

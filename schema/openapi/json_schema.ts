@@ -75,12 +75,22 @@ function overrideSchema(
     case "object": {
       const { entries } = valibotSchema as AnyObject;
       return withProperties(jsonSchema, (name, property) => {
-        const named = referenceMap.get(valueOf(entries[name]!));
-        return named
-          ? { ...ref("schemas", named), description: property.description }
+        const reference = referenceTo(entries[name]!, referenceMap);
+        return reference
+          ? { ...reference, description: property.description }
           : property;
       });
     }
+    case "array": {
+      const { item } = valibotSchema as AnyArray;
+      const reference = referenceTo(item, referenceMap);
+      return reference ? { ...jsonSchema, items: reference } : jsonSchema;
+    }
+    case "literal": // Some generators ignore `const`.
+      return {
+        type: typeof jsonSchema.const as "string",
+        enum: [jsonSchema.const!],
+      };
     case "nullable":
       return nullable(jsonSchema.anyOf![0] as JsonSchema);
     case "intersect":
@@ -97,12 +107,25 @@ function overrideSchema(
 
 type AnyObject = v.ObjectSchema<v.ObjectEntries, undefined>;
 
-/** The schema of an entry without its description: a named schema stays a reference beside it. */
-function valueOf(entry: v.GenericSchema): v.GenericSchema {
-  return "pipe" in entry
-    ? (entry as v.SchemaWithPipe<[v.GenericSchema]>).pipe[0]
-    : entry;
+type AnyArray = v.ArraySchema<v.GenericSchema, undefined>;
+
+/** The reference to a named schema that is followed by only a description and checks. */
+function referenceTo(
+  schema: v.GenericSchema,
+  names: OverrideSchemaContext["referenceMap"],
+): JsonSchema | undefined {
+  const name = names.get(schema);
+  if (name) return ref("schemas", name);
+  if (!("pipe" in schema)) return;
+  const [inner, ...actions] =
+    (schema as v.SchemaWithPipe<[v.GenericSchema, ...AnyAction[]]>).pipe;
+  const isSame = actions.every(({ type }) =>
+    type === "description" || CODE_ONLY_ACTIONS.includes(type)
+  );
+  return isSame ? referenceTo(inner, names) : undefined;
 }
+
+type AnyAction = v.PipeAction<unknown, unknown, v.BaseIssue<unknown>>;
 
 /** `additionalProperties: false` covers `never` fields. */
 function withProperties(

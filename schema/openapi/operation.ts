@@ -20,7 +20,7 @@ export interface Operation {
   /** The `operationId`. The prose of the OpenAPI document has the same key. */
   id: OperationId;
   permission: Permission;
-  /** Whether the path is outside the API prefix. */
+  /** Whether the path is also outside the API prefix. */
   isAtRoot?: boolean;
   /** The parameters of the query. Without it, the query must be empty. */
   query?: QuerySchema;

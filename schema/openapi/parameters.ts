@@ -2,9 +2,10 @@ import * as v from "valibot";
 import { Revocation } from "../api_key.ts";
 import type { QuerySchema } from "../parameters.ts";
 import { CodeParameters, RecordParameters } from "../record_query.ts";
-import { REQUEST_HEADERS } from "./headers.ts";
+import { REQUEST_HEADERS, type RequestHeader } from "./headers.ts";
+import { examplePathParameter } from "./examples.ts";
 import { type JsonSchema, parameterSchema, ref } from "./json_schema.ts";
-import { PATH_PARAMETERS } from "./operation.ts";
+import { type Operation, PATH_PARAMETERS } from "./operation.ts";
 
 /** The query parameters that operations share. */
 const SHARED: Record<string, v.GenericSchema> = {
@@ -22,52 +23,53 @@ export function queryParameters({ entries }: QuerySchema) {
   );
 }
 
-/** References to the path parameters. */
+/** The Parameter Objects of a path, with the values of an example. */
 export function pathParameters(path: string) {
-  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => {
-    const isRecord = name === "id" && !path.startsWith("/products/");
-    return ref("parameters", isRecord ? "record_id" : name!);
-  });
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    ...IN_PATH[name as keyof typeof IN_PATH],
+    example: examplePathParameter(path, name!),
+  }));
+}
+
+const UUID = { type: "string", format: "uuid" };
+
+const IN_PATH = {
+  id: { description: "The id of the record.", schema: UUID },
+  product_id: { description: "The id of the product.", schema: UUID },
+  number: {
+    description: "The number of the ONIX list.",
+    schema: { type: "string", pattern: `^${PATH_PARAMETERS.number}$` },
+  },
+  key_id: {
+    description: "The 12 characters after `cat_` in the key.",
+    schema: { type: "string", pattern: `^${PATH_PARAMETERS.key_id}$` },
+  },
+};
+
+/** The Parameter Object of a header, or a reference to it. */
+export function headerParameter(name: RequestHeader, { id }: Operation) {
+  if (name !== "Idempotency-Key") return ref("parameters", name);
+  // A key belongs to one request, so that operations cannot share an example.
+  const { schema, ...header } = REQUEST_HEADERS[name];
+  const examples = [`${id}-2027-03-11-0001`];
+  return { name, in: "header", ...header, schema: { ...schema, examples } };
 }
 
 /** The Parameter Objects that operations refer to, by name. */
 export function sharedParameters() {
   return {
-    id: {
-      ...inPath("id", "The id of the product.", UUID),
-      example: "c0000000-0000-4000-8000-000000002400",
-    },
-    record_id: inPath("id", "The id of the record.", UUID),
-    product_id: inPath("product_id", "The id of the product.", UUID),
-    number: {
-      ...inPath("number", "The number of the ONIX list.", {
-        pattern: `^${PATH_PARAMETERS.number}$`,
-      }),
-      example: "96",
-    },
-    key_id: inPath("key_id", "The 12 characters after `cat_` in the key.", {
-      pattern: `^${PATH_PARAMETERS.key_id}$`,
-    }),
     ...Object.fromEntries(
       Object.entries(SHARED)
         .map(([name, entry]) => [name, parameterObject(name, entry)]),
     ),
     ...Object.fromEntries(
       Object.entries(REQUEST_HEADERS)
+        .filter(([name]) => name !== "Idempotency-Key")
         .map(([name, header]) => [name, { name, in: "header", ...header }]),
     ),
-  };
-}
-
-const UUID = { format: "uuid" };
-
-function inPath(name: string, description: string, schema: JsonSchema) {
-  return {
-    name,
-    in: "path",
-    required: true,
-    description,
-    schema: { type: "string", ...schema },
   };
 }
 

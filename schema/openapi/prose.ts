@@ -19,7 +19,7 @@ export const TAGS = {
 export interface Prose {
   tag: keyof typeof TAGS;
   summary: string;
-  description?: string;
+  description: string;
   /** The description of the successful response. */
   returns: string;
 }
@@ -57,6 +57,8 @@ export const PROSE = {
   getProduct: {
     tag: "Products",
     summary: "Get a product",
+    description:
+      "Gets a product with its nested arrays, territories and sales rights. With `If-None-Match`, the response is 304 while the copy is current.",
     returns: "The product with its nested records.",
   },
   updateProduct: {
@@ -76,6 +78,8 @@ export const PROSE = {
   getTerritories: {
     tag: "Rights and supply",
     summary: "Get the territories of a product",
+    description:
+      "Gets the whole tree of territories, markets, suppliers and prices (ONIX block 6).",
     returns:
       "The territories with their markets and supply. The ETag is the product's.",
   },
@@ -89,6 +93,7 @@ export const PROSE = {
   getSalesRights: {
     tag: "Rights and supply",
     summary: "Get the sales rights of a product",
+    description: "Gets all sales rights, in their order (ONIX block 4).",
     returns: "The sales rights. The ETag is the product's.",
   },
   replaceSalesRights: {
@@ -114,6 +119,7 @@ export const PROSE = {
   "get{Record}": {
     tag: "References",
     summary: "Get {a record}",
+    description: "Gets one {record}, and how many products refer to it.",
     returns: "The {record}, and the number of products that refer to it.",
   },
   "update{Record}": {
@@ -146,28 +152,34 @@ export const PROSE = {
   removeProgramProduct: {
     tag: "References",
     summary: "Remove a product from a publishing program",
+    description:
+      "Removing a product that is not in the program has no effect. The product itself is kept.",
     returns: "The product is not in the program.",
   },
   "list{Codes}": {
     tag: "Code lists",
     summary: "List {plural}",
-    description: "All records, ordered by code.",
-    returns: "All records, or the record with the given code.",
+    description: "A page, ordered by code. A page past the end is empty.",
+    returns: "The page. `meta` contains its number and the totals.",
   },
   "get{Code}": {
     tag: "Code lists",
     summary: "Get {a record}",
+    description: "Gets one {record}. Its id is the same in every installation.",
     returns: "The {record}.",
   },
   listCodeLists: {
     tag: "Code lists",
     summary: "List the ONIX code lists",
-    description: "The lists that codes in fields are validated against.",
-    returns: "The number of each list, and the number of its codes.",
+    description:
+      "A page of the lists that codes in fields are validated against, ordered by number.",
+    returns:
+      "The page: the number and name of each list, and the number of its codes.",
   },
   getCodeList: {
     tag: "Code lists",
     summary: "Get an ONIX code list",
+    description: "The whole list, without pages, ordered by code.",
     returns: "All codes of the list, with their labels.",
   },
   listApiKeys: {
@@ -187,6 +199,7 @@ export const PROSE = {
   getApiKey: {
     tag: "API keys",
     summary: "Get an API key",
+    description: "The key is identified by the 12 characters after `cat_`.",
     returns: "The key without its secret.",
   },
   revokeApiKey: {
@@ -199,16 +212,22 @@ export const PROSE = {
   getDescription: {
     tag: "Service",
     summary: "Get this description",
+    description:
+      "The OpenAPI document, for generators of clients and for tools. It needs no credentials.",
     returns: "This description of the API (OpenAPI 3.1).",
   },
   getLiveness: {
     tag: "Service",
     summary: "Check liveness",
+    description:
+      "Responds as long as the process runs, even without a database. A supervisor restarts a process that does not respond. Also at `/health/live` outside the prefix.",
     returns: "The service is running.",
   },
   getReadiness: {
     tag: "Service",
     summary: "Check readiness",
+    description:
+      "Responds with 200 if requests can be served, and with 503 otherwise. A load balancer then sends requests elsewhere. Also at `/health/ready` outside the prefix.",
     returns: "The service accepts requests and the database responds.",
   },
 } satisfies Record<string, Prose>;

@@ -13,53 +13,103 @@ import {
 } from "../records.ts";
 import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
-import { ErrorDetail, Meta, page, success, Whole } from "./envelopes.ts";
+import {
+  ErrorDetail,
+  errorEntries,
+  Meta,
+  page,
+  success,
+  Whole,
+} from "./envelopes.ts";
 
-const Change = v.object({
-  id: Uuid,
-  deleted: v.boolean(),
+const changed = {
+  id: described("The id of the product.", Uuid),
   updated_at: described(
     "The time of the last update or of the deletion.",
     Timestamp,
   ),
-  product: v.optional(responses.ListedProduct),
+};
+
+const ChangedProduct = v.object({
+  ...changed,
+  deleted: described("Whether the product is deleted.", v.literal(false)),
+  product: described(
+    "The product as lists show it, in its last state.",
+    responses.ListedProduct,
+  ),
 });
 
-const Deletion = v.object({ id: Uuid, deleted: v.boolean() });
+const DeletedProduct = v.object({
+  ...changed,
+  deleted: described("Whether the product is deleted.", v.literal(true)),
+});
 
-/** The results of the operations of a batch. */
+const Change = v.variant("deleted", [ChangedProduct, DeletedProduct]);
+
+const Deletion = v.object({
+  id: described("The id as requested.", Uuid),
+  deleted: described(
+    "Whether a record was deleted. False if there is none with this id.",
+    v.boolean(),
+  ),
+});
+
+const WrittenId = v.object({
+  id: described("The id of the product.", Uuid),
+});
+
+/** The results of the operations of a batch. Each status of a success has its own, so that clients can tell them apart. */
+const Created = v.object({
+  status: described("The product is new.", v.literal(201)),
+  data: described(
+    "The product, or its id if `return` is `minimal`.",
+    v.union([responses.Product, WrittenId]),
+  ),
+});
+
 const Written = v.object({
-  status: v.picklist([200, 201]),
-  data: v.union([responses.Product, v.object({ id: Uuid })]),
+  status: described("The operation succeeded.", v.literal(200)),
+  data: described(
+    "The product, its id if `return` is `minimal`, or what a deletion returns.",
+    v.union([responses.Product, Deletion, WrittenId]),
+  ),
 });
-
-const Deleted = v.object({ status: v.literal(200), data: Deletion });
 
 const Unwritten = v.object({
-  status: v.picklist([400, 404, 409, 412, 503]),
-  error: v.object({
-    code: v.picklist([
+  status: described(
+    "The status of a single request.",
+    v.picklist([400, 404, 409, 412, 503]),
+  ),
+  error: described(
+    "Why the operation failed.",
+    v.object(errorEntries([
       "VALIDATION_ERROR",
       "NOT_FOUND",
       "CONFLICT",
       "AMBIGUOUS",
       "PRECONDITION_FAILED",
       "SERVICE_UNAVAILABLE",
-    ]),
-    message: v.string(),
-    details: v.array(ErrorDetail),
-  }),
+    ])),
+  ),
 });
 
-/** The id and title of a product in a publishing program. */
-const ProgramProduct = v.object({ id: Uuid, title: v.string() });
+const BatchResult = v.variant("status", [Created, Written, Unwritten]);
 
-/** An ONIX list, with the number of its codes. */
-const CodeList = v.object({ number: Whole, codes: Whole });
+/** The id and title of a product in a publishing program. */
+const ProgramProduct = v.object({
+  id: described("The id of the product.", Uuid),
+  title: described("The title of the product.", v.string()),
+});
+
+const CodeList = v.object({
+  number: described("The number of the ONIX list.", Whole),
+  name: described("The title of the list.", v.string()),
+  codes: described("The number of its codes.", Whole),
+});
 
 const OnixCode = v.object({
-  code: v.string(),
-  label: v.string(),
+  code: described("The code, as fields have it.", v.string()),
+  label: described("The meaning of the code in ONIX.", v.string()),
   deprecated: described(
     "Whether EDItEUR advises against the code. It is accepted all the same.",
     v.boolean(),
@@ -79,15 +129,14 @@ const RECORD_SCHEMAS = Object.assign(
   ...(Object.keys(RECORDS) as RecordTable[]).map((table) => {
     const { type } = RECORDS[table];
     const record = responses.recordResponse(table);
-    const records = isShared(table) ? success(v.array(record)) : page(record);
     return {
       ...!isShared(table) && {
         [`Create${type}`]: bodies.recordBody(table, "new"),
         [`Update${type}`]: bodies.recordBody(table, "changed"),
       },
       [`${type}Record`]: record,
-      [`${type}RecordResponse`]: success(record),
-      [`${type}RecordsResponse`]: records,
+      [`${type}RecordResponse`]: success("The record.", record),
+      [`${type}RecordsResponse`]: page(record),
     };
   }),
 ) as Record<RecordSchema, v.GenericSchema>;
@@ -102,7 +151,9 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
     if (!("fields" in field)) continue;
     const { type } = field;
     if (type && field.kind !== "rows") {
-      schemas[`${type}Body`] = bodies.entryOf(field.fields);
+      schemas[`${type}Body`] = field.kind === "values"
+        ? bodies.valueOfArray(field)
+        : bodies.entryOf(field.fields);
       schemas[type] = responses.objectOf(field.fields);
     } else if (type && field.kind === "rows") {
       if (field.put === "patch") {
@@ -142,33 +193,57 @@ export const SCHEMAS = {
   Collection: responses.linkedRecord(RECORDS.collections.fields),
   Product: responses.Product,
   ListedProduct: responses.ListedProduct,
-  ProductResponse: success(responses.Product),
+  ProductResponse: success("The full product.", responses.Product),
   ProductsResponse: page(responses.ListedProduct),
   TerritoriesResponse: success(
+    "The territories of the product.",
     v.array(responses.entryOf(product_territories)),
   ),
   SalesRightsResponse: success(
+    "The sales rights of the product.",
     v.array(responses.entryOf(product_sales_rights)),
   ),
   ApiKey,
-  ApiKeyResponse: success(ApiKey),
-  ApiKeysResponse: success(v.array(ApiKey)),
+  ApiKeyResponse: success("The key without its secret.", ApiKey),
+  ApiKeysResponse: success("The keys, newest first.", v.array(ApiKey)),
   IssuedApiKey,
-  IssuedApiKeyResponse: success(IssuedApiKey),
+  IssuedApiKeyResponse: success("The new key.", IssuedApiKey),
+  ChangedProduct,
+  DeletedProduct,
   Change,
   ChangesResponse: v.object({
-    ...success(v.array(Change)).entries,
-    meta: v.object({
-      cursor: described(
-        "The cursor of the next page. It expires after 30 days.",
-        v.string(),
-      ),
-      more: v.boolean(),
-    }),
+    ...success("The changes, oldest first.", v.array(Change)).entries,
+    meta: described(
+      "Where the feed goes on.",
+      v.object({
+        cursor: described(
+          "The cursor of the next page. It expires after 30 days.",
+          v.string(),
+        ),
+        more: described("Whether there are more changes now.", v.boolean()),
+      }),
+    ),
   }),
-  DeletedResponse: success(Deletion),
-  BatchResponse: success(v.array(v.union([Written, Deleted, Unwritten]))),
-  HealthResponse: success(v.object({ status: v.picklist(["live", "ready"]) })),
+  Deletion,
+  DeletedResponse: success("What was deleted.", Deletion),
+  WrittenId,
+  Created,
+  Written,
+  Unwritten,
+  BatchResult,
+  BatchResponse: success(
+    "The results of the operations, in their order.",
+    v.array(BatchResult),
+  ),
+  HealthResponse: success(
+    "The health of the service.",
+    v.object({
+      status: described(
+        "`live` if the process runs, `ready` if it accepts requests.",
+        v.picklist(["live", "ready"]),
+      ),
+    }),
+  ),
   Meta,
   ErrorDetail,
 
@@ -176,9 +251,9 @@ export const SCHEMAS = {
   ProgramProduct,
   ProgramProductsResponse: page(ProgramProduct),
   CodeList,
-  CodeListsResponse: success(v.array(CodeList)),
+  CodeListsResponse: page(CodeList),
   OnixCode,
-  OnixCodesResponse: success(v.array(OnixCode)),
+  OnixCodesResponse: success("The codes of the list.", v.array(OnixCode)),
 };
 
 export type SchemaName = keyof typeof SCHEMAS;

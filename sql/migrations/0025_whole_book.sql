@@ -40,32 +40,38 @@ alter table products
   add constraint products_related_works_array check (jsonb_typeof(related_works) = 'array'),
   add constraint products_resources_array check (jsonb_typeof(supporting_resources) = 'array');
 
--- What lists are filtered by: the codes of languages and subjects, and the values of identifiers. A term has the
--- organization before it, and whether it is a language (l), a subject (s) or an identifier (i): so the index finds the
--- terms of one organization, and their beginnings. A lexeme has at most 2046 bytes, so a long value is cut: its hash
--- stands for the rest.
-create function product_terms(organization_id uuid, languages jsonb, subjects jsonb, product_identifiers jsonb)
-returns tsvector
-language sql immutable parallel safe cost 1000
-return array_to_tsvector(array(
-  select organization_id::text || t.kind || case
-    when length(t.value) > 200 then left(t.value, 200) || md5(t.value)
-    else t.value
-  end
-  from (
-    select 'l' as kind, e ->> 'language_code' as value from jsonb_array_elements(languages) e
-    union all
-    select 's', e ->> 'subject_code' from jsonb_array_elements(subjects) e
-    union all
-    select 'i', e ->> 'id_value' from jsonb_array_elements(product_identifiers) e
-  ) t
-  where t.value is not null
-));
+-- What lists are filtered by: the codes of languages and subjects, and the values of identifiers. In byte order, a
+-- beginning is a range of the key. A product without them has no row here.
+create table product_terms (
+  organization_id uuid not null,
+  product_id uuid not null,
+  field text not null,
+  term text collate "C" not null,
 
--- A product without terms is not in the index.
-create index products_by_terms on products
-  using gin (product_terms(organization_id, languages, subjects, product_identifiers))
-  where languages is not null or subjects is not null or product_identifiers is not null;
+  constraint product_terms_pkey primary key (organization_id, field, term, product_id)
+);
+
+do $$ begin
+  if to_regclass('pg_dist_partition') is not null then
+    perform create_distributed_table('product_terms', 'organization_id', colocate_with => 'products')
+    from pg_dist_partition where logicalrelid = 'products'::regclass;
+  end if;
+end $$;
+
+create index product_terms_by_product on product_terms (organization_id, product_id);
+
+-- A product that is written meanwhile would lack its terms.
+lock table products in share row exclusive mode;
+
+insert into product_terms (organization_id, product_id, field, term)
+select p.organization_id, p.id, 'language_code', e ->> 'language_code'
+from products p
+cross join jsonb_array_elements(p.languages) e
+where e ->> 'language_code' is not null
+on conflict do nothing;
+
+alter table product_terms add constraint product_terms_product
+  foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade;
 
 alter table product_collections
   add column part_number text;
@@ -96,7 +102,7 @@ alter table supply_prices
 
 -- Whether EDItEUR advises against the code. It is accepted all the same.
 alter table onix_codes
-  add column deprecated boolean not null default false;
+  add column if not exists deprecated boolean not null default false;
 
 -- The stored JSON lacks all this. Reads store it again.
 truncate product_documents;

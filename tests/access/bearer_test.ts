@@ -171,6 +171,23 @@ Deno.test("A Bearer token", async (t) => {
     assertEquals((await org.get(path)).body.data.title, "owner");
   });
 
+  await t.step("is said not to be a JWT if it is none", async () => {
+    const org = await app.organization();
+    const parts = tokenOf("user").split(".");
+    const tokens = ["x", "not a token", "e30.e30", parts.slice(0, 2).join(".")]
+      .concat(`${parts.join(".")}.e30`, `${parts.join(".")}.e30.e30`, "a.b.ü");
+    for (const token of tokens) {
+      const { status, headers, body } = await withToken(token, org.id);
+
+      assertEquals(status, 401, token);
+      assertMatch(body.error.message, /is not a signed JWT/);
+      assertMatch(
+        headers.get("www-authenticate")!,
+        /Bearer realm="catalogue", error="invalid_token"/,
+      );
+    }
+  });
+
   await t.step("requires x-organization-id", async () => {
     const org = await app.organization();
     const token = tokenOf(await member("viewer", org));

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { clockAhead } from "../support/app/clock.ts";
+import { eventually } from "../support/app/eventually.ts";
 import {
   keyServer,
   refuses,
@@ -95,6 +96,28 @@ Deno.test("A token, while its key set is unavailable,", async (t) => {
       }));
     },
   );
+
+  await t.step("waits for no fetch while the keys are young", async () => {
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    let response: () => Response | Promise<Response> = () =>
+      Response.json(jwks);
+    await using server = keyServer(() => response());
+    const verify = verifierFor(server);
+    await verify(await ec.sign());
+    response = () => end.then(() => Response.json({ keys: [] }));
+
+    // The test would wait for ever if the token waited.
+    using _ = clockAhead(6 * MINUTE);
+    assertEquals(await verify(await ec.sign()), "reader-1");
+    assertEquals(await verify(await ec.sign()), "reader-1");
+
+    await eventually(2, () => server.requests);
+    resolve();
+    await eventually(
+      "refused",
+      () => ec.sign().then(verify).then(() => "accepted", () => "refused"),
+    );
+  });
 
   await t.step(
     "is verified with the last keys while the URL is down",

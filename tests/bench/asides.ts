@@ -19,13 +19,23 @@ const CLIENTS = 30;
 
 /** The figures besides rates: worst responses, memory, disk, feed, batches, export and import, and the embedded database. */
 export async function measureAsides(
-  { checkout, service, scenarios: { get, common, create }, dataset, disc }:
-    Subject,
+  {
+    checkout,
+    service,
+    scenarios: { get, common, found, create },
+    dataset,
+    disc,
+  }: Subject,
   results: Result[],
   rules: Rules,
 ): Promise<string> {
   const many = { ...get, clients: CLIENTS };
   const worst = await worstBeside(service, { many, heavy: common }, rules);
+  const besideFound = await worstBeside(
+    service,
+    { many, heavy: found },
+    rules,
+  );
   const memory = peakMemory(service.pid);
   const feed = await measureFeed(service, create, rules);
   const batches = await batchRate(service, create, rules);
@@ -40,6 +50,7 @@ export async function measureAsides(
     [`GET, ${service.name} / ${BARE}`, overBare.toFixed(2)],
     [`Worst GET of ${CLIENTS} clients`, milliseconds(worst.alone)],
     [`Worst GET during "${common.name}"`, milliseconds(worst.beside)],
+    [`Worst GET during "${found.name}"`, milliseconds(besideFound.beside)],
     [
       `Products by ${BATCH_CLIENTS} clients in batches of ${OPERATIONS}`,
       `${batches.toFixed(0)} per second`,

@@ -87,7 +87,7 @@ export async function watchScenarios(
     const example = { sent, number, created };
     const baseline = scenario.method === "GET"
       ? await readingBaseline(sql, example)
-      : await writingBaseline(sql, scenario.method.toLowerCase(), example);
+      : await writingBaseline(sql, `write_${watched.size}`, example);
     watched.set(scenario, { ...example, baseline });
   }
   return watched;

@@ -39,7 +39,13 @@ export async function measureBeside(
     const contestants = isGet
       ? [here!, serving(bare, scenario), other!]
       : [here!, other!];
-    results.push(...await compete(scenario.name, contestants, rules));
+    const { afterCheckpoint = false } = scenario;
+    results.push(
+      ...await compete(scenario.name, contestants, {
+        ...rules,
+        afterCheckpoint,
+      }),
+    );
   }
   showProgress("Measured", 1, 1);
   if ("GET embedded".includes(options.only)) {
@@ -60,7 +66,7 @@ export async function measureBeside(
 
 /** Writes come last, so that both checkouts read the same data. */
 function chosen(
-  { get, pages, rare, common, put, create }: Scenarios,
+  { get, pages, rare, common, put, create, afterCheckpoint }: Scenarios,
   { only }: Options,
 ): Scenario[] {
   const both = (scenario: Scenario) => [scenario, withOneClient(scenario)];
@@ -71,6 +77,7 @@ function chosen(
     common,
     ...both(put),
     ...both(create),
+    ...afterCheckpoint,
   ].filter(({ name }) => name.includes(only));
 }
 

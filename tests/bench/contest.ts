@@ -10,6 +10,7 @@ import type { Scenario } from "./scenarios.ts";
 import { send } from "./send.ts";
 import type { Service } from "./service.ts";
 import { type Requests, runWrk } from "./wrk.ts";
+import { countWrites } from "./written.ts";
 
 /** The conditions of a contest. */
 export interface Rules {
@@ -19,6 +20,8 @@ export interface Rules {
   rounds: number;
   seconds: number;
   seed: number;
+  /** Whether each run begins right after a checkpoint. */
+  afterCheckpoint?: boolean;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface Rules {
 export async function compete(
   scenario: string,
   contestants: Contestant[],
-  { cluster, sql, rounds, seconds, seed }: Rules,
+  { cluster, sql, rounds, seconds, seed, afterCheckpoint }: Rules,
 ): Promise<Result[]> {
   for (const contestant of contestants) await contestant.warmUp();
   const results = contestants.map(({ name, clients }): Result => ({
@@ -42,6 +45,7 @@ export async function compete(
     const runs = [];
     for (const contestant of contestants) {
       await quiet(sql);
+      if (afterCheckpoint) await sql`checkpoint`;
       const how = { seconds, seed: seed + round };
       runs.push(await measured(cluster, contestant, how));
     }
@@ -65,19 +69,27 @@ async function quiet(sql: postgres.Sql): Promise<void> {
   }
 }
 
-/** Runs the load, and divides its CPU time by the number of requests. */
+/** Runs the load, and divides its CPU time and its WAL by the number of requests. */
 async function measured(
   cluster: Cluster,
-  { pid, run }: Contestant,
+  { pid, databaseUrl, run }: Contestant,
   how: { seconds: number; seed: number },
 ): Promise<Omit<Run, "ratio">> {
+  const endCount = databaseUrl ? await countWrites(databaseUrl) : undefined;
   const before = [cpuSeconds(pid), cpuSeconds(cluster.pid)];
   const { requests, ...load } = await run(how);
   const after = [cpuSeconds(pid), cpuSeconds(cluster.pid)];
+  const writes = await endCount?.();
   const [serverCpu, databaseCpu] = after.map((seconds, i) =>
     seconds === undefined ? undefined : (seconds - before[i]!) / requests
   );
-  return { ...load, serverCpu, databaseCpu };
+  return {
+    ...load,
+    serverCpu,
+    databaseCpu,
+    wal: writes && writes.wal / requests,
+    hotShare: writes?.hotShare,
+  };
 }
 
 /** A program under load. */
@@ -86,6 +98,8 @@ export interface Contestant {
   clients: number;
   /** The id of its process. Absent if the load generator itself is measured. */
   pid?: number;
+  /** The URL of the database that it writes. Absent for the embedded one. */
+  databaseUrl?: string | undefined;
   warmUp(): Promise<void>;
   run(how: { seconds: number; seed: number }): Promise<Load>;
 }
@@ -95,10 +109,11 @@ const WARM_UP = { batches: 8, requests: 8, ms: 1_000 };
 
 /** A service that receives the scenario's requests. */
 export function serving(service: Service, requests: Requests): Contestant {
-  const { name, pid, origin } = service;
+  const { name, pid, origin, databaseUrl } = service;
   return {
     name,
     pid,
+    databaseUrl,
     clients: requests.clients,
     warmUp: () => warmUp(requests, origin),
     run: (how) => runWrk(requests, { ...how, origin }),
@@ -113,6 +128,7 @@ export function alone(
 ): Contestant {
   return {
     name: "pgbench",
+    databaseUrl: url,
     clients,
     async warmUp() {},
     run: (how) => runPgbench(baseline, { ...how, url, clients, numbers }),

@@ -1,12 +1,15 @@
 import { median } from "./load.ts";
 
-/** One run of one contestant, with CPU seconds per request. Undefined if unknown. */
+/** One run of one contestant, with CPU seconds and bytes of WAL per request. Undefined if unknown. */
 export interface Run {
   rate: number;
   p50: number;
   p99: number;
   serverCpu: number | undefined;
   databaseCpu: number | undefined;
+  wal: number | undefined;
+  /** The share of updates of products that wrote no index (HOT). */
+  hotShare: number | undefined;
   /** The rate divided by that of the reference contestant in the same round. */
   ratio: number;
 }
@@ -30,6 +33,8 @@ const HEAD = [
   "p99 / p50",
   "CPU us: service",
   "PostgreSQL",
+  "WAL KB",
+  "HOT %",
 ];
 
 /** The results as a Markdown table, with the medians of the rounds. */
@@ -54,6 +59,8 @@ export function tableOf(results: Result[]): string {
       of(({ p50, p99 }) => p99 / p50, 1),
       of(({ serverCpu }) => serverCpu, 0, 1e6),
       of(({ databaseCpu }) => databaseCpu, 0, 1e6),
+      of(({ wal }) => wal, 1, 1 / 1024),
+      of(({ hotShare }) => hotShare, 0, 100),
     ];
   });
   return markdown(HEAD, 2, rows);

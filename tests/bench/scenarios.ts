@@ -16,6 +16,8 @@ export interface Scenario {
   clients: number;
   /** The number of connections for the same statements without the service. */
   connections: number;
+  /** Whether each run begins right after a checkpoint: PostgreSQL then logs each page that it first changes as a whole. */
+  afterCheckpoint?: boolean;
 }
 
 /** The scenarios. Many clients measure throughput, one client measures latency. */
@@ -29,8 +31,12 @@ export interface Scenarios {
   /** The lists that search for a rare word and for a common one. */
   rare: Scenario;
   common: Scenario;
+  /** The list that finds a common word by `q`. */
+  found: Scenario;
   put: Scenario;
   create: Scenario;
+  /** Updates of a title, a price and a page count of random products, after a checkpoint. */
+  afterCheckpoint: Scenario[];
 }
 
 const PATH = "/api/products";
@@ -78,6 +84,7 @@ export function scenariosOf(
     lists,
     rare: lists.find(({ name }) => name.endsWith(RARE_WORD))!,
     common: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
+    found: lists.findLast(({ name }) => name.endsWith(COMMON_WORD))!,
     put: {
       ...writing,
       name: "PUT",
@@ -92,6 +99,21 @@ export function scenariosOf(
       path: PATH,
       body: JSON.stringify(newProduct(samples)),
     },
+    afterCheckpoint: Object.entries({
+      "a title": { title: "The book of {n}, revised" },
+      "a price": {
+        product_prices: [{ id: idOf("20", "{n}"), retail_price: "13.99" }],
+      },
+      "a page count": { page_count: 480 },
+    }).map(([what, body]): Scenario => ({
+      ...writing,
+      name: `PUT of ${what} after a checkpoint`,
+      method: "PUT",
+      path: product,
+      numbers: reading.numbers,
+      body: JSON.stringify(body),
+      afterCheckpoint: true,
+    })),
   };
 }
 
@@ -112,6 +134,7 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
   });
   const search = (what: string, term: string) =>
     list(`search: ${what}`, `&search=${term}`);
+  const q = (what: string, term: string) => list(`q: ${what}`, `&q=${term}`);
   const pages = Math.ceil(large.products / LIMIT);
   const deep = Math.min(10_000, Math.floor(pages / 2));
   const { commonStatus, isbn13 } = samples;
@@ -128,6 +151,9 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     search("product code", samples.productCode),
     search(COMMON_WORD, "the"),
     search("2 characters", "qu"),
+    q("rare word", samples.rareWord),
+    q(COMMON_WORD, "the"),
+    q("contributor", samples.contributor),
   ];
 }
 
@@ -200,6 +226,8 @@ export interface Samples {
   rareWord: string;
   isbn13: string;
   productCode: string;
+  /** The number in the name of a contributor. */
+  contributor: string;
 }
 
 /** Selects the samples from the organization's data. */
@@ -230,5 +258,6 @@ export async function readSamples(
     order by word
     limit 1
   `;
-  return { ...codes, ...product, ...word } as Samples;
+  const contributor = String(FIRST_NUMBER + Math.floor(products / 20));
+  return { ...codes, ...product, ...word, contributor } as Samples;
 }

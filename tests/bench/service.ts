@@ -8,6 +8,8 @@ export interface Service extends AsyncDisposable {
   /** Its URL without a path. */
   origin: string;
   pid: number;
+  /** The URL of its database. Absent for the embedded one. */
+  databaseUrl: string | undefined;
 }
 
 const START_MS = 120_000;
@@ -68,6 +70,7 @@ export async function startProcess(
     name,
     origin,
     pid: process.pid,
+    databaseUrl: env.DATABASE_URL,
     async [Symbol.asyncDispose]() {
       stop();
       await process.status;

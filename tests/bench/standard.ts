@@ -26,7 +26,7 @@ export async function measureStandard(
   const { url } = rules.cluster;
   const subject = started.use(await startSubject(HERE, url, options));
   const { service, scenarios, dataset } = subject;
-  const { get, list, pages, lists, put, create } = scenarios;
+  const { get, list, pages, lists, put, create, afterCheckpoint } = scenarios;
   // Writes come last, so that reads see only the data set.
   const all = [
     get,
@@ -35,6 +35,7 @@ export async function measureStandard(
     ...lists,
     put,
     create,
+    ...afterCheckpoint,
   ];
   const watched = await watchScenarios(url, rules.sql, all);
   const bare = started.use(await startBare(subject));
@@ -64,6 +65,7 @@ export async function measureStandard(
         alone(watched.get(scenario)!.baseline, scenario, url),
       ], {
         ...rules,
+        afterCheckpoint: scenario.afterCheckpoint ?? false,
         seconds: scenario.clients > 1
           ? rules.seconds
           : Math.ceil(rules.seconds / 3),

@@ -23,9 +23,8 @@ export interface Subject extends AsyncDisposable {
   disc: number;
 }
 
-/** The maximum page size. */
-const LIMIT = 100;
-const READERS = 8;
+/** The products of a page: the service stores at most 4 MiB of them at a time. */
+const LIMIT = 500;
 
 /**
  * Fills the database at `url`, starts the checkout's service there, and reads every
@@ -39,8 +38,7 @@ export async function startSubject(
   const dataset = await loadDataset(checkout, url, options);
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await startService(checkout, url));
-  // The service drops the storing of some responses while it is busy.
-  for (const client of [dataset.large, dataset.small, dataset.large]) {
+  for (const client of [dataset.large, dataset.small]) {
     await readAll(service, client);
     await untilStored(url);
   }
@@ -86,18 +84,30 @@ async function untilStored(url: string): Promise<void> {
   await sql.end();
 }
 
+/**
+ * Reads every product in pages of the feed: their cost does not grow with their number,
+ * and one reader is not faster than the service stores what it has read.
+ */
 async function readAll(
   { name, origin }: Service,
   client: Client,
 ): Promise<void> {
-  const pages = Math.ceil(client.products / LIMIT);
-  let page = 0;
   let read = 0;
-  await Promise.all(Array.from({ length: READERS }, async () => {
-    while (page < pages) {
-      const path = `/api/products?limit=${LIMIT}&page=${++page}`;
-      await send({ method: "GET", path, client }, origin, 0);
-      showProgress(`Reading all, ${name}`, ++read, pages);
-    }
-  }));
+  let after = "";
+  for (let more = true; more;) {
+    const path = `/api/products/changes?limit=${LIMIT}${after}`;
+    const { data, meta } = await send(
+      { method: "GET", path, client },
+      origin,
+      0,
+    );
+    after = `&after=${meta.cursor}`;
+    more = meta.more;
+    read += data.length;
+    showProgress(
+      `Reading all, ${name}`,
+      more ? read : client.products,
+      client.products,
+    );
+  }
 }

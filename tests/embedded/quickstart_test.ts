@@ -13,7 +13,7 @@ Deno.test("QUICKSTART.md makes a complete product and a second key", async () =>
     text.replaceAll("8000", port).matchAll(/```sh\n(.*?)```/gs),
     ([, code]) => code!,
   );
-  const stop = "kill $!; wait $! || true";
+  const stop = "wait || true";
 
   const { code, stdout, stderr } = await new Deno.Command("bash", {
     args: ["-euc", [...commands, stop].join("\n")],

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
 import { doctor } from "../../db/commands/doctor.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { launch } from "../support/app/process.ts";
 import { ownerOf, startCluster } from "./cluster.ts";
 import { isPossible } from "./scene.ts";
@@ -69,8 +70,13 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
       );
       assertStringIncludes(
         report,
-        "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm",
+        "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm; grant create on schema public to clerk",
       );
+      const { code, stderr } = await launch({ DATABASE_URL: url.href }).ended;
+      assertEquals([code, stderr], [
+        1,
+        "permission denied for schema public: Make the role the owner of the database, or grant what deno task doctor names\n",
+      ]);
     },
   );
 
@@ -93,6 +99,27 @@ Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
 
     assertStringIncludes(report, "The encoding of latin is LATIN1");
     assertStringIncludes(report, "encoding 'UTF8'");
+    for (
+      const { code, stderr } of [
+        await migrate(url),
+        await launch({ DATABASE_URL: url.href }).ended,
+      ]
+    ) {
+      assertEquals(code, 1);
+      assertMatch(
+        stderr,
+        /^The encoding of the database latin is LATIN1: .+ encoding 'UTF8' .+\n$/,
+      );
+    }
+  });
+
+  await t.step("names a server without TLS", async () => {
+    await superuser`alter system set ssl = off`;
+    await superuser`select pg_reload_conf()`;
+    await eventually(true, async () => {
+      const { stderr } = await migrate(withMode("require"));
+      return /turn TLS on there .+, or remove sslmode/.test(stderr);
+    });
   });
 
   await superuser.end();

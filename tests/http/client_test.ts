@@ -7,6 +7,8 @@ const README = new URL("../../README.md", import.meta.url);
 
 const CLIENT = new URL("../../CLIENT.md", import.meta.url);
 
+const PAGE = new URL("../../routes/docs/page.html", import.meta.url);
+
 /** A cursor of another database. */
 const FOREIGN = btoa(
   "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000",
@@ -36,7 +38,7 @@ copy.cursor = "${FOREIGN}";
 await step();
 `;
 
-Deno.test("The examples of README.md and CLIENT.md", async (t) => {
+Deno.test("The examples of README.md, CLIENT.md and the reference page", async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   await using server = Deno.serve({
@@ -55,7 +57,7 @@ Deno.test("The examples of README.md and CLIENT.md", async (t) => {
 
   await t.step("generate types from the OpenAPI document", async () => {
     const npx =
-      `npm() { :; }\nnpx() { "${Deno.execPath()}" run -A -q --frozen ` +
+      `npm() { :; }\nnpx() { shift; "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS_CONFIG}" "$@"; }\n`;
 
     await shell(npx + types, { cwd, env });
@@ -106,13 +108,49 @@ Deno.test("The examples of README.md and CLIENT.md", async (t) => {
     },
   );
 
+  await t.step("of the reference page run with curl", async () => {
+    const samples = await samplesOfPage("curl");
+    const { body } = await org.get("/api/products/changes");
+    const reader = { ...env, CURSOR: body.meta.cursor };
+
+    const output = await shell(samples.slice(1).join("\n"), {
+      cwd,
+      env: reader,
+    });
+
+    const [created, all, later, written, refused] = responsesIn(output);
+    assertEquals(created.data.page_count, 304);
+    assert(all.data.length > 0);
+    assertEquals(later.data.at(-1).id, created.data.id);
+    assertEquals(
+      // deno-lint-ignore no-explicit-any
+      written.data.map(({ status }: any) => status),
+      [200, 201],
+    );
+    const { details } = refused.error;
+    assert(
+      (await Deno.readTextFile(PAGE)).includes(details[0].message),
+      details[0].message,
+    );
+  });
+
+  await t.step("of the reference page run in TypeScript", async () => {
+    const samples = await samplesOfPage("TypeScript");
+    await Deno.writeTextFile(`${cwd}/guides.ts`, samples.join("\n"));
+
+    const { success, complaints } = await runTool(
+      ["--check", "guides.ts"],
+      { cwd, env },
+    );
+
+    assert(success, complaints);
+    assertMatch(complaints, /^VALIDATION_ERROR The body has 1 error/m);
+  });
+
   await t.step("send each operation with curl", async () => {
     const output = await shell(curl!, { cwd, env });
 
-    const [listed, got, updated, deleted] = output
-      .split(/(?<=\})(?=\{"success")/)
-      // deno-lint-ignore no-explicit-any
-      .map((text) => JSON.parse(text) as any);
+    const [listed, got, updated, deleted] = responsesIn(output);
     assertEquals(listed.meta.total, 1);
     assertEquals(got.data.isbn13, "9780141439587");
     assertEquals(updated.data.page_count, 480);
@@ -122,6 +160,27 @@ Deno.test("The examples of README.md and CLIENT.md", async (t) => {
 
   await Deno.remove(cwd, { recursive: true });
 });
+
+/** The requests in the guides of the reference page, without responses. */
+async function samplesOfPage(language: string): Promise<string[]> {
+  const page = await Deno.readTextFile(PAGE);
+  const samples = page.matchAll(
+    /<pre data-language="(\w+)">(.+?)<\/pre>/gs,
+  );
+  return Array.from(samples)
+    .filter(([, given]) => given === language)
+    .map(([, , text]) =>
+      text!.replaceAll("&lt;", "<").replaceAll("&gt;", ">")
+        .split("\n\n{")[0]!
+    );
+}
+
+/** The responses that curl has written one after the other. */
+function responsesIn(output: string) {
+  return output.split(/(?<=\})(?=\{"success")/)
+    // deno-lint-ignore no-explicit-any
+    .map((text) => JSON.parse(text) as any);
+}
 
 /** The code blocks of a file or of one section, by language. */
 async function blocks(file: URL, heading?: string) {

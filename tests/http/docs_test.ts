@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { STATUS } from "../../schema/errors.ts";
 import { type App, openApp } from "../support/app/harness.ts";
 import { runTool } from "../support/app/tools.ts";
+
+const BROWSER = { accept: "text/html,application/xml;q=0.9,*/*;q=0.8" };
 
 const CHROMIUM = "/usr/bin/chromium";
 
@@ -37,17 +40,18 @@ Deno.test("GET /docs", async (t) => {
 
   await t.step("serves every asset of the page", async () => {
     const page = await (await ask("/docs")).text();
-    const assets = Array.from(
-      page.matchAll(/(?:src|href)="(\/.+?)"/g),
+    const found = Array.from(
+      page.matchAll(/(?:src|href)="(\/docs\/.+?)"/g),
       ([, path]) => path!,
     );
 
-    assertEquals(assets.length, 4);
-    for (const path of assets) {
+    // The modules that modules import are added on the way.
+    for (const path of found) {
       const response = await ask(path);
       const text = await response.text();
       const etag = response.headers.get("etag")!;
       const again = await ask(path, { "if-none-match": etag });
+      const isOwn = !path.startsWith("/docs/swagger-ui");
 
       assertEquals(response.status, 200);
       assertMatch(
@@ -56,11 +60,36 @@ Deno.test("GET /docs", async (t) => {
       );
       assertEquals(
         response.headers.get("cache-control"),
-        "public, max-age=3600",
+        isOwn ? "no-cache" : "public, max-age=3600",
       );
       assert(text.length > 100);
       assertEquals(again.status, 304);
+      const imports = isOwn ? text.matchAll(/from "\.(\/\w+\.js)"/g) : [];
+      for (const [, name] of imports) {
+        if (!found.includes(`/docs${name}`)) found.push(`/docs${name}`);
+      }
     }
+    assertEquals(found.length, 8);
+  });
+
+  await t.step("ends with the error codes and their meanings", async () => {
+    const page = await (await ask("/docs")).text();
+    const codes = page.slice(page.indexOf('id="codes"'));
+
+    for (const [code, status] of Object.entries(STATUS)) {
+      assertMatch(
+        codes,
+        new RegExp(`<code>${code}</code><td>${status}<td>\\S`),
+      );
+    }
+    assert(!/\{\w+\}/.test(codes));
+  });
+
+  await t.step("leads a browser from / to the page", async () => {
+    const response = await ask("/", BROWSER);
+
+    assertEquals(response.status, 302);
+    assertEquals(response.headers.get("location"), "/docs");
   });
 
   await t.step("serves a page that could not be read before", async () => {
@@ -80,9 +109,9 @@ Deno.test("GET /docs", async (t) => {
   await t.step("responds with 404 with DOCS=false", async () => {
     const handler = app.variant({ docs: false });
 
-    for (const path of ["/docs", "/docs/start.js"]) {
+    for (const path of ["/", "/docs", "/docs/page.js"]) {
       const response = await handler(
-        new Request(`http://catalogue.test${path}`),
+        new Request(`http://catalogue.test${path}`, { headers: BROWSER }),
       );
 
       assertEquals(response.status, 404);
@@ -91,7 +120,8 @@ Deno.test("GET /docs", async (t) => {
   });
 
   await t.step({
-    name: "works on a phone: enter a key, reload, create and list a product",
+    name:
+      "works on a phone, light and dark: enter a key, reload, search, create and list a product",
     ignore: !await isFile(CHROMIUM),
     fn: () => browse(app),
   });
@@ -128,6 +158,22 @@ async function browse(app: App): Promise<void> {
   assertEquals(seen.listed.shown, "200");
   assertEquals(seen.listed.body.meta.total, 1);
   assertEquals(seen.listed.body.data[0].id, seen.created.body.data.id);
+  const { searchParams } = new URL(seen.listed.url);
+  assertEquals([...searchParams], [["search", title]]);
+  assertEquals(seen.samples, {
+    curl: `curl -sS "$BASE_URL/products?search=${title.replace(" ", "+")}" \\
+  -H "x-api-key: $KEY"`,
+    TypeScript: `const { data, error } = await client.GET("/products", {
+  params: {
+    query: { search: ${JSON.stringify(title)} },
+  },
+});`,
+  });
+  assertEquals([seen.showsKey, seen.stored], [false, 0]);
+  const [paper, field, text] = seen.night;
+  assert(paper < 50 && field < 50 && text > 200, String(seen.night));
+  const [dayPaper, dayField, dayText] = seen.day;
+  assert(dayPaper > 200 && dayField > 200 && dayText < 50, String(seen.day));
   assertEquals(seen.widths, [390, 390, 390, 390]);
   assertEquals(seen.complaints, []);
   assertEquals(seen.hosts, [origin]);

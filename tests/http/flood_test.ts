@@ -33,8 +33,14 @@ const STALLED = 80;
 /** Bodies that together take seconds to validate. */
 const LONG = 16;
 
+/** As many short bodies with many errors. */
+const SHORT = 256;
+
 /** Unknown country codes, or entries that are no objects. */
 const CODES = Array<string>(490).fill("XX");
+
+/** Prices with two errors each. */
+const PRICES = Array(500).fill({ currency_code: "ZZZ", retail_price: "x" });
 
 /** More bodies than one caller may send at once, since each holds a read buffer. */
 const STALLED_SHORT = 1_300;
@@ -119,13 +125,15 @@ Deno.test("A flood", async (t) => {
       method: "create",
       body: { title: "Emma", contributors: CODES },
     });
-    const bodies: [string, string, string][] = [
-      ["PUT", `${path}/territories`, wrong],
-      ["POST", "/api/products/batch", JSON.stringify({ operations })],
+    const short = JSON.stringify({ product_prices: PRICES });
+    const bodies: [string, string, string, number][] = [
+      ["PUT", `${path}/territories`, wrong, LONG],
+      ["POST", "/api/products/batch", JSON.stringify({ operations }), LONG],
+      ["POST", "/api/products", short, SHORT],
     ];
-    for (const [method, path, body] of bodies) {
+    for (const [method, path, body, count] of bodies) {
       let received = 0;
-      const long = Array.from({ length: LONG }, () =>
+      const long = Array.from({ length: count }, () =>
         send(app.handler, path, {
           method,
           headers: { "x-api-key": org.key, "content-type": "application/json" },
@@ -139,7 +147,7 @@ Deno.test("A flood", async (t) => {
         assertEquals(status, 200);
       }
 
-      assert(received < LONG / 2, `${path}: ${received}`);
+      assert(received < count / 2, `${path}: ${received}`);
       await Promise.all(long);
     }
   });

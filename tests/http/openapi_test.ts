@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   OWN_TABLES,
   pathOfTable,
@@ -72,9 +72,8 @@ Deno.test("GET /openapi.json", async (t) => {
         new Request(`http://catalogue.test${apiPrefix}/openapi.json`),
       );
 
-      const { servers, paths } = await response.json();
+      const { servers } = await response.json();
       assertEquals(servers, [{ url: apiPrefix || "/" }]);
-      assertEquals(paths["/health/live"].servers, [{ url: "/" }]);
     }
   });
 
@@ -115,6 +114,112 @@ Deno.test("GET /openapi.json", async (t) => {
     await Deno.remove(file);
   });
 
+  await t.step("has a sentence for every property and operation", async () => {
+    const { paths, components } = await (await ask()).json();
+    const lacking: string[] = [];
+    for (const [path, item] of Object.entries<object>(paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        if (method !== "parameters" && !isSentence(operation.description)) {
+          lacking.push(`${method} ${path}`);
+        }
+      }
+    }
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      for (const property of propertiesIn(schema)) {
+        if (!isSentence(property.description)) {
+          lacking.push(`${name}.${property.name}`);
+        }
+      }
+    }
+
+    assertEquals(lacking, []);
+  });
+
+  await t.step("names ONIX elements in one form", async () => {
+    const { components } = await (await ask()).json();
+    const { isbn13, id, title } = components.schemas.Product.properties;
+
+    assertEquals(
+      title.description,
+      "The title, without the subtitle. ONIX: `TitleText`.",
+    );
+    assertEquals(
+      isbn13.description,
+      "The ISBN-13 of the product. Without hyphens and spaces. ONIX: `ProductIdentifier`.",
+    );
+    assertEquals(id.description, "The id of the product.");
+    for (const schema of Object.values(components.schemas)) {
+      for (const { name, description } of propertiesIn(schema)) {
+        assertEquals(
+          description?.includes("ONIX:"),
+          / ONIX: `(?:[A-Za-z]+\/@)?[A-Za-z]+`\.$/.test(description ?? ""),
+          name,
+        );
+      }
+    }
+  });
+
+  await t.step("keeps a reference beside a description", async () => {
+    const { components } = await (await ask()).json();
+    const { NewPrice, NewAward, LanguageBody } = components.schemas;
+
+    assertEquals(
+      NewPrice.properties.currency_code.$ref,
+      "#/components/schemas/CurrencyCode",
+    );
+    assertEquals(NewAward.properties.prize_country.anyOf, [
+      { $ref: "#/components/schemas/CountryCode" },
+      { type: "null" },
+    ]);
+    const [codes, nothing] = LanguageBody.properties.script_code.anyOf;
+    assertEquals(nothing, { type: "null" });
+    assert(codes.enum.includes("Latn") && !codes.enum.includes(null));
+  });
+
+  await t.step("is as generators of clients like it", async () => {
+    const text = await (await ask()).text();
+    const { info, paths, components } = JSON.parse(text);
+
+    assertEquals(text.match(/"servers":/g), ['"servers":']);
+    assertEquals(Object.keys(info), [
+      "title",
+      "version",
+      "description",
+      "contact",
+      "license",
+    ]);
+    for (const item of Object.values<Item>(paths)) {
+      for (const parameter of item.parameters ?? []) {
+        assert(parameter.example, parameter.name);
+      }
+      for (const parameter of item.post?.parameters ?? []) {
+        if (parameter.name === "Idempotency-Key") {
+          assertMatch(parameter.schema.examples![0]!, /^\w+-[\d-]+$/);
+        }
+      }
+    }
+    JSON.parse(text, (_, value) => {
+      if (value?.type === "array") {
+        const { items = {} } = value;
+        assert(
+          "$ref" in items || "anyOf" in items || "oneOf" in items || items.type,
+        );
+      }
+      if (Array.isArray(value?.enum)) assert(!value.enum.includes(null));
+      return value;
+    });
+    for (const union of ["Change", "BatchResult"]) {
+      const cases = (components.schemas[union].oneOf as { $ref: string }[])
+        .map(({ $ref }) => components.schemas[$ref.split("/").at(-1)!]);
+      const [name] = union === "Change" ? ["deleted"] : ["status"];
+      const values = cases.flatMap(({ properties, required }) => {
+        assert(required.includes(name));
+        return properties[name!].enum;
+      });
+      assertEquals(values.length, new Set(values).size, union);
+    }
+  });
+
   await t.step("has an example of every body", async () => {
     const { paths } = await (await ask()).json();
     const lacking = Object.entries(paths as Record<string, PathItem>).flatMap(
@@ -143,6 +248,40 @@ Deno.test("GET /openapi.json", async (t) => {
     },
   );
 });
+
+interface Item {
+  parameters?: Parameter[];
+  post?: { parameters: Parameter[] };
+}
+
+interface Parameter {
+  name: string;
+  example?: string;
+  schema: { examples?: string[] };
+}
+
+/** A property of a schema, or of one in it. */
+interface Property {
+  name: string;
+  description?: string;
+}
+
+function* propertiesIn(schema: unknown): Generator<Property> {
+  if (typeof schema !== "object" || schema === null) return;
+  const { properties = {} } = schema as {
+    properties?: Record<string, Omit<Property, "name">>;
+  };
+  for (const [name, property] of Object.entries(properties)) {
+    yield { ...property, name };
+  }
+  for (const inner of Object.values({ ...schema, ...properties })) {
+    if (inner !== properties) yield* propertiesIn(inner);
+  }
+}
+
+function isSentence(text: unknown): boolean {
+  return typeof text === "string" && /^[`A-Z].*[.]$/s.test(text);
+}
 
 type PathItem = Record<
   string,

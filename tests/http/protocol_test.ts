@@ -260,13 +260,15 @@ Deno.test("The protocol", async (t) => {
   });
 
   await t.step(
-    "reports liveness and readiness without credentials",
+    "reports liveness and readiness without credentials, also below the prefix",
     async () => {
-      const live = await app.send("/health/live");
-      const ready = await app.send("/health/ready");
+      for (const prefix of ["", "/api"]) {
+        const live = await app.send(`${prefix}/health/live`);
+        const ready = await app.send(`${prefix}/health/ready`);
 
-      assertEquals(live.body.data, { status: "live" });
-      assertEquals(ready.body.data, { status: "ready" });
+        assertEquals(live.body.data, { status: "live" });
+        assertEquals(ready.body.data, { status: "ready" });
+      }
     },
   );
 

@@ -73,6 +73,80 @@ Deno.test("Ignored-Fields", async (t) => {
     },
   );
 
+  await t.step("lists a product form without effect", async () => {
+    const form = await idOfCode(app, "product_forms", "BC");
+    const named = async (
+      path: string,
+      method: "post" | "put",
+      body: Record<string, unknown>,
+    ) => (await org[method](path, body)).headers.get("ignored-fields");
+    const { path } = await org.create({ isbn13: "9780141439587" });
+    const { path: withFormat } = await org.create({ format_id: org.format });
+    const product_form_id = form;
+    const format_id = org.format;
+
+    const title = "Emma";
+    const create = (body: object) =>
+      named("/api/products", "post", { title, ...body });
+    assertEquals(await create({ product_form_id }), "product_form_id");
+    assertEquals(
+      await create({ product_form_id, format_name: "Paperback" }),
+      "format_name, product_form_id",
+    );
+    assertEquals(await create({ product_form_id, format_id }), null);
+    assertEquals(await create({ product_form_id: null }), null);
+    assertEquals(
+      await named(path, "put", { product_form_id }),
+      "product_form_id",
+    );
+    assertEquals(await named(withFormat, "put", { product_form_id }), null);
+    assertEquals(
+      await named(withFormat, "put", { format_id: null, product_form_id }),
+      "product_form_id",
+    );
+
+    const id = path.split("/").at(-1)!;
+    const { id: formatted } = await org.create({ format_id });
+    const batch = (...operations: object[]) =>
+      Promise.all(
+        ["full", "minimal"].map((returned) =>
+          named("/api/products/batch", "post", { operations, return: returned })
+        ),
+      );
+    const update = (id: string, body: object) => ({
+      method: "update",
+      id,
+      body,
+    });
+    const upsert = { isbn13: "9780141439587", product_form_id };
+    for (
+      const operation of [
+        { method: "create", body: { title, product_form_id } },
+        update(id, { product_form_id }),
+        { method: "upsert", match: "isbn13", body: upsert },
+      ]
+    ) {
+      assertEquals(await batch(operation), [
+        "product_form_id",
+        "product_form_id",
+      ]);
+    }
+    assertEquals(
+      await batch(
+        { method: "create", body: { title, format_id, product_form_id } },
+        update(formatted, { product_form_id }),
+      ),
+      [null, null],
+    );
+    assertEquals(
+      await batch(
+        update(formatted, { format_id: null }),
+        update(formatted, { product_form_id }),
+      ),
+      ["product_form_id", "product_form_id"],
+    );
+  });
+
   await t.step("tells that no value of them is stored", async () => {
     const other = await app.organization();
     const shown = {

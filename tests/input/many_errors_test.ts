@@ -14,10 +14,7 @@ Deno.test("Many errors", async (t) => {
     }));
 
     for (
-      const [body, count] of [
-        [{ product_prices: malformed }, 500],
-        [{ contributors: unknown }, 1000],
-      ] as const
+      const body of [{ product_prices: malformed }, { contributors: unknown }]
     ) {
       const { status, body: { error }, text } = await org.post(
         "/api/products",
@@ -28,13 +25,13 @@ Deno.test("Many errors", async (t) => {
       assertEquals(error.details.length, 100);
       assertEquals(
         error.message,
-        `The body has ${count} errors; the first 100 are listed`,
+        "The body has more than 100 errors; the first 100 are listed",
       );
       assert(!text.includes(secret));
     }
   });
 
-  await t.step("are counted up to 1,000", async () => {
+  await t.step("are counted up to a hundred", async () => {
     const countries_included = Array(490).fill("XX");
     const market = { territory: { countries_included } };
     const { path } = await org.create();
@@ -47,7 +44,7 @@ Deno.test("Many errors", async (t) => {
     assertEquals(error.details.length, 100);
     assertEquals(
       error.message,
-      "The body has more than 1000 errors; the first 100 are listed",
+      "The body has more than 100 errors; the first 100 are listed",
     );
   });
 });

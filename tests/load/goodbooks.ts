@@ -28,9 +28,19 @@ const SAMPLE = 20;
 /** The maximum number of mismatches printed. */
 const SHOWN = 20;
 
+const USAGE = `deno task load books.csv
+
+Creates an organization with 10,000 real books: those of books.csv in github.com/zygmuntz/goodbooks-10k. Starts the
+service on the configured database, creates each book by POST /products, finds it again in lists and by its ISBN, and
+prints what is not as expected, and the key of the organization, which remains.`;
+
 async function main([path]: string[]): Promise<number> {
-  if (!path) {
-    console.error("Usage: deno task load books.csv");
+  if (!path || path === "--help") {
+    console.log(USAGE);
+    return path ? 0 : 1;
+  }
+  if (!await Deno.stat(path).then(({ isFile }) => isFile, () => false)) {
+    console.error(`There is no file ${path}: see deno task load --help`);
     return 1;
   }
   const books = recordsOf(await Deno.readTextFile(path)).map(bookOf);

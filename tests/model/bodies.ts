@@ -37,6 +37,11 @@ const PRICE = some({
 
 const UNIT = values(["inner", "outer", "pallet"], ["box", "invalid_value"]);
 
+const PACK = some({
+  quantity: values([1, 24, null], [0, "out_of_range"]),
+  gtin: values(["96385074", null], ["96385075", "invalid_gtin"]),
+});
+
 const TYPE = fc.constantFrom(...Object.keys(COLLATERAL));
 
 const TEXT = values(["", "Handsome, clever, and rich", null]);
@@ -52,6 +57,7 @@ const SPECIAL: Record<string, Values> = {
   prize_year: values(["1816", null], ["16", "invalid_year"]),
   prize_country: values(["GB", null]),
   prize_code: values(["01", null]),
+  language: values(["eng", null], ["English", "invalid_code"]),
 };
 
 function fieldOf(type: string): fc.Arbitrary<Entry> {
@@ -100,8 +106,8 @@ const ROWS = {
   ),
   packing_configurations: rows(
     "packing_configurations",
-    fc.record({ unit_of_measure: UNIT }),
-    some({ unit_of_measure: UNIT }),
+    joined(fc.record({ unit_of_measure: UNIT }), PACK),
+    joined(some({ unit_of_measure: UNIT }), PACK),
   ),
   collateral: rows("collateral", NEW_COLLATERAL, CHANGED_COLLATERAL),
 };
@@ -131,8 +137,16 @@ const LANGUAGE = joined(
   some({ country_code: values(["GB", null], ["XX", "invalid_code"]) }),
 );
 
+const SUBJECT = fc.record({
+  subject_scheme_identifier: values(["93", "10"], ["XX", "invalid_code"]),
+  subject_code: values(["FBA", "FBC", "\u00fc"]),
+});
+
 const COLLECTIONS = entries(
-  fc.record({ collection_id: records("@mine.collection", "@mine.series") }),
+  joined(
+    fc.record({ collection_id: records("@mine.collection", "@mine.series") }),
+    some({ part_number: values(["III", null]) }),
+  ),
   "collection_id",
 );
 
@@ -184,6 +198,10 @@ const FIELDS = {
   contributors: entries(CONTRIBUTOR, "contributor_id", "contributor_role_id"),
   custom_fields: entries(CUSTOM_FIELD, "field_id"),
   languages: fc.array(LANGUAGE, { maxLength: 4 }),
+  subjects: fc.array(SUBJECT, { maxLength: 4 }),
+  edition_number: values([1, 999, null], [1000, "out_of_range"]),
+  country_of_publication: values(["GB", null], ["gb", "invalid_code"]),
+  edition_types: values([[], ["ABR"], ["ABR", "LTE"]]),
   id: values(["ignored"]),
   license_name: values([1]),
 };

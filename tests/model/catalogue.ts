@@ -46,6 +46,19 @@ export const ARRAYS = [
   "custom_fields",
   "collateral",
   "languages",
+  "product_form_details",
+  "edition_types",
+  "epub_technical_protections",
+  "product_identifiers",
+  "subjects",
+  "extents",
+  "measures",
+  "audiences",
+  "audience_ranges",
+  "publishing_dates",
+  "related_products",
+  "related_works",
+  "supporting_resources",
 ];
 
 const PRICE = {
@@ -108,21 +121,37 @@ export function written(product: Product, body: Entry): Product {
   for (const field of CORE) if (field in body) core[field] = body[field];
   for (const array of ARRAYS) {
     const entries = body[array] as Entry[] | undefined;
-    if (entries) arrays[array] = SYNC[array]!(arrays[array]!, entries);
+    const sync = SYNC[array] ?? replaced;
+    if (entries) arrays[array] = sync(arrays[array]!, entries);
   }
   return { given, core, arrays };
 }
 
+/** Values: a body replaces them all. */
+function replaced(_: Entry[], entries: Entry[]): Entry[] {
+  return entries;
+}
+
 const SYNC: Record<string, (rows: Entry[], entries: Entry[]) => Entry[]> = {
   product_prices: (rows, entries) => merged(rows, entries, PRICE),
-  packing_configurations: (rows, entries) => merged(rows, entries, {}),
+  packing_configurations: (rows, entries) =>
+    merged(rows, entries, { quantity: null, gtin: null }),
   contributors: (_, entries) => entries,
-  product_collections: (_, entries) => entries,
+  product_collections: (_, entries) =>
+    entries.map((entry) => ({ part_number: null, ...entry })),
   custom_fields: (_, entries) => entries,
   languages: (_, entries) =>
     entries.map((entry) => ({
       country_code: null,
       script_code: null,
+      ...entry,
+    })),
+  subjects: (_, entries) =>
+    entries.map((entry) => ({
+      main_subject: false,
+      subject_scheme_name: null,
+      subject_scheme_version: null,
+      subject_heading_text: null,
       ...entry,
     })),
   collateral: (rows, entries) =>

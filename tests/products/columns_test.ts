@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Field } from "../../schema/fields.ts";
+import { type Field, isStored } from "../../schema/fields.ts";
 import { ARRAYS, SCALARS } from "../../schema/product.ts";
 import { WRITTEN } from "../support/data/written.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -20,8 +20,7 @@ Deno.test("The columns of products", async (t) => {
     const columns = rows.map(({ name }) => name);
     const fields = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
       .filter(([, field]) =>
-        field.kind === "values" ||
-        field.kind === "column" && !field.refers?.heldBy
+        isStored(field) && (field.kind !== "column" || !field.refers?.heldBy)
       ).map(([name]) => name);
 
     for (const column of columns) {

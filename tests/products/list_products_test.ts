@@ -191,7 +191,7 @@ Deno.test("GET /products", async (t) => {
 
       assertEquals(status, 400, include);
       assertEquals(body.error.details[0].parameter, "include");
-      assert(text.length < 500);
+      assert(text.length < 1000);
     }
   });
 

@@ -39,7 +39,13 @@ from (
         where r.organization_id = $1 and r.id = p.format_id
       ) as product_form_id,
        p.product_type,
-       p.cover_image_url
+       p.cover_image_url,
+       p.edition_number,
+       p.edition_statement,
+       p.product_form_description,
+       p.primary_content_type,
+       p.country_of_publication,
+       p.city_of_publication
     ) x
   )::text), coalesce((
     select concat(',"license_name":', coalesce(to_json(r.name)::text, 'null'), ',"license_badge_colour":', coalesce(to_json(r.badge_colour)::text, 'null'))
@@ -119,7 +125,9 @@ from (
     select row_to_json(x)
     from (
       select x.id,
-       x.unit_of_measure
+       x.unit_of_measure,
+       x.quantity,
+       x.gtin
       from packing_configurations x
       where x.organization_id = $1 and x.product_id = p.id
       order by x.position,
@@ -154,7 +162,8 @@ from (
   )), ',"product_collections":', array_to_json(array(
     select row_to_json(x)
     from (
-      select x.collection_id
+      select x.collection_id,
+       x.part_number
       from product_collections x
       where x.organization_id = $1 and x.product_id = p.id
       order by x.position,
@@ -218,17 +227,7 @@ from (
     where x.organization_id = $1 and x.product_id = p.id
     order by x.position,
      x.id
-  )), ',"languages":', array_to_json(array(
-    select row_to_json(x)
-    from (
-      select x.entry -> 'language_role' as language_role,
-       x.entry -> 'language_code' as language_code,
-       x.entry -> 'country_code' as country_code,
-       x.entry -> 'script_code' as script_code
-      from jsonb_array_elements(coalesce(p.languages, '[]')) with ordinality x (entry, position)
-      order by x.position
-    ) x
-  )), ',"product_territories":', array_to_json(array(
+  )), ',"languages":', coalesce(shown_values(p.languages, '{"language_role":null,"language_code":null,"country_code":null,"script_code":null}'), '[]'), ',"product_form_details":', coalesce(shown_values(p.product_form_details, '[]'), '[]'), ',"edition_types":', coalesce(shown_values(p.edition_types, '[]'), '[]'), ',"epub_technical_protections":', coalesce(shown_values(p.epub_technical_protections, '[]'), '[]'), ',"product_identifiers":', coalesce(shown_values(p.product_identifiers, '{"product_id_type":null,"id_type_name":null,"id_value":null}'), '[]'), ',"subjects":', coalesce(shown_values(p.subjects, '{"main_subject":false,"subject_scheme_identifier":null,"subject_scheme_name":null,"subject_scheme_version":null,"subject_code":null,"subject_heading_text":null}'), '[]'), ',"extents":', coalesce(shown_values(p.extents, '{"extent_type":null,"extent_value":null,"extent_unit":null}'), '[]'), ',"measures":', coalesce(shown_values(p.measures, '{"measure_type":null,"measurement":null,"measure_unit_code":null}'), '[]'), ',"audiences":', coalesce(shown_values(p.audiences, '{"audience_code_type":null,"audience_code_type_name":null,"audience_code_value":null}'), '[]'), ',"audience_ranges":', coalesce(shown_values(p.audience_ranges, '{"audience_range_qualifier":null,"audience_range_exact":null,"audience_range_from":null,"audience_range_to":null}'), '[]'), ',"publishing_dates":', coalesce(shown_values(p.publishing_dates, '{"publishing_date_role":null,"date":null}'), '[]'), ',"related_products":', coalesce(shown_values(p.related_products, '{"product_relation_codes":[],"product_identifiers":{"product_id_type":null,"id_type_name":null,"id_value":null}}'), '[]'), ',"related_works":', coalesce(shown_values(p.related_works, '{"work_relation_code":null,"work_identifiers":{"work_id_type":null,"id_type_name":null,"id_value":null}}'), '[]'), ',"supporting_resources":', coalesce(shown_values(p.supporting_resources, '{"resource_content_type":null,"content_audience":[],"resource_mode":null,"resource_features":{"resource_feature_type":null,"feature_value":null,"feature_note":null},"resource_versions":{"resource_form":null,"resource_version_features":{"resource_version_feature_type":null,"feature_value":null,"feature_note":null},"resource_links":[]}}'), '[]'), ',"product_territories":', array_to_json(array(
     select row_to_json(x)
     from (
       select x.id,
@@ -338,6 +337,21 @@ from (
                z.minimum_order_quantity,
                z.valid_from,
                z.valid_to,
+               z.price_qualifier,
+               (
+                select c.label
+                from onix_codes c
+                where c.list = 59 and c.code = z.price_qualifier
+              ) as price_qualifier_label,
+               (
+                select row_to_json(x)
+                from (
+                  select coalesce(z.countries_included, '{}') as countries_included,
+                   coalesce(z.countries_excluded, '{}') as countries_excluded,
+                   coalesce(z.regions_included, '{}') as regions_included,
+                   coalesce(z.regions_excluded, '{}') as regions_excluded
+                ) x
+              ) as territory,
                array_to_json(array(
                 select row_to_json(x)
                 from (

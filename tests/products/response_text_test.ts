@@ -114,17 +114,34 @@ const SUMMARY = one`
 
 const NESTED = one`
   product_prices [id, currency_code, retail_price, retail_price_inc_tax, list_price, tax_rate, is_default, valid_from, valid_to],
-  packing_configurations [id, unit_of_measure],
+  packing_configurations [id, unit_of_measure, quantity, gtin],
   contributors [contributor_id, contributor_role_id, contributor_name, contributor_role_name, contributor_role_code],
-  product_collections [collection_id],
+  product_collections [collection_id, part_number],
   custom_fields [field_id, field_value, field_name],
   collateral [id, collateral_type, text, text_type, content_audience, text_format, text_author, source_title, language],
-  languages [language_role, language_code, country_code, script_code]
+  languages [language_role, language_code, country_code, script_code],
+  product_form_details, edition_types, epub_technical_protections,
+  product_identifiers [product_id_type, id_type_name, id_value],
+  subjects [main_subject, subject_scheme_identifier, subject_scheme_name, subject_scheme_version, subject_code, subject_heading_text],
+  extents [extent_type, extent_value, extent_unit],
+  measures [measure_type, measurement, measure_unit_code],
+  audiences [audience_code_type, audience_code_type_name, audience_code_value],
+  audience_ranges [audience_range_qualifier, audience_range_exact, audience_range_from, audience_range_to],
+  publishing_dates [publishing_date_role, date],
+  related_products [product_relation_codes, product_identifiers [product_id_type, id_type_name, id_value]],
+  related_works [work_relation_code, work_identifiers [work_id_type, id_type_name, id_value]],
+  supporting_resources [resource_content_type, content_audience, resource_mode,
+  resource_features [resource_feature_type, feature_value, feature_note],
+  resource_versions [resource_form,
+  resource_version_features [resource_version_feature_type, feature_value, feature_note], resource_links]]
 `;
 
 const EMPTY_ARRAYS = one`
   product_prices, packing_configurations, contributors, product_collections,
-  custom_fields, collateral, languages, product_territories,
+  custom_fields, collateral, languages, product_form_details, edition_types,
+  epub_technical_protections, product_identifiers, subjects, extents, measures,
+  audiences, audience_ranges, publishing_dates, related_products,
+  related_works, supporting_resources, product_territories,
   product_sales_rights
 `;
 
@@ -162,7 +179,8 @@ const RIGHTS = one`
   supply_dates [supply_date_role, supply_date_role_label, date],
   order_time, pack_quantity, unpriced_item_type,
   prices [id, price_type, price_type_label, price_amount, currency_code, price_status,
-  minimum_order_quantity, valid_from, valid_to,
+  minimum_order_quantity, valid_from, valid_to, price_qualifier, price_qualifier_label,
+  territory {${TERRITORY}},
   taxes [tax_type, tax_rate_code, tax_rate_percent, taxable_amount, tax_amount]]]],
   ${SALES_RIGHTS}
 `;

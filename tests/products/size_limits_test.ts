@@ -195,7 +195,7 @@ Deno.test("The largest size of a product", async (t) => {
   });
 
   await t.step(
-    "does not prevent reading what SQL made larger",
+    "is named by the error for what SQL made larger",
     async () => {
       const org = await app.organization();
       const { id, path } = await org.create({ collateral: [TEXT] });
@@ -206,16 +206,21 @@ Deno.test("The largest size of a product", async (t) => {
         from generate_series(1, 49) i
       `
       );
-      const large = await read(app, org, path);
-
-      assertEquals(large.data.collateral.length, 50);
+      for (
+        const reply of [
+          await org.get(path),
+          await org.get(`${path}/territories`),
+          await org.put(path, {}),
+        ]
+      ) {
+        assertEquals(reply.status, 409);
+        assert(reply.body.error.message.includes(id));
+      }
       assertEquals((await org.get("/api/products")).body.meta.total, 1);
-      assertEquals((await org.put(path, {})).status, 200);
       assertDetails(await org.put(path, { title: "Changed" }), [
         "",
         "too_large",
       ]);
-      assertEquals((await read(app, org, path)).text, large.text);
       const { status } = await org.put(path, { collateral: [] });
       assertEquals(status, 200);
     },
@@ -255,19 +260,31 @@ Deno.test("The largest page of changes", async (t) => {
     return pages;
   }
 
-  await t.step("ends with the product that exceeds 16 MiB", async () => {
+  await t.step("ends before the product that exceeds 4 MiB", async () => {
     const org = await app.organization();
     const ids = [];
-    for (const texts of [90, 90, 1]) ids.push(await createLarge(org, texts));
+    for (const texts of [30, 9, 9]) ids.push(await createLarge(org, texts));
 
     assertEquals(await pagesOf(org), [ids.slice(0, 2), ids.slice(2)]);
   });
 
-  await t.step("contains at least one product of any size", async () => {
+  await t.step("contains at least one product", async () => {
     const org = await app.organization();
-    const ids = [await createLarge(org, 170), await createLarge(org, 1)];
+    const ids = [await createLarge(org, 90), await createLarge(org, 1)];
 
     assertEquals(await pagesOf(org), [ids.slice(0, 1), ids.slice(1)]);
+  });
+
+  await t.step("is 16 MiB, and a larger product is named", async () => {
+    const org = await app.organization();
+    const id = await createLarge(org, 170);
+
+    const { status, body } = await org.get(
+      "/api/products/changes?include=collateral",
+    );
+
+    assertEquals(status, 409);
+    assert(body.error.message.includes(id));
   });
 });
 

@@ -249,13 +249,13 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
       const first = await org.put(`${path}/territories`, tree);
       const second = await org.put(
         `${path}/territories`,
-        withoutIds(first.body.data.product_territories.slice(0, 100)),
+        withoutIds(first.body.data.product_territories.slice(0, 75)),
       );
 
       assertEquals(first.status, 200);
       assertEquals(first.body.data.product_territories.length, 200);
       assertEquals(second.status, 200);
-      assertEquals(second.body.data.product_territories.length, 100);
+      assertEquals(second.body.data.product_territories.length, 75);
     },
   );
 
@@ -267,7 +267,7 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
         text: ',"product_territories":[],"product_sales_rights":[]}',
       }],
     });
-    const supply = { prices: Array(450).fill({}) };
+    const supply = { prices: Array(300).fill({}) };
 
     const put = await org.put(
       `${path}/territories`,

@@ -1,6 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { codesIn } from "../../schema/onix_codes.ts";
+import { CODE_LISTS, codesIn, type OnixList } from "../../schema/onix_codes.ts";
 import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
 import { openApp } from "../support/app/harness.ts";
 
@@ -9,7 +9,7 @@ Deno.test("GET code lists", async (t) => {
 
   for (const table of SHARED_TABLES) {
     const path = `/api${pathOfTable(table)}`;
-    await t.step(`GET ${path} returns all codes`, async () => {
+    await t.step(`GET ${path} returns all codes, page by page`, async () => {
       const org = await app.organization();
       const [{ count }] = await app.sql((sql) =>
         sql<[{ count: number }]>`select count(*)::int as count from ${
@@ -17,19 +17,34 @@ Deno.test("GET code lists", async (t) => {
         }`
       );
 
-      const { status, body } = await org.get(path);
-      const [first] = body.data;
+      const whole = await org.get(path);
+      const data = [];
+      for (let page = 1; page <= Math.ceil(count / 3); page++) {
+        const { body } = await org.get(`${path}?limit=3&page=${page}`);
+        data.push(...body.data);
+      }
+      const last = await org.get(`${path}?limit=3&page=2`);
+      const past = await org.get(`${path}?page=1000`);
+      const [first] = data;
       const { body: found } = await org.get(`${path}?code=${first.code}`);
       const one = await org.get(`${path}/${first.id}`);
       const again = await org.get(`${path}/${first.id}`, {
         "if-none-match": one.headers.get("etag")!,
       });
 
-      assertEquals(status, 200);
-      assertEquals(body.data.length, count);
-      const codes = body.data.map(({ code }: { code: string }) => code);
+      assertEquals(whole.status, 200);
+      assertEquals(whole.body.data, data.slice(0, 50));
+      const total_pages = Math.ceil(count / 50);
+      const meta = { page: 1, limit: 50, total: count, total_pages };
+      assertEquals(whole.body.meta, meta);
+      assertEquals(past.body.data, []);
+      assertEquals(past.body.meta, { ...meta, page: 1000 });
+      assertMatch(last.headers.get("link")!, /limit=3&page=1>; rel="first"/);
+      assertEquals(data.length, count);
+      const codes = data.map(({ code }: { code: string }) => code);
       assertEquals(codes, codes.toSorted());
       assertEquals(found.data, [first]);
+      assertEquals(found.meta.total, 1);
       assertEquals(one.body.data, first);
       assertEquals(again.status, 304);
     });
@@ -39,7 +54,8 @@ Deno.test("GET code lists", async (t) => {
       const unknown = `${path}/${uuidv7()}`;
 
       assertEquals((await org.get(`${path}?code=nothing`)).body.data, []);
-      assertEquals((await org.get(`${path}?page=1`)).status, 400);
+      assertEquals((await org.get(`${path}?page=0`)).status, 400);
+      assertEquals((await org.get(`${path}?search=a`)).status, 400);
       assertEquals((await org.get(unknown)).status, 404);
       assertEquals((await org.post(path, { name: "A" })).status, 405);
       assertEquals((await org.put(unknown, { name: "A" })).status, 405);
@@ -53,16 +69,24 @@ Deno.test("GET code lists", async (t) => {
     async () => {
       const org = await app.organization();
 
-      const { body } = await org.get("/api/code-lists");
-      for (const { number, codes } of body.data) {
+      const lists: { number: OnixList; name: string; codes: number }[] = [];
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const { body } = await org.get(`/api/code-lists?limit=10&page=${page}`);
+        lists.push(...body.data);
+        pages = body.meta.total_pages;
+        assertEquals(body.meta.limit, 10);
+      }
+      for (const { number, name, codes } of lists) {
         const list = (await org.get(`/api/code-lists/${number}`)).body.data;
         assertEquals(list.length, codes, `${number}`);
+        assertEquals(name, CODE_LISTS[number].title);
       }
       const { body: { data: currencies } } = await org.get(
         "/api/code-lists/96",
       );
 
-      const numbers = body.data.map(({ number }: { number: number }) => number);
+      const numbers = lists.map(({ number }): number => number);
+      assertEquals(numbers, numbers.toSorted((one, other) => one - other));
       for (
         const number of [34, 46, 49, 57, 58, 61, 62, 64, 65, 68, 91, 93, 96]
       ) {

@@ -10,10 +10,20 @@ import { idOfCode, openApp } from "../support/app/harness.ts";
 import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
 /** A value for each column except the name. */
-const VALUES: Record<string, string> = {
+const VALUES: Record<string, unknown> = {
   badge_colour: "#1d4eD8",
   collection_type: "series",
+  names_before_key: "Ursula K.",
+  key_names: "Le Guin",
+  person_name_inverted: "Le Guin, Ursula K.",
+  is_organization: true,
+  isni: "0000000121032683",
+  orcid: "0000000218250097",
+  biographical_note: "x".repeat(100_000),
 };
+
+/** What columns without a value show, if not null. */
+const EMPTY: Record<string, unknown> = { is_organization: false };
 
 Deno.test("CRUD of records", async (t) => {
   await using app = await openApp();
@@ -58,7 +68,9 @@ Deno.test("CRUD of records", async (t) => {
           assertEquals(status, 201);
           assertHas(
             data,
-            Object.fromEntries(others.map((column) => [column, null])),
+            Object.fromEntries(
+              others.map((column) => [column, EMPTY[column] ?? null]),
+            ),
           );
         }
         assertNotEquals(replies[0]!.body.data.id, replies[1]!.body.data.id);
@@ -118,7 +130,7 @@ Deno.test("CRUD of records", async (t) => {
           assert(renamed.body.data.updated_at > data.updated_at);
           assertEquals(renamed.body.data.created_at, data.created_at);
           for (const column of others) {
-            assertEquals(cleared.body.data[column], null);
+            assertEquals(cleared.body.data[column], EMPTY[column] ?? null);
           }
           assertEquals(empty.body.data, cleared.body.data);
           assertDetails(await org.put(record, { name: null }), [

@@ -37,6 +37,7 @@ export function recorded(
   }
 
   const changed = withOperations(database, (operations) => ({
+    memory: operations.memory,
     lookUp: (statement) => operations.lookUp(remembered(statement)),
     scan: (statement) => operations.scan(remembered(statement)),
     transaction: (work, ...opening) =>

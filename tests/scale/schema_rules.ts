@@ -90,23 +90,14 @@ const RULES = {
     file > LAST_BEFORE_CITUS + "_~" && /^create table /.test(text) &&
     /\breferences\b/.test(text),
 
-  "leaves functions and triggers to sql/functions.sql, but what it indexes": (
-    text,
+  "leaves functions and triggers to sql/functions.sql": (
+    _text,
     _schema,
     { file, statement },
-    migrations,
-  ) => {
-    const [, indexed] = /^create function (\w+)/.exec(text) ?? [];
-    const isIndexed = migrations.some((other) =>
-      other.file === file &&
-      new RegExp(`^create index .*\\b${indexed} \\(`).test(
-        bare(other.statement),
-      )
-    );
-    return file > LAST_WITH_FUNCTIONS + "_~" && !isIndexed &&
-      /\bcreate (or replace )?(constraint )?(function|trigger)\b/i
-        .test(statement);
-  },
+  ) =>
+    file > LAST_WITH_FUNCTIONS + "_~" &&
+    /\bcreate (or replace )?(constraint )?(function|trigger)\b/i
+      .test(statement),
 
   "has no identity columns": (text) =>
     /\bas identity\b|\b(small|big)?serial\b/.test(text),

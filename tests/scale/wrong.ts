@@ -49,7 +49,7 @@ export const WRONG_MIGRATIONS: Record<string, string> = {
     "create table editions (organization_id uuid not null, id uuid not null)",
   "adds the keys of a new table after it is distributed":
     "create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id)); do $$ begin perform create_distributed_table('editions', 'organization_id'); end $$",
-  "leaves functions and triggers to sql/functions.sql, but what it indexes":
+  "leaves functions and triggers to sql/functions.sql":
     "do $$ begin create trigger seasons_touch before update on seasons for each row execute function touch(); end $$",
   "has no identity columns":
     "alter table seasons add column number int generated always as identity",

@@ -1,24 +1,29 @@
 import { parseArgs } from "node:util";
 import { killEmbedded } from "./embedded.ts";
 import { type Figures, HEAD, rowOf } from "./figures.ts";
+import { besideHostile } from "./hostile.ts";
 import { killProcesses } from "./processes.ts";
 import { killSessions } from "./sessions.ts";
 
-const USAGE = `deno task soak [sessions|processes|embedded …] [--share 1]
+const USAGE =
+  `deno task soak [sessions|processes|embedded|hostile …] [--share 1]
 
 Clients of two organizations create, update, read, list and delete without a pause. Meanwhile:
 
   sessions   kills one of the service's sessions every 100 ms, for 5 minutes
   processes  kills (kill -9) and restarts the service on PostgreSQL, 100 times
   embedded   kills (kill -9) and restarts the service on the embedded database, 20 times
+  hostile    sends what takes memory and processor, from a third organization, for 5 minutes
 
-Then every acknowledged write must be stored completely, in its own organization. --share 0.1 runs a tenth of each.
+Then every acknowledged write must be stored completely, in its own organization. Beside a hostile
+neighbour, no request may fail either, and the process may take 400 MB at most. --share 0.1 runs a tenth of each.
 The soaks start a temporary PostgreSQL from Debian's packages.`;
 
 const RUNS: Record<string, (share: number) => Promise<Figures>> = {
   sessions: (share) => killSessions(5 * share),
   processes: (share) => killProcesses(Math.ceil(100 * share)),
   embedded: (share) => killEmbedded(Math.ceil(20 * share)),
+  hostile: (share) => besideHostile(5 * share),
 };
 
 /** Runs the named soaks, or all, and prints a row of figures for each. Throws at the first lost write. */

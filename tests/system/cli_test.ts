@@ -1,5 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { help } from "../../db/commands/cli.ts";
+import { COMMANDS } from "../../db/commands/commands.ts";
 import { ROOT } from "../support/app/process.ts";
+
+/** A port without a listener. */
+const NOWHERE = "postgres://catalogue@127.0.0.1:1/catalogue";
 
 Deno.test("An invalid command line", async (t) => {
   const parent = await Deno.makeTempDir();
@@ -44,6 +49,40 @@ Deno.test("An invalid command line", async (t) => {
   }
 
   await Deno.remove(parent, { recursive: true });
+});
+
+Deno.test("--help explains each command and the service", async (t) => {
+  const usages: Record<string, string> = {
+    ...Object.fromEntries(
+      Object.entries(COMMANDS).map(([call, { usage }]) => [call, usage]),
+    ),
+    "key": "key create",
+    "start": "start",
+  };
+  for (const [call, usage] of Object.entries(usages)) {
+    await t.step(`deno task ${call} --help`, () => {
+      const lines = help(...call.split(" ")).split("\n");
+
+      assertStringIncludes(lines[0]!, `deno task ${usage}`);
+      assertEquals(lines.length, call === "key" ? 6 : 2);
+    });
+  }
+
+  for (const task of ["start", "load", "bench", "soak"]) {
+    await t.step(`deno task ${task} --help opens no database`, async () => {
+      const { code, stdout, stderr } = await new Deno.Command(
+        Deno.execPath(),
+        {
+          args: ["task", "-q", task, "--help"],
+          cwd: ROOT,
+          env: { DATABASE_URL: NOWHERE, NO_COLOR: "1" },
+        },
+      ).output();
+
+      assertEquals([code, text(stderr)], [0, ""]);
+      assertStringIncludes(text(stdout), `deno task ${task}`);
+    });
+  }
 });
 
 function text(bytes: Uint8Array): string {

@@ -6,12 +6,13 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { API_KEY } from "../../db/access.ts";
-import { help, printable, problemOf } from "../../db/commands/cli.ts";
+import { help, problemOf } from "../../db/commands/cli.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { sql } from "../../db/connections/sql.ts";
 import { listColumns } from "../../db/transfer/format.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { escapeLines } from "../../schema/control_characters.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
@@ -32,7 +33,7 @@ Deno.test("deno task", async (t) => {
       connect: (organizationId) =>
         Promise.resolve(commandsOn(app)(organizationId)),
     });
-    return printable(output as string);
+    return escapeLines(output as string);
   }
 
   const statusWith = async (key: string, method = "GET") =>
@@ -228,7 +229,8 @@ Deno.test("deno task", async (t) => {
         "ended.sql": '"commit": the files run in one transaction',
         "copied.sql": '"copy organizations (name) from stdin": only psql',
         "shown.sql": '"copy organizations to stdout": only psql',
-        "failing.sql": "null value",
+        "failing.sql":
+          'failing.sql: "insert into organizations (name) values (null)": null value',
       })
     ) {
       const { message } = await assertRejects(

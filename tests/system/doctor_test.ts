@@ -111,7 +111,7 @@ Deno.test("deno task doctor", async (t) => {
       assertEquals(others, []);
       assertStringIncludes(
         complaint!,
-        `counters: Counts are wrong, probably after SQL without triggers, in organization ${organizationId}`,
+        `counters: Counts or changes are wrong, probably after SQL without triggers, in organization ${organizationId}`,
       );
       assertStringIncludes(complaint!, "-> deno task recount");
       await recount(database);

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { seed } from "../../db/migrate.ts";
 import { CODE_LISTS } from "../../schema/onix_codes.ts";
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import { openApp } from "../support/app/harness.ts";
@@ -39,9 +40,6 @@ const TABLES = {
   150: "product_forms",
 };
 
-/** The lists that only a table of their own shows. */
-const UNLISTED = ["17", "150"];
-
 Deno.test("The code lists in the database", async (t) => {
   await using app = await openApp();
   const rowsOf = (table: string, columns: string, order: string) =>
@@ -69,22 +67,54 @@ Deno.test("The code lists in the database", async (t) => {
     await t.step(`have the codes of ONIX List ${list}: ${table}`, async () => {
       const rows = await rowsOf(table, "code, name as label", "code");
 
-      assertEquals([...rows], sorted(CODE_LISTS[list as "17"].codes));
+      assertEquals([...rows], labelled(CODE_LISTS[list as "17"].codes));
     });
   }
 
-  await t.step("have the labels of the other ONIX lists", async () => {
-    const rows = await rowsOf("onix_codes", "list, code, label", "list, code");
+  await t.step("have the labels of all lists", async () => {
+    const rows = await rowsOf(
+      "onix_codes",
+      "list, code, label, deprecated",
+      "list, code",
+    );
 
     const expected = Object.entries(CODE_LISTS).flatMap(([list, { codes }]) =>
-      UNLISTED.includes(list) ? [] : sorted(codes)
-        .map(({ code, label }) => ({ list: Number(list), code, label }))
+      sorted(codes).map((code) => ({
+        list: Number(list),
+        code: code.code,
+        label: code.label,
+        deprecated: "deprecated" in code,
+      }))
     );
     assertEquals([...rows], expected);
   });
+
+  await t.step("keep the codes that a later issue lacks", async () => {
+    const rowsWith = (code: string) =>
+      app.sql((sql) =>
+        sql`select label from onix_codes where list = 1 and code = ${code}`
+      );
+    await app.sql((sql) =>
+      sql`insert into onix_codes (list, code, label) values (1, 'OLD', 'Kept')`
+    );
+
+    await seed(app.database.for({ deadline: performance.now() + 60_000 }));
+
+    assertEquals([...await rowsWith("OLD")], [{ label: "Kept" }]);
+    await app.sql((sql) => sql`delete from onix_codes where code = 'OLD'`);
+  });
 });
 
-function sorted(codes: { code: string; label: string }[]) {
+interface Code {
+  code: string;
+  label: string;
+}
+
+function labelled(codes: Code[]): Code[] {
+  return sorted(codes).map(({ code, label }) => ({ code, label }));
+}
+
+function sorted<C extends Code>(codes: C[]): C[] {
   return codes.toSorted((a, b) => a.code < b.code ? -1 : 1);
 }
 

@@ -50,6 +50,19 @@ Deno.test("splitStatements takes strings of any length", () => {
   }
 });
 
+Deno.test("splitScript takes any number of comments before a statement", () => {
+  const comments = "-- a\n/* b */ \n".repeat(2_000_000);
+
+  assertEquals(splitScript("data.sql", `${comments}select 1`), [
+    `${comments}select 1`,
+  ]);
+  assertThrows(
+    () => splitScript("data.sql", `${comments}commit`),
+    Error,
+    'data.sql: "commit"',
+  );
+});
+
 /** Statements that cannot be part of a script, and others that resemble them. */
 const REFUSED = [
   "begin",

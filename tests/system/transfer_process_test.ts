@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
@@ -10,6 +15,12 @@ import {
   exported,
   fillDemo,
 } from "../support/client/transfer.ts";
+
+/** Whether `script` (util-linux) is installed, which makes terminals. */
+const hasTerminals = await new Deno.Command("script", {
+  args: ["--version"],
+  stdout: "null",
+}).output().then(({ success }) => success, () => false);
 
 /** The products added to the demo organization: five transactions of an import, and two pages of an export. */
 const MORE = 1_000;
@@ -57,6 +68,20 @@ Deno.test("deno task export and import", async (t) => {
     const { code, stdout, stderr } = await child.output();
     const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
     return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  }
+
+  /** Runs the command on a terminal, with this input in a file that `cat` reads. */
+  async function onTerminal(line: string, input = "") {
+    const file = await Deno.makeTempFile();
+    await Deno.writeTextFile(file, input);
+    const inTerminal = line.replace(/^cat /, `cat ${file} `)
+      .replaceAll("$0", "$CLI");
+    const result = await run(
+      `CLI="$0" script --quiet --return --command '${inTerminal}' /dev/null`,
+      "",
+    );
+    await Deno.remove(file);
+    return result;
   }
 
   await t.step("import completes when repeated after a kill", async () => {
@@ -108,6 +133,54 @@ Deno.test("deno task export and import", async (t) => {
       );
     },
   );
+
+  await t.step({
+    name: "import shows on a terminal how far a pipe is",
+    ignore: !hasTerminals,
+    async fn() {
+      const line = `cat | $0 import --organization ${DEMO_ORGANIZATION} -`;
+
+      const { code, stdout } = await onTerminal(line, text);
+
+      assertEquals(code, 0);
+      assertMatch(stdout, /Importing 0\.0 MB, 0 lines/);
+      const bytes = (text.length / 1e6).toFixed(1);
+      const lines = (text.split("\n").length - 1).toLocaleString("en");
+      assertStringIncludes(stdout, `Importing ${bytes} MB, ${lines} lines`);
+    },
+  });
+
+  await t.step({
+    name: "no command prints characters that a terminal interprets",
+    ignore: !hasTerminals,
+    async fn() {
+      const name = "Harbour \u009b2J \u202e \x07";
+      const header = JSON.stringify({
+        kind: "catalogue",
+        version: 1,
+        organization: { name },
+      });
+      const id = "01980000-0000-7000-8000-000000000001";
+      const own = (command: string) => `$0 ${command} --organization ${id}`;
+
+      await run(`${own("import")} -`, header);
+      const shown = await onTerminal(
+        `${own("export")}; $0 organization list; $0 organization list --json`,
+      );
+      const exportedToFile = await run(own("export"), "");
+
+      assertEquals(
+        shown.stdout.match(/Harbour .u009b2J .u202e .u0007/g)?.length,
+        3,
+      );
+      // deno-lint-ignore no-control-regex
+      assert(!/[^\x20-\x7e\r\n]/.test(shown.stdout.replace(/\x1b\[K/g, "")));
+      assertEquals(
+        JSON.parse(exportedToFile.stdout).organization.name,
+        name,
+      );
+    },
+  });
 
   await t.step("import reports a missing file", async () => {
     const line = `$0 import --organization ${DEMO_ORGANIZATION} none.ndjson`;

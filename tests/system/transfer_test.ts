@@ -34,12 +34,17 @@ const NOT_CARRIED = [
   "api_keys",
   "idempotency_keys",
   "organization_members",
+  "product_changes",
   "product_counts",
   "product_deletions",
   "product_documents",
+  "product_terms",
 ];
 
 type Product = Record<string, unknown> & { id: string; title: string };
+
+/** What every row has in a line. */
+const ROW = { id: uuidv7(), position: 1 };
 
 const AMOUNT =
   "Expected 0 or more, with at most 12 digits before the point and 4 after it";
@@ -177,6 +182,13 @@ Deno.test("Export and import", async (t) => {
       const collection = JSON.parse(
         lines.find((line) => line.includes('"kind":"collection"'))!,
       ).id;
+      const program = (products: unknown) =>
+        JSON.stringify({
+          kind: "publishing_program",
+          id: unknown,
+          name: "Spring",
+          publishing_program_products: products,
+        });
       const wrong = {
         '{"kind":': "The line is not JSON",
         '["kind"]': "The line is not a JSON object",
@@ -195,7 +207,11 @@ Deno.test("Export and import", async (t) => {
           changed((product) => {
             product.publisher_id = unknown;
             product.product_contributors = [
-              { contributor_id: unknown, contributor_role_id: unknown },
+              {
+                contributor_id: unknown,
+                contributor_role_id: unknown,
+                position: 1,
+              },
             ];
           })
         ]: [
@@ -225,13 +241,17 @@ Deno.test("Export and import", async (t) => {
           "/product_prices/0: Expected an object",
         [
           changed((product) =>
-            product.product_prices = [{ currency_code: "GBP", price: 1 }]
+            product.product_prices = [{
+              ...ROW,
+              currency_code: "GBP",
+              price: 1,
+            }]
           )
         ]: "/product_prices/0/price: Unknown field",
         [
           changed((product) =>
             product.product_prices = [
-              { currency_code: "XXZ", retail_price: 1.23456 },
+              { ...ROW, currency_code: "XXZ", retail_price: 1.23456 },
             ]
           )
         ]: [
@@ -241,7 +261,7 @@ Deno.test("Export and import", async (t) => {
         [
           changed((product) =>
             product.product_prices = [
-              { currency_code: "GBP", retail_price: 5e11 },
+              { ...ROW, currency_code: "GBP", retail_price: 5e11 },
             ]
           ).replace("500000000000", "999999999999.12345")
         ]: `/product_prices/0/retail_price: ${AMOUNT}`,
@@ -262,6 +282,37 @@ Deno.test("Export and import", async (t) => {
           "/product_code: At most 2000 characters",
         [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
           "/name: Expected a string",
+        [changed((product) => delete product.product_code)]:
+          "/product_code: This field is required",
+        [
+          changed((product) =>
+            product.product_prices = [{ currency_code: "GBP" }]
+          )
+        ]: [
+          "/product_prices/0/id: This field is required",
+          "/product_prices/0/position: This field is required",
+        ].join("; "),
+        [
+          changed((product) =>
+            product.product_prices = [
+              { ...ROW, position: 500, currency_code: "GBP" },
+            ]
+          )
+        ]: "/product_prices/0/position: Expected a whole number up to 499",
+        [
+          changed((product) => product.created_at = "2024-01-01T00:00:00+16:00")
+        ]: "/created_at: Expected a time with its offset such as 2027-01-31T12:00:00Z",
+        [
+          changed((product) =>
+            product.product_territories = [1, 2].map(() => ({
+              id: uuidv7(),
+              supply_details: [{ id: unknown }],
+            }))
+          )
+        ]: "/product_territories/1/supply_details/0/id: An earlier entry has the same value",
+        [program(null)]: "/publishing_program_products: Expected an array",
+        [program([{ product_id: unknown }, { product_id: unknown }])]:
+          "/publishing_program_products/1/product_id: An earlier entry has the same value",
       };
       const text = [...lines.slice(0, -1), ...Object.keys(wrong), lines.at(-1)];
 
@@ -291,6 +342,27 @@ Deno.test("Export and import", async (t) => {
     );
 
     assertEquals(report, "2: The line is not UTF-8");
+  });
+
+  await t.step("refuse a product over 4 MiB, and no smaller one", async () => {
+    const database = target(uuidv7());
+    await imported(database, original);
+    const text = "x".repeat(100_000);
+    const [tooLarge, large] = [42, 41].map((texts) =>
+      changed((product) => {
+        product.collateral = Array.from({ length: texts }, (_, position) => ({
+          id: crypto.randomUUID(),
+          position,
+          collateral_type: "text_content",
+          text,
+        }));
+      })
+    );
+
+    assertEquals(await imported(database, withHeader(tooLarge!)), [
+      "2: The product would be larger than 4 MiB",
+    ]);
+    assertEquals(await imported(database, withHeader(large!)), []);
   });
 
   await t.step("accept a line of an earlier release", async () => {

@@ -134,6 +134,12 @@ Deno.test({
   async fn() {
     await using fresh = await openFreshDatabase();
     await installRelease(fresh.operations, "0008");
+    // The code lists of this release need a column of a later one.
+    await script(
+      fresh.operations,
+      (sql) =>
+        sql`alter table onix_codes add column deprecated boolean not null default false`,
+    );
     await seed(fresh.operations);
     const apps: App[] = [];
     const org = await createOrganization({

@@ -9,6 +9,7 @@ export function withOperations(
     for(limits) {
       const queries = database.for(limits);
       return change({
+        memory: queries.memory,
         lookUp: (statement) => queries.lookUp(statement),
         scan: (statement) => queries.scan(statement),
         transaction: (work, ...opening) =>

@@ -12,6 +12,7 @@ export const ROOT = new URL("../../../", import.meta.url);
 /** The service in a separate process. */
 export interface Service extends AsyncDisposable {
   origin: string;
+  pid: number;
   /** The output so far: the log, and what people read. */
   readonly stdout: string;
   readonly stderr: string;
@@ -69,6 +70,7 @@ export function launch(
   const origin = `http://127.0.0.1:${port}`;
   return {
     origin,
+    pid: child.pid,
     get stdout() {
       return stdout.text;
     },

@@ -29,6 +29,12 @@ export async function fullBody(app: App, org: Organization) {
     product_form_id: await idOfCode(app, "product_forms", "BC"),
     product_type: "normal",
     cover_image_url: "https://covers.example/emma.jpg",
+    edition_number: 2,
+    edition_statement: "Second edition, with notes",
+    product_form_description: "With a ribbon",
+    primary_content_type: "10",
+    country_of_publication: "GB",
+    city_of_publication: "London",
     product_prices: [
       {
         currency_code: "GBP",
@@ -47,7 +53,7 @@ export async function fullBody(app: App, org: Organization) {
       },
     ],
     packing_configurations: [
-      { unit_of_measure: "outer" },
+      { unit_of_measure: "outer", quantity: 24, gtin: "10614141543219" },
       { unit_of_measure: "inner" },
     ],
     contributors: [
@@ -55,7 +61,7 @@ export async function fullBody(app: App, org: Organization) {
       { contributor_id: org.contributor, contributor_role_id: author },
     ],
     product_collections: [
-      { collection_id: org.series },
+      { collection_id: org.series, part_number: "III" },
       { collection_id: org.collection },
     ],
     custom_fields: [{ field_id: org.customField, field_value: 12.5 }],
@@ -95,6 +101,131 @@ export async function fullBody(app: App, org: Organization) {
         language_code: "eng",
         country_code: "GB",
         script_code: "Latn",
+      },
+    ],
+    product_form_details: ["B504", "B104"],
+    edition_types: ["ANN"],
+    epub_technical_protections: ["00", "02"],
+    product_identifiers: [
+      {
+        product_id_type: "01",
+        id_type_name: "Harbour number",
+        id_value: "H 1815/3",
+      },
+      {
+        product_id_type: "06",
+        id_type_name: null,
+        id_value: "10.1000/emma",
+      },
+    ],
+    subjects: [
+      {
+        main_subject: true,
+        subject_scheme_identifier: "93",
+        subject_scheme_name: null,
+        subject_scheme_version: "1.6",
+        subject_code: "FBC",
+        subject_heading_text: "Classic fiction",
+      },
+      {
+        main_subject: false,
+        subject_scheme_identifier: "23",
+        subject_scheme_name: "Harbour shelves",
+        subject_scheme_version: null,
+        subject_code: "REGENCY",
+        subject_heading_text: null,
+      },
+    ],
+    extents: [{ extent_type: "09", extent_value: 930.5, extent_unit: "05" }],
+    measures: [
+      { measure_type: "01", measurement: 198, measure_unit_code: "mm" },
+      { measure_type: "08", measurement: 0.3251, measure_unit_code: "kg" },
+    ],
+    audiences: [
+      {
+        audience_code_type: "02",
+        audience_code_type_name: "Harbour readers",
+        audience_code_value: "Regency",
+      },
+      {
+        audience_code_type: "01",
+        audience_code_type_name: null,
+        audience_code_value: "01",
+      },
+    ],
+    audience_ranges: [
+      {
+        audience_range_qualifier: "17",
+        audience_range_exact: null,
+        audience_range_from: "12",
+        audience_range_to: "99",
+      },
+      {
+        audience_range_qualifier: "11",
+        audience_range_exact: "9",
+        audience_range_from: null,
+        audience_range_to: null,
+      },
+    ],
+    publishing_dates: [
+      { publishing_date_role: "11", date: "1815" },
+      { publishing_date_role: "10", date: "2026-05" },
+      { publishing_date_role: "02", date: "2026-06-30" },
+    ],
+    related_products: [
+      {
+        product_relation_codes: ["06", "13"],
+        product_identifiers: [
+          {
+            product_id_type: "15",
+            id_type_name: null,
+            id_value: "9780141439587",
+          },
+          {
+            product_id_type: "01",
+            id_type_name: "Harbour number",
+            id_value: "H 1815/4",
+          },
+        ],
+      },
+    ],
+    related_works: [
+      {
+        work_relation_code: "01",
+        work_identifiers: [
+          {
+            work_id_type: "01",
+            id_type_name: "Harbour works",
+            id_value: "EMMA",
+          },
+        ],
+      },
+    ],
+    supporting_resources: [
+      {
+        resource_content_type: "01",
+        content_audience: ["00"],
+        resource_mode: "03",
+        resource_features: [
+          {
+            resource_feature_type: "01",
+            feature_value: "Harbour",
+            feature_note: "The harbour at dawn",
+          },
+        ],
+        resource_versions: [
+          {
+            resource_form: "02",
+            resource_version_features: [
+              {
+                resource_version_feature_type: "01",
+                feature_value: "D502",
+                feature_note: "A JPEG",
+              },
+            ],
+            resource_links: ["https://covers.example/emma-large.jpg"],
+          },
+        ],
       },
     ],
   };

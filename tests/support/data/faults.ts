@@ -93,7 +93,7 @@ function inArray(
     fields: array.rows,
     at: (index) => `${pointer}/${index}`,
     // Entries with equal keys would be duplicates.
-    most: array.key ? 1 : MOST_ERRORS,
+    most: array.key || array.isDistinct ? 1 : MOST_ERRORS,
     bodyWith,
     array,
     example: 0,
@@ -143,7 +143,7 @@ export function pathsOfArray(array: Rows, path = ""): string[] {
 export function leastObject(fields: Fields, records: Records): object {
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([, field]) => isRequired(field))
+      .filter(([, field]) => isRequired(field) || "isGiven" in field)
       .map(([name, field]) => [name, someValue(field, records)]),
   );
 }
@@ -170,13 +170,14 @@ export function wholeArray(array: Rows, records: Records): object[] {
   }));
 }
 
-/** Arrays are never required. */
 function isRequired(field: Field): boolean {
   return "isRequired" in field && field.isRequired === true;
 }
 
 function someValue(field: Field, records: Records): unknown {
-  if ("rows" in field) return [];
+  if ("rows" in field) {
+    return field.isRequired ? [leastObject(field.rows, records)] : [];
+  }
   if ("fields" in field) return leastObject(field.fields, records);
   return field.refers ? records[field.refers] : field.takes[0]![0];
 }
@@ -285,6 +286,12 @@ export function* faultyShapes(
         body: place.bodyWith([{ ...least, [name]: Array(501).fill(entry) }]),
         errors: [[`${at(0)}/${name}`, "too_many"]],
       };
+      if (field.isRequired) {
+        yield {
+          body: place.bodyWith([{ ...least, [name]: [] }]),
+          errors: [[`${at(0)}/${name}`, "too_few"]],
+        };
+      }
     }
   }
   if (array) {

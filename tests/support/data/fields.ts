@@ -3,18 +3,25 @@ import { ARRAYS, SCALARS } from "../../../schema/product.ts";
 import {
   AMOUNT,
   AUDIENCES,
+  BY_RULE,
   code,
   codes,
   COUNT,
   CURRENCY,
   DAY,
+  each,
   FLAG,
+  given,
+  GTIN,
   heading,
   HTTP_URL,
   ISBN10,
   ISBN13,
+  list,
+  MEASUREMENT,
   nullable,
   oneOf,
+  PARTIAL_DATE,
   PERCENT,
   required,
   same,
@@ -34,6 +41,11 @@ import {
 
 const WORDS = text(2000);
 const LONG_TEXT = text(100_000);
+
+/** An array of codes of a product. */
+const FEW = { max: 50, isDistinct: true };
+
+const FLAG_OR_NULL: Values = { ...FLAG, takes: [...FLAG.takes, [null, false]] };
 
 /**
  * What each field takes and refuses, but for null and ids of records. A field of an array, a
@@ -63,11 +75,14 @@ const VALUES: Record<string, Values> = {
   retail_price_inc_tax: AMOUNT,
   list_price: AMOUNT,
   tax_rate: PERCENT,
-  is_default: { ...FLAG, takes: [...FLAG.takes, [null, false]] },
+  is_default: FLAG_OR_NULL,
   valid_from: DAY,
   valid_to: DAY,
 
   unit_of_measure: oneOf("inner", "outer", "pallet"),
+  quantity: COUNT,
+  gtin: GTIN,
+  part_number: text(50),
   field_value: SCALAR,
 
   // Collateral
@@ -78,7 +93,7 @@ const VALUES: Record<string, Values> = {
   text_format: code("06", "15"),
   text_author: WORDS,
   source_title: WORDS,
-  language: WORDS,
+  language: code("eng", "gsw"),
   "cited_content.source_title": heading(2000),
   cited_content_type: code("01", "07"),
   citation_note: LONG_TEXT,
@@ -89,6 +104,70 @@ const VALUES: Record<string, Values> = {
   prize_code: code("01", "07"),
   prize_statement: LONG_TEXT,
   prize_jury: LONG_TEXT,
+
+  // What the trade needs beside the fields of the specification
+  edition_number: {
+    takes: same(1, 999),
+    refuses: [
+      ...each("invalid_type", "2", true, [], {}),
+      ...each("out_of_range", 0, -1, 1.5, 1000),
+    ],
+  },
+  edition_statement: WORDS,
+  product_form_description: WORDS,
+  primary_content_type: code("10", "01"),
+  country_of_publication: code("GB", "CH"),
+  city_of_publication: WORDS,
+  product_form_details: list(code("B206", "A104"), FEW),
+  edition_types: list(code("ABR", "LTE"), FEW),
+  epub_technical_protections: list(code("00", "02"), FEW),
+
+  product_id_type: code("06", "22"),
+  id_type_name: BY_RULE,
+  id_value: heading(2000),
+
+  main_subject: FLAG_OR_NULL,
+  subject_scheme_identifier: code("93", "10"),
+  subject_scheme_name: WORDS,
+  subject_scheme_version: WORDS,
+  subject_code: WORDS,
+  subject_heading_text: given(WORDS),
+
+  extent_type: code("09", "00"),
+  extent_value: MEASUREMENT,
+  extent_unit: code("05", "14"),
+
+  measure_type: code("01", "08"),
+  measurement: MEASUREMENT,
+  measure_unit_code: code("mm", "gr"),
+
+  audience_code_type: code("22", "18"),
+  audience_code_type_name: BY_RULE,
+  audience_code_value: heading(2000),
+
+  audience_range_qualifier: code("17", "11"),
+  audience_range_exact: { ...given(BY_RULE), takes: same("9") },
+  audience_range_from: BY_RULE,
+  audience_range_to: BY_RULE,
+
+  publishing_date_role: code("02", "09"),
+  "publishing_dates.date": PARTIAL_DATE,
+
+  product_relation_codes: list(code("06", "13"), { isRequired: true }),
+  work_relation_code: code("01", "02"),
+  work_id_type: code("11", "06"),
+
+  resource_content_type: code("01", "26"),
+  "supporting_resources.content_audience": list(code("00", "03"), {
+    isRequired: true,
+  }),
+  resource_mode: code("03", "05"),
+  resource_feature_type: code("01", "05"),
+  resource_version_feature_type: code("01", "07"),
+  feature_value: WORDS,
+  feature_note: WORDS,
+  resource_form: code("01", "02"),
+  resource_links: list(HTTP_URL, { isRequired: true }),
 
   // Languages
   language_role: code("01", "02"),
@@ -117,6 +196,7 @@ const VALUES: Record<string, Values> = {
   price_type: code("02"),
   price_amount: AMOUNT,
   price_status: code("02"),
+  price_qualifier: code("05"),
   minimum_order_quantity: COUNT,
   tax_type: code("01"),
   tax_rate_code: code("S"),
@@ -162,6 +242,10 @@ export interface Rows {
   key?: readonly string[];
   /** The fields of each type of entry. `rows` then has the type alone. */
   types?: Record<string, Fields>;
+  /** Whether the array has at least one entry. */
+  isRequired?: boolean;
+  /** Whether two entries may not share some values. */
+  isDistinct?: boolean;
 }
 
 const unused = new Set(Object.keys(VALUES));
@@ -207,7 +291,13 @@ function writtenFields(fields: described.Fields, owner = "product"): Fields {
           return [[name, {
             rows: writtenFields(field.fields, name),
             hasIds: false,
+            isRequired: field.isRequired,
+            isDistinct: field.distinct !== undefined,
           }]];
+        case "list": {
+          const { isRequired } = field;
+          return [[name, { ...required(valuesOf(owner, name)), isRequired }]];
+        }
         default:
           return [];
       }

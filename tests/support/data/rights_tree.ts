@@ -89,6 +89,14 @@ export const TREE = [
             minimum_order_quantity: 1,
             valid_from: "2026-01-01",
             valid_to: "2026-12-31",
+            price_qualifier: "05",
+            price_qualifier_label: "Consumer price",
+            territory: {
+              countries_included: ["GB"],
+              countries_excluded: ["JE"],
+              regions_included: ["WORLD"],
+              regions_excluded: ["GB-NIR"],
+            },
             taxes: [
               {
                 tax_type: "01",
@@ -116,6 +124,14 @@ export const TREE = [
             minimum_order_quantity: null,
             valid_from: null,
             valid_to: null,
+            price_qualifier: null,
+            price_qualifier_label: null,
+            territory: {
+              countries_included: [],
+              countries_excluded: [],
+              regions_included: [],
+              regions_excluded: [],
+            },
             taxes: [],
           },
         ],
@@ -237,6 +253,11 @@ export async function insertTree(
       minimum_order_quantity: 1,
       valid_from: "2026-01-01",
       valid_to: "2026-12-31",
+      price_qualifier: "05",
+      countries_included: ["GB"],
+      countries_excluded: ["JE"],
+      regions_included: ["WORLD"],
+      regions_excluded: ["GB-NIR"],
     }],
     ["supply_price_taxes", { supply_price_id: price, position: 2 }],
     ["supply_price_taxes", {

@@ -7,10 +7,22 @@ export interface Values {
   refuses: [sent: unknown, code: string, part?: string][];
   /** The code of null where it is rejected. Default: `invalid_type`. */
   ifNull?: string;
+  /** Whether entries have the field although it is not required: a rule asks for it, so null is not sent. */
+  isGiven?: true;
+}
+
+/** What a field holds depends on others: it has tests of its own. */
+export const BY_RULE: Values = { takes: [], refuses: [] };
+
+/** The same values in a field that a rule asks for. */
+export function given(values: Values): Values {
+  const takes = values.takes.filter(([sent]) => sent !== "" && sent !== null);
+  return { ...values, takes, isGiven: true };
 }
 
 /** The same values, plus null. */
 export function nullable(values: Values): Values {
+  if (values.isGiven) return values;
   return { ...values, takes: [...values.takes, [null, null]] };
 }
 
@@ -39,7 +51,7 @@ export function text(max: number): Values {
       "null",
       "\u200b İıſß \u1e9b\u0323",
       "\\u0000 \\ ${x}",
-      "\u{10ffff}".repeat(500),
+      "\u{10ffff}".repeat(Math.min(max, 500)),
       "x".repeat(max),
       "😀".repeat(max),
     ),
@@ -101,6 +113,35 @@ export function codes(...known: string[]): Values {
   };
 }
 
+/** An array of values of which there is at least one, at most `max`, or each at most once. */
+export function list(
+  { takes, refuses, ifNull = "invalid_type" }: Values,
+  { isRequired = false, max = 500, isDistinct = false } = {},
+): Values {
+  const known = takes.map(([sent]) => sent).filter((sent) => sent !== null);
+  const [first] = known;
+  const [[wrong, code]] = refuses as [[unknown, string]];
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => known[i % known.length]);
+  return {
+    takes: [
+      ...same([first], known),
+      ...isRequired ? [] : same([]),
+      ...isDistinct ? [] : same([first, first], many(max)),
+    ],
+    refuses: [
+      ...each("invalid_type", first, 0, {}),
+      [[wrong], code, "/0"],
+      [[first, null], ifNull, "/1"],
+      [many(max + 1), "too_many"],
+      ...isRequired ? each("too_few", []) : [],
+      ...isDistinct
+        ? [[[first, first], "duplicate", "/1"] as Values["refuses"][number]]
+        : [],
+    ],
+  };
+}
+
 const NOT_A_STRING = each("invalid_type", 0, true, [], {}, ["x"]);
 
 export const UUID: Values = {
@@ -145,6 +186,31 @@ export const DAY: Values = {
       "2024-01-05 BC",
       " 2024-01-05",
       "2024-01-05\n",
+    ),
+  ],
+};
+
+/** A date whose day, or month and day, may be unknown. */
+export const PARTIAL_DATE: Values = {
+  takes: [...DAY.takes, ...same("0001", "9999", "2024-02", "9999-12")],
+  refuses: [
+    ...DAY.refuses,
+    ...each(
+      "invalid_date",
+      ...["0000", "999", "99999", "2024-", "2024-1", "2024-00", "2024-13"],
+      ...["2024-02-", "202402", "2024\n", "2024-02\n", "२०२४"],
+    ),
+  ],
+};
+
+export const GTIN: Values = {
+  takes: same("10614141543219", "9780306406157", "614141999996", "96385074"),
+  refuses: [
+    ...NOT_A_STRING,
+    ...each(
+      "invalid_gtin",
+      ...["", "10614141543218", "9780306406158", "614141999997", "96385075"],
+      ...["1", "963850741", "96385074 ", "9638-5074", "٩٦٣٨٥٠٧٤"],
     ),
   ],
 };
@@ -330,6 +396,17 @@ export const AMOUNT: Values = {
         .concat("0.10000000000000000001", "999999999999.99999")
         .map(JSON.rawJSON),
     ),
+  ],
+};
+
+/** More than 0, and as exact as an amount. */
+export const MEASUREMENT: Values = {
+  takes: AMOUNT.takes.filter(([, stored]) => stored !== 0),
+  refuses: [
+    ...AMOUNT.refuses.map(([sent, code]) =>
+      [sent, code.replace("amount", "measurement")] as [unknown, string]
+    ),
+    ...each("invalid_measurement", 0, "0", "-0", "0.0000", JSON.rawJSON("-0")),
   ],
 };
 

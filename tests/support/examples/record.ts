@@ -2,7 +2,6 @@ import { installDemo, issueDemoKey } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import type { Exchange } from "../../../schema/openapi/examples.ts";
-import { OPERATIONS } from "../../../routes/operations.ts";
 import type { ExampleRequest, Responses } from "./request.ts";
 import { REQUESTS } from "./requests.ts";
 import { type App, openApp, SETTINGS } from "../app/harness.ts";
@@ -65,9 +64,7 @@ export async function makeExamples(app: Demo): Promise<string> {
     const { summary, operation, caller = "key", isHidden } = request;
     const path = valueOf(request.path, responses);
     const body = valueOf(request.body, responses);
-    const isAtRoot = OPERATIONS.find(({ key }) => key === operation)?.isAtRoot;
-    const prefix = isAtRoot ? "" : "/api";
-    const { status, body: response } = await app.send(prefix + path, {
+    const { status, body: response } = await app.send(`/api${path}`, {
       method: operation.split(" ")[0]!,
       headers: {
         ...app.callers[caller],

@@ -37,7 +37,19 @@ const BODIES: Record<OwnTable, [created: object, changed: object]> = {
     { product_form_id: null },
   ],
   titles: [{ name: "Emma" }, { name: "Emma: A Novel" }],
-  contributors: [{ name: "Jane Austin" }, { name: "Jane Austen" }],
+  contributors: [
+    {
+      name: "J. R. R. Tolkin",
+      names_before_key: "J. R. R.",
+      key_names: "Tolkien",
+      person_name_inverted: "Tolkien, J. R. R.",
+      is_organization: false,
+      isni: "0000 0001 2144 1970",
+      orcid: null,
+      biographical_note: "J. R. R. Tolkien (1892–1973) wrote of Middle-earth.",
+    },
+    { name: "J. R. R. Tolkien" },
+  ],
   custom_fields: [{ name: "Printed by" }, { name: "Printer" }],
   publishing_programs: [
     { name: "Lighthouse Poets 2027" },
@@ -136,12 +148,9 @@ function ownRequests(table: OwnTable): Requests {
       body: created,
     },
     [`list${type}s`]: {
-      summary: "Search by a word in the name",
+      summary: "The first that were created",
       operation: `GET ${path}`,
-      path: (responses) => {
-        const { name } = responses[`create${type}`].data;
-        return `${path}?search=${encodeURIComponent(name)}`;
-      },
+      path: `${path}?limit=2&sort=created_at`,
     },
     [`update${type}`]: {
       summary: "Change one field",
@@ -152,7 +161,7 @@ function ownRequests(table: OwnTable): Requests {
     [`get${type}`]: {
       summary: "With the number of products that refer to it",
       operation: `GET ${path}/{id}`,
-      path: one,
+      path: (responses) => `${path}/${responses[`list${type}s`].data[0].id}`,
     },
     [`delete${type}`]: {
       summary: `An existing ${noun}`,

@@ -6,7 +6,7 @@ export type Responses = Record<string, any>;
 export interface ExampleRequest {
   summary: string;
   operation: string;
-  /** Relative to the API prefix, or absolute for operations outside it. */
+  /** Relative to the API prefix. */
   path: string | ((responses: Responses) => string);
   body?: object | ((responses: Responses) => object);
   /** The default is the demo key. */

@@ -137,12 +137,12 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   updateProduct: {
     summary: "Change one price, add another, clear the license",
     operation: "PUT /products/{id}",
-    path: ({ createProductWhole }) => `/products/${createProductWhole.data.id}`,
-    body: ({ createProductWhole }) => ({
+    path: `/products/${DEMO_PRODUCT}`,
+    body: ({ getProduct }) => ({
       license_id: null,
       product_prices: [
         {
-          id: createProductWhole.data.product_prices[0].id,
+          id: getProduct.data.product_prices[0].id,
           retail_price: 9.99,
         },
         { currency_code: "EUR", retail_price: 8.5 },

@@ -185,7 +185,23 @@ export const TABLES: Record<
     product_form_id: otherCode("product_form_id", "product_forms"),
   },
   titles: RECORD,
-  contributors: RECORD,
+  contributors: {
+    ...RECORD,
+    ...Object.fromEntries(
+      [
+        "names_before_key",
+        "key_names",
+        "person_name_inverted",
+        "isni",
+        "orcid",
+        "biographical_note",
+      ].map((column) => [column, { set: `${column} = 'x'`, isHidden: true }]),
+    ),
+    is_organization: {
+      set: "is_organization = not t.is_organization",
+      isHidden: true,
+    },
+  },
   custom_fields: RECORD,
   publishing_statuses: { id: FIXED },
   product_availabilities: { id: FIXED },
@@ -197,6 +213,7 @@ export const TABLES: Record<
   onix_codes: {
     list: { set: "list = t.list + 1000", where: "t.list = 58" },
     code: { set: "code = t.code || 'x'", where: "t.list = 68" },
+    deprecated: { set: "deprecated = not t.deprecated", isHidden: true },
   },
 };
 
@@ -208,10 +225,12 @@ export const UNSHOWN = [
   "idempotency_keys",
   "organization_members",
   "organizations",
+  "product_changes",
   "product_counts",
   "product_deletions",
   "product_documents",
   "product_forms",
+  "product_terms",
   "publishing_program_products",
   "publishing_programs",
   "schema_migrations",

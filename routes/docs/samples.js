@@ -1,0 +1,142 @@
+/* Samples of requests, in curl and in TypeScript. They name variables in place of credentials. */
+
+/** The languages in the order of their tabs, with their text for a request. */
+export const LANGUAGES = { curl: curlOf, TypeScript: typeScriptOf };
+
+/** The variables of each caller's headers. */
+const CALLERS = {
+  key: ["x-api-key: $KEY"],
+  session: [
+    "authorization: Bearer $TOKEN",
+    "x-organization-id: $ORGANIZATION",
+  ],
+  nobody: [],
+};
+
+/**
+ * A request for samples: the method, the path as in the OpenAPI document and with its
+ * values, the set parameters, the body as text, and who sends it.
+ */
+function curlOf({ method, url, query, headers, body, caller }) {
+  const search = new URLSearchParams(query.map(([name, value]) => [
+    name,
+    String(value),
+  ]));
+  const address = `$BASE_URL${url}${search.size ? `?${search}` : ""}`;
+  const isDefault = method === "GET" || method === "POST" && body;
+  return [
+    `curl -sS${isDefault ? "" : ` -X ${method}`} "${address}"`,
+    ...CALLERS[caller].map((header) => `-H "${header}"`),
+    ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...body
+      ? [`-H "content-type: application/json"`, `-d ${quoted(body)}`]
+      : [],
+  ].join(" \\\n  ");
+}
+
+function quoted(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function typeScriptOf(request) {
+  const { method, path, pathParameters, query, headers, body } = request;
+  const parameters = Object.entries({
+    path: pathParameters,
+    query,
+    header: headers,
+  }).filter(([, entries]) => entries.length > 0)
+    .map(([place, entries]) => [place, Object.fromEntries(entries)]);
+  const init = {
+    ...parameters.length > 0 && { params: Object.fromEntries(parameters) },
+    ...body && { body: parsed(body) },
+  };
+  const rest = Object.keys(init).length > 0 ? `, ${literal(init)}` : "";
+  return `const { data, error } = await client.${method}("${path}"${rest});`;
+}
+
+/** The value of JSON, or the text itself while it is being written. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The longest object or array on one line. */
+const WIDTH = 60;
+
+/** A JSON value as a TypeScript literal. */
+function literal(value, indent = "") {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const [start, end] = Array.isArray(value) ? "[]" : "{}";
+  const deeper = `${indent}  `;
+  const entries = Object.entries(value).map(([name, entry]) => {
+    const text = literal(entry, deeper);
+    if (Array.isArray(value)) return text;
+    return `${
+      /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)
+    }: ${text}`;
+  });
+  if (entries.length === 0) return start + end;
+  const space = start === "{" ? " " : "";
+  const line = start + space + entries.join(", ") + space + end;
+  return line.length <= WIDTH && !line.includes("\n")
+    ? line
+    : `${start}\n${
+      entries.map((entry) => `${deeper}${entry},\n`).join("")
+    }${indent}${end}`;
+}
+
+/** The language of all samples. */
+let chosen = "curl";
+
+const CHOSEN = "languagechosen";
+
+/** Shows one language of a sample at a time, the same in all, and lets people copy it. */
+export function tabbed(sample) {
+  const bar = document.createElement("div");
+  bar.className = "languages";
+  const buttons = Object.keys(LANGUAGES).map((language) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = language;
+    button.addEventListener("click", () => {
+      chosen = language;
+      document.dispatchEvent(new Event(CHOSEN));
+    });
+    return button;
+  });
+  bar.append(...buttons, copyButton(sample));
+
+  function show() {
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", button.textContent === chosen);
+    }
+    for (const text of sample.querySelectorAll("pre")) {
+      text.hidden = text.dataset.language !== chosen;
+    }
+  }
+
+  document.addEventListener(CHOSEN, show);
+  sample.prepend(bar);
+  show();
+  return () => {
+    document.removeEventListener(CHOSEN, show);
+    bar.remove();
+  };
+}
+
+function copyButton(sample) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    const { textContent } = sample.querySelector("pre:not([hidden])");
+    await navigator.clipboard.writeText(textContent.trim());
+    button.textContent = "Copied";
+    setTimeout(() => button.textContent = "Copy", 1_500);
+  });
+  return button;
+}

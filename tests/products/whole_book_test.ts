@@ -1,0 +1,468 @@
+import { assert, assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { openApp, type Organization } from "../support/app/harness.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { assertDetails } from "../support/client/expect.ts";
+import { errorsOf } from "../support/client/writing.ts";
+import { commandsOn, exported, imported } from "../support/client/transfer.ts";
+import { fullBody } from "../support/data/bodies.ts";
+
+/*
+ * What the trade needs of a book beside the specification's fields: the rules on several
+ * fields, and the filters. `tests/input/fields_test.ts` tests each field by itself.
+ */
+
+const THEMA = { subject_scheme_identifier: "93" };
+const OWN_SCHEME = { subject_scheme_identifier: "24" };
+
+/** Entries that an array refuses, with the field and the code of the error. */
+const REFUSED: [array: string, entries: unknown[], at: string, code: string][] =
+  [
+    ["product_identifiers", [id("02", "0306406152")], TYPE(0), "use_isbn"],
+    ["product_identifiers", [id("15", "9780306406157")], TYPE(0), "use_isbn"],
+    ["product_identifiers", [id("15", "x")], TYPE(0), "use_isbn"],
+    ["product_identifiers", [id("03", "978-0306406157")], TYPE(0), "use_isbn"],
+    ["product_identifiers", [id("03", "9791090636071")], TYPE(0), "use_isbn"],
+    ["product_identifiers", [id("01", "A")], "/0/id_type_name", "required"],
+    [
+      "product_identifiers",
+      [id("01", "A", " ")],
+      "/0/id_type_name",
+      "required",
+    ],
+    [
+      "product_identifiers",
+      [id("06", "A", "DOI")],
+      "/0/id_type_name",
+      "unexpected_name",
+    ],
+    [
+      "product_identifiers",
+      [id("06", "A"), id("06", "B")],
+      TYPE(1),
+      "duplicate",
+    ],
+    [
+      "product_identifiers",
+      [id("01", "A", "X"), id("01", "B", "Y"), id("01", "C", "X")],
+      TYPE(2),
+      "duplicate",
+    ],
+    ["subjects", [THEMA], "/0/subject_code", "required"],
+    [
+      "subjects",
+      [{ ...THEMA, subject_code: "" }],
+      "/0/subject_code",
+      "required",
+    ],
+    [
+      "subjects",
+      [{ ...OWN_SCHEME, subject_code: "A" }],
+      "/0/subject_scheme_name",
+      "required",
+    ],
+    [
+      "subjects",
+      [main(THEMA, "FBA"), main(THEMA, "FBC")],
+      "/1/main_subject",
+      "duplicate",
+    ],
+    [
+      "subjects",
+      [main(named("X"), "1"), main(named("Y"), "1"), main(named("X"), "2")],
+      "/2/main_subject",
+      "duplicate",
+    ],
+    [
+      "extents",
+      [{ extent_type: "00", extent_value: 300, extent_unit: "03" }],
+      "/0/extent_type",
+      "use_page_count",
+    ],
+    [
+      "measures",
+      [measure("01", "mm"), measure("01", "cm"), measure("01", "mm")],
+      "/2/measure_type",
+      "duplicate",
+    ],
+    [
+      "audiences",
+      [{ audience_code_type: "01", audience_code_value: "99" }],
+      "/0/audience_code_value",
+      "invalid_code",
+    ],
+    [
+      "audiences",
+      [{ audience_code_type: "02", audience_code_value: "x" }],
+      "/0/audience_code_type_name",
+      "required",
+    ],
+    [
+      "audiences",
+      [{
+        audience_code_type: "01",
+        audience_code_value: "01",
+        audience_code_type_name: "x",
+      }],
+      "/0/audience_code_type_name",
+      "unexpected_name",
+    ],
+    ["audience_ranges", [range({})], "/0/audience_range_exact", "required"],
+    [
+      "audience_ranges",
+      [range({ audience_range_exact: "9", audience_range_to: "12" })],
+      "/0/audience_range_exact",
+      "unexpected_range",
+    ],
+    [
+      "publishing_dates",
+      [{ publishing_date_role: "01", date: "2027-01-01" }],
+      "/0/publishing_date_role",
+      "use_publication_date",
+    ],
+    [
+      "publishing_dates",
+      [
+        { publishing_date_role: "02", date: "2027" },
+        { publishing_date_role: "02", date: "2028" },
+      ],
+      "/1/publishing_date_role",
+      "duplicate",
+    ],
+    related([id("15", "9780306406158")], "/0/id_value", "invalid_isbn13"),
+    related([id("03", "9780306406158")], "/0/id_value", "invalid_isbn13"),
+    related([id("02", "0306406153")], "/0/id_value", "invalid_isbn10"),
+    related([id("06", "A"), id("06", "B")], "/1/product_id_type", "duplicate"),
+    [
+      "related_works",
+      [{
+        work_relation_code: "01",
+        work_identifiers: [{ work_id_type: "01", id_value: "1" }],
+      }],
+      "/0/work_identifiers/0/id_type_name",
+      "required",
+    ],
+  ];
+
+Deno.test("The whole book", async (t) => {
+  await using app = await openApp();
+
+  await t.step("refuses what a rule on several fields forbids", async () => {
+    const org = await app.organization();
+    const { path, product } = await org.create();
+    for (const [array, entries, at, code] of REFUSED) {
+      const body = { title: "Emma", [array]: entries };
+      const expected: [string, string] = [`/${array}${at}`, code];
+
+      assertDetails(await org.post("/api/products", body), expected);
+      assertDetails(await org.put(path, body), expected);
+      const batch = await org.post("/api/products/batch", {
+        operations: [
+          { method: "create", body },
+          { method: "update", id: product.id, body },
+          {
+            method: "upsert",
+            match: "isbn13",
+            body: { ...body, isbn13: "9780306406157" },
+          },
+        ],
+      });
+      for (const result of batch.body.data) {
+        assertEquals(errorsOf(result), [expected]);
+      }
+    }
+    assertEquals((await org.get(path)).body.data, product);
+  });
+
+  await t.step("refuses everything at once", async () => {
+    const org = await app.organization();
+    const body = Object.fromEntries([["title", "Emma"]]);
+    const expected: [string, string][] = [];
+    for (const [array, entries, at, code] of REFUSED) {
+      if (array in body) continue;
+      body[array] = entries as never;
+      expected.push([`/${array}${at}`, code]);
+    }
+
+    const reply = await org.post("/api/products", body);
+
+    assertDetails(reply, ...expected);
+  });
+
+  await t.step("takes what is like it", async () => {
+    const org = await app.organization();
+    const identifiers = [
+      id("03", "5012345678900"),
+      id("14", "10614141543219"),
+      id("01", "A", "X"),
+      id("01", "A", "Y"),
+    ];
+
+    const { product } = await org.create({
+      product_identifiers: identifiers,
+      subjects: [
+        main(THEMA, "FBA"),
+        main(named("X"), "1"),
+        main(named("Y"), "1"),
+        { ...THEMA, subject_code: "FBC", main_subject: null },
+        { ...THEMA, subject_heading_text: "Novels" },
+      ],
+      extents: [
+        { extent_type: "00", extent_value: "930.50", extent_unit: "02" },
+      ],
+      related_products: [{
+        product_relation_codes: ["06"],
+        product_identifiers: [
+          id("15", "978-0-306-40615-7"),
+          id("02", "0 8044 2957 x"),
+          id("03", "5012345678900"),
+        ],
+      }],
+    });
+
+    assertEquals(product.extents[0].extent_value, 930.5);
+    assertEquals(
+      product.subjects.map((subject: Entry) => subject.main_subject),
+      [true, true, true, false, false],
+    );
+    const [{ product_identifiers: others }] = product.related_products;
+    assertEquals(
+      others.map(({ id_value }: Entry) => id_value),
+      ["9780306406157", "080442957X", "5012345678900"],
+    );
+  });
+
+  await t.step("is changed by an upsert only where it was sent", async () => {
+    const org = await app.organization();
+    const body = await fullBody(app, org);
+    const { product } = await org.create(body);
+    const upsert = async (changes: object) => {
+      const { body: reply } = await org.post("/api/products/batch", {
+        operations: [{
+          method: "upsert",
+          match: "isbn13",
+          body: { isbn13: body.isbn13, title: body.title, ...changes },
+        }],
+      });
+      return reply.data[0].data;
+    };
+
+    const least = await upsert({});
+    const same = await upsert({
+      subjects: body.subjects,
+      measures: body.measures,
+      supporting_resources: body.supporting_resources,
+      product_form_details: body.product_form_details,
+    });
+    const changed = await upsert({ edition_number: 3, extents: [] });
+
+    assertEquals(least, product);
+    assertEquals(same, product);
+    assert(changed.updated_at > product.updated_at);
+    assertEquals(
+      { ...changed, updated_at: product.updated_at },
+      { ...product, edition_number: 3, extents: [] },
+    );
+  });
+
+  await t.step("is exported, imported, included and followed", async () => {
+    const org = await app.organization();
+    const body = await fullBody(app, org);
+    const { product } = await org.create(body);
+    const commands = commandsOn(app);
+    const original = await exported(commands(org.id));
+    const other = commands(uuidv7());
+
+    assertEquals(await imported(other, original), []);
+    assertEquals(await exported(other), original);
+
+    const include = "subjects,edition_types,supporting_resources";
+    const { body: { data: [listed] } } = await org.get(
+      `/api/products?include=${include}`,
+    );
+    for (const name of include.split(",")) {
+      assertEquals(listed[name], product[name]);
+    }
+    assert(!("measures" in listed));
+    await eventually(product.measures, async () => {
+      const { body } = await org.get("/api/products/changes?include=measures");
+      return body.data[0]?.product.measures;
+    });
+  });
+
+  await t.step("keeps the language of a text that is no code", async () => {
+    const org = await app.organization();
+    const { path } = await org.create({
+      collateral: [{ collateral_type: "text_content", text: "Handsome" }],
+    });
+    await app.sql((sql) =>
+      sql`update collateral set language = 'English' where organization_id = ${org.id}`
+    );
+    const commands = commandsOn(app);
+    const original = await exported(commands(org.id));
+
+    assertEquals(
+      (await org.get(path)).body.data.collateral[0].language,
+      "English",
+    );
+    assertEquals(await imported(commands(uuidv7()), original), []);
+  });
+
+  await t.step("is found by language, subject and identifier", async () => {
+    const org = await app.organization();
+    const foreign = await app.organization();
+    await createShelf(org);
+    await createShelf(foreign);
+    const long = "x".repeat(1999) + "é";
+    await org.create({
+      title: "long",
+      product_identifiers: [id("06", long)],
+    });
+
+    const found: Record<string, string[]> = {
+      "language_code=eng": ["a", "b"],
+      "language_code=eng,fre": ["a", "b", "c"],
+      "language_code=ENG": [],
+      "subject_code=FBA": ["a"],
+      "subject_code=FB*": ["a", "b"],
+      "subject_code=F*&language_code=fre": ["c"],
+      "subject_code=FBA,FYW*": ["a", "c"],
+      "subject_code=FBA&subject_code=FYW": ["a", "c"],
+      "subject_code=fb*": [],
+      "subject_code=F%25*": [],
+      "subject_code=F_A": [],
+      "subject_code=*": ["a", "b", "c"],
+      "subject_code=FB": [],
+      "id_value=H,1": ["a"],
+      "id_value=H*": [],
+      [`id_value=${encodeURIComponent(long)}`]: ["long"],
+      [`id_value=${encodeURIComponent(long.slice(0, -1))}`]: [],
+    };
+    for (const [query, titles] of Object.entries(found)) {
+      const { status, body } = await org.get(
+        `/api/products?sort=title&${query}`,
+      );
+
+      assertEquals(status, 200, query);
+      assertEquals(body.data.map(({ title }: Entry) => title), titles, query);
+      assertEquals(body.meta.total, titles.length, query);
+    }
+    for (
+      const query of [
+        "language_code=",
+        "subject_code=FBA,",
+        "subject_code=%00",
+        `subject_code=${"x".repeat(201)}`,
+        `subject_code=${Array(101).fill("x")}`,
+        "id_value=",
+        "id_value=%20",
+        "id_value=a&id_value=b",
+      ]
+    ) {
+      assertEquals(
+        (await org.get(`/api/products?${query}`)).status,
+        400,
+        query,
+      );
+    }
+  });
+
+  await t.step({
+    name: "is found by what the API and SQL have made of it",
+    ignore: app.isDistributed,
+    async fn() {
+      const org = await app.organization();
+      const { id: product, path } = await org.create({
+        subjects: [{ ...THEMA, subject_code: "FBA" }],
+      });
+      const totals = async () => {
+        const codes = ["FBA", "FBC", "YF"].map(async (code) =>
+          (await org.get(`/api/products?subject_code=${code}`)).body.meta.total
+        );
+        return await Promise.all(codes);
+      };
+      const write = (subjects: string | null) =>
+        app.sql((sql) =>
+          sql`
+            update products set subjects = ${subjects}::text::jsonb
+            where organization_id = ${org.id} and id = ${product}
+          `
+        );
+
+      assertEquals(await totals(), [1, 0, 0]);
+      await org.put(path, { subjects: [{ ...THEMA, subject_code: "FBC" }] });
+      assertEquals(await totals(), [0, 1, 0]);
+      await org.put(path, { title: "Persuasion" });
+      assertEquals(await totals(), [0, 1, 0]);
+      await write('[{"subject_code":"YF"},{"subject_code":"FBA"},7,{}]');
+      assertEquals(await totals(), [1, 0, 1]);
+      await write(null);
+      assertEquals(await totals(), [0, 0, 0]);
+      await app.sql((sql) =>
+        sql`
+          insert into products (organization_id, id, title, subjects)
+          values (${org.id}, ${uuidv7()}, 'Emma', '[{"subject_code":"YF"}]')
+        `
+      );
+      assertEquals(await totals(), [0, 0, 1]);
+      await app.sql((sql) =>
+        sql`delete from products where organization_id = ${org.id} and title = 'Emma'`
+      );
+      assertEquals(await totals(), [0, 0, 0]);
+    },
+  });
+});
+
+type Entry = Record<string, unknown>;
+
+/** The pointer of the type of an identifier. */
+function TYPE(index: number): string {
+  return `/${index}/product_id_type`;
+}
+
+function id(product_id_type: string, id_value: string, id_type_name?: string) {
+  return { product_id_type, id_value, id_type_name: id_type_name ?? null };
+}
+
+function main(scheme: object, subject_code: string) {
+  return { ...scheme, subject_code, main_subject: true };
+}
+
+function named(subject_scheme_name: string) {
+  return { ...OWN_SCHEME, subject_scheme_name };
+}
+
+function measure(measure_type: string, measure_unit_code: string) {
+  return { measure_type, measure_unit_code, measurement: 1 };
+}
+
+function range(values: object) {
+  return { audience_range_qualifier: "17", ...values };
+}
+
+function related(
+  product_identifiers: unknown[],
+  at: string,
+  code: string,
+): [string, unknown[], string, string] {
+  return [
+    "related_products",
+    [{ product_relation_codes: ["06"], product_identifiers }],
+    `/0/product_identifiers${at}`,
+    code,
+  ];
+}
+
+/** Three products that the filters tell apart. */
+async function createShelf(org: Organization): Promise<void> {
+  const book = (title: string, language_code: string, subject_code: string) =>
+    org.create({
+      title,
+      languages: [{ language_role: "01", language_code }],
+      subjects: [{ ...THEMA, subject_code }],
+      product_identifiers: title === "a" ? [id("06", "H,1")] : [],
+    });
+  await book("a", "eng", "FBA");
+  await book("b", "eng", "FBC");
+  await book("c", "fre", "FYW");
+}

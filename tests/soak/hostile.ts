@@ -1,0 +1,140 @@
+import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import { startLoad } from "../faults/load.ts";
+import { ask } from "../faults/restarts.ts";
+import { openScene } from "../faults/scene.ts";
+import {
+  type App,
+  createOrganization,
+  type Organization,
+  send,
+} from "../support/app/harness.ts";
+import { type Service, start } from "../support/app/process.ts";
+import { type Figures, figuresOf } from "./figures.ts";
+
+/** The memory that the process may take, in bytes. */
+const MAX_MEMORY = 400e6;
+
+/** Those of `deno task serve`. */
+const V8_FLAGS = "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge";
+
+const CLIENTS = 64;
+
+const TEXT = { collateral_type: "text_content", text: "x".repeat(99_000) };
+
+const KEYED = { "idempotency-key": "hostile" };
+
+/** A request: method, path, body and headers. */
+type Sent = [string, string, object?, HeadersInit?];
+
+/** What a hostile client sends again and again, by what it takes. */
+function attacksOn(large: readonly string[]): Record<string, Sent> {
+  const operations = (more: object) =>
+    large.map((id) => ({ id, body: { page_count: 3 }, ...more }));
+  return {
+    "products": ["GET", `/api/products/${large[0]}`],
+    "pages": ["GET", "/api/products?include=collateral&limit=4"],
+    "changes": ["GET", "/api/products/changes?include=collateral"],
+    "updates": ["PUT", `/api/products/${large[1]}`, { page_count: 2 }],
+    "tags": ["POST", "/api/products/batch", {
+      operations: operations({ method: "update", if_match: '"none"' }),
+    }],
+    "batches": ["POST", "/api/products/batch", {
+      operations: operations({ method: "update" }),
+    }],
+    "stored responses": ["POST", "/api/products", {
+      title: "Stored",
+      collateral: Array(9).fill(TEXT),
+    }, KEYED],
+    "parameters": ["GET", `/api/products?${"a=1&".repeat(15_000)}`],
+    "errors": ["POST", "/api/products", {
+      product_prices: Array(500).fill({ currency_code: "?", retail_price: "" }),
+    }],
+  };
+}
+
+/** Sends what takes memory and processor beside honest clients, for this number of minutes. */
+export async function besideHostile(minutes: number): Promise<Figures> {
+  await using scene = await openScene();
+  await using service = await start(
+    { DATABASE_URL: scene.cluster.url, HOST: "127.0.0.1", LOG_LEVEL: "error" },
+    () => ["run", V8_FLAGS, "--no-prompt", "--allow-all", "main.ts", "start"],
+  );
+  const app: Pick<App, "send" | "sql" | "organization"> = {
+    sql: scene.app.sql,
+    send: (path, init) =>
+      send(() => ask(`${service.origin}${path}`, init), path, init),
+    organization: () => createOrganization(app),
+  };
+  const hostile = await app.organization();
+  const large = await Promise.all(
+    Array.from({ length: 4 }, () => createLarge(app, hostile)),
+  );
+  const attacks = Object.entries(attacksOn(large));
+
+  const load = await startLoad(app, { clients: 2, pauseMs: 20 });
+  let sent = 0;
+  for (const [name, attack] of attacks) {
+    const end = performance.now() + minutes * 60_000 / attacks.length;
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      while (performance.now() < end) {
+        await attackOnce(service, hostile.key, attack);
+        sent++;
+      }
+    });
+    let isOver = false;
+    const over = Promise.all(clients).finally(() => isOver = true);
+    for (; !isOver; await pause(100)) {
+      const memory = await memoryOf(service.pid);
+      assert(memory < MAX_MEMORY, `${name}: ${memory} bytes`);
+    }
+    await over;
+  }
+  await load.stop();
+
+  await scene.assertSound();
+  const figures = await figuresOf(load, sent);
+  assertEquals(figures.failed, 0, JSON.stringify(load.responses));
+  return figures;
+}
+
+/** Creates a product of 3.6 MB, whose rows are inserted by SQL. */
+async function createLarge(
+  app: Pick<App, "sql">,
+  org: Organization,
+): Promise<string> {
+  const { id, path } = await org.create();
+  await app.sql((sql) =>
+    sql`
+      insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+      select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat(md5(i::text), 3000)
+      from generate_series(0, 35) i
+    `
+  );
+  await org.put(path, { page_count: 1 });
+  return id;
+}
+
+async function attackOnce(
+  { origin }: Service,
+  key: string,
+  [method, path, body, headers]: Sent,
+): Promise<void> {
+  const response = await fetch(origin + path, {
+    method,
+    headers: {
+      "x-api-key": key,
+      "content-type": "application/json",
+      ...headers,
+    },
+    body: body ? JSON.stringify(body) : null,
+  });
+  for await (const _ of response.body ?? []);
+}
+
+/** The resident memory of a process, in bytes. */
+async function memoryOf(pid: number): Promise<number> {
+  const ps = new Deno.Command("ps", { args: ["-o", "rss=", "-p", `${pid}`] });
+  const { stdout } = await ps.output();
+  return Number(new TextDecoder().decode(stdout)) * 1_024;
+}

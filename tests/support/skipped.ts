@@ -1,0 +1,40 @@
+import { binaries } from "../faults/cluster.ts";
+import { hasPgBouncer } from "../faults/pgbouncer.ts";
+
+/* Says before a run of all tests which of them will be skipped, and what they need. */
+
+const url = Deno.env.has("TEST_DATABASE_URL");
+
+/** What is missing, with the tests that need it. */
+const NEEDS: [isMissing: boolean, tests: string, need: string][] = [
+  [
+    !url,
+    "on PostgreSQL, of several processes and of faults",
+    "TEST_DATABASE_URL with a superuser's database of PostgreSQL 15 or later",
+  ],
+  [url, "of the embedded database", "TEST_DATABASE_URL to be unset"],
+  [
+    url && !binaries(),
+    "of faults",
+    "PostgreSQL's own programs on this machine (Debian: postgresql)",
+  ],
+  [url && !hasPgBouncer(), "of PgBouncer", "pgbouncer"],
+  [!isFile("/usr/bin/chromium"), "of the page in a browser", "chromium"],
+  [
+    !isFile("/usr/bin/script"),
+    "of output on a terminal",
+    "script (util-linux)",
+  ],
+];
+
+for (const [isMissing, tests, need] of NEEDS) {
+  if (isMissing) console.error(`Skipped: tests ${tests}. They need ${need}.`);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
