@@ -6,6 +6,7 @@ const ROOT = new URL("../../", import.meta.url);
 const LAYERS = [
   "sql",
   "schema",
+  "schema/onix",
   "schema/openapi",
   "db/connections",
   "db",
@@ -24,6 +25,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/jwt\.ts$/,
   "postgres": /^db\/connections\/connection\.ts$/,
+  "saxes": /^schema\/onix\/read\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
 };
