@@ -47,8 +47,9 @@ function nameSchema(): v.GenericSchema {
   return name.body!;
 }
 
-/** The names of the fields that `CreateProduct` validates. */
+/** The names of the fields that `CreateProduct` validates. The cover follows from the resources. */
 const IN_BODY = Object.keys(VIEW).filter((name) => {
+  if (name === "cover_image_url") return false;
   const array = (ARRAYS as Fields)[name];
   return name in SCALARS
     ? name !== "collections"
