@@ -45,6 +45,14 @@ export function isbnPart(field: "isbn13" | "isbn10"): Part {
           );
           continue;
         }
+        if (bare !== value) {
+          reading.warn(
+            "reformatted",
+            `The ISBN is stored as ${bare}`,
+            each,
+            { name: "IDValue" },
+          );
+        }
         isbn = bare;
         useAll(each, reading);
         reading.useFor(field, child(each, "IDValue")!);

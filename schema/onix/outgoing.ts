@@ -75,7 +75,7 @@ function writeChanges(
   record: Element,
   differences: Differences,
 ): void {
-  const reading = new Reading(record);
+  const reading = new Reading(record, { isSilent: true });
   const places = Object.entries(VIEW).map(([name, place]) => {
     const now = place.of(book);
     return { name, place, now, form: formOf(name, now) };
@@ -122,7 +122,7 @@ function blockOf(record: Element, { block }: Place): Element {
  * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
  */
 export function differences(book: Book, record: Element): Differences | null {
-  const reading = new Reading(record);
+  const reading = new Reading(record, { isSilent: true });
   const values = settledValues(record, reading);
   const differing = Object.entries(VIEW).flatMap(([name, place]) => {
     const is = place.project(place.of(book));

@@ -16,8 +16,12 @@ export class Reading {
   #scalars = new Map<string, Element>();
   #paths: Map<Element, string> | undefined;
 
-  constructor(record: Element) {
+  #isSilent: boolean;
+
+  /** Without messages, it takes less time. */
+  constructor(record: Element, { isSilent = false } = {}) {
     this.#record = record;
+    this.#isSilent = isSilent;
   }
 
   /** Notes that a field holds the value. */
@@ -57,6 +61,15 @@ export class Reading {
     this.#say("warning", code, message, element, rest);
   }
 
+  /** Says that a number with a decimal comma is read as one with a point. */
+  warnOfComma(element: Element): void {
+    this.warn(
+      "reformatted",
+      "A decimal comma is read as a decimal point",
+      element,
+    );
+  }
+
   fault(
     code: string,
     message: string,
@@ -76,6 +89,7 @@ export class Reading {
       value?: string | null;
     },
   ): void {
+    if (this.#isSilent) return;
     const inner = name
       ? element.children.find((c) => c.name === name)
       : element;

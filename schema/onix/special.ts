@@ -92,6 +92,7 @@ function priceAmount(): Part {
       const value = valueOf(found);
       if (found && value) {
         reading.use(found);
+        if (withPoint(value) !== value) reading.warnOfComma(found);
         return shortest(withPoint(value));
       }
       const unpriced = child(composite, "UnpricedItemType");

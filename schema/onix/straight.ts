@@ -109,6 +109,10 @@ export function leaf(name: string): Part {
       if (!found) return kind === "flag" ? false : undefined;
       const value = leafValue(found, kind);
       if (value !== undefined) reading.use(found);
+      if (typeof value !== "string" || value === found.text) return value;
+      if (found.text.includes(",") && !value.includes(",")) {
+        reading.warnOfComma(found);
+      }
       return value;
     },
     write(composite, now) {

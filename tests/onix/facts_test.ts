@@ -1,4 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
+import { elementOf, type Fields, isStored } from "../../schema/fields.ts";
+import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import { VIEW } from "../../schema/onix/view.ts";
 import { COMPOSITES } from "../../schema/onix/composites.ts";
 import { type Element, element } from "../../schema/onix/element.ts";
 import {
@@ -65,6 +68,29 @@ function whole(
       : childrenOf(of[choice % of.length]!);
   }
 }
+
+/** The fields that ONIX says by the names and codes of what they refer to, or by parts of the record. */
+const OTHERWISE = [
+  "publishing_status_id",
+  "product_availability_id",
+  "publisher_id",
+  "imprint_id",
+  "series_id",
+  "product_form_id",
+  "product_collections",
+  "product_prices",
+  "collateral",
+];
+
+Deno.test("Every field that has an element has a place in a record", () => {
+  const fields: Fields = { ...SCALARS, ...ARRAYS };
+  const missing = Object.entries(fields).filter(([name, field]) =>
+    (isStored(field) || field.kind === "rows") &&
+    elementOf(name, field) !== null && !(name in VIEW) &&
+    !OTHERWISE.includes(name)
+  ).map(([name]) => name);
+  assertEquals(missing, []);
+});
 
 Deno.test("The facts of ONIX", async (t) => {
   const names = new Set(

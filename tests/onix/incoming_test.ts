@@ -148,6 +148,8 @@ Deno.test("A record becomes a body", async (t) => {
   await t.step("without passwords", () => {
     assertEquals(shown(rest), [
       "warning credentials_removed /Product/CollateralDetail/SupportingResource/ResourceVersion/ResourceLink",
+      "warning reformatted /Product/ProductIdentifier[2]/IDValue",
+      "warning reformatted /Product/DescriptiveDetail/Extent[2]/ExtentValue",
     ]);
     assert(!JSON.stringify(json).includes("secret"));
   });
