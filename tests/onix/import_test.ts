@@ -607,7 +607,7 @@ Deno.test("POST /onix/products", async (t) => {
       const deadlineMs = 3_000;
       const records = Array.from(
         { length: 1_100 },
-        (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
+        (_, i) => record({ reference: `slow.example.${i}`, isbn: isbnOf(i) }),
       );
       const [start = "", end = ""] = message("\0").split("\0");
       const parts = [start, ...records, end];
