@@ -84,6 +84,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
   return function guard(row) {
     if (row.permission === "none") return row.handler;
     const { permission, query, body, headers = [], handler } = row;
+    const isStreamed = row.xml?.includes("body");
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
@@ -116,6 +117,14 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
           ? preconditionOf(request.headers.get("if-match"))
           : undefined,
       };
+      if (isStreamed) {
+        const response = await handler(admitted);
+        // The body may have taken longer than a request: its response has time of its own.
+        context.memory[Symbol.dispose]();
+        context.deadline = performance.now() + services.deadlineMs;
+        context.memory = shares.responses.open(caller, context.deadline);
+        return response;
+      }
       if (!body) return await handler(admitted);
 
       // The handler works on the body, so the memory is held until its response.

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { openApp } from "../support/app/harness.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import { openApp, send } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
 
@@ -598,6 +599,42 @@ Deno.test("POST /onix/products", async (t) => {
     assertEquals(hasEnded, false);
     assertEquals((await importing).created, 1_000);
   });
+
+  await t.step(
+    "responds after a body that took longer than a request may",
+    async () => {
+      const { org } = await scene();
+      const deadlineMs = 3_000;
+      const records = Array.from(
+        { length: 1_100 },
+        (_, i) => record({ reference: `slow.example.${i}`, isbn: isbnOf(i) }),
+      );
+      const [start = "", end = ""] = message("\0").split("\0");
+      const parts = [start, ...records, end];
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          const part = parts.shift();
+          if (part === undefined) return controller.close();
+          if (part === end) await pause(deadlineMs);
+          controller.enqueue(new TextEncoder().encode(part));
+        },
+      }, { highWaterMark: 0 });
+
+      const { status, text, body: { data } } = await send(
+        app.variant({ deadlineMs }),
+        "/api/onix/products",
+        {
+          method: "POST",
+          headers: { "x-api-key": org.key, "content-type": "text/xml" },
+          body,
+        },
+      );
+
+      assertEquals([status, data?.created], [200, 1_100]);
+      // Longer responses wait for memory.
+      assert(text.length > 131_072);
+    },
+  );
 
   await t.step("acknowledges in XML", async () => {
     const { onix } = await scene();
