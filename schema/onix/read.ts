@@ -108,7 +108,7 @@ class Reader {
       const fault = message.replace(/^\d+:\d+: /, "").replace(/\.$/, "");
       this.#fail("not_well_formed", `The XML is not well-formed: ${fault}`);
     });
-    parser.on("doctype", () => this.#refuseDoctype());
+    parser.on("doctype", (text) => this.#refuseDoctype(text));
     parser.on("opentag", ({ name, attributes }) => {
       this.#begin(localName(name), attributes);
     });
@@ -173,12 +173,7 @@ class Reader {
         'The message does not say its release: add release="3.0" or release="3.1" to its root',
       );
     }
-    if (!/^3(?:\.|$)/.test(release)) {
-      this.#fail(
-        "unsupported_release",
-        `Expected ONIX ${RELEASES.join(" or ")}, not ${shortened(release)}`,
-      );
-    }
+    if (!/^3(?:\.|$)/.test(release)) this.#refuseRelease(release);
     this.#release = /^3\.0|^3$/.test(release) ? "3.0" : "3.1";
   }
 
@@ -340,8 +335,18 @@ class Reader {
     );
   }
 
-  #refuseDoctype(): never {
+  /** Messages of release 2.1 have a DOCTYPE, and fail for that release first. */
+  #refuseDoctype(text: string): never {
+    const release = RELEASE.exec(text)?.[1];
+    if (release && !/^3/.test(release)) this.#refuseRelease(release);
     this.#fail("doctype", "A message must not have a DOCTYPE: remove it");
+  }
+
+  #refuseRelease(release: string): never {
+    this.#fail(
+      "unsupported_release",
+      `Expected ONIX ${RELEASES.join(" or ")}, not ${shortened(release)}`,
+    );
   }
 
   #fail(code: string, message: string): never {
@@ -356,10 +361,13 @@ const HEADER: Element = {
   text: "",
 };
 
+/** The release in the address of a namespace or a DTD. */
+const RELEASE = /\/onix\/(\d+(?:\.\d+)*)/;
+
 /** The release in a namespace such as `http://ns.editeur.org/onix/3.0/reference`. */
 function releaseOf(attributes: Record<string, string>): string | undefined {
   for (const [name, value] of Object.entries(attributes)) {
-    const [, release] = /\/onix\/(\d+(?:\.\d+)*)/.exec(value) ?? [];
+    const release = RELEASE.exec(value)?.[1];
     if (release && /^xmlns(?::|$)/.test(name)) return release;
   }
 }

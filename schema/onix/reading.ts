@@ -7,6 +7,12 @@ import { dataElement } from "./facts.ts";
 import { type Element, valueOf } from "./element.ts";
 import type { Message } from "./report.ts";
 
+/** A report has room for ten thousand records. */
+const MAX_MESSAGES = 100;
+
+/** Each round leaves out up to a thousand entries, of which a record has few thousand. */
+const MAX_ROUNDS = 1_000;
+
 /** What is found out about a record while it is read. */
 export class Reading {
   readonly messages: Message[] = [];
@@ -90,6 +96,16 @@ export class Reading {
     },
   ): void {
     if (this.#isSilent) return;
+    const isLast = this.messages.length === MAX_MESSAGES;
+    if (isLast && severity === "warning") {
+      code = "more_warnings";
+      message = "Further warnings of this record are left out";
+      name = null;
+      value = null;
+      element = this.#record;
+    } else if (this.messages.length > MAX_MESSAGES && severity === "warning") {
+      return;
+    }
     const inner = name
       ? element.children.find((c) => c.name === name)
       : element;
@@ -129,7 +145,7 @@ export class Reading {
     needed: readonly string[] = [],
   ): T {
     const faulty = new Set<string>();
-    for (let isFirst = true;; isFirst = false) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const { success, output, issues } = v.safeParse(schema, value);
       if (success) {
         this.#link(value, output);
@@ -138,12 +154,12 @@ export class Reading {
       const refused = issues.map((issue) =>
         this.#refused(issue, value, fields)
       );
-      for (const { owner, key, code, warn } of refused) {
+      for (const { owner, key, mayFollow, warn } of refused) {
         const id = `${idOf(owner)} ${key}`;
         if (faulty.has(id)) continue;
         faulty.add(id);
-        // What is empty now lost its entries, of which there was a warning each.
-        if (code === "too_few" && !isFirst) continue;
+        // There was a warning of what is missing now.
+        if (mayFollow && round > 0) continue;
         warn(owner === value && needed.includes(String(key)));
       }
       // Later entries go first, so that the positions of the others stay.
@@ -156,6 +172,7 @@ export class Reading {
         this.#remove(owner, key, max);
       }
     }
+    throw new TypeError("Leaving values out did not make the rest valid");
   }
 
   #remove(owner: object, key: string | number, max: number | undefined): void {
@@ -188,19 +205,19 @@ export class Reading {
       /^(\w+): (.*)$/s.exec(issue.message) ?? [];
     const steps: { owner: object; key: string | number; field?: Field }[] = [];
     let at: unknown = value;
-    let inner: Fields = fields;
+    let below: Fields = fields;
     let field: Field | undefined;
     let source = this.#record;
     for (const key of keys) {
       if (typeof at !== "object" || at === null) break;
       source = this.#sources.get(at) ?? source;
       if (typeof key === "string") {
-        field = inner[key];
-        if (field && "fields" in field) inner = field.fields;
+        field = below[key];
+        if (field && "fields" in field) below = field.fields;
         if (field?.kind === "rows" && field.types) {
-          inner = Object.assign(
+          below = Object.assign(
             {},
-            inner,
+            below,
             ...Object.values(field.types).map(({ fields }) => fields),
           );
         }
@@ -224,23 +241,36 @@ export class Reading {
       if (isError) this.fault(code, sentence, where, rest);
       else this.warn(code, sentence, where, rest);
     };
-    if (code === "too_many" && Array.isArray(at)) {
-      const max = last.field?.kind === "list" ? last.field.max : undefined;
+    const limit = last.field?.kind === "list" ? last.field.max : undefined;
+    const max = limit ?? MAX_ENTRIES;
+    if (code === "too_many" && Array.isArray(at) && at.length > max) {
       return {
         owner: last.owner,
         key: last.key,
         warn,
-        max: max ?? MAX_ENTRIES,
+        max,
+        mayFollow: false,
       };
     }
     const index = steps.findLastIndex(({ key }) => typeof key === "number");
     const array = steps[index - 1];
-    const isWide = array && WIDE.includes(String(array.key));
-    const target = index < 0 ? steps[0]! : isWide && steps[index + 1] &&
-        steps[index + 1]!.key in steps[index + 1]!.owner
-      ? steps[index + 1]!
+    const inner = steps[index + 1];
+    const isWide = array && inner && WIDE.includes(String(array.key));
+    const isThere = inner && inner.key in inner.owner;
+    const target = index < 0
+      ? steps[0]!
+      : isWide && isThere
+      ? inner
       : steps[index]!;
-    return { owner: target.owner, key: target.key, code, warn, max: undefined };
+    // What is left out makes an array empty, or a field missing.
+    const mayFollow = code === "too_few" || isWide && !isThere;
+    return {
+      owner: target.owner,
+      key: target.key,
+      warn,
+      max: undefined,
+      mayFollow,
+    };
   }
 
   /** The entries of the output come from the same elements. */

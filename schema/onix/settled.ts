@@ -47,8 +47,9 @@ function nameSchema(): v.GenericSchema {
   return name.body!;
 }
 
-/** The names of the fields that `CreateProduct` validates. */
+/** The names of the fields that `CreateProduct` validates. The cover follows from the resources. */
 const IN_BODY = Object.keys(VIEW).filter((name) => {
+  if (name === "cover_image_url") return false;
   const array = (ARRAYS as Fields)[name];
   return name in SCALARS
     ? name !== "collections"
@@ -81,7 +82,15 @@ export function settledValues(record: Element, reading: Reading): Values {
     product_territories: read.product_territories ?? [],
     product_sales_rights: read.product_sales_rights ?? [],
   }, ARRAYS);
-  const values: Values = { ...read, ...linked, ...paths };
+  const values: Values = {
+    ...read,
+    contributors: linked.contributors ?? [],
+    collections: linked.collections ?? [],
+    publisher: linked.publisher,
+    imprint: linked.imprint,
+    product_territories: paths.product_territories ?? [],
+    product_sales_rights: paths.product_sales_rights ?? [],
+  };
   for (const name of IN_BODY) values[name] = body[name];
   if (read.title === undefined) delete values.title;
   for (const type of COLLATERAL) {

@@ -198,6 +198,49 @@ Deno.test("A record is read leniently", async (t) => {
     },
   );
 
+  await t.step("thousands of faults are a hundred warnings", async () => {
+    const price = "<Price><PriceAmount>x</PriceAmount></Price>".repeat(40);
+    const detail = `<SupplyDetail>${price}</SupplyDetail>`.repeat(20);
+    const supply = `<ProductSupply>${detail}</ProductSupply>`.repeat(10);
+    const read = await incoming(least("1", { rest: supply }));
+    assertEquals(read.messages.length, 101);
+    assertEquals(read.messages.at(-1)!.code, "more_warnings");
+    const { supply_details } = read.product_territories![0]!;
+    assertEquals(
+      (supply_details as { prices: unknown[] }[]).map(({ prices }) =>
+        prices.length
+      ),
+      Array.from({ length: 20 }, () => 0),
+    );
+  });
+
+  await t.step(
+    "more supply than a product has stays in the record",
+    async () => {
+      const price = "<Price><PriceAmount>1</PriceAmount></Price>".repeat(500);
+      const detail = `<SupplyDetail>${price}</SupplyDetail>`.repeat(45);
+      const rest = `<ProductSupply>${detail}</ProductSupply>`;
+      const read = await incoming(least("1", { rest }));
+      assertEquals(read.product_territories, []);
+      assertEquals(shown(read), ["warning too_many /Product/ProductSupply"]);
+    },
+  );
+
+  await t.step("a name that is too long stays in the record", async () => {
+    const name = "x".repeat(501);
+    const rest =
+      `<PublishingDetail><Publisher><PublishingRole>01</PublishingRole><PublisherName>${name}</PublisherName></Publisher></PublishingDetail>`;
+    const detail =
+      `<Contributor><ContributorRole>A01</ContributorRole><PersonName>${name}</PersonName></Contributor>`;
+    const read = await incoming(least("1", { detail, rest }));
+    assertEquals(read.linked.publisher, null);
+    assertEquals(read.linked.contributors, []);
+    assertEquals(read.messages.map(({ code }) => code), [
+      "too_long",
+      "too_long",
+    ]);
+  });
+
   await t.step("an imprecise date of publication is none", async () => {
     const read = await incoming(least("1", {
       rest:

@@ -140,6 +140,7 @@ Deno.test("An ONIX message", async (t) => {
       unsupported_release: [
         '<ONIXMessage release="2.1"/>',
         '<ONIXMessage xmlns="http://www.editeur.org/onix/2.1/reference"/>',
+        '<!DOCTYPE ONIXMessage SYSTEM "http://www.editeur.org/onix/2.1/reference/onix-international.dtd"><ONIXMessage/>',
         "<ONIXMessage/>",
         '<ONIXMessage release="4.0"/>',
       ],

@@ -1,0 +1,94 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { writeAcknowledgement } from "../../schema/onix/acknowledgement.ts";
+import { type Message, type Outcome, Tally } from "../../schema/onix/report.ts";
+
+const WARNING: Message = {
+  severity: "warning",
+  code: "invalid_code",
+  path: "/Product/DescriptiveDetail/Language/LanguageCode",
+  value: "<zz>",
+  message: "Expected a code of ONIX List 74",
+};
+
+function outcome(rest: Partial<Outcome> = {}): Outcome {
+  return {
+    record_reference: "1",
+    line: 1,
+    id: null,
+    outcome: "created",
+    messages: [],
+    ...rest,
+  };
+}
+
+function acknowledged(tally: Tally): string {
+  const who = { sender: "Harbour Press", sentAt: new Date(0) };
+  return [...writeAcknowledgement(tally.report(), who)].join("");
+}
+
+Deno.test("A report", async (t) => {
+  await t.step("counts records, warnings and paths", () => {
+    const tally = new Tally(true);
+    tally.add(outcome(), ["/Product/Barcode", "/Product/Barcode"]);
+    tally.add(outcome({ outcome: "unchanged" }), ["/Product/Barcode"], ["/a"]);
+    tally.add(outcome({ outcome: "unchanged", messages: [WARNING] }));
+    const { outcomes, ...counts } = tally.report();
+    assertEquals(counts, {
+      records: 3,
+      created: 1,
+      updated: 0,
+      unchanged: 2,
+      deleted: 0,
+      rejected: 0,
+      warnings: 1,
+      dry_run: true,
+      more: 0,
+      unmapped: [{ path: "/Product/Barcode", records: 2 }],
+      not_sent: [{ path: "/a", records: 1 }],
+    });
+    assertEquals(outcomes.map(({ outcome }) => outcome), [
+      "created",
+      "unchanged",
+    ]);
+  });
+
+  await t.step("has the first ten thousand outcomes", () => {
+    const tally = new Tally(false);
+    for (let i = 0; i < 10_003; i++) tally.add(outcome());
+    const { outcomes, more, created } = tally.report();
+    assertEquals([outcomes.length, more, created], [10_000, 3, 10_003]);
+  });
+
+  await t.step("is also an acknowledgement", () => {
+    const rejected = outcome({
+      outcome: "rejected",
+      messages: [{ ...WARNING, severity: "error" }],
+    });
+    const all = new Tally(false);
+    all.add(rejected);
+    assertStringIncludes(
+      acknowledged(all),
+      "<MessageStatus>01</MessageStatus>",
+    );
+    const some = new Tally(false);
+    some.add(rejected);
+    some.add(outcome({ messages: [WARNING] }));
+    some.add(outcome({ outcome: "unchanged" }));
+    const text = acknowledged(some);
+    assertStringIncludes(text, "<MessageStatus>02</MessageStatus>");
+    for (const status of ["00", "02", "03"]) {
+      assertStringIncludes(
+        text.replace(/\s+/g, ""),
+        `<RecordStatus>${status}</RecordStatus><NumberOfRecords>1</NumberOfRecords>`,
+      );
+    }
+    assertStringIncludes(text, "List 74 (&lt;zz&gt;)</RecordStatusNote>");
+    const none = new Tally(false);
+    none.add(outcome({ outcome: "unchanged" }));
+    assertStringIncludes(
+      acknowledged(none),
+      "<MessageStatus>03</MessageStatus>",
+    );
+    assertStringIncludes(acknowledged(none), "<NoProduct/>");
+  });
+});
