@@ -34,17 +34,10 @@ export function keysOf(items: readonly Item[]): ProductKey[] {
 }
 
 /**
- * The products that the records may be of. With `locks`, it locks those, and returns their
- * values after the lock. It is not prepared: a plan cached while the tables were small
- * would scan them when they are large.
+ * The products that the records may be of. It is not prepared: a plan cached while the
+ * tables were small would scan them when they are large.
  */
-export function findProducts(
-  items: readonly Item[],
-  { locks = false } = {},
-): Statement<Found> {
-  const references = items.map(({ incoming }) => incoming.reference);
-  const ids = references.flatMap((reference) => ownId(reference) ?? []);
-  const isbns = items.flatMap(({ incoming: { isbn13 } }) => isbn13 ?? []);
+export function findProducts(items: readonly Item[]): Statement<Found> {
   return unprepared(sql`
     select
       p.id,
@@ -54,19 +47,37 @@ export function findProducts(
       coalesce(n.product_updated_at = p.updated_at, false) as is_current
     from products p
     left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
-    where p.organization_id = ${organization} and (
-      p.id = any(${elementsOf(ids)}::uuid[])
-      or p.id = any(array(
-        select b.product_id
-        from onix_records b
-        where b.organization_id = ${organization}
-          and b.record_reference = any(${elementsOf(references)})
-      ))
-      or p.isbn13 = any(${elementsOf(isbns)})
-    )
+    where p.organization_id = ${organization} and ${mayBeOf(items)}
     order by p.id
-    ${locks ? sql`for no key update of p` : []}
   `);
+}
+
+/** Locks these products. A later statement sees their values after the lock. */
+export function lockFound(items: readonly Item[]): Statement {
+  return unprepared(sql`
+    select
+    from products p
+    where p.organization_id = ${organization} and ${mayBeOf(items)}
+    order by p.id
+    for no key update
+  `);
+}
+
+/** The condition that one of the records may be of product `p`. */
+function mayBeOf(items: readonly Item[]): Statement {
+  const references = items.map(({ incoming }) => incoming.reference);
+  const ids = references.flatMap((reference) => ownId(reference) ?? []);
+  const isbns = items.flatMap(({ incoming: { isbn13 } }) => isbn13 ?? []);
+  return sql`(
+    p.id = any(${elementsOf(ids)}::uuid[])
+    or p.id = any(array(
+      select b.product_id
+      from onix_records b
+      where b.organization_id = ${organization}
+        and b.record_reference = any(${elementsOf(references)})
+    ))
+    or p.isbn13 = any(${elementsOf(isbns)})
+  )`;
 }
 
 function elementsOf(values: readonly string[]): Statement {

@@ -33,7 +33,13 @@ import { changedFields } from "../products/upsert.ts";
 import { writeProducts } from "../products/write.ts";
 import { uuidv7 } from "../uuid.ts";
 import { byId, contributorsJson } from "./books.ts";
-import { findProducts, type Found, keysOf, Matches } from "./find.ts";
+import {
+  findProducts,
+  type Found,
+  keysOf,
+  lockFound,
+  Matches,
+} from "./find.ts";
 import { type Item, outcomeOf, storedForm } from "./items.ts";
 import { ambiguousName, asNamed, linkRecords, type Links } from "./links.ts";
 
@@ -160,9 +166,10 @@ async function write(
 ): Promise<Done> {
   try {
     return await database.transaction(async (tx) => {
-      const [, found] = await tx.send(
+      const [, , found] = await tx.send(
         lockKeys(keysOf(items)),
-        findProducts(items, { locks: true }),
+        lockFound(items),
+        findProducts(items),
       );
       const plan = planOf(items, new Matches(found));
       const stored = await writePlanned(tx, plan, pace);

@@ -18,6 +18,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { type App, type Organization, send } from "../support/app/harness.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
+import { deletionOf, message, record } from "../support/data/onix.ts";
 import { recorded } from "./recording.ts";
 
 /** Every statement of the service's requests and commands, as sent to the database. */
@@ -92,6 +93,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   for (const include of ["", "product_territories,sales_rights"]) {
     await ask("GET", `/api/products/changes?include=${include}`);
   }
+  for (const each of [database, distributed]) {
+    await askInOnix(app.variant({ database: each }), org);
+  }
   await ask("GET", "/health/ready");
 
   const operations = database.for({
@@ -134,6 +138,39 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   await ask("GET", "/api/products");
   await eventually(0, () => database.load.used);
   return statements;
+}
+
+/** Creates, changes and deletes products by messages, and reads them. */
+async function askInOnix(
+  handler: App["handler"],
+  { key }: Organization,
+): Promise<void> {
+  const path = "/api/onix/products";
+  const headers = { "x-api-key": key, "content-type": "application/xml" };
+  const book = { collection: "Novels", contributors: ["New author"] };
+  let id = "";
+  for (
+    const records of [
+      [record(book)],
+      [record({ ...book, title: "Changed", form: "BB" })],
+      [record({ ...book, notification: "04", pages: 480 })],
+    ]
+  ) {
+    const { body } = await send(handler, path, {
+      method: "POST",
+      headers,
+      body: message(...records),
+    });
+    // Without Citus, the statements for it fail.
+    id = body.data?.outcomes[0].id ?? uuidv7();
+  }
+  await send(handler, `${path}/${id}`, { headers });
+  await send(handler, path, { headers });
+  await send(handler, path, {
+    method: "POST",
+    headers,
+    body: message(deletionOf("press.example.1")),
+  });
 }
 
 /** Bodies for a complete product. */
