@@ -41,7 +41,7 @@ export function listCodeLists(
   return pageOf(database, lists, namedLists);
 }
 
-/** The lists in the database, with the names that stand in the file. */
+/** The lists by number. List 88 has no codes. */
 const namedLists = sql`
   from jsonb_to_recordset(${
   json(
@@ -49,7 +49,6 @@ const namedLists = sql`
       .map(([number, { title }]) => ({ number, name: title })),
   )
 }) l (number smallint, name text)
-  where exists (select from onix_codes c where c.list = l.number)
 `;
 
 /** Gets the codes and labels of an ONIX code list as a JSON array. Throws `NOT_FOUND`. */
@@ -66,7 +65,7 @@ export async function getCodeList(
   const [found] = await database.lookUp(
     sql<{ json: string }>`select ${jsonArray(codes)}::text as json`,
   );
-  if (found!.json !== "[]") return found!.json;
+  if (Object.hasOwn(CODE_LISTS, number)) return found!.json;
   throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
 }
 
