@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { CODE_LISTS, codesIn, type OnixList } from "../../schema/onix_codes.ts";
 import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
