@@ -136,22 +136,26 @@ async function readBytes(
   let reserved = length;
   await memory.hold(reserved * COPIES);
   const chunks: Uint8Array[] = [];
-  let size = 0;
+  const arrive = (size: number) => {
+    if (size <= reserved) return;
+    memory.add((size - reserved) * COPIES);
+    reserved = size;
+  };
   for await (
-    const chunk of readChunks(context, maxBodyBytes, pace, "INVALID_JSON")
-  ) {
-    size += chunk.length;
-    if (size > reserved) {
-      memory.add((size - reserved) * COPIES);
-      reserved = size;
-    }
-    chunks.push(chunk);
-  }
+    const chunk of readChunks(
+      context,
+      maxBodyBytes,
+      pace,
+      "INVALID_JSON",
+      arrive,
+    )
+  ) chunks.push(chunk);
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 /**
- * The chunks of a body as they arrive. Throws `PAYLOAD_TOO_LARGE` as soon as the body
+ * The chunks of a body as they arrive. `arrive` is called with the size so far, before
+ * another body takes memory. Throws `PAYLOAD_TOO_LARGE` as soon as the body
  * exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's share of memory or when the
  * service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an incomplete one.
  */
@@ -161,6 +165,7 @@ async function* readChunks(
   limit: number,
   { bytesPerMs, allowanceMs, totalMs }: Pace,
   incomplete: "INVALID_JSON" | "INVALID_XML",
+  arrive?: (size: number) => void,
 ): AsyncGenerator<Uint8Array> {
   // Content-Length is only a hint, but enough to refuse the body early.
   if (Number(request.headers.get("content-length")) > limit) {
@@ -190,6 +195,7 @@ async function* readChunks(
       }
       size += value.length;
       if (size > limit) throw tooLarge(limit);
+      arrive?.(size);
       const waited = performance.now() - asked;
       allowance = Math.min(
         allowanceMs,
