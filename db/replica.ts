@@ -1,6 +1,5 @@
 import type { Caller } from "./connections/fair_share.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
-import { isConnectionLoss } from "./connections/errors.ts";
 import {
   type Database,
   type DatabaseSettings,
@@ -83,9 +82,8 @@ export async function openReplica(
         positions.forget(caller, position);
       }
       return await operations[kind](statement);
-    } catch (error) {
-      // It may be this caller's alone: the others wait for what a probe says.
-      if (isConnectionLoss(error)) probedAt = -Infinity;
+    } catch {
+      // The error may be this caller's alone: whether the replica is down, a probe says.
       probe();
     }
   }

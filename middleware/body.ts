@@ -131,50 +131,49 @@ async function readBytes(
 ): Promise<Uint8Array> {
   const { maxBodyBytes, bodyTimeoutMs } = context.services;
   const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
-  const length = Number(context.request.headers.get("content-length")) || 0;
-  if (length > maxBodyBytes) throw tooLarge(maxBodyBytes);
-  let reserved = length;
-  await memory.hold(reserved * COPIES);
+  const length = declaredLength(context.request, maxBodyBytes);
+  let reserved = Math.max(BUFFER, length * COPIES);
+  if (length > 0) await memory.hold(reserved);
+  else memory.add(reserved);
   const chunks: Uint8Array[] = [];
-  const arrive = (size: number) => {
-    if (size <= reserved) return;
-    memory.add((size - reserved) * COPIES);
-    reserved = size;
-  };
+  let size = 0;
   for await (
-    const chunk of readChunks(
-      context,
-      maxBodyBytes,
-      pace,
-      "INVALID_JSON",
-      arrive,
-    )
-  ) chunks.push(chunk);
+    const chunk of readChunks(context, maxBodyBytes, pace, "INVALID_JSON")
+  ) {
+    size += chunk.length;
+    if (size * COPIES > reserved) {
+      memory.add(size * COPIES - reserved);
+      reserved = size * COPIES;
+    }
+    chunks.push(chunk);
+  }
+  // The buffer is gone.
+  await memory.hold(size * COPIES);
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
+/** The length that the header says, or 0: only a hint, but enough to refuse a body early. Throws `PAYLOAD_TOO_LARGE`. */
+function declaredLength({ headers }: Request, limit: number): number {
+  const length = Number(headers.get("content-length"));
+  if (length > limit) throw tooLarge(limit);
+  return length || 0;
+}
+
 /**
- * The chunks of a body as they arrive. `arrive` is called with the size so far, before
- * another body takes memory. Throws `PAYLOAD_TOO_LARGE` as soon as the body
- * exceeds the limit, `SERVICE_UNAVAILABLE` beyond the caller's share of memory or when the
- * service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an incomplete one.
+ * The chunks of a body as they arrive. The caller has reserved memory for the buffer.
+ * Throws `PAYLOAD_TOO_LARGE` as soon as the body exceeds the limit, `SERVICE_UNAVAILABLE`
+ * when the service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an
+ * incomplete one.
  */
 async function* readChunks(
-  { request, services: { isReady }, shares: { bodies }, caller, deadline: end }:
-    Context,
+  { request, services: { isReady } }: Context,
   limit: number,
   { bytesPerMs, allowanceMs, totalMs }: Pace,
   incomplete: "INVALID_JSON" | "INVALID_XML",
-  arrive?: (size: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  // Content-Length is only a hint, but enough to refuse the body early.
-  if (Number(request.headers.get("content-length")) > limit) {
-    throw tooLarge(limit);
-  }
+  declaredLength(request, limit);
   if (!request.body) return;
 
-  using buffer = bodies.open(caller, end);
-  buffer.add(BUFFER);
   const reader = readerOf(request.body);
   const deadline = performance.now() + totalMs;
   let allowance = allowanceMs;
@@ -195,7 +194,6 @@ async function* readChunks(
       }
       size += value.length;
       if (size > limit) throw tooLarge(limit);
-      arrive?.(size);
       const waited = performance.now() - asked;
       allowance = Math.min(
         allowanceMs,

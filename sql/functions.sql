@@ -96,11 +96,6 @@ language sql immutable parallel safe as $$
   where v.value is not null
 $$;
 
--- The identifiers that `q` finds, which an index stores. A change needs a migration, as of search_key().
-create or replace function identifier_values(identifiers jsonb) returns text
-language sql immutable parallel safe
-return (select string_agg(e ->> 'id_value', E'\x1f') from jsonb_array_elements(identifiers) e);
-
 -- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
 -- than `infinity`, so now follows it.
 create or replace function next_version(version timestamptz) returns timestamptz

@@ -21,12 +21,18 @@ import {
 function textsContain(word: string): Statement[] {
   const pattern = patternOf(word);
   const subtitle = sql`search_key(p.subtitle) like ${pattern}`;
-  const identifiers =
-    sql`search_key(identifier_values(p.product_identifiers)) like ${pattern}`;
+  const identifier = hasTrigram(word)
+    ? sql`search_key(x.term)`
+    : sql`(search_key(x.term) || '')`;
   return [
     contains(word),
     sql`(p.subtitle is not null and ${subtitle})`,
-    sql`(p.product_identifiers is not null and ${identifiers})`,
+    sql`p.id in (
+      select x.product_id
+      from product_terms x
+      where x.organization_id = ${organization} and x.field = 'id_value'
+        and ${identifier} like ${pattern}
+    )`,
   ];
 }
 

@@ -11,13 +11,17 @@ import { placesIn, replaced } from "../support/client/pointers.ts";
 const SECRET = "a secret that has thirty-two bytes or more";
 const PRODUCTS = "/api/products";
 
+/** Fields whose texts other fields of the entry restrict, or that are short. `whole_book_test.ts` has their rules. */
+const RULED =
+  /\/(?:\w+_name|audience_range_\w+|audience_code_value|subject_code|subject_heading_text|id_value|part_number)$/;
+
 Deno.test("Hostile strings", async (t) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
   const org = await app.organization();
   const whole = await fullBody(app, org);
-  const texts = textsIn(whole, PRODUCT);
+  const texts = textsIn(whole, PRODUCT).filter((at) => !RULED.test(at));
   const { path, product } = await org.create(whole);
 
   await t.step("are stored unchanged in every text field", async () => {
@@ -38,7 +42,7 @@ Deno.test("Hostile strings", async (t) => {
 
   await t.step("are refused in every other field", async () => {
     const places = placesIn(whole).filter(([at, value]) =>
-      typeof value === "string" && !texts.includes(at)
+      typeof value === "string" && !texts.includes(at) && !RULED.test(at)
     );
     for (const [i, string] of HOSTILE.entries()) {
       const [at] = places[i % places.length]!;
@@ -47,7 +51,7 @@ Deno.test("Hostile strings", async (t) => {
 
       assertEquals(status, 400, `${at}: ${string}`);
       assert(
-        body.error.details.every(({ pointer }: { pointer: string }) =>
+        body.error.details.some(({ pointer }: { pointer: string }) =>
           pointer === at
         ),
       );

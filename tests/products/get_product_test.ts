@@ -63,16 +63,12 @@ Deno.test("GET /products/{id}", async (t) => {
           valid_to: null,
         },
       ],
-      packing_configurations: [
-        {
-          id: data.packing_configurations[0].id,
-          unit_of_measure: "outer",
-        },
-        {
-          id: data.packing_configurations[1].id,
-          unit_of_measure: "inner",
-        },
-      ],
+      packing_configurations: body.packing_configurations.map((entry, i) => ({
+        id: data.packing_configurations[i].id,
+        quantity: null,
+        gtin: null,
+        ...entry,
+      })),
       contributors: [
         {
           ...body.contributors[0],
@@ -87,6 +83,10 @@ Deno.test("GET /products/{id}", async (t) => {
           contributor_role_code: "A01",
         },
       ],
+      product_collections: body.product_collections.map((entry) => ({
+        part_number: null,
+        ...entry,
+      })),
       custom_fields: [
         { field_id: org.customField, field_value: 12.5, field_name: "Shelf" },
       ],

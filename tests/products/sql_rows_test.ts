@@ -186,7 +186,7 @@ async function tablesBelowProducts(app: App): Promise<string[]> {
       where table_schema = current_schema() and column_name = 'product_id'
         and table_name <> 'product_deletions'
         and table_name not in (
-          'product_changes', 'product_documents', 'idempotency_keys', 'publishing_program_products', 'onix_records'
+          'product_changes', 'product_documents', 'product_terms', 'idempotency_keys', 'publishing_program_products', 'onix_records'
         )
       order by table_name
     `

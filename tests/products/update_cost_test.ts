@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { openOwnApp } from "../support/app/own_app.ts";
 
 Deno.test("An update of products", async (t) => {
@@ -26,7 +26,8 @@ Deno.test("An update of products", async (t) => {
         `;
       });
 
-      assertEquals(updates, { all: 1, hot: 1 });
+      assert(updates!.all > 0);
+      assertEquals(updates!.hot, updates!.all);
     });
   }
 });

@@ -21,6 +21,13 @@ const NO_VOLATILE =
   "calls no volatile function in a write, nor through a column default";
 const OF_REQUESTS = "writes no table that every node has";
 
+/** A distributed database stores no documents. */
+const OF_DOCUMENTS = /\binsert into product_documents\b/;
+const NOT_OF_DOCUMENTS = [
+  "returns columns of what it writes, and calls no function on them",
+  "writes nothing inside a common table expression",
+];
+
 Deno.test("The rules of a distributable database", async (t) => {
   await using app = await openApp();
   const volatile = await app.sql(async (sql) => {
@@ -44,6 +51,9 @@ Deno.test("The rules of a distributable database", async (t) => {
         brokenBy(statement, schema)
           .filter((rule) =>
             rule !== OF_REQUESTS || !OF_COMMANDS.test(statement.trim())
+          )
+          .filter((rule) =>
+            !NOT_OF_DOCUMENTS.includes(rule) || !OF_DOCUMENTS.test(statement)
           )
           .map((rule) => ({ rule, statement }))
       );
