@@ -46,8 +46,8 @@ export async function listProducts(
   const { entries, total, withheld } = await readProducts(
     database,
     LIKELY_BYTES,
-    (allowed) => pageOf(query, storedSummary, allowed),
-    (allowed) => pageOf(query, currentSummary, allowed),
+    (allowed) => pageOf(query, documented, allowed),
+    (allowed) => pageOf(query, current, allowed),
   );
   if (withheld) {
     throw invalid("The query", [{
@@ -72,15 +72,31 @@ interface Row extends ProductsRow {
   total: string;
 }
 
+/** Where a page reads the summaries of its products. */
+interface Source {
+  summary: Statement;
+  /** The columns of product `p` that the summary and its validity need: fewer are planned faster. */
+  columns: Statement;
+}
+
+/** Documents only. */
+const documented: Source = {
+  summary: storedSummary,
+  columns: sql`p.id, p.updated_at`,
+};
+
+/** Documents or the tables. */
+const current: Source = { summary: currentSummary, columns: sql`p.*` };
+
 /**
- * The page, with this summary of product `p`. One statement keeps products, order and
+ * The page, with the summaries of a source. One statement keeps products, order and
  * total consistent. Selecting the products from an index before joining makes late pages
  * of a million products a hundred times faster. Only products after OFFSET become rows.
  * The joins keep their order, so that nothing sorts the longer entries.
  */
 function pageOf(
   query: ListQuery,
-  summary: Statement,
+  { summary, columns }: Source,
   allowed: number,
 ): Statement<Row> {
   const { limit, q, sort = DEFAULT_SORT } = query;
@@ -117,7 +133,7 @@ function pageOf(
       )) with ordinality page (id, place)
       -- The limit forces a look-up by primary key.
       cross join lateral (
-        select p.*
+        select ${columns}
         from products p
         where p.organization_id = ${organization} and p.id = page.id
         limit 1
