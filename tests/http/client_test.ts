@@ -118,7 +118,9 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
       env: reader,
     });
 
-    const [created, all, later, written, refused] = responsesIn(output);
+    const [created, all, later, written, imported, refused] = responsesIn(
+      output,
+    );
     assertEquals(created.data.page_count, 304);
     assert(all.data.length > 0);
     assertEquals(later.data.at(-1).id, created.data.id);
@@ -127,6 +129,7 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
       written.data.map(({ status }: any) => status),
       [200, 201],
     );
+    assertEquals(imported.data.created, 1);
     const { details } = refused.error;
     assert(
       (await Deno.readTextFile(PAGE)).includes(details[0].message),
