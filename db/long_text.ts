@@ -31,22 +31,23 @@ export interface LongText {
  * Reads a row with a text that may be long. `statement` withholds a text of more bytes than
  * it is given. Then memory is reserved, and the text is read again. A text of more than
  * 16 MiB stays withheld. Memory for a text of `likely` bytes is reserved before the first
- * attempt, if there is enough.
+ * attempt, if there is enough. `copies` is what a byte of the text takes.
  */
 export async function readLong<Row extends LongText>(
   database: Queries,
   kind: "lookUp" | "scan",
   statement: (allowed: number) => Statement<Row>,
   likely = SHORT_BYTES,
+  copies = COPIES,
 ): Promise<Row | undefined> {
   const { memory } = database;
   const hasMemory = likely <= SHORT_BYTES || !memory ||
-    memory.take(likely * COPIES);
+    memory.take(likely * copies);
   let allowed = hasMemory ? likely : SHORT_BYTES;
   while (true) {
     const [row] = await database[kind](statement(allowed));
     if (!row?.withheld || row.withheld > MAX_BYTES) return row;
     allowed = row.withheld;
-    await memory?.hold(allowed * COPIES);
+    await memory?.hold(allowed * copies);
   }
 }

@@ -30,7 +30,7 @@ import { ok } from "./responses.ts";
 /* The handlers of products in ONIX for Books. */
 
 /** The memory that an import holds: two groups of records. */
-const IMPORT_BYTES = 8 * 2 ** 20;
+const IMPORT_BYTES = 12 * 2 ** 20;
 
 /** A message with the record of a product. */
 export async function get(

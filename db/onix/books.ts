@@ -10,7 +10,7 @@ import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
-import { type LongText, readLong } from "../long_text.ts";
+import { type LongText, readLong, SHORT_BYTES } from "../long_text.ts";
 import {
   buildProduct,
   fullProduct,
@@ -25,6 +25,9 @@ import { jsonArray, selectRecord } from "../products/json.ts";
  * What the record of a product is written from: the product, its contributors, and the
  * record last received.
  */
+
+/** What a byte of a product and its record takes while it becomes XML: values, elements and texts. */
+export const COPIES = 8;
 
 /** What is stored beside the JSON of a product. */
 export interface BesideProduct {
@@ -56,11 +59,10 @@ const ofProduct = contributorsJson(sql`in (
   where x.organization_id = ${organization} and x.product_id = p.id
 )`);
 
-/** The columns of `BesideProduct` but the reference, for product `p` of organization `o` with record `n`. */
+/** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o` with record `n`. */
 export const besideProduct = sql`
   o.name as organization,
   ${ofProduct} as contributors,
-  n.record,
   n.digest,
   n.differences
 `;
@@ -93,6 +95,8 @@ export async function getSource(
     database,
     "lookUp",
     (allowed) => storedSource(id, allowed),
+    SHORT_BYTES,
+    COPIES,
   );
   if (!stored) throw notFound(id);
   const product = stored.product ?? await build(database, id);
@@ -113,6 +117,7 @@ function storedSource(id: string, allowed: number) {
   >`
       select
         case when ${bytes} <= ${allowed}::int then ${fullProduct} end as product,
+        case when ${bytes} <= ${allowed}::int then n.record end as record,
         case when ${bytes} > ${allowed}::int then ${bytes} end as withheld,
         d.etag,
         n.record_reference as reference,

@@ -4,7 +4,6 @@ import { deletion } from "../../schema/onix/outgoing.ts";
 import type { Release } from "../../schema/onix/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { COPIES, SHORT_BYTES } from "../long_text.ts";
 import {
   documentSize,
   type Page,
@@ -22,6 +21,7 @@ import {
 import {
   type BesideProduct,
   besideProduct,
+  COPIES,
   receivedRecord,
   recordOf,
   type Source,
@@ -47,10 +47,8 @@ export async function listRecords(
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async (range) => {
-    const { memory } = database;
-    const hasMemory = !memory || memory.take(PAGE_BYTES * COPIES);
-    const allowed = hasMemory ? PAGE_BYTES : SHORT_BYTES;
-    const rows = await database.scan(pageOf(range, limit, allowed));
+    await database.memory?.hold(PAGE_BYTES * COPIES);
+    const rows = await database.scan(pageOf(range, limit));
     const missing = rows.flatMap(({ missing }) => missing ?? []);
     if (missing.length > 0) database.inBackground(...storeProducts(missing));
     return {
@@ -105,11 +103,7 @@ function changeOf({ id, reference, product, ...beside }: Row): OnixChange {
  * the first. It omits the deletion of a product that exists again, and that of one
  * whose reference another product now bears.
  */
-function pageOf(
-  range: Range,
-  limit: number,
-  allowed: number,
-): Statement<Row> {
+function pageOf(range: Range, limit: number): Statement<Row> {
   const size = sql`${documentSize} + coalesce(
     (
       select octet_length(n.record)
@@ -125,6 +119,7 @@ function pageOf(
       c.version::text,
       c.id,
       case when c.deleted_at is null then ${currentProduct} end as product,
+      n.record,
       ${besideProduct},
       coalesce(n.record_reference, x.record_reference) as reference,
       c.deleted_at is null or p.id is null and not exists (
@@ -137,7 +132,7 @@ function pageOf(
       end as missing,
       (select count(*) from positions)::int as places
     -- No page is larger: a constant limit keeps the generic plan.
-    from (${smallPositions(size, allowed)} limit 1001) c
+    from (${smallPositions(size, PAGE_BYTES)} limit 1001) c
     join organizations o on o.id = ${organization}
     -- The limits force look-ups by primary key.
     left join lateral (

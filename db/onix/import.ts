@@ -10,7 +10,7 @@ import { type Item, readItem } from "./items.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
 const MAX_RECORDS = 100;
-const MAX_LENGTH = 2_000_000;
+const MAX_LENGTH = 1_000_000;
 
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
