@@ -22,7 +22,7 @@ const FOLDERS = [
 ];
 
 /** More shards than cores, so that the last one to end is short. */
-const SHARDS = 8;
+const SHARDS = 12;
 
 /** Imports the tests of the shard with this number, from 1. */
 export async function importShard(number: number): Promise<void> {
