@@ -57,9 +57,7 @@ export async function withIdempotencyKey(
     tx: Transaction,
     /** `source` selects `organization_id`, `record_id` and the response as `answer`. */
     storeResponse: (source: Statement) => Statement[],
-  ) => Promise<
-    { id: string; response: string | null } | Omit<Outcome, "isReplayed">
-  >,
+  ) => Promise<{ id: string | null; response: string | null }>,
   read?: (database: Queries, id: string) => Promise<string>,
 ): Promise<Outcome> {
   const hasKey = request.key !== undefined;

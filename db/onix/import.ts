@@ -5,7 +5,7 @@ import type { Release } from "../../schema/onix/releases.ts";
 import { notSentOf } from "../../schema/onix/outgoing.ts";
 import { type Outcome, type Report, Tally } from "../../schema/onix/report.ts";
 import type { Queries } from "../database.ts";
-import { writeGroup } from "./group.ts";
+import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
@@ -151,7 +151,7 @@ class Group {
     );
     for (const [group, isDry] of [[others, dryRun], [tests, true]] as const) {
       if (group.length === 0) continue;
-      const outcomes = await writeGroup(queries, group, {
+      const outcomes = await importGroup(queries, group, {
         dryRun: isDry,
         pace,
       });
