@@ -1,6 +1,5 @@
 import type { Entry } from "../../schema/bodies.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import type { Element } from "../../schema/onix/element.ts";
 import { replaceBlocks } from "../../schema/onix/incoming.ts";
 import {
   type Differences,

@@ -12,7 +12,7 @@ import {
   type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
-import { COPIES, MAX_BYTES } from "../long_text.ts";
+import { MAX_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
   currentProducts,
@@ -147,7 +147,10 @@ async function readResults(
   results: Results,
 ): Promise<string> {
   if (results.ids.length === 0) return results.toString([]);
-  await database.memory?.hold(results.bytes * COPIES);
+  const { memory } = database;
+  if (results.bytes > (memory?.bytes ?? Infinity)) {
+    await memory!.reserve(results.bytes);
+  }
   try {
     return results.toString(await database.scan(currentProducts(results.ids)));
   } catch (error) {

@@ -8,6 +8,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
+import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
 import { notFound, storeSized } from "./documents.ts";
 import {
@@ -111,7 +112,7 @@ export async function writeTogether<W extends Write>(
         result.faults.set(write, invalid("The body", [TOO_LARGE]));
       }
     } catch (error) {
-      if (!isDataError(error)) throw error;
+      if (!isDataError(error) || isKeyUsed(error)) throw error;
       await tx.send(ROLLBACK);
       const faults = await findFaults(tx, changes, deletions);
       for (const [write, fault] of faults) result.faults.set(write, fault);
