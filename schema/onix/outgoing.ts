@@ -6,6 +6,7 @@ import { canonical, setChild, textOf } from "./part.ts";
 import { Reading } from "./reading.ts";
 import type { Release } from "./releases.ts";
 import { settledValues } from "./settled.ts";
+import type { Steps } from "./steps.ts";
 import {
   containerOf,
   formOf,
@@ -49,11 +50,11 @@ export interface Outgoing {
  * The product as a record: the record last received, changed where the product has changed
  * since. Always valid by EDItEUR's schema of the release.
  */
-export function writeRecord(
+export function* writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
-): Outgoing {
+): Steps<Outgoing> {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
@@ -62,7 +63,8 @@ export function writeRecord(
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
-  const mended = mend(record, release, {
+  yield;
+  const mended = yield* mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
@@ -133,9 +135,13 @@ export function differences(book: Book, record: Element): Differences | null {
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */
-export function notSentOf(record: Element, release: Release): string[] {
+export function* notSentOf(
+  record: Element,
+  release: Release,
+): Steps<string[]> {
   const substitutes = { organization: "-", identifier: proprietary("-", "-") };
-  return [...mend(record, release, substitutes).notSent];
+  const { notSent } = yield* mend(record, release, substitutes);
+  return [...notSent];
 }
 
 /** The record of a deleted product (NotificationType 05). */
