@@ -6,17 +6,20 @@ import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
-import type { Reservation } from "./memory_budget.ts";
+import type { Reservation } from "./memory.ts";
 
 /** `application/json`, case-insensitive, in UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 
-/** The size of the read buffer, which a body holds while it arrives. */
+/** The size of the largest read buffer, which a body holds while it arrives. */
 const BUFFER = 65_536;
 
-/** What a byte of a body takes until its response: its text, its values, and the parameters of statements. */
-const COPIES = 6;
+/** A shorter body reserves memory for this size, because of its buffer. */
+const LEAST_BYTES = BUFFER / 8;
+
+/** A shorter body is parsed without waiting for a turn, in characters. */
+const SHORT_BODY = 16_384;
 
 /** How fast a body must arrive. */
 interface Pace {
@@ -46,15 +49,23 @@ export async function readBody(
 ): Promise<{ text: string; body: unknown }> {
   checkMediaType(context.request.headers);
   const text = decode(await readBytes(context, memory));
-  const body = await context.shares.parsing.run(context, () => {
+  const parse = () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
     if (!result.success) throw invalidBody(result.issues);
     const ignored = ignoredFields(input, result.output);
     if (ignored.length > 0) context.log.ignored_fields = ignored;
     return result.output;
-  });
+  };
+  const body = isShortBody(text)
+    ? parse()
+    : await context.shares.parsing.run(context, parse);
   return { text, body };
+}
+
+/** Whether parsing and validating a body, or a part of it, takes too little time for a turn. */
+export function isShortBody(text: string): boolean {
+  return text.length < SHORT_BODY;
 }
 
 function decode(bytes: Uint8Array): string {
@@ -121,9 +132,9 @@ export function openXml(context: Context): XmlBody {
 }
 
 /**
- * Reads the bytes of a JSON body into reserved memory. A body with a length waits for its
- * memory before it is read. Throws the errors of `readChunks`, and `SERVICE_UNAVAILABLE`
- * beyond the caller's share of memory.
+ * Reads the bytes of a JSON body. Before, waits for memory: for the largest body if the
+ * length is unknown. Throws the errors of `readChunks`, and `SERVICE_UNAVAILABLE` at the
+ * deadline.
  */
 async function readBytes(
   context: Context,
@@ -131,32 +142,25 @@ async function readBytes(
 ): Promise<Uint8Array> {
   const { maxBodyBytes, bodyTimeoutMs } = context.services;
   const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
-  const length = declaredLength(context.request, maxBodyBytes);
-  let reserved = Math.max(BUFFER, length * COPIES);
-  if (length > 0) await memory.hold(reserved);
-  else memory.add(reserved);
+  const expected = expectedLength(context.request, maxBodyBytes);
+  await memory.reserve(Math.max(expected, LEAST_BYTES));
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (
     const chunk of readChunks(context, maxBodyBytes, pace, "INVALID_JSON")
   ) {
     size += chunk.length;
-    if (size * COPIES > reserved) {
-      memory.add(size * COPIES - reserved);
-      reserved = size * COPIES;
-    }
     chunks.push(chunk);
   }
-  // The buffer is gone.
-  await memory.hold(size * COPIES);
+  await memory.reserve(size);
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
-/** The length that the header says, or 0: only a hint, but enough to refuse a body early. Throws `PAYLOAD_TOO_LARGE`. */
-function declaredLength({ headers }: Request, limit: number): number {
-  const length = Number(headers.get("content-length"));
+/** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
+function expectedLength({ headers }: Request, limit: number): number {
+  const length = Number(headers.get("content-length") ?? limit);
   if (length > limit) throw tooLarge(limit);
-  return length || 0;
+  return length;
 }
 
 /**
@@ -171,7 +175,7 @@ async function* readChunks(
   { bytesPerMs, allowanceMs, totalMs }: Pace,
   incomplete: "INVALID_JSON" | "INVALID_XML",
 ): AsyncGenerator<Uint8Array> {
-  declaredLength(request, limit);
+  expectedLength(request, limit);
   if (!request.body) return;
 
   const reader = readerOf(request.body);

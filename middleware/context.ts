@@ -4,7 +4,7 @@ import type { Replica } from "../db/replica.ts";
 import type { PathParameters } from "../schema/openapi/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
-import type { MemoryBudget, Reservation } from "./memory_budget.ts";
+import type { MemoryBudget, Reservation } from "./memory.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
 

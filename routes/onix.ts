@@ -29,9 +29,6 @@ import { ok } from "./responses.ts";
 
 /* The handlers of products in ONIX for Books. */
 
-/** The memory that an import holds: two groups of records. */
-const IMPORT_BYTES = 12 * 2 ** 20;
-
 /** A message with the record of a product. */
 export async function get(
   { database, params, query, request }: Admitted<OnixQuery>,
@@ -76,8 +73,6 @@ export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
   const { services, shares, caller, request, query } = context;
-  using memory = shares.bodies.open(caller, context.deadline);
-  await memory.hold(IMPORT_BYTES);
   using turns = shares.parsing.turns(caller);
   const { chunks, charset } = openXml(context);
   try {

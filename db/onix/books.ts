@@ -11,7 +11,7 @@ import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
-import { type LongText, readLong, SHORT_BYTES } from "../long_text.ts";
+import { type LongText, readLong } from "../long_text.ts";
 import {
   buildProduct,
   fullProduct,
@@ -26,9 +26,6 @@ import { jsonArray, selectRecord } from "../products/json.ts";
  * What the record of a product is written from: the product, its contributors, and the
  * record last received.
  */
-
-/** What a byte of a product and its record takes while it becomes XML: values, elements and texts. */
-export const COPIES = 8;
 
 /** What is stored beside the JSON of a product. */
 export interface BesideProduct {
@@ -96,8 +93,6 @@ export async function getSource(
     database,
     "lookUp",
     (allowed) => storedSource(id, allowed),
-    SHORT_BYTES,
-    COPIES,
   );
   if (!stored) throw notFound(id);
   const product = stored.product ?? await build(database, id);
