@@ -88,8 +88,8 @@ export function withPoint(number: string): string {
 
 /** A decimal number as the API shows it: without a sign, and zeros that say nothing. */
 export function shortest(number: string): string {
-  const [, whole = "", fraction = ""] =
-    /^\+?(\d*)(?:\.(\d*))?$/.exec(number) ?? [];
+  const [, whole = "", fraction = ""] = /^\+?(\d*)(?:\.(\d*))?$/.exec(number) ??
+    [];
   if (whole === "" && fraction === "") return number;
   let end = fraction.length;
   // A pattern such as /0+$/ takes the square of the time for many zeros before a digit.

@@ -233,7 +233,8 @@ function withBareIsbn(identifier: Element): Element[] {
 
 /** A price of 0 as an item that is free of charge. */
 function withoutZero(child: Element): Element {
-  return child.name === "PriceAmount" && /^(?:0+|0*[.,]0+)$/.test(child.text.trim())
+  return child.name === "PriceAmount" &&
+      /^(?:0+|0*[.,]0+)$/.test(child.text.trim())
     ? element("UnpricedItemType", "01")
     : child;
 }

@@ -27,10 +27,13 @@ const MAX_NAME_READ = 64 * 1024;
 const PIECE = 64 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
-export type Part =
-  | { kind: "header"; header: Element; release: Release }
-  | { kind: "product"; product: Element; line: number }
-  | Unreadable;
+export type Part = Head | { kind: "product"; product: Element } | Unreadable;
+
+export interface Head {
+  kind: "header";
+  header: Element;
+  release: Release;
+}
 
 /** A record that cannot be read, although the message can. */
 export interface Unreadable {
@@ -285,8 +288,7 @@ class Reader {
     if (this.#open.length > 0) return;
     if (element.name === "Header") this.#pushHeader(element);
     else {
-      const line = element.line!;
-      this.#parts.push({ kind: "product", product: element, line });
+      this.#parts.push({ kind: "product", product: element });
       this.#ended = this.#event;
     }
   }

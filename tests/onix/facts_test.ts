@@ -14,6 +14,7 @@ import {
 } from "../../schema/onix/facts.ts";
 import { validValue } from "../../schema/onix/kinds.ts";
 import { mend } from "../../schema/onix/mend.ts";
+import { finish } from "../../schema/onix/steps.ts";
 import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
 import { faultsOf, leavesOf, SCHEMAS, without, written } from "./support.ts";
 
@@ -139,10 +140,10 @@ Deno.test("The facts of ONIX", async (t) => {
     for (const choice of [0, 1, 2, 3, 4, 5, 6]) {
       await t.step(`hold a whole record of ${release}: ${choice}`, async () => {
         const record = whole("Product", "", release, choice);
-        const { record: mended, notSent } = mend(record, release, {
+        const { record: mended, notSent } = finish(mend(record, release, {
           organization: "Harbour",
           identifier: element("ProductIdentifier", []),
-        });
+        }));
         assertEquals([...notSent], []);
         assertEquals(without(leavesOf(record), leavesOf(mended)), []);
         assertEquals(without(leavesOf(mended), leavesOf(record)), []);

@@ -4,21 +4,22 @@ import {
   type Book,
   deletion,
   differences,
-  notSentOf,
-  writeRecord,
 } from "../../schema/onix/outgoing.ts";
 import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
-import { fromStored, toStored } from "../../schema/onix/write.ts";
 import { BOOK, least } from "./records.ts";
 import {
   faultsOf,
+  fromStored,
   type Imported,
   imported,
   leavesOf,
   message,
+  notSentOf,
   recordsOf,
   SCHEMAS,
+  toStored,
   without,
+  writeRecord,
   written,
 } from "./support.ts";
 

@@ -6,7 +6,6 @@ import {
 } from "../../schema/onix/element.ts";
 import { dataElement } from "../../schema/onix/facts.ts";
 import { readRecord } from "../../schema/onix/incoming.ts";
-import { writeRecord } from "../../schema/onix/outgoing.ts";
 import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
 import { XmlError } from "../../schema/onix/xml_error.ts";
 import {
@@ -17,6 +16,7 @@ import {
   SAMPLES,
   SCHEMAS,
   without,
+  writeRecord,
   written,
 } from "./support.ts";
 
