@@ -1,6 +1,6 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
-import type { Element } from "../../schema/onix/element.ts";
-import { writeMessage } from "../../schema/onix/write.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import { writeMessage } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { changedRecord, listRecords } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";

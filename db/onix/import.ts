@@ -1,9 +1,13 @@
-import type { Element } from "../../schema/onix/element.ts";
-import type { Part } from "../../schema/onix/read.ts";
-import { XmlError } from "../../schema/onix/xml_error.ts";
-import type { Release } from "../../schema/onix/releases.ts";
-import { notSentOf } from "../../schema/onix/outgoing.ts";
-import { type Outcome, type Report, Tally } from "../../schema/onix/report.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import type { Part } from "../../schema/onix/xml/read.ts";
+import { XmlError } from "../../schema/onix/xml/xml_error.ts";
+import type { Release } from "../../schema/onix/rules/releases.ts";
+import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
+import {
+  type Outcome,
+  type Report,
+  Tally,
+} from "../../schema/onix/report/report.ts";
 import type { Queries } from "../database.ts";
 import { writeGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";

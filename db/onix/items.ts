@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import type { Element } from "../../schema/onix/element.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
   readRecord,
   type Rejected,
   withDefaults,
-} from "../../schema/onix/incoming.ts";
-import type { Outcome } from "../../schema/onix/report.ts";
-import { toStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/incoming.ts";
+import type { Outcome } from "../../schema/onix/report/report.ts";
+import { toStored } from "../../schema/onix/xml/write.ts";
 
 /** A record of a message that can be written. */
 export interface Item {

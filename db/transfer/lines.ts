@@ -3,7 +3,7 @@ import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import { KINDS, validLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
-import { fromStored } from "../../schema/onix/write.ts";
+import { fromStored } from "../../schema/onix/xml/write.ts";
 import { CATALOGUE } from "./format.ts";
 
 /** An invalid line. The message is the reason. */

@@ -41,8 +41,3 @@ export function startTag(
   }
   return `${tag}>`;
 }
-
-/** The name without its namespace's prefix. */
-export function localName(name: string): string {
-  return name.slice(name.indexOf(":") + 1);
-}

@@ -1,9 +1,9 @@
 import { SaxesParser } from "saxes";
 import { decode } from "./decode.ts";
 import { childValue, type Element } from "./element.ts";
-import { type Known, knownTag } from "./facts.ts";
-import { type Release, RELEASES } from "./releases.ts";
-import { escapeText, localName, startTag } from "./xml.ts";
+import { type Known, knownTag, localName } from "../rules/facts.ts";
+import { type Release, RELEASES } from "../rules/releases.ts";
+import { escapeText, startTag } from "./xml.ts";
 import { type Place, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */
