@@ -14,12 +14,12 @@ import { type Admitted, checkReady } from "../middleware/guard.ts";
 import { toApiError } from "../middleware/respond.ts";
 import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
-import { writeAcknowledgement } from "../schema/onix/acknowledgement.ts";
-import type { Element } from "../schema/onix/element.ts";
-import { readMessage } from "../schema/onix/read.ts";
-import { inTurns } from "../schema/onix/steps.ts";
-import { XmlError } from "../schema/onix/xml_error.ts";
-import type { Release } from "../schema/onix/releases.ts";
+import { writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
+import type { Element } from "../schema/onix/xml/element.ts";
+import { readMessage } from "../schema/onix/xml/read.ts";
+import { inTurns } from "../schema/onix/xml/steps.ts";
+import { XmlError } from "../schema/onix/xml/xml_error.ts";
+import type { Release } from "../schema/onix/rules/releases.ts";
 import type {
   ImportQuery,
   OnixChangesQuery,

@@ -3,10 +3,10 @@ import {
   type Differences,
   type Outgoing,
   writeRecord,
-} from "../../schema/onix/outgoing.ts";
-import type { Release } from "../../schema/onix/releases.ts";
-import type { Steps } from "../../schema/onix/steps.ts";
-import { fromStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/outgoing.ts";
+import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
+import { fromStored } from "../../schema/onix/xml/write.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";

@@ -1,8 +1,8 @@
 import type { Cursor } from "../../schema/changes_query.ts";
-import type { Element } from "../../schema/onix/element.ts";
-import { deletion } from "../../schema/onix/outgoing.ts";
-import type { Release } from "../../schema/onix/releases.ts";
-import type { Steps } from "../../schema/onix/steps.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import { deletion } from "../../schema/onix/mapping/outgoing.ts";
+import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import {

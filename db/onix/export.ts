@@ -1,7 +1,7 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
-import type { Element } from "../../schema/onix/element.ts";
-import { finish } from "../../schema/onix/steps.ts";
-import { writeMessage } from "../../schema/onix/write.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import { finish } from "../../schema/onix/xml/steps.ts";
+import { writeMessage } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { changedRecord, listRecords } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";

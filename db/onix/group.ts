@@ -4,16 +4,16 @@ import {
   type Incoming,
   replaceBlocks,
   replaceTerritories,
-} from "../../schema/onix/incoming.ts";
+} from "../../schema/onix/mapping/incoming.ts";
 import {
   type Differences,
   differences,
   writeRecord,
-} from "../../schema/onix/outgoing.ts";
-import type { Element } from "../../schema/onix/element.ts";
-import type { Message, Outcome } from "../../schema/onix/report.ts";
-import { inTurns, type Steps } from "../../schema/onix/steps.ts";
-import { fromStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/outgoing.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import type { Message, Outcome } from "../../schema/onix/report/report.ts";
+import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
+import { fromStored } from "../../schema/onix/xml/write.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import { unavailable } from "../../schema/errors.ts";
 import { brokenConstraint, isDataError } from "../connections/errors.ts";

@@ -1,7 +1,11 @@
-import type { Head, Part } from "../../schema/onix/read.ts";
-import { type Outcome, type Report, Tally } from "../../schema/onix/report.ts";
-import { inTurns } from "../../schema/onix/steps.ts";
-import { XmlError } from "../../schema/onix/xml_error.ts";
+import type { Head, Part } from "../../schema/onix/xml/read.ts";
+import {
+  type Outcome,
+  type Report,
+  Tally,
+} from "../../schema/onix/report/report.ts";
+import { inTurns } from "../../schema/onix/xml/steps.ts";
+import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
 import { writeGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";

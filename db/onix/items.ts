@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
-import type { Element } from "../../schema/onix/element.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
   readRecord,
   type Rejected,
   withDefaults,
-} from "../../schema/onix/incoming.ts";
-import { notSentOf } from "../../schema/onix/outgoing.ts";
-import type { Head } from "../../schema/onix/read.ts";
-import type { Outcome } from "../../schema/onix/report.ts";
-import type { Steps } from "../../schema/onix/steps.ts";
-import { toStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/incoming.ts";
+import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
+import type { Head } from "../../schema/onix/xml/read.ts";
+import type { Outcome } from "../../schema/onix/report/report.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
+import { toStored } from "../../schema/onix/xml/write.ts";
 
 /** A record of a message that can be written. */
 export interface Item {

@@ -1,6 +1,6 @@
-import type { Element } from "../../schema/onix/element.ts";
-import type { Release, Tags } from "../../schema/onix/releases.ts";
-import { writeMessage } from "../../schema/onix/write.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
+import { writeMessage } from "../../schema/onix/xml/write.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 

@@ -3,8 +3,8 @@ import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import { KINDS, validLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
-import { finish } from "../../schema/onix/steps.ts";
-import { fromStored } from "../../schema/onix/write.ts";
+import { finish } from "../../schema/onix/xml/steps.ts";
+import { fromStored } from "../../schema/onix/xml/write.ts";
 import { CATALOGUE } from "./format.ts";
 
 /** An invalid line. The message is the reason. */

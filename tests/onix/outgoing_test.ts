@@ -1,11 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { readRecord } from "../../schema/onix/incoming.ts";
+import { readRecord } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Book,
   deletion,
   differences,
-} from "../../schema/onix/outgoing.ts";
-import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
+} from "../../schema/onix/mapping/outgoing.ts";
+import {
+  type Release,
+  RELEASES,
+  TAGS,
+} from "../../schema/onix/rules/releases.ts";
 import { BOOK, least } from "./records.ts";
 import {
   faultsOf,

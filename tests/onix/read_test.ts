@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { childValue } from "../../schema/onix/element.ts";
-import { type Part, readMessage } from "../../schema/onix/read.ts";
-import { XmlError } from "../../schema/onix/xml_error.ts";
+import { childValue } from "../../schema/onix/xml/element.ts";
+import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
+import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import { message, read } from "./support.ts";
 
 const HEAD = '<ONIXMessage release="3.0"><Header/>';

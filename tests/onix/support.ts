@@ -1,16 +1,16 @@
 import { idOfCode } from "../../schema/code_ids.ts";
-import { type Element, valueOf } from "../../schema/onix/element.ts";
+import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
   readRecord,
   withDefaults,
-} from "../../schema/onix/incoming.ts";
-import * as outgoing from "../../schema/onix/outgoing.ts";
-import type { Book, Received } from "../../schema/onix/outgoing.ts";
-import { type Part, readMessage } from "../../schema/onix/read.ts";
-import type { Release, Tags } from "../../schema/onix/releases.ts";
-import { finish } from "../../schema/onix/steps.ts";
-import * as write from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/incoming.ts";
+import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
+import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
+import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
+import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
+import { finish } from "../../schema/onix/xml/steps.ts";
+import * as write from "../../schema/onix/xml/write.ts";
 import { fail } from "@std/assert";
 
 /** Reads a message that arrives in these chunks. */

@@ -1,7 +1,7 @@
-import { type Element, element } from "./element.ts";
+import { type Element, element } from "../xml/element.ts";
 import type { Message, Outcome, Report } from "./report.ts";
-import { indented, timeOf } from "./write.ts";
-import { startTag } from "./xml.ts";
+import { indented, timeOf } from "../xml/write.ts";
+import { startTag } from "../xml/xml.ts";
 
 /** Who acknowledges a message. */
 export interface Acknowledged {

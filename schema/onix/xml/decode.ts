@@ -1,4 +1,4 @@
-import { GzipError } from "../gunzip.ts";
+import { GzipError } from "../../gunzip.ts";
 import { type Place, XmlError } from "./xml_error.ts";
 
 /** The encodings by the names that messages declare. UTF-16 alone leaves the order of bytes to its mark. */

@@ -1,7 +1,7 @@
 import { type Element, element, isMarkedUp, normalized } from "./element.ts";
-import { shortTag } from "./facts.ts";
+import { shortTag } from "../rules/facts.ts";
 import { readProduct } from "./read.ts";
-import type { Release, Tags } from "./releases.ts";
+import type { Release, Tags } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
 import { escapeText, startTag, xmlCharacters } from "./xml.ts";
 

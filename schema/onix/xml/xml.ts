@@ -9,7 +9,6 @@ export function xmlCharacters(text: string): string {
 }
 
 /** The controls that are characters in Windows-1252. */
-// deno-lint-ignore no-control-regex
 const C1 = /[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]/;
 
 /** What the bytes 80 to 9F are in Windows-1252. */
@@ -61,9 +60,4 @@ export function startTag(
     tag += ` ${attribute}="${escapeAttribute(attributes[attribute]!)}"`;
   }
   return `${tag}>`;
-}
-
-/** The name without its namespace's prefix. */
-export function localName(name: string): string {
-  return name.slice(name.indexOf(":") + 1);
 }

@@ -1,6 +1,7 @@
-import { bareIsbn } from "../values.ts";
+import { bareIsbn, isIsbn13 } from "../../values.ts";
 import {
   child,
+  childValue,
   type Element,
   element,
   isMarkedUp,
@@ -14,13 +15,12 @@ import {
   isIn,
   type Particle,
   type Unique,
-} from "./facts.ts";
-import { isbnOf } from "./identifiers.ts";
-import { validValue } from "./kinds.ts";
+} from "../rules/facts.ts";
+import { validValue } from "../rules/kinds.ts";
 import { leafPaths } from "./paths.ts";
-import type { Release } from "./releases.ts";
+import type { Release } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
-import { isValidXhtml, withoutTags } from "./xhtml.ts";
+import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 
 /*
  * Makes a record valid by the schema of a release. Where nothing is lost, it is mended:
@@ -113,7 +113,7 @@ const OWN_CODES: Readonly<Record<string, readonly string[]>> = {
   textcase: ["00", "01", "02", "03"],
 };
 
-/** The attributes by their letters in `data_elements.ts`, with the kinds of their values. */
+/** The attributes by their letters in `data_elements.txt`, with the kinds of their values. */
 const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
   collationkey: ["k", "text"],
   dateformat: ["d", "55"],
@@ -217,6 +217,15 @@ function converted(given: Element, release: Release): Element[] {
     }
     return child.name === "Conference" ? asEvent(child) : child;
   });
+}
+
+/** Which ISBN an identifier is, if it is one. */
+export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
+  const type = childValue(identifier, "ProductIDType");
+  if (type === "02") return "isbn10";
+  if (type === "15") return "isbn13";
+  const value = childValue(identifier, "IDValue");
+  return type === "03" && value && isIsbn13(value) ? "isbn13" : undefined;
 }
 
 /** An identifier whose ISBN has no hyphens. */

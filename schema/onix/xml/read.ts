@@ -1,10 +1,10 @@
 import { SaxesParser } from "saxes";
 import { decode } from "./decode.ts";
 import { childValue, type Element } from "./element.ts";
-import { type Known, knownTag } from "./facts.ts";
-import { type Release, RELEASES } from "./releases.ts";
+import { type Known, knownTag, localName } from "../rules/facts.ts";
+import { type Release, RELEASES } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
-import { escapeText, isRecoded, localName, recoded, startTag } from "./xml.ts";
+import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
 import { type Place, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */

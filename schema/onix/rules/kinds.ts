@@ -1,7 +1,7 @@
 import { codesOfList } from "./facts.ts";
 
 /*
- * What a value of each kind in `data_elements.ts` looks like. A value that says the same
+ * What a value of each kind in `data_elements.txt` looks like. A value that says the same
  * in another form, such as `30,80`, is corrected.
  */
 

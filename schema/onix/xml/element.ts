@@ -1,4 +1,4 @@
-import { dataElement } from "./facts.ts";
+import { dataElement } from "../rules/facts.ts";
 
 /*
  * A record of ONIX for Books as a tree. Names are reference names, whatever the tags of

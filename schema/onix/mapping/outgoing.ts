@@ -1,12 +1,14 @@
-import { copyOf, type Element, element } from "./element.ts";
-import { child, childrenOf } from "./element.ts";
-import { isObject } from "../objects.ts";
-import { mend } from "./mend.ts";
-import { canonical, setChild, textOf } from "./part.ts";
+import { copyOf, type Element, element } from "../xml/element.ts";
+import { child, childrenOf } from "../xml/element.ts";
+import { isObject } from "../../objects.ts";
+import { mend } from "../xml/mend.ts";
+import { type Book, canonical, setChild, textOf } from "./part.ts";
+
+export type { Book } from "./part.ts";
 import { Reading } from "./reading.ts";
-import type { Release } from "./releases.ts";
+import type { Release } from "../rules/releases.ts";
 import { settledValues } from "./settled.ts";
-import type { Steps } from "./steps.ts";
+import type { Steps } from "../xml/steps.ts";
 import {
   containerOf,
   formOf,
@@ -16,18 +18,6 @@ import {
   type Values,
   VIEW,
 } from "./view.ts";
-
-/** What a record is written from. */
-export interface Book {
-  /** The full product, as `GET /products/{id}` shows it, with `product_territories` and `product_sales_rights`. */
-  product: Record<string, unknown>;
-  /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
-  contributors: Readonly<Record<string, Record<string, unknown>>>;
-  /** The name of the organization. */
-  organization: string;
-  /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
-  reference: string | null;
-}
 
 /** The record last received. */
 export interface Received {

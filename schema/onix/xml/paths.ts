@@ -1,5 +1,5 @@
 import { type Element, valueOf } from "./element.ts";
-import { dataElement } from "./facts.ts";
+import { dataElement } from "../rules/facts.ts";
 
 /**
  * The paths, without positions and each once, of the data elements with a value in these
