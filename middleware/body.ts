@@ -78,9 +78,8 @@ export function isShortBody(text: string): boolean {
 
 function decode(bytes: Uint8Array): string {
   try {
-    // The parser must see a byte order mark, which is not JSON (RFC 8259, 8.1).
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-      .decode(bytes);
+    // Drops a byte order mark, as a parser may (RFC 8259, 8.1).
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     throw invalidJson("The body is not valid UTF-8", cause);
   }
