@@ -131,7 +131,7 @@ Deno.test("A record becomes a body", async (t) => {
   });
 
   await t.step("and says what the record alone keeps", () => {
-    assertEquals(json.rest.unmapped.paths.toSorted(), [
+    assertEquals(rest.unmapped.paths.toSorted(), [
       "/Product/Barcode/BarcodeType",
       "/Product/DescriptiveDetail/Collection/CollectionType",
       "/Product/DescriptiveDetail/Collection/TitleDetail/TitleElement/TitleElementLevel",
