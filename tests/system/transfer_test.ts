@@ -530,7 +530,6 @@ Deno.test("Export and import", async (t) => {
             );
           }
           text += lines;
-          return true;
         },
       });
 
