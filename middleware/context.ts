@@ -4,7 +4,7 @@ import type { Replica } from "../db/replica.ts";
 import type { PathParameters } from "../schema/openapi/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
-import type { MemoryBudget, Reservation } from "./memory_budget.ts";
+import type { MemoryBudget, Reservation } from "./memory.ts";
 import type { Sender } from "./sender/sender.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
@@ -43,6 +43,8 @@ export interface Services {
 export interface Shares {
   /** The memory for bodies, and for what is made of them. */
   bodies: MemoryBudget;
+  /** The memory for imports, which may take long to arrive: other bodies do not wait for them. */
+  imports: MemoryBudget;
   /** The memory for long responses, from the database to the client. */
   responses: MemoryBudget;
   parsing: ParseQueue;

@@ -40,10 +40,22 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
 /** An operation with its handler, which only the guard runs. */
 export type GuardedOperation =
   & Operation
+  & { memory?: MemoryNeeds }
   & (
     | { permission: "none"; handler: Handler }
     | { permission: Exclude<Permission, "none">; handler: Handler<Admitted> }
   );
+
+/**
+ * The memory of an operation, in bytes, which it reserves before it runs. Without it, an
+ * operation reads short texts, of which there are no more than connections.
+ */
+export interface MemoryNeeds {
+  /** The size of the text that it reads at once. It waits again for the memory of a longer one. */
+  text?: number;
+  /** What a byte of a text takes until the response. Default: three copies. */
+  copies?: number;
+}
 
 /**
  * A row of the table of operations. The handler gets what the row names: the valid
@@ -58,6 +70,7 @@ export function operation<
   id: OperationId,
   row: Omit<Operation, "key" | "id"> & {
     permission: P;
+    memory?: MemoryNeeds;
     query?: Q;
     body?: B;
     handler: P extends "none" ? Handler
@@ -66,6 +79,12 @@ export function operation<
 ): GuardedOperation {
   return { key, id, ...row } as GuardedOperation;
 }
+
+/** A shorter query is parsed without waiting for a turn, in characters. */
+const SHORT_QUERY = 2_048;
+
+/** What a byte of a body takes until its response: its text, its values, and the parameters of statements. */
+const BODY_COPIES = 6;
 
 const REFUSALS: Record<keyof AuthenticatedCaller["may"], string> = {
   read: "These credentials do not permit reading",
@@ -83,7 +102,8 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
 
   return function guard(row) {
     if (row.permission === "none") return row.handler;
-    const { permission, query, body, headers = [], handler } = row;
+    const { permission, query, body, headers = [], memory, handler } = row;
+    const parameters = query ?? NoParameters;
     const isStreamed = row.xml?.includes("body");
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
@@ -93,20 +113,22 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       checkReady(services);
       const caller = await authenticate(context);
       context.caller = caller;
-      context.memory = shares.responses.open(caller, context.deadline);
       if (!caller.may[permission]) {
         throw new ApiError("FORBIDDEN", REFUSALS[permission]);
       }
+      const { deadline } = context;
+      const texts = shares.responses.open(caller, deadline, memory?.copies);
+      context.memory = texts;
       const admitted: Admitted = {
         ...context,
         caller,
         database: queriesOf(context, caller),
-        query: query || url.search
-          ? await shares.parsing.run(
-            { caller, deadline: context.deadline },
-            () => readQuery(query ?? NoParameters, url),
-          )
-          : {},
+        query: url.search.length < SHORT_QUERY
+          ? readQuery(parameters, url)
+          : await shares.parsing.run(
+            { caller, deadline },
+            () => readQuery(parameters, url),
+          ),
         body: undefined,
         keyed: {
           operation,
@@ -117,20 +139,22 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
           ? preconditionOf(request.headers.get("if-match"))
           : undefined,
       };
+      if (!body && !isStreamed) {
+        if (memory?.text) await texts.reserve(memory.text);
+        return await handler(admitted);
+      }
+
       if (isStreamed) {
         const response = await handler(admitted);
         // The body may have taken longer than a request: its response has time of its own.
-        context.memory[Symbol.dispose]();
-        context.deadline = performance.now() + services.deadlineMs;
-        context.memory = shares.responses.open(caller, context.deadline);
+        texts.deadline = performance.now() + services.deadlineMs;
         return response;
       }
-      if (!body) return await handler(admitted);
-
       // The handler works on the body, so the memory is held until its response.
-      using memory = shares.bodies.open(caller, context.deadline);
-      const schema = bodySchema(body, params.records);
-      const sent = await readBody(admitted, schema, memory);
+      using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
+      const schema = bodySchema(body!, params.records);
+      const sent = await readBody(admitted, schema, bodies);
+      if (memory?.text) await texts.reserve(memory.text);
       admitted.keyed.text = sent.text;
       admitted.body = sent.body;
       return await handler(admitted);

@@ -9,7 +9,7 @@ import { VERSIONS } from "../schema/versions.ts";
 import { isNotModified } from "./conditional.ts";
 import type { Context, HandlerResponse, Services, Shares } from "./context.ts";
 import { errorFields } from "./log.ts";
-import type { Reservation } from "./memory_budget.ts";
+import type { Reservation } from "./memory.ts";
 import { pathOf, requestIdOf } from "./request.ts";
 
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */

@@ -1,4 +1,5 @@
 import { type Operation, writeBatch } from "../db/products/batch.ts";
+import { isShortBody } from "../middleware/body.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
@@ -20,11 +21,10 @@ export async function write(
 ): Promise<HandlerResponse> {
   const { database, body, keyed, log, shares } = context;
   const ignored = new Set<string>();
-  const operations = await shares.parsing.map(
-    context,
-    body.operations,
-    (sent) => read(sent, ignored),
-  );
+  const readOne = (sent: SentOperation) => read(sent, ignored);
+  const operations = isShortBody(keyed.text)
+    ? body.operations.map(readOne)
+    : await shares.parsing.map(context, body.operations, readOne);
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",

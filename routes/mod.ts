@@ -6,7 +6,7 @@ import type {
 } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { createGuard } from "../middleware/guard.ts";
-import { MemoryBudget } from "../middleware/memory_budget.ts";
+import { MemoryBudget } from "../middleware/memory.ts";
 import { ParseQueue } from "../middleware/parse_queue.ts";
 import { checkVersion, pathOf, urlOf } from "../middleware/request.ts";
 import { respond } from "../middleware/respond.ts";
@@ -49,10 +49,14 @@ export function createHandler(
   };
 }
 
-/** Who holds memory of one budget waits for none of the same, nor bodies for responses of others. */
+/**
+ * A request gives back its memory of a budget before it waits for more of the same, and a
+ * response never waits for a body. So requests never wait for each other.
+ */
 function createShares(): Shares {
   return {
     bodies: new MemoryBudget(64 * MIB, "memory for bodies"),
+    imports: new MemoryBudget(64 * MIB, "memory for imports"),
     responses: new MemoryBudget(64 * MIB, "memory for long responses"),
     parsing: new ParseQueue(),
   };

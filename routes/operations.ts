@@ -1,3 +1,4 @@
+import { PAGE_BYTES } from "../db/products/changes.ts";
 import { type GuardedOperation, operation } from "../middleware/guard.ts";
 import { Revocation } from "../schema/api_key.ts";
 import { ChangesParameters } from "../schema/changes_query.ts";
@@ -21,9 +22,14 @@ import * as products from "./products.ts";
 import * as records from "./records.ts";
 import * as webhooks from "./webhooks.ts";
 
+const MIB = 2 ** 20;
+
+/** What a byte of a product and its record takes while it becomes XML: values, elements and texts. */
+const ONIX_COPIES = 8;
+
 /**
  * The whole API, one operation a row: method and path, `operationId`, who may call it, what
- * it takes and returns, and its handler. Routes, guard and the OpenAPI document read these
+ * it takes and returns, its memory, and its handler. Routes, guard and the OpenAPI document read these
  * rows. `{records}` stands for each table of an organization's records, `{codes}` for each
  * code list, and the other words in braces for those of the table (`schema/openapi/tables.ts`).
  */
@@ -31,16 +37,17 @@ import * as webhooks from "./webhooks.ts";
 export const OPERATIONS: readonly GuardedOperation[] = [
   // Products (specification, 4)
   operation("GET /products", "listProducts", { permission: "read", handler: products.list,
-    query: ProductParameters, response: "ProductsResponse", headers: ["Link"] }),
+    query: ProductParameters, response: "ProductsResponse", headers: ["Link"], memory: { text: MIB } }),
   operation("POST /products", "createProduct", { permission: "write", handler: products.create,
     body: "CreateProduct", status: 201, response: "ProductResponse",
     headers: ["Idempotency-Key", "Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"] }),
   operation("GET /products/changes", "listChanges", { permission: "read", handler: products.follow,
-    query: ChangesParameters, response: "ChangesResponse", errors: ["CURSOR_EXPIRED", "CONFLICT"] }),
+    query: ChangesParameters, response: "ChangesResponse", errors: ["CURSOR_EXPIRED", "CONFLICT"],
+    memory: { text: PAGE_BYTES } }),
   operation("POST /products/batch", "writeProducts", { permission: "write", handler: batch.write,
     body: "Batch", response: "BatchResponse",
     headers: ["Idempotency-Key", "Idempotent-Replayed", "Ignored-Fields"],
-    errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"] }),
+    errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"], memory: { text: MIB } }),
   operation("GET /products/{id}", "getProduct", { permission: "read", handler: products.get,
     response: "ProductResponse", headers: ["If-None-Match", "ETag"], errors: ["CONFLICT"] }),
   operation("PUT /products/{id}", "updateProduct", { permission: "write", handler: products.update,
@@ -65,11 +72,12 @@ export const OPERATIONS: readonly GuardedOperation[] = [
 
   // The same products in ONIX for Books
   operation("GET /onix/products", "listOnixRecords", { permission: "read", handler: onix.list,
-    query: OnixChangesParameters, xml: ["response"], headers: ["Link"], errors: ["CURSOR_EXPIRED"] }),
+    query: OnixChangesParameters, xml: ["response"], headers: ["Link"], errors: ["CURSOR_EXPIRED"],
+    memory: { text: PAGE_BYTES, copies: ONIX_COPIES } }),
   operation("POST /onix/products", "importOnix", { permission: "write", handler: onix.write,
-    query: ImportParameters, xml: ["body", "response"], response: "OnixReportResponse" }),
+    query: ImportParameters, xml: ["body", "response"], headers: ["Content-Encoding"], response: "OnixReportResponse" }),
   operation("GET /onix/products/{id}", "getOnixRecord", { permission: "read", handler: onix.get,
-    query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"] }),
+    query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"], memory: { copies: ONIX_COPIES } }),
 
   // The records that products refer to
   operation("GET /{records}", "list{Records}", { permission: "read", handler: records.list,

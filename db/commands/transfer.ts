@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
 import { escapeLines } from "../../schema/control_characters.ts";
-import { readMessage } from "../../schema/onix/read.ts";
+import { readMessage } from "../../schema/onix/xml/read.ts";
 import {
   type Release,
   RELEASES,
   TAGS,
   type Tags,
-} from "../../schema/onix/releases.ts";
-import type { Outcome, Report } from "../../schema/onix/report.ts";
+} from "../../schema/onix/rules/releases.ts";
+import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import type { Queries } from "../database.ts";
 import { exportMessage } from "../onix/export.ts";
 import { ImportEnded, importMessage } from "../onix/import.ts";

@@ -70,10 +70,10 @@ export class FairShare {
     return this.#supply - this.#held.total;
   }
 
-  /** Whether the caller may take this amount. Its request already holds `own`. */
-  allows(caller: Caller, amount: number, own = 0): boolean {
+  /** Whether the caller may take this amount. */
+  allows(caller: Caller, amount: number): boolean {
     const byOrganization = this.#held.ofOrganization(caller);
-    if (byOrganization === own) return true;
+    if (byOrganization === 0) return true;
     const byCaller = this.#held.ofCaller(caller);
     const ofOrganization = this.#part * (this.free + byOrganization);
     const ofCaller = this.#part * (ofOrganization - byOrganization + byCaller);
@@ -90,11 +90,8 @@ export class FairShare {
     return held === 0 || this.#part * (ofOrganization - held) >= 1;
   }
 
+  /** Takes an amount, or gives it back if it is negative. */
   take(caller: Caller, amount: number): void {
     this.#held.add(caller, amount);
-  }
-
-  giveBack(caller: Caller, amount: number): void {
-    this.#held.add(caller, -amount);
   }
 }

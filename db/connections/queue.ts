@@ -12,15 +12,6 @@ export interface Load {
   waiting: number;
 }
 
-/** What a running operation holds. Its disposal lets the next ones run. */
-export interface Place extends Disposable {
-  readonly amount: number;
-  /** Takes more without waiting. Returns false beyond the caller's share. */
-  tryGrow(amount: number): boolean;
-  /** Gives back what exceeds this amount. */
-  shrink(amount: number): void;
-}
-
 /** The limits of waiting operations: in all, of an organization and of a caller. */
 export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
 
@@ -54,11 +45,6 @@ export class Queue {
     this.#longSupply = new FairShare(Math.max(1, supply - third), part);
   }
 
-  /** What nobody holds. Negative if there is an operation that needs more than there is. */
-  get free(): number {
-    return this.#supply.free;
-  }
-
   get load(): Load {
     return { used: this.#supply.held, waiting: this.#waiting.total };
   }
@@ -75,7 +61,7 @@ export class Queue {
   ): Promise<Place> {
     if (performance.now() >= deadline) throw this.#tooLate();
     if (this.#mayEnter(caller, kind, amount)) {
-      return this.place(caller, kind, amount);
+      return this.#place(caller, kind, amount);
     }
     if (this.#isFull(caller)) {
       throw unavailable(`Too many requests are waiting for the ${this.#name}`);
@@ -92,33 +78,16 @@ export class Queue {
   }
 
   /** A place with this amount, whether or not there is as much. */
-  place(caller: Caller, kind: Kind, amount = 0): Place {
-    const supply = this.#supply;
-    const supplies = this.#suppliesOf(kind);
-    const add = (more: number) => {
-      for (const supply of supplies) supply.take(caller, more);
-      amount += more;
-    };
-    const shrink = (to: number) => {
-      if (to >= amount) return;
-      add(to - amount);
+  #place(caller: Caller, kind: Kind, amount: number): Place {
+    this.#take(caller, kind, amount);
+    return new Place(amount, (less) => {
+      this.#take(caller, kind, -less);
       while (this.#waiting.total > 0 && this.#admitNext());
-    };
-    const initial = amount;
-    amount = 0;
-    if (initial > 0) add(initial);
-    return {
-      get amount() {
-        return amount;
-      },
-      tryGrow(more) {
-        const isAllowed = supply.allows(caller, more, amount);
-        if (isAllowed) add(more);
-        return isAllowed;
-      },
-      shrink,
-      [Symbol.dispose]: () => shrink(0),
-    };
+    });
+  }
+
+  #take(caller: Caller, kind: Kind, amount: number): void {
+    for (const supply of this.#suppliesOf(kind)) supply.take(caller, amount);
   }
 
   #tooLate() {
@@ -157,10 +126,37 @@ export class Queue {
       if (!next) continue;
       if (kind === this.#kinds[0]) this.#kinds.reverse();
       this.#waiting.add(next.caller, -1);
-      next.admit(this.place(next.caller, kind, next.amount));
+      next.admit(this.#place(next.caller, kind, next.amount));
       return true;
     }
     return false;
+  }
+}
+
+/** What a running operation holds. Its disposal lets the next ones run. */
+export class Place implements Disposable {
+  #amount: number;
+  readonly #giveBack: (amount: number) => void;
+
+  constructor(amount: number, giveBack: (amount: number) => void) {
+    this.#amount = amount;
+    this.#giveBack = giveBack;
+  }
+
+  get amount(): number {
+    return this.#amount;
+  }
+
+  /** Gives back what exceeds this amount. */
+  shrink(amount: number): void {
+    const less = this.#amount - amount;
+    if (less <= 0) return;
+    this.#amount = amount;
+    this.#giveBack(less);
+  }
+
+  [Symbol.dispose](): void {
+    this.shrink(0);
   }
 }
 

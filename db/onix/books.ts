@@ -3,14 +3,15 @@ import {
   type Differences,
   type Outgoing,
   writeRecord,
-} from "../../schema/onix/outgoing.ts";
-import type { Release } from "../../schema/onix/releases.ts";
-import { fromStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/outgoing.ts";
+import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
+import { fromStored } from "../../schema/onix/xml/write.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
-import { type LongText, readLong, SHORT_BYTES } from "../long_text.ts";
+import { type LongText, readLong } from "../long_text.ts";
 import {
   buildProduct,
   fullProduct,
@@ -25,9 +26,6 @@ import { jsonArray, selectRecord } from "../products/json.ts";
  * What the record of a product is written from: the product, its contributors, and the
  * record last received.
  */
-
-/** What a byte of a product and its record takes while it becomes XML: values, elements and texts. */
-export const COPIES = 8;
 
 /** What is stored beside the JSON of a product. */
 export interface BesideProduct {
@@ -95,8 +93,6 @@ export async function getSource(
     database,
     "lookUp",
     (allowed) => storedSource(id, allowed),
-    SHORT_BYTES,
-    COPIES,
   );
   if (!stored) throw notFound(id);
   const product = stored.product ?? await build(database, id);
@@ -159,10 +155,10 @@ export function byId(records: string): Book["contributors"] {
 }
 
 /** The record of a product as it goes out. */
-export function recordOf(source: Source, release: Release): Outgoing {
+export function* recordOf(source: Source, release: Release): Steps<Outgoing> {
   const { record, differences } = source;
   const received = record === null
     ? null
-    : { record: fromStored(record), differences };
-  return writeRecord(bookOf(source), received, release);
+    : { record: yield* fromStored(record), differences };
+  return yield* writeRecord(bookOf(source), received, release);
 }

@@ -1,13 +1,13 @@
 import type { Cursor } from "../../schema/changes_query.ts";
-import type { Element } from "../../schema/onix/element.ts";
-import { deletion } from "../../schema/onix/outgoing.ts";
-import type { Release } from "../../schema/onix/releases.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import { deletion } from "../../schema/onix/mapping/outgoing.ts";
+import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import {
   documentSize,
   type Page,
-  PAGE_BYTES,
   positionsOf,
   type Range,
   readChanges,
@@ -21,7 +21,6 @@ import {
 import {
   type BesideProduct,
   besideProduct,
-  COPIES,
   receivedRecord,
   recordOf,
   type Source,
@@ -47,7 +46,6 @@ export async function listRecords(
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async (range) => {
-    await database.memory?.hold(PAGE_BYTES * COPIES);
     const rows = await database.scan(pageOf(range, limit));
     const missing = rows.flatMap(({ missing }) => missing ?? []);
     if (missing.length > 0) database.inBackground(...storeProducts(missing));
@@ -59,12 +57,12 @@ export async function listRecords(
 }
 
 /** The record of a change as it goes out. */
-export function changedRecord(
+export function* changedRecord(
   { id, reference, source }: OnixChange,
   release: Release,
-): Element {
+): Steps<Element> {
   return source
-    ? recordOf(source, release).record
+    ? (yield* recordOf(source, release)).record
     : deletion(reference ?? `urn:uuid:${id}`, id);
 }
 
@@ -99,7 +97,7 @@ function changeOf({ id, reference, product, ...beside }: Row): OnixChange {
 }
 
 /**
- * A page of changes. It ends before the record that would exceed `allowed`, unless that is
+ * A page of changes. It ends before the record that would exceed the size of a page, unless that is
  * the first. It omits the deletion of a product that exists again, and that of one
  * whose reference another product now bears.
  */
@@ -132,7 +130,7 @@ function pageOf(range: Range, limit: number): Statement<Row> {
       end as missing,
       (select count(*) from positions)::int as places
     -- No page is larger: a constant limit keeps the generic plan.
-    from (${smallPositions(size, PAGE_BYTES)} limit 1001) c
+    from (${smallPositions(size)} limit 1001) c
     join organizations o on o.id = ${organization}
     -- The limits force look-ups by primary key.
     left join lateral (

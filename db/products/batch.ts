@@ -19,7 +19,7 @@ import {
   type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
-import { COPIES, MAX_BYTES, SHORT_BYTES } from "../long_text.ts";
+import { MAX_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change } from "./change.ts";
 import {
@@ -123,21 +123,17 @@ export async function writeBatch(
   options: BatchOptions,
 ): Promise<Outcome> {
   const { memory } = database;
-  const hasMemory = !memory || memory.take(LIKELY_BYTES * COPIES);
-  let allowed = hasMemory ? LIKELY_BYTES : SHORT_BYTES;
+  let allowed = memory?.bytes ?? MAX_BYTES;
   while (true) {
     try {
       return await writeWithin(allowed, database, operations, options);
     } catch (error) {
       if (!(error instanceof MemoryShortage)) throw error;
       allowed = error.bytes;
-      await memory?.hold(allowed * COPIES);
+      await memory?.reserve(allowed);
     }
   }
 }
-
-/** The size of products or results for which memory is reserved first, if there is enough. */
-const LIKELY_BYTES = 2 ** 20;
 
 /** What a batch may add to the sizes of its products before it needs more memory. */
 const GROWTH = 65_536;

@@ -1,6 +1,6 @@
 import type { ChangesQuery, Cursor } from "../../schema/changes_query.ts";
 import { ApiError, unavailable } from "../../schema/errors.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { isOrigin } from "../origin.ts";
 import { rfc3339 } from "../times.ts";
@@ -38,11 +38,14 @@ export async function listChanges(
 ): Promise<{ changes: string; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async ({ from, safe }) => {
     const range = { from, limit, include, safe };
+    const read = (summary: Statement) => async () => {
+      const [page] = await database.scan(pageOf(range, summary));
+      return page!;
+    };
     const page = await readProducts(
       database,
-      PAGE_BYTES,
-      (allowed) => pageOf(range, storedSummary, allowed),
-      (allowed) => pageOf(range, currentSummary, allowed),
+      read(storedSummary),
+      read(currentSummary),
     );
     const { changes, id, withheld } = page;
     if (changes === null) throw tooLarge(id!, withheld!);
@@ -192,25 +195,26 @@ interface ChangesRow extends ProductsRow, Page {
   changes: string | null;
 }
 
-/**
- * The size at which a page ends, in bytes. While there is no memory for as much, pages are
- * smaller.
- */
+/** The size at which a page ends, in bytes. A product is no larger. */
 export const PAGE_BYTES = 4 * 2 ** 20;
+
+const pageBytes = raw(String(PAGE_BYTES));
+
+/** The size of the largest product with what surrounds it in a page. */
+const entryBytes = raw(String(PAGE_BYTES + 1_024));
 
 /**
  * A page of changes, with this summary of product `p`. It omits the deletion of a product that exists
  * again: the later transaction may have the lower id. It ends before the product that
- * would exceed `allowed`. If that is the first, the page is withheld.
+ * would exceed its size. If that is the first, the page is withheld.
  */
 function pageOf(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   summary: Statement,
-  allowed: number,
 ): Statement<ChangesRow> {
   const found = include.size === 0
     ? sql`select * from positions`
-    : smallPositions(documentSize, allowed);
+    : smallPositions(documentSize);
   return sql`
     with positions as materialized (${positionsOf(range, limit)}),
     entries as (
@@ -249,17 +253,17 @@ function pageOf(
       where c.place <= ${limit}
     )
     select
-      case when max(e.bytes) > ${allowed}::int then null
+      case when max(e.bytes) > ${entryBytes} then null
         else '[' || coalesce(string_agg(e.entry, ',' order by e.place) filter (where e.is_shown), '') || ']'
       end as changes,
-      case when max(e.bytes) > ${allowed}::int then max(e.bytes)::float8 end as withheld,
+      case when max(e.bytes) > ${entryBytes} then max(e.bytes)::float8 end as withheld,
       (array_agg(e.version::text order by e.place desc))[1] as version,
       (array_agg(e.id order by e.place desc))[1] as id,
       coalesce(max(e.place), 0) < (select count(*) from positions) as more,
       string_agg(e.missing::text, ',') as missing,
       bool_and(e.names_version is not null) as is_storable
     from entries e
-    where e.bytes is null or e.bytes <= ${allowed}::int or e.place = 1
+    where e.bytes is null or e.bytes <= ${pageBytes} or e.place = 1
   `;
 }
 
@@ -280,10 +284,10 @@ export const documentSize = sql`coalesce(
 )`;
 
 /**
- * The positions up to the product that would exceed `allowed`, with this size of product
+ * The positions up to the product that would exceed a page, with this size of product
  * `c`, or the first one. Building the arrays of large products takes seconds.
  */
-export function smallPositions(size: Statement, allowed: number): Statement {
+export function smallPositions(size: Statement): Statement {
   return sql`
     select c.version, c.id, c.deleted_at, c.place
     from (
@@ -293,7 +297,7 @@ export function smallPositions(size: Statement, allowed: number): Statement {
         select case when c.deleted_at is null then ${size} else 0 end as bytes
       ) s
     ) c
-    where c.bytes <= ${allowed}::int or c.place = 1
+    where c.bytes <= ${pageBytes} or c.place = 1
   `;
 }
 

@@ -20,6 +20,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import { readLong } from "../long_text.ts";
 import { validDocument } from "./documents.ts";
 import {
   currentSummary,
@@ -43,11 +44,18 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<Page> {
+  const read = (source: Source) => async () => {
+    const page = await readLong(
+      database,
+      "scan",
+      (allowed) => pageOf(query, source, allowed),
+    );
+    return page!;
+  };
   const { entries, total, withheld } = await readProducts(
     database,
-    LIKELY_BYTES,
-    (allowed) => pageOf(query, documented, allowed),
-    (allowed) => pageOf(query, current, allowed),
+    read(documented),
+    read(current),
   );
   if (withheld) {
     throw invalid("The query", [{
@@ -62,9 +70,6 @@ export async function listProducts(
     total: Number(total),
   };
 }
-
-/** The size of a page for which memory is reserved before it is read, if there is enough. */
-const LIKELY_BYTES = 2 ** 20;
 
 interface Row extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or a withheld one. */

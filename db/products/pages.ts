@@ -8,7 +8,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { type LongText, readLong } from "../long_text.ts";
+import type { LongText } from "../long_text.ts";
 import { storeProducts } from "./documents.ts";
 import {
   commaSeparated,
@@ -62,20 +62,18 @@ export interface ProductsRow extends LongText {
 }
 
 /**
- * Reads a page from documents, likely of this size. If documents are missing, reads the
- * page again with `current`, and stores them in the background.
+ * Reads a page from documents. If documents are missing, reads the page again with
+ * `readCurrent`, and stores them in the background.
  */
 export async function readProducts<Row extends ProductsRow>(
   database: Queries,
-  likely: number,
-  stored: (allowed: number) => Statement<Row>,
-  current: (allowed: number) => Statement<Row>,
+  readStored: () => Promise<Row>,
+  readCurrent: () => Promise<Row>,
 ): Promise<Row> {
-  const page = await readLong(database, "scan", stored, likely);
-  if (!page!.missing) return page!;
-  if (page!.is_storable) {
-    database.inBackground(...storeProducts(page!.missing.split(",")));
+  const page = await readStored();
+  if (!page.missing) return page;
+  if (page.is_storable) {
+    database.inBackground(...storeProducts(page.missing.split(",")));
   }
-  const complete = await readLong(database, "scan", current, likely);
-  return complete!;
+  return await readCurrent();
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { OUTCOMES } from "../onix/report.ts";
+import { OUTCOMES } from "../onix/report/report.ts";
 import { described } from "../values.ts";
 
 /* The schemas of the report on an imported ONIX message. */

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { childrenOf, childValue } from "../../schema/onix/element.ts";
+import { childrenOf, childValue } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
   readRecord,
   replaceBlocks,
   withDefaults,
-} from "../../schema/onix/incoming.ts";
+} from "../../schema/onix/mapping/incoming.ts";
 import { BOOK, least } from "./records.ts";
 import { leavesOf, message, recordsOf } from "./support.ts";
 

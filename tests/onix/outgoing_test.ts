@@ -1,24 +1,29 @@
 import { assertEquals } from "@std/assert";
-import { readRecord } from "../../schema/onix/incoming.ts";
+import { readRecord } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Book,
   deletion,
   differences,
-  notSentOf,
-  writeRecord,
-} from "../../schema/onix/outgoing.ts";
-import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
-import { fromStored, toStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/outgoing.ts";
+import {
+  type Release,
+  RELEASES,
+  TAGS,
+} from "../../schema/onix/rules/releases.ts";
 import { BOOK, least } from "./records.ts";
 import {
   faultsOf,
+  fromStored,
   type Imported,
   imported,
   leavesOf,
   message,
+  notSentOf,
   recordsOf,
   SCHEMAS,
+  toStored,
   without,
+  writeRecord,
   written,
 } from "./support.ts";
 

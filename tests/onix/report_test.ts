@@ -1,6 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { writeAcknowledgement } from "../../schema/onix/acknowledgement.ts";
-import { type Message, type Outcome, Tally } from "../../schema/onix/report.ts";
+import { writeAcknowledgement } from "../../schema/onix/report/acknowledgement.ts";
+import {
+  type Message,
+  type Outcome,
+  Tally,
+} from "../../schema/onix/report/report.ts";
 
 const WARNING: Message = {
   severity: "warning",

@@ -20,27 +20,14 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
   let most = 0;
 
   function noting(memory: Memory) {
-    let held = 0;
     return {
-      memory: {
-        take(bytes: number) {
-          const isTaken = memory.take(bytes);
-          if (isTaken) held += bytes;
-          return isTaken;
-        },
-        async hold(bytes: number) {
-          held = 0;
-          await memory.hold(bytes);
-          held = bytes;
-        },
-      },
       noted<R>(reply: R): R {
         const bytes = (reply as object[]).flatMap((row) => Object.values(row))
           .map((value) => typeof value === "string" ? value.length : 0)
           .reduce((sum, length) => sum + length, 0);
         most = Math.max(most, bytes);
-        if (bytes > SHORT_BYTES + 1_000 && bytes > held) {
-          unreserved.push(`${bytes} bytes with ${held}`);
+        if (bytes > memory.bytes + 1_000) {
+          unreserved.push(`${bytes} bytes with ${memory.bytes}`);
         }
         return reply;
       },
@@ -49,7 +36,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
 
   const database = withOperations(app.database, (operations) => {
     if (!operations.memory) return operations;
-    const { memory, noted } = noting(operations.memory);
+    const { noted } = noting(operations.memory);
     const notingIn = (tx: Transaction): Transaction => ({
       isDistributed: tx.isDistributed,
       send: async (...statements) => {
@@ -65,7 +52,6 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
     });
     return {
       ...operations,
-      memory,
       lookUp: async (statement) => noted(await operations.lookUp(statement)),
       scan: async (statement) => noted(await operations.scan(statement)),
       transaction: (work, ...opening) =>

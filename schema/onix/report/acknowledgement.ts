@@ -1,7 +1,7 @@
-import { type Element, element } from "./element.ts";
+import { type Element, element } from "../xml/element.ts";
 import type { Message, Outcome, Report } from "./report.ts";
-import { indented, timeOf } from "./write.ts";
-import { startTag } from "./xml.ts";
+import { indented, timeOf } from "../xml/write.ts";
+import { startTag } from "../xml/xml.ts";
 
 /** Who acknowledges a message. */
 export interface Acknowledged {
@@ -34,7 +34,7 @@ export function* writeAcknowledgement(
 }
 
 function xml(element: Element): string {
-  return indented(element, (name) => name, 1);
+  return [...indented(element)].join("");
 }
 
 /** List 221: processed, part of it, or rejected. */

@@ -5,7 +5,7 @@ import {
   type Element,
   element,
   normalized,
-} from "./element.ts";
+} from "../xml/element.ts";
 import {
   type Part,
   replaceChildren,
@@ -14,7 +14,7 @@ import {
   textOf,
 } from "./part.ts";
 import type { Reading } from "./reading.ts";
-import { withoutTags } from "./xhtml.ts";
+import { withoutTags } from "../rules/xhtml.ts";
 
 /*
  * Titles. A prefix and the title without it are one title, with a space between them. A

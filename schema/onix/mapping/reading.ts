@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { codePoints } from "../values.ts";
-import type { Field, Fields } from "../fields.ts";
-import { elementOf } from "../fields.ts";
-import { isObject, MAX_ENTRIES } from "../objects.ts";
-import { dataElement } from "./facts.ts";
-import { type Element, valueOf } from "./element.ts";
-import type { Message } from "./report.ts";
+import { codePoints } from "../../values.ts";
+import type { Field, Fields } from "../../fields.ts";
+import { elementOf } from "../../fields.ts";
+import { isObject, MAX_ENTRIES } from "../../objects.ts";
+import { dataElement } from "../rules/facts.ts";
+import { type Element, valueOf } from "../xml/element.ts";
+import type { Message } from "../report/report.ts";
 
 /** A report has room for ten thousand records. */
 const MAX_MESSAGES = 100;

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { CreateProduct, entryOf, pathBody } from "../bodies.ts";
-import type { Fields } from "../fields.ts";
-import { isObject, list, object } from "../objects.ts";
-import { ARRAYS, SCALARS } from "../product.ts";
+import { CreateProduct, entryOf, pathBody } from "../../bodies.ts";
+import type { Fields } from "../../fields.ts";
+import { isObject, list, object } from "../../objects.ts";
+import { ARRAYS, SCALARS } from "../../product.ts";
 import { COLLECTION_FIELDS } from "./collections.ts";
 import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
-import type { Element } from "./element.ts";
+import type { Element } from "../xml/element.ts";
 import type { Reading } from "./reading.ts";
 import { coverOf, readView, type Values, VIEW } from "./view.ts";
 

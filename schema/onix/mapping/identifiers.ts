@@ -1,6 +1,12 @@
-import { bareIsbn, isIsbn13 } from "../values.ts";
-import { childrenOf, childValue, type Element, element } from "./element.ts";
-import { child } from "./element.ts";
+import { bareIsbn } from "../../values.ts";
+import {
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+} from "../xml/element.ts";
+import { child } from "../xml/element.ts";
+import { isbnOf } from "../xml/mend.ts";
 import { type Part, replaceChildren, scalar, setChild } from "./part.ts";
 import type { Reading } from "./reading.ts";
 
@@ -8,15 +14,6 @@ import type { Reading } from "./reading.ts";
  * The ISBNs among the identifiers of a product. An ISBN-13 stands as type 15, or as a
  * GTIN-13 of type 03, or as both. An ISBN-10 is type 02.
  */
-
-/** Which ISBN an identifier is, if it is one. */
-export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
-  const type = childValue(identifier, "ProductIDType");
-  if (type === "02") return "isbn10";
-  if (type === "15") return "isbn13";
-  const value = childValue(identifier, "IDValue");
-  return type === "03" && value && isIsbn13(value) ? "isbn13" : undefined;
-}
 
 /** The types of identifiers that a new ISBN gets. */
 const TYPES = { isbn13: ["03", "15"], isbn10: ["02"] } as const;

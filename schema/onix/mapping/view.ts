@@ -1,8 +1,8 @@
-import { idOfCode } from "../code_ids.ts";
-import { elementOf, type Field, type Fields } from "../fields.ts";
-import { isObject } from "../objects.ts";
-import { CODE_LISTS } from "../onix_codes.ts";
-import { ARRAYS, SCALARS } from "../product.ts";
+import { idOfCode } from "../../code_ids.ts";
+import { elementOf, type Field, type Fields } from "../../fields.ts";
+import { isObject } from "../../objects.ts";
+import { CODE_LISTS } from "../../onix_codes.ts";
+import { ARRAYS, SCALARS } from "../../product.ts";
 import { collections } from "./collections.ts";
 import { type ContributorRow, contributors } from "./contributors.ts";
 import {
@@ -12,9 +12,10 @@ import {
   type Element,
   element,
   valueOf,
-} from "./element.ts";
-import { isbnOf, isbnPart, useAll } from "./identifiers.ts";
+} from "../xml/element.ts";
+import { isbnPart, useAll } from "./identifiers.ts";
 import {
+  type Book,
   canonical,
   type Part,
   replaceChildren,
@@ -22,8 +23,7 @@ import {
   setChild,
   textOf,
 } from "./part.ts";
-import { NO_PUBLISHER } from "./mend.ts";
-import type { Book } from "./outgoing.ts";
+import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
 import type { Reading } from "./reading.ts";
 import { readDate, writeDate } from "./dates.ts";
 import {

@@ -1,15 +1,15 @@
 import * as v from "valibot";
-import { elementOf, type Field, type Fields } from "../fields.ts";
-import { isObject } from "../objects.ts";
+import { elementOf, type Field, type Fields } from "../../fields.ts";
+import { isObject } from "../../objects.ts";
 import {
   child,
   childrenOf,
   type Element,
   element,
   valueOf,
-} from "./element.ts";
-import { dataElement } from "./facts.ts";
-import { shortest, withPoint } from "./kinds.ts";
+} from "../xml/element.ts";
+import { dataElement } from "../rules/facts.ts";
+import { shortest, withPoint } from "../rules/kinds.ts";
 import {
   canonical,
   type Part,
@@ -20,7 +20,7 @@ import {
 } from "./part.ts";
 import type { Reading } from "./reading.ts";
 import { SPECIAL } from "./special.ts";
-import { withoutTags } from "./xhtml.ts";
+import { withoutTags } from "../rules/xhtml.ts";
 
 /*
  * What maps straight: a field has the name of its element in snake_case, or names it in

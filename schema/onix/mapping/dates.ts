@@ -1,4 +1,4 @@
-import { child, type Element, valueOf } from "./element.ts";
+import { child, type Element, valueOf } from "../xml/element.ts";
 
 /** A date as the API writes it, of which the day, or the month and day, may be absent. */
 const ISO_DATE = /^\d{4}(?:-\d\d(?:-\d\d)?)?$/;

@@ -1,6 +1,6 @@
 // Declares `JSON.isRawJSON`.
-import type {} from "../numbers.ts";
-import { child, type Element, element } from "./element.ts";
+import type {} from "../../numbers.ts";
+import { child, type Element, element } from "../xml/element.ts";
 import type { Reading } from "./reading.ts";
 
 /** How a value stands in a composite. */
@@ -15,6 +15,18 @@ export interface Part {
   ): void;
   /** The value without what this part does not say, such as ids and labels. */
   project(value: unknown): unknown;
+}
+
+/** What a record is written from. */
+export interface Book {
+  /** The full product, as `GET /products/{id}` shows it, with `product_territories` and `product_sales_rights`. */
+  product: Record<string, unknown>;
+  /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
+  contributors: Readonly<Record<string, Record<string, unknown>>>;
+  /** The name of the organization. */
+  organization: string;
+  /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
+  reference: string | null;
 }
 
 /** A text by which projected values are compared. */

@@ -1,6 +1,6 @@
-import type { Field, Fields } from "../fields.ts";
-import { ARRAYS, SCALARS } from "../product.ts";
-import { codePoints } from "../values.ts";
+import type { Field, Fields } from "../../fields.ts";
+import { ARRAYS, SCALARS } from "../../product.ts";
+import { codePoints } from "../../values.ts";
 import {
   child,
   childrenOf,
@@ -8,9 +8,9 @@ import {
   type Element,
   element,
   valueOf,
-} from "./element.ts";
+} from "../xml/element.ts";
 import { Reading } from "./reading.ts";
-import type { Message } from "./report.ts";
+import type { Message } from "../report/report.ts";
 import { COLLATERAL, settledValues } from "./settled.ts";
 import { type Block, BLOCKS, type Values, VIEW } from "./view.ts";
 

@@ -1,13 +1,13 @@
-import { about, column, type Fields, required } from "../fields.ts";
-import { heading, text } from "../values.ts";
+import { about, column, type Fields, required } from "../../fields.ts";
+import { heading, text } from "../../values.ts";
 import {
   child,
   childrenOf,
   childValue,
   type Element,
   element,
-} from "./element.ts";
-import { isObject } from "../objects.ts";
+} from "../xml/element.ts";
+import { isObject } from "../../objects.ts";
 import {
   type Part,
   replaceChildren,

@@ -1,4 +1,4 @@
-import { localName } from "./xml.ts";
+import { localName } from "./facts.ts";
 
 /*
  * The part of XHTML that texts may contain as elements: text with other markup is sent as

@@ -6,9 +6,9 @@ import {
   element,
   isMarkedUp,
   valueOf,
-} from "./element.ts";
+} from "../xml/element.ts";
 import { readDate, writeDate } from "./dates.ts";
-import { shortest, withPoint } from "./kinds.ts";
+import { shortest, withPoint } from "../rules/kinds.ts";
 import {
   type Part,
   replaceChildren,

@@ -1,4 +1,4 @@
-import { dataElement } from "./facts.ts";
+import { dataElement } from "../rules/facts.ts";
 
 /*
  * A record of ONIX for Books as a tree. Names are reference names, whatever the tags of
@@ -14,6 +14,8 @@ export interface Element {
   text: string;
   /** Whether the value contains XHTML elements. */
   markup?: true;
+  /** Whether its text had controls that are read as characters of Windows-1252. */
+  recoded?: true;
   /** Its line in the message. */
   line?: number;
 }

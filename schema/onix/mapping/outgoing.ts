@@ -1,11 +1,14 @@
-import { copyOf, type Element, element } from "./element.ts";
-import { child, childrenOf } from "./element.ts";
-import { isObject } from "../objects.ts";
-import { mend } from "./mend.ts";
-import { canonical, setChild, textOf } from "./part.ts";
+import { copyOf, type Element, element } from "../xml/element.ts";
+import { child, childrenOf } from "../xml/element.ts";
+import { isObject } from "../../objects.ts";
+import { mend } from "../xml/mend.ts";
+import { type Book, canonical, setChild, textOf } from "./part.ts";
+
+export type { Book } from "./part.ts";
 import { Reading } from "./reading.ts";
-import type { Release } from "./releases.ts";
+import type { Release } from "../rules/releases.ts";
 import { settledValues } from "./settled.ts";
+import type { Steps } from "../xml/steps.ts";
 import {
   containerOf,
   formOf,
@@ -15,18 +18,6 @@ import {
   type Values,
   VIEW,
 } from "./view.ts";
-
-/** What a record is written from. */
-export interface Book {
-  /** The full product, as `GET /products/{id}` shows it, with `product_territories` and `product_sales_rights`. */
-  product: Record<string, unknown>;
-  /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
-  contributors: Readonly<Record<string, Record<string, unknown>>>;
-  /** The name of the organization. */
-  organization: string;
-  /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
-  reference: string | null;
-}
 
 /** The record last received. */
 export interface Received {
@@ -49,11 +40,11 @@ export interface Outgoing {
  * The product as a record: the record last received, changed where the product has changed
  * since. Always valid by EDItEUR's schema of the release.
  */
-export function writeRecord(
+export function* writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
-): Outgoing {
+): Steps<Outgoing> {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
@@ -62,7 +53,8 @@ export function writeRecord(
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
-  const mended = mend(record, release, {
+  yield;
+  const mended = yield* mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
@@ -133,9 +125,13 @@ export function differences(book: Book, record: Element): Differences | null {
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */
-export function notSentOf(record: Element, release: Release): string[] {
+export function* notSentOf(
+  record: Element,
+  release: Release,
+): Steps<string[]> {
   const substitutes = { organization: "-", identifier: proprietary("-", "-") };
-  return [...mend(record, release, substitutes).notSent];
+  const { notSent } = yield* mend(record, release, substitutes);
+  return [...notSent];
 }
 
 /** The record of a deleted product (NotificationType 05). */

@@ -1,7 +1,7 @@
-import { recordBody } from "../bodies.ts";
-import { about, codeOf, type Fields, required } from "../fields.ts";
-import { isObject } from "../objects.ts";
-import { RECORDS } from "../records.ts";
+import { recordBody } from "../../bodies.ts";
+import { about, codeOf, type Fields, required } from "../../fields.ts";
+import { isObject } from "../../objects.ts";
+import { RECORDS } from "../../records.ts";
 import {
   child,
   childrenOf,
@@ -10,7 +10,7 @@ import {
   element,
   normalized,
   valueOf,
-} from "./element.ts";
+} from "../xml/element.ts";
 import {
   canonical,
   type Part,

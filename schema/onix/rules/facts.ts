@@ -1,11 +1,11 @@
-import { codesIn, type OnixList } from "../onix_codes.ts";
-import { COMPOSITES, GROUPS } from "./composites.ts";
-import { DATA_ELEMENTS } from "./data_elements.ts";
+import { codesIn, type OnixList } from "../../onix_codes.ts";
+import composites from "./composites.txt" with { type: "text" };
+import dataElements from "./data_elements.txt" with { type: "text" };
 import { type Release, RELEASES } from "./releases.ts";
 
 /*
  * What the service knows of every element of ONIX for Books, read from the tables in
- * `composites.ts` and `data_elements.ts`.
+ * `composites.txt` and `data_elements.txt`.
  */
 
 /** What a composite may contain at one place. `max` is `Infinity` for any number. */
@@ -62,7 +62,15 @@ function tables() {
   };
 }
 
-for (const line of linesOf(COMPOSITES)) {
+/** What several composites contain, by the names in braces. */
+const GROUPS = new Map<string, string>();
+
+for (const line of linesOf(composites)) {
+  const [, group, content] = /^\{(\w+)\}: (.*)$/.exec(line) ?? [];
+  if (group) {
+    GROUPS.set(group, content!);
+    continue;
+  }
   const [, name = "", release, model = ""] = /^([\w/]+)(?:@(\S+))?: (.*)$/.exec(
     line,
   )!;
@@ -76,7 +84,7 @@ for (const line of linesOf(COMPOSITES)) {
   addName(name, short, true);
 }
 
-for (const line of linesOf(DATA_ELEMENTS)) {
+for (const line of linesOf(dataElements)) {
   const [, name = "", release, short = "", kind = "", attributes = ""] =
     /^(\w+)(?:@(\S+))? (\S+) (\S+)(?: (\w+))?$/.exec(line)!;
   for (const each of RELEASES) {
@@ -93,13 +101,19 @@ function addName(name: string, short: string, isComposite: boolean): void {
   KNOWN.set(short, known);
 }
 
+/** The lines of a table without its comments. */
 function linesOf(table: string): string[] {
-  return table.trim().split("\n");
+  return table.split("\n").filter((line) => /^[^#]/.test(line));
 }
 
 /** The element with this tag of either kind. */
 export function knownTag(tag: string): Known | undefined {
   return KNOWN.get(tag);
+}
+
+/** The name without its namespace's prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
 }
 
 /** The short tag of an element with this reference name. */
@@ -175,7 +189,7 @@ function readModel(model: string, release: Release): Particle {
   while (/\{[A-Z]/.test(expanded)) {
     expanded = expanded.replace(
       /\{([A-Z]\w+)\}/g,
-      (_, name) => GROUPS[name]!,
+      (_, name) => GROUPS.get(name)!,
     );
   }
   const tokens = expanded.match(TOKEN)!;
