@@ -9,6 +9,7 @@ import {
 } from "../db/migrate.ts";
 import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
+import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
 import { errorFields, type Log } from "../middleware/log.ts";
 import { toApiError } from "../middleware/respond.ts";
@@ -18,6 +19,9 @@ import { createHandler } from "./mod.ts";
 
 /** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
+
+/** The part of it for the messages of webhooks. */
+const SENDER_MS = 3_000;
 
 /** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
 const DUPLICATE_SIGNAL_MS = 500;
@@ -72,6 +76,7 @@ export async function openService(
   if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () =>
     database.for({ deadline: performance.now() + HOUR_MS });
+  const sender = openSender(database, config.webhooks, log);
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
   let inFlight = 0;
@@ -83,6 +88,7 @@ export async function openService(
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
     telemetry,
+    sender,
     apiPrefix: config.apiPrefix,
     corsOrigins: config.corsOrigins,
     docs: config.docs,
@@ -106,7 +112,9 @@ export async function openService(
     try {
       if (config.migrateOnStart) await install(untilPrepared());
       else await checkMigrated(untilPrepared());
-      if (state === "starting") state = "ready";
+      if (state !== "starting") return;
+      state = "ready";
+      sender.start();
     } catch (error) {
       if (state === "stopping") return;
       // The embedded database is never temporarily unavailable.
@@ -139,6 +147,7 @@ export async function openService(
       inFlight++;
       const response = await handle(request);
       inFlight--;
+      if (isWrite(request) && response.ok) sender.wake();
       if (inFlight === 0 && state === "stopping") drained.resolve();
       return response;
     },
@@ -160,7 +169,9 @@ export async function openService(
       Deno.unrefTimer(lastResort);
       stopSpreading();
       // Closing the server first would cut off arriving bodies.
+      const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;
+      await sent;
       await close?.();
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
       log("info", { message: "The service has stopped" });
@@ -168,6 +179,10 @@ export async function openService(
       if (!await flush()) Deno.exit(0);
     },
   };
+}
+
+function isWrite({ method }: Request): boolean {
+  return method === "POST" || method === "PUT" || method === "DELETE";
 }
 
 /** The error, with advice for the operator. */

@@ -4,6 +4,7 @@ import {
   type Report,
   Tally,
 } from "../../schema/onix/report/report.ts";
+import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
@@ -74,7 +75,7 @@ export async function importMessage(
     await group.write(queries, options);
     // What is written is counted, whatever happens next.
     for (const { outcome, unmapped, notSent } of group.results()) {
-      tally.add(outcome, unmapped, notSent);
+      tally.add(outcome, { unmapped, notSent });
       records++;
     }
     progress?.(records);
@@ -109,8 +110,8 @@ export async function importMessage(
 /** What became of a record of a group. */
 interface Result {
   outcome: Outcome;
-  unmapped: readonly string[];
-  notSent: readonly string[];
+  unmapped?: Paths;
+  notSent?: Paths;
 }
 
 /** Records that are written together. */
@@ -182,13 +183,13 @@ class Group {
   *results(): Generator<Result> {
     for (const entry of this.#entries) {
       if (!("incoming" in entry)) {
-        yield { outcome: entry, unmapped: [], notSent: [] };
+        yield { outcome: entry };
         continue;
       }
       const outcome = this.#outcomes.get(entry)!;
       const { incoming: { unmapped }, notSent } = entry;
       yield outcome.outcome === "rejected"
-        ? { outcome, unmapped: [], notSent: [] }
+        ? { outcome }
         : { outcome, unmapped, notSent };
     }
   }

@@ -9,14 +9,15 @@ import {
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
+import type { Paths } from "../../schema/onix/xml/paths.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 
 /** A record of a message that can be written. */
 export interface Item {
   incoming: Incoming;
-  /** The paths in the record, without positions, of what would make a message invalid. */
-  notSent: string[];
+  /** What in the record would make a message invalid. */
+  notSent: Paths;
   /** The record to store. For a partial update, its blocks. */
   record: Element;
   /** The text in which it is stored, and the hash of that. */

@@ -65,8 +65,8 @@ export function writeRecord(
   return finish(outgoing.writeRecord(...given));
 }
 
-export function notSentOf(record: Element, release: Release): string[] {
-  return finish(outgoing.notSentOf(record, release));
+export function notSentOf(record: Element, release: Release) {
+  return finish(outgoing.notSentOf(record, release)).paths;
 }
 
 export function toStored(record: Element): string {

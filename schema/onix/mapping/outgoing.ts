@@ -8,6 +8,7 @@ export type { Book } from "./part.ts";
 import { Reading } from "./reading.ts";
 import type { Release } from "../rules/releases.ts";
 import { settledValues } from "./settled.ts";
+import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import {
   containerOf,
@@ -32,8 +33,8 @@ export type Differences = Readonly<Record<string, unknown>>;
 /** A record that can be sent. */
 export interface Outgoing {
   record: Element;
-  /** The paths, without positions, of what would make the message invalid and is left out. */
-  notSent: string[];
+  /** What would make the message invalid and is left out. */
+  notSent: Paths;
 }
 
 /**
@@ -58,7 +59,7 @@ export function* writeRecord(
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
-  return { record: mended.record, notSent: [...mended.notSent] };
+  return { record: mended.record, notSent: mended.notSent };
 }
 
 /** Writes into the record what the product says otherwise. */
@@ -128,10 +129,10 @@ export function differences(book: Book, record: Element): Differences | null {
 export function* notSentOf(
   record: Element,
   release: Release,
-): Steps<string[]> {
+): Steps<Paths> {
   const substitutes = { organization: "-", identifier: proprietary("-", "-") };
   const { notSent } = yield* mend(record, release, substitutes);
-  return [...notSent];
+  return notSent;
 }
 
 /** The record of a deleted product (NotificationType 05). */

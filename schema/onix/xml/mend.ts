@@ -17,7 +17,7 @@ import {
   type Unique,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
-import { leafPaths } from "./paths.ts";
+import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
 import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
@@ -31,7 +31,7 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 /** A valid record, and the paths without positions of what it lacks. */
 export interface Mended {
   record: Element;
-  notSent: Set<string>;
+  notSent: Paths;
 }
 
 /** What stands in for what a record lacks. */
@@ -48,7 +48,7 @@ export function* mend(
   release: Release,
   substitutes: Substitutes,
 ): Steps<Mended> {
-  const notSent = new Set<string>();
+  const notSent = new PathSet();
   const mender = { release, notSent, ...substitutes };
   const mended = yield* mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
@@ -57,7 +57,7 @@ export function* mend(
 
 interface Mender extends Substitutes {
   release: Release;
-  notSent: Set<string>;
+  notSent: PathSet;
 }
 
 /** The valid element, or undefined if it is left out. */
@@ -69,7 +69,7 @@ function* mendElement(
 ): Steps<Element | undefined> {
   const { name } = given;
   if (!isIn(mender.release, name)) {
-    reportLeaves([given], at, mender);
+    mender.notSent.addLeaves([given], at);
     return;
   }
   const path = `${at}/${name}`;
@@ -130,7 +130,7 @@ function mendAttributes(
   { attributes }: Element,
   path: string,
   letters: string,
-  notSent: Set<string>,
+  notSent: PathSet,
 ): Element["attributes"] {
   let valid: Record<string, string> | undefined;
   for (const name in attributes) {
@@ -179,17 +179,12 @@ function* mendComposite(
   yield;
   const ordered = fitAll(model, name, own, mender);
   if (!ordered) {
-    reportLeaves([given], path.slice(0, -name.length - 1), mender);
+    mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
     return;
   }
   const taken = new Set(ordered);
-  reportLeaves(own.filter((each) => !taken.has(each)), path, mender);
+  notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
   return { name, attributes, children: ordered, text: "" };
-}
-
-/** Reports every data element in these, which are left out as wholes. */
-function reportLeaves(left: Element[], at: string, { notSent }: Mender): void {
-  for (const path of leafPaths(left, at)) notSent.add(path);
 }
 
 /** The children of a composite in the terms of the release. */
@@ -304,11 +299,11 @@ function* withoutDuplicates(
     } else if (inner) {
       const gone = new Set(repeated);
       each.children = each.children.filter((child) => !gone.has(child));
-      reportLeaves(repeated, place, mender);
+      mender.notSent.addLeaves(repeated, place);
     } else {
       left.add(each);
       // A code that is there twice says nothing the second time.
-      if (field !== ".") reportLeaves([each], at, mender);
+      if (field !== ".") mender.notSent.addLeaves([each], at);
     }
   }
   return left.size > 0
