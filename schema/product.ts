@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { printable } from "./errors.ts";
 import {
   about,
   amount,
@@ -12,6 +13,7 @@ import {
   derived,
   type Distinct,
   distinctBy,
+  extentValue,
   type Fields,
   group,
   isTrue,
@@ -31,6 +33,7 @@ import {
   values,
   words,
 } from "./fields.ts";
+import { isObject } from "./objects.ts";
 import { code } from "./onix_codes.ts";
 import { ExactNumber, PositiveInteger, positiveInteger } from "./numbers.ts";
 import {
@@ -71,241 +74,74 @@ const Isbn = described("Without hyphens and spaces.", v.string());
 const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
 
 /** The columns of `products` and the fields beside them, in the order of responses. */
+// deno-fmt-ignore
 export const SCALARS = {
   id: about("The id of the product.", assigned(Uuid), null),
-  organization_id: about(
-    "The id of the organization that owns the product.",
-    assigned(Uuid),
-    null,
-  ),
-  product_code: about(
-    "The code of the product, unique in the organization. The service assigns it.",
-    assigned(Code),
-    null,
-  ),
+  organization_id: about("The id of the organization that owns the product.", assigned(Uuid), null),
+  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code), null),
   created_at: about("The time at which the product was created.", time, null),
-  updated_at: about(
-    "The time of the last change of the product.",
-    time,
-    null,
-  ),
-  title: about(
-    "The title, without the subtitle.",
-    required(column(heading(500))),
-    "TitleText",
-  ),
+  updated_at: about("The time of the last change of the product.", time, null),
+  title: about("The title, without the subtitle.", required(column(heading(500))), "TitleText"),
   subtitle: about("The subtitle.", column(text())),
-  isbn13: about(
-    "The ISBN-13 of the product.",
-    column(Isbn13, Isbn),
-    "ProductIdentifier",
-  ),
-  isbn10: about(
-    "The ISBN-10 of the product.",
-    column(Isbn10, Isbn),
-    "ProductIdentifier",
-  ),
-  page_count: about(
-    "The number of pages.",
-    column(PositiveInteger),
-    "ExtentValue",
-  ),
-  publication_date: about(
-    "The day on which the product is published.",
-    day,
-    "PublishingDate",
-  ),
-  format_id: about(
-    "The id of the format, such as that of the paperbacks.",
-    refers("formats", {
-      filter: "Products in one of these formats.",
-      isCounted: true,
-    }),
-    null,
-  ),
-  title_id: about(
-    "The id of the parent title, which all editions of a book share.",
-    refers("titles", {
-      constraint: "products_parent_title",
-      filter: "Products of one of these parent titles.",
-    }),
-    null,
-  ),
-  publishing_status_id: about(
-    "The id of the publishing status, from `/publishing-statuses`.",
-    refers("publishing_statuses", {
-      filter: "Products with one of these publishing statuses.",
-      isCounted: true,
-    }),
-    "PublishingStatus",
-  ),
-  product_availability_id: about(
-    "The id of the availability, from `/product-availabilities`.",
+  isbn13: about("The ISBN-13 of the product.", column(Isbn13, Isbn), "ProductIdentifier"),
+  isbn10: about("The ISBN-10 of the product.", column(Isbn10, Isbn), "ProductIdentifier"),
+  page_count: about("The number of pages.", column(PositiveInteger), "ExtentValue"),
+  publication_date: about("The day on which the product is published.", day, "PublishingDate"),
+  format_id: about("The id of the format, such as that of the paperbacks.",
+    refers("formats", { filter: "Products in one of these formats.", isCounted: true }), null),
+  title_id: about("The id of the parent title, which all editions of a book share.",
+    refers("titles", { constraint: "products_parent_title", filter: "Products of one of these parent titles." }), null),
+  publishing_status_id: about("The id of the publishing status, from `/publishing-statuses`.",
+    refers("publishing_statuses", { filter: "Products with one of these publishing statuses.", isCounted: true }), "PublishingStatus"),
+  product_availability_id: about("The id of the availability, from `/product-availabilities`.",
     refers("product_availabilities", {
-      constraint: "products_availability",
-      filter: "Products with one of these availabilities.",
-      isCounted: true,
-    }),
-    "ProductAvailability",
-  ),
-  lifecycle_status_id: about(
-    "The id of the stage in the publishing house, from `/lifecycle-statuses`.",
-    refers("lifecycle_statuses", {
-      filter: "Products with one of these lifecycle statuses.",
-      isCounted: true,
-    }),
-    null,
-  ),
-  license_id: about(
-    "The id of the license under which the product is published.",
-    refers("licenses", { filter: "Products under one of these licenses." }),
-    null,
-  ),
-  season_id: about(
-    "The id of the season in which the product is announced.",
-    refers("seasons", { filter: "Products of one of these seasons." }),
-    null,
-  ),
-  publisher_id: about(
-    "The id of the publisher.",
-    refers("publishers", { filter: "Products of one of these publishers." }),
-    "Publisher",
-  ),
-  division_id: about(
-    "The id of the division of the publishing house.",
-    refers("divisions", { filter: "Products of one of these divisions." }),
-    null,
-  ),
-  imprint_id: about(
-    "The id of the imprint, the brand under which the product is published.",
-    refers("imprints", { filter: "Products of one of these imprints." }),
-    "Imprint",
-  ),
-  series_id: about(
-    "The id of the series. It is one of the product's collections.",
-    refers("collections", {
-      filter: "Products of one of these series.",
-      isSeries: true,
-    }),
-    "Collection",
-  ),
+      constraint: "products_availability", filter: "Products with one of these availabilities.", isCounted: true,
+    }), "ProductAvailability"),
+  lifecycle_status_id: about("The id of the stage in the publishing house, from `/lifecycle-statuses`.",
+    refers("lifecycle_statuses", { filter: "Products with one of these lifecycle statuses.", isCounted: true }), null),
+  license_id: about("The id of the license under which the product is published.",
+    refers("licenses", { filter: "Products under one of these licenses." }), null),
+  season_id: about("The id of the season in which the product is announced.",
+    refers("seasons", { filter: "Products of one of these seasons." }), null),
+  publisher_id: about("The id of the publisher.", refers("publishers", { filter: "Products of one of these publishers." }), "Publisher"),
+  division_id: about("The id of the division of the publishing house.",
+    refers("divisions", { filter: "Products of one of these divisions." }), null),
+  imprint_id: about("The id of the imprint, the brand under which the product is published.",
+    refers("imprints", { filter: "Products of one of these imprints." }), "Imprint"),
+  series_id: about("The id of the series. It is one of the product's collections.",
+    refers("collections", { filter: "Products of one of these series.", isSeries: true }), "Collection"),
   product_form_id: about(
-    "The id of the product form, from `/product-forms`. Stored on the product's format and shared by all its products. Without a format it has no effect.",
-    refers("product_forms", {
-      constraint: "formats_product_form",
-      heldBy: "format_id",
-    }),
-    "ProductForm",
-  ),
-  product_type: about(
-    "What the product is to the trade, such as a kit of several products.",
-    column(oneOf(...PRODUCT_TYPES)),
-    null,
-  ),
-  cover_image_url: about(
-    "The address of the image of the front cover.",
-    column(HttpUrl),
-    "ResourceLink",
-  ),
-  edition_number: about(
-    "The number of the edition: 2 for the second.",
-    column(positiveInteger(999), v.pipe(v.number(), v.integer())),
-  ),
-  edition_statement: about(
-    "The edition in words, as the book states it.",
-    words,
-  ),
-  product_form_description: about(
-    "What the product form and its details leave unsaid about the physical or digital form, in words.",
-    words,
-  ),
-  primary_content_type: about(
-    "What the product mainly contains, such as text to read or a recorded performance.",
-    codeOf(81),
-  ),
-  country_of_publication: about(
-    "The country where the product is published.",
-    codeOf(91),
-  ),
-  city_of_publication: about(
-    "The city where the product is published, as printed on the title page.",
-    words,
-  ),
-  license_name: about(
-    "The name of the license.",
-    shown("license_id", "name", { isAlwaysThere: true }),
-    null,
-  ),
-  license_badge_colour: about(
-    "The colour of the badge that marks products under the license.",
-    shown("license_id", "badge_colour", { isAlwaysThere: true }),
-    null,
-  ),
-  season_name: about(
-    "The name of the season.",
-    shown("season_id", "name"),
-    null,
-  ),
-  publisher_name: about(
-    "The name of the publisher.",
-    shown("publisher_id", "name"),
-  ),
-  division_name: about(
-    "The name of the division.",
-    shown("division_id", "name"),
-    null,
-  ),
+    "The id of the product form, from `/product-forms`. Stored on the product's format and shared by all its products. " +
+      "Without a format it has no effect.",
+    refers("product_forms", { constraint: "formats_product_form", heldBy: "format_id" }), "ProductForm"),
+  product_type: about("What the product is to the trade, such as a kit of several products.", column(oneOf(...PRODUCT_TYPES)), null),
+  cover_image_url: about("The address of the image of the front cover.", column(HttpUrl), "ResourceLink"),
+  edition_number: about("The number of the edition: 2 for the second.", column(positiveInteger(999), v.pipe(v.number(), v.integer()))),
+  edition_statement: about("The edition in words, as the book states it.", words),
+  product_form_description: about("What the product form and its details leave unsaid about the physical or digital form, in words.",
+    words),
+  primary_content_type: about("What the product mainly contains, such as text to read or a recorded performance.", codeOf(81)),
+  country_of_publication: about("The country where the product is published.", codeOf(91)),
+  city_of_publication: about("The city where the product is published, as printed on the title page.", words),
+  license_name: about("The name of the license.", shown("license_id", "name", { isAlwaysThere: true }), null),
+  license_badge_colour: about("The colour of the badge that marks products under the license.",
+    shown("license_id", "badge_colour", { isAlwaysThere: true }), null),
+  season_name: about("The name of the season.", shown("season_id", "name"), null),
+  publisher_name: about("The name of the publisher.", shown("publisher_id", "name")),
+  division_name: about("The name of the division.", shown("division_id", "name"), null),
   imprint_name: about("The name of the imprint.", shown("imprint_id", "name")),
-  series_name: about(
-    "The name of the series.",
-    shown("series_id", "name"),
-    "TitleText",
-  ),
-  format_name: about(
-    "The name of the format.",
-    shown("format_id", "name"),
-    null,
-  ),
-  title_name: about(
-    "The name of the parent title.",
-    shown("title_id", "name"),
-    null,
-  ),
-  publishing_status_name: about(
-    "The name of the publishing status in ONIX List 64.",
-    shown("publishing_status_id", "name"),
-    null,
-  ),
-  publishing_status_code: about(
-    "The code of the publishing status in ONIX List 64.",
-    shown("publishing_status_id", "code"),
-    "PublishingStatus",
-  ),
-  product_availability_name: about(
-    "The name of the availability in ONIX List 65.",
-    shown("product_availability_id", "name"),
-    null,
-  ),
-  product_availability_code: about(
-    "The code of the availability in ONIX List 65.",
-    shown("product_availability_id", "code"),
-    "ProductAvailability",
-  ),
-  lifecycle_status_name: about(
-    "The name of the stage in the publishing house.",
-    shown("lifecycle_status_id", "name"),
-    null,
-  ),
-  collections: about(
-    "The collections that the product belongs to. Absent if there are none.",
-    {
-      kind: "linked",
-      table: "collections",
-      through: "product_collections",
-      reference: "collection_id",
-    },
-    "Collection",
-  ),
+  series_name: about("The name of the series.", shown("series_id", "name"), "TitleText"),
+  format_name: about("The name of the format.", shown("format_id", "name"), null),
+  title_name: about("The name of the parent title.", shown("title_id", "name"), null),
+  publishing_status_name: about("The name of the publishing status in ONIX List 64.", shown("publishing_status_id", "name"), null),
+  publishing_status_code: about("The code of the publishing status in ONIX List 64.",
+    shown("publishing_status_id", "code"), "PublishingStatus"),
+  product_availability_name: about("The name of the availability in ONIX List 65.", shown("product_availability_id", "name"), null),
+  product_availability_code: about("The code of the availability in ONIX List 65.",
+    shown("product_availability_id", "code"), "ProductAvailability"),
+  lifecycle_status_name: about("The name of the stage in the publishing house.", shown("lifecycle_status_id", "name"), null),
+  collections: about("The collections that the product belongs to. Absent if there are none.",
+    { kind: "linked", table: "collections", through: "product_collections", reference: "collection_id" }, "Collection"),
 } satisfies Fields;
 
 const TOO_EARLY = "invalid_date: Expected a date that is not before valid_from";
@@ -346,106 +182,95 @@ const Year = v.pipe(
 const LongText = text(100_000);
 
 /** The types of collateral (ONIX block 2). */
+// deno-fmt-ignore
 const COLLATERAL = {
   text_content: {
     type: "TextContent",
     fields: {
       text: about("The text itself.", required(column(heading(100_000)))),
-      text_type: about(
-        "The kind of text, such as a description or a review.",
-        column(code(153)),
-      ),
-      content_audience: about(
-        "The readers that the text is written for.",
-        column(Audiences),
-      ),
-      text_format: about(
-        "The markup of the text.",
-        column(code(34)),
-        "Text/@textformat",
-      ),
+      text_type: about("The kind of text, such as a description or a review.", column(code(153))),
+      content_audience: about("The readers that the text is written for.", column(Audiences)),
+      text_format: about("The markup of the text.", column(code(34)), "Text/@textformat"),
       text_author: about("The author of the text.", column(text())),
-      source_title: about(
-        "The publication that the text is taken from.",
-        column(text()),
-      ),
-      language: about(
-        "The language of the text. Texts that were stored before codes were required may show words.",
-        column(code(74), v.string(), { formerly: text() }),
-        "Text/@language",
-      ),
+      source_title: about("The publication that the text is taken from.", column(text())),
+      language: about("The language of the text. Texts that were stored before codes were required may show words.",
+        column(code(74), v.string(), { formerly: text() }), "Text/@language"),
     },
   },
   cited_content: {
     type: "CitedContent",
     fields: {
-      source_title: about(
-        "The publication or programme that is cited.",
-        required(column(heading())),
-      ),
-      cited_content_type: about(
-        "The kind of content, such as a review.",
-        column(code(156)),
-      ),
-      citation_note: about(
-        "A note on what is cited, such as its author.",
-        column(LongText),
-      ),
+      source_title: about("The publication or programme that is cited.", required(column(heading()))),
+      cited_content_type: about("The kind of content, such as a review.", column(code(156))),
+      citation_note: about("A note on what is cited, such as its author.", column(LongText)),
       resource_link: about("The address of the content.", column(HttpUrl)),
-      publication_date: about(
-        "The day on which the content was published.",
-        day,
-        "ContentDate",
-      ),
-      content_audience: about(
-        "The readers that the citation is meant for.",
-        column(Audiences),
-      ),
+      publication_date: about("The day on which the content was published.", day, "ContentDate"),
+      content_audience: about("The readers that the citation is meant for.", column(Audiences)),
     },
   },
   award: {
     type: "Award",
     fields: {
-      prize_name: about(
-        "The name of the prize or award.",
-        required(column(heading())),
-      ),
+      prize_name: about("The name of the prize or award.", required(column(heading()))),
       prize_year: about("The year of the award.", column(Year)),
-      prize_country: about(
-        "The country in which the prize is given.",
-        column(code(91)),
-      ),
-      prize_code: about(
-        "What the product achieved, such as the shortlist.",
-        column(code(41)),
-      ),
-      prize_statement: about(
-        "The award in words, as they are to be shown.",
-        column(LongText),
-      ),
+      prize_country: about("The country in which the prize is given.", column(code(91))),
+      prize_code: about("What the product achieved, such as the shortlist.", column(code(41))),
+      prize_statement: about("The award in words, as they are to be shown.", column(LongText)),
       prize_jury: about("The members of the jury.", column(LongText)),
     },
   },
 };
 
+// deno-fmt-ignore
 const TERRITORY = {
   countries_included: about("The countries that belong to it.", codesOf(91)),
-  countries_excluded: about(
-    "The countries that are taken out of the included regions.",
-    codesOf(91),
-  ),
-  regions_included: about(
-    "The regions that belong to it, such as `WORLD`.",
-    codesOf(49),
-  ),
-  regions_excluded: about(
-    "The regions that are taken out of the included countries or regions.",
-    codesOf(49),
-  ),
+  countries_excluded: about("The countries that are taken out of the included regions.", codesOf(91)),
+  regions_included: about("The regions that belong to it, such as `WORLD`.", codesOf(49)),
+  regions_excluded: about("The regions that are taken out of the included countries or regions.", codesOf(49)),
 };
 
+/** Codes that are included are not excluded, too. */
+function notOnBothSides(included: string, excluded: string): Rule {
+  return {
+    fields: [included, excluded],
+    check(territory) {
+      const codes = new Set(codesIn(territory[included]));
+      const both = codesIn(territory[excluded]).find((code) => codes.has(code));
+      if (both === undefined) return;
+      return `contradictory: ${printable(both)} is in ${included}, too`;
+    },
+  };
+}
+
+/** An exclusion by itself leaves open what it is taken out of. */
+const INCLUDES: Rule = {
+  fields: ["countries_included"],
+  check: ({ countries_included, regions_included, ...excluded }) =>
+    isBlank({ countries_included, regions_included }) && !isBlank(excluded)
+      ? "required: A territory with exclusions includes at least one country or region"
+      : undefined,
+};
+
+function codesIn(list: unknown): unknown[] {
+  return Array.isArray(list)
+    ? list.filter((code) => typeof code === "string")
+    : [];
+}
+
+/** Whether all lists of a territory are empty. */
+function isBlank(territory: object): boolean {
+  return Object.values(territory).flat().length === 0;
+}
+
 /** Where something may be sold: the whole of `Territory`. */
-const territory = group(TERRITORY, { type: "Territory" });
+const territory = group(TERRITORY, {
+  type: "Territory",
+  rules: [
+    notOnBothSides("countries_included", "countries_excluded"),
+    notOnBothSides("regions_included", "regions_excluded"),
+    INCLUDES,
+  ],
+});
 
 const Exclusivity = oneOf(
   "exclusive",
@@ -458,11 +283,15 @@ const Exclusivity = oneOf(
 const WORLD: Rule = {
   fields: ["is_rest_of_world", "territory"],
   check({ is_rest_of_world = false, territory = null }) {
-    if (is_rest_of_world === (territory === null)) return;
-    if (typeof is_rest_of_world !== "boolean") return;
-    return is_rest_of_world
-      ? "unexpected_territory: The rest of the world has no territory: send null"
-      : "required: A territory is required, except for the rest of the world";
+    if (is_rest_of_world === true && territory !== null) {
+      return "unexpected_territory: The rest of the world has no territory: send null";
+    }
+    if (
+      is_rest_of_world === false &&
+      (territory === null || isObject(territory) && isBlank(territory))
+    ) {
+      return "required: A territory is required, except for the rest of the world";
+    }
   },
 };
 
@@ -501,22 +330,11 @@ function onlyFor(name: string, codeField: string, only: string): Rule {
   };
 }
 
+// deno-fmt-ignore
 const PRODUCT_IDENTIFIER = {
-  product_id_type: about(
-    "The type of the identifier.",
-    required(codeOf(5)),
-    "ProductIDType",
-  ),
-  id_type_name: about(
-    "The name of a proprietary type, required for code 01 and only there.",
-    words,
-    "IDTypeName",
-  ),
-  id_value: about(
-    "The identifier.",
-    required(column(heading())),
-    "IDValue",
-  ),
+  product_id_type: about("The type of the identifier.", required(codeOf(5)), "ProductIDType"),
+  id_type_name: about("The name of a proprietary type, required for code 01 and only there.", words, "IDTypeName"),
+  id_value: about("The identifier.", required(column(heading())), "IDValue"),
 };
 
 const PROPRIETARY_PRODUCT_ID = onlyFor(
@@ -608,9 +426,9 @@ const PAGES_ELSEWHERE: Rule = {
 
 const PUBLICATION_ELSEWHERE: Rule = {
   fields: ["publishing_date_role"],
-  check: ({ publishing_date_role }) =>
-    publishing_date_role === "01"
-      ? "use_publication_date: Send this date as publication_date of the product"
+  check: ({ publishing_date_role, date }) =>
+    publishing_date_role === "01" && String(date).length === 10
+      ? "use_publication_date: Send the day of publication as publication_date of the product"
       : undefined,
 };
 
@@ -648,655 +466,221 @@ const EXACT_OR_RANGE: Rule = {
 };
 
 /** What a feature of a resource says. */
+// deno-fmt-ignore
 const FEATURE = {
   feature_value: about("The fact as a code or a number.", words),
   feature_note: about("The fact in words.", words),
 };
 
 /** The arrays of a product, in the order of responses. */
+// deno-fmt-ignore
 export const ARRAYS = {
-  product_prices: about(
-    "The prices of the product, by currency and period.",
-    rows("product_prices", {
-      currency_code: about(
-        "The currency of the price.",
-        required(column(code(96))),
-      ),
-      retail_price: about(
-        "The price for readers, without tax.",
-        amount,
-        "PriceAmount",
-      ),
-      retail_price_inc_tax: about(
-        "The price for readers, with tax.",
-        amount,
-        "PriceAmount",
-      ),
-      list_price: about("The price in the publisher's list.", amount, null),
-      tax_rate: about("The rate of the tax.", percent, "TaxRatePercent"),
-      is_default: about(
-        "Whether this is the price to show first.",
-        isTrueOrNull,
-        null,
-      ),
-      valid_from: about(
-        "The first day on which the price is valid.",
-        day,
-        "PriceDate",
-      ),
-      valid_to: about(
-        "The last day on which the price is valid.",
-        day,
-        "PriceDate",
-      ),
-    }, {
-      put: "patch",
-      naturalKey: ["currency_code", "valid_from"],
-      type: "Price",
-      rules: [VALIDITY],
-    }),
-    "Price",
-  ),
+  product_prices: about("The prices of the product, by currency and period.", rows("product_prices", {
+    currency_code: about("The currency of the price.", required(column(code(96)))),
+    retail_price: about("The price for readers, without tax.", amount, "PriceAmount"),
+    retail_price_inc_tax: about("The price for readers, with tax.", amount, "PriceAmount"),
+    list_price: about("The price in the publisher's list.", amount, null),
+    tax_rate: about("The rate of the tax.", percent, "TaxRatePercent"),
+    is_default: about("Whether this is the price to show first.", isTrueOrNull, null),
+    valid_from: about("The first day on which the price is valid.", day, "PriceDate"),
+    valid_to: about("The last day on which the price is valid.", day, "PriceDate"),
+  }, { put: "patch", naturalKey: ["currency_code", "valid_from"], type: "Price", rules: [VALIDITY] }), "Price"),
 
-  packing_configurations: about(
-    "The units in which the product is packed.",
-    rows("packing_configurations", {
-      unit_of_measure: about(
-        "The unit: an inner carton, an outer carton or a pallet.",
-        required(column(oneOf("inner", "outer", "pallet"))),
-        null,
-      ),
-      quantity: about("The number of products in one such pack.", count, null),
-      gtin: about(
-        "The number that identifies the pack itself in trade, a GTIN.",
-        column(Gtin),
-        null,
-      ),
-    }, {
-      put: "patch",
-      naturalKey: ["unit_of_measure"],
-      type: "PackingConfiguration",
-    }),
-    null,
-  ),
+  packing_configurations: about("The units in which the product is packed.", rows("packing_configurations", {
+    unit_of_measure: about("The unit: an inner carton, an outer carton or a pallet.",
+      required(column(oneOf("inner", "outer", "pallet"))), null),
+    quantity: about("The number of products in one such pack.", count, null),
+    gtin: about("The number that identifies the pack itself in trade, a GTIN.", column(Gtin), null),
+  }, { put: "patch", naturalKey: ["unit_of_measure"], type: "PackingConfiguration" }), null),
 
-  contributors: about(
-    "The people and organizations that made the book, in the order of the title page.",
-    rows("product_contributors", {
-      contributor_id: about(
-        "The id of the contributor.",
-        required(refers("contributors", {
-          filter: "Products with one of these contributors.",
-        })),
-        null,
-      ),
-      contributor_role_id: about(
-        "The id of the contributor's role, from `/contributor-roles`.",
-        required(refers("contributor_roles", {
-          constraint: "product_contributors_role",
-        })),
-        "ContributorRole",
-      ),
-      contributor_name: about(
-        "The name of the contributor.",
-        shown("contributor_id", "name"),
-        "PersonName",
-      ),
-      contributor_role_name: about(
-        "The name of the role in ONIX List 17.",
-        shown("contributor_role_id", "name"),
-        null,
-      ),
-      contributor_role_code: about(
-        "The code of the role in ONIX List 17.",
-        shown("contributor_role_id", "code"),
-        "ContributorRole",
-      ),
-    }, {
-      put: "link",
-      key: ["contributor_id", "contributor_role_id"],
-      type: "Contributor",
-    }),
-    "Contributor",
-  ),
+  contributors: about("The people and organizations that made the book, in the order of the title page.", rows("product_contributors", {
+    contributor_id: about("The id of the contributor.",
+      required(refers("contributors", { filter: "Products with one of these contributors." })), null),
+    contributor_role_id: about("The id of the contributor's role, from `/contributor-roles`.",
+      required(refers("contributor_roles", { constraint: "product_contributors_role" })), "ContributorRole"),
+    contributor_name: about("The name of the contributor.", shown("contributor_id", "name"), "PersonName"),
+    contributor_role_name: about("The name of the role in ONIX List 17.", shown("contributor_role_id", "name"), null),
+    contributor_role_code: about("The code of the role in ONIX List 17.", shown("contributor_role_id", "code"), "ContributorRole"),
+  }, { put: "link", key: ["contributor_id", "contributor_role_id"], type: "Contributor" }), "Contributor"),
 
-  product_collections: about(
-    "The links to the collections that the product belongs to.",
-    rows("product_collections", {
-      collection_id: about(
-        "The id of the collection.",
-        required(refers("collections", {
-          filter: "Products in one of these collections.",
-        })),
-        null,
-      ),
-      part_number: about(
-        "The place of the product in the collection, such as 3, III or 2A.",
-        column(text(50)),
-      ),
-    }, {
-      put: "link",
-      key: ["collection_id"],
-      type: "ProductCollection",
-      inLists: "none",
-    }),
-    "Collection",
-  ),
+  product_collections: about("The links to the collections that the product belongs to.", rows("product_collections", {
+    collection_id: about("The id of the collection.",
+      required(refers("collections", { filter: "Products in one of these collections." })), null),
+    part_number: about("The place of the product in the collection, such as 3, III or 2A.", column(text(50))),
+  }, { put: "link", key: ["collection_id"], type: "ProductCollection", inLists: "none" }), "Collection"),
 
-  custom_fields: about(
-    "The values of the organization's own fields.",
-    rows("custom_field_values", {
-      field_id: about(
-        "The id of the custom field.",
-        required(refers("custom_fields")),
-        null,
-      ),
-      field_value: about(
-        "The value of the field.",
-        required(column(
-          v.nullable(FieldValue),
-          v.nullable(v.union([v.string(), v.number(), v.boolean()])),
-        )),
-        null,
-      ),
-      field_name: about(
-        "The name of the custom field.",
-        shown("field_id", "name"),
-        null,
-      ),
-    }, { put: "link", key: ["field_id"], type: "CustomField" }),
-    null,
-  ),
+  custom_fields: about("The values of the organization's own fields.", rows("custom_field_values", {
+    field_id: about("The id of the custom field.", required(refers("custom_fields")), null),
+    field_value: about("The value of the field.",
+      required(column(v.nullable(FieldValue), v.nullable(v.union([v.string(), v.number(), v.boolean()])))), null),
+    field_name: about("The name of the custom field.", shown("field_id", "name"), null),
+  }, { put: "link", key: ["field_id"], type: "CustomField" }), null),
 
-  collateral: about(
-    "The texts, citations and awards that promote the product.",
-    rows("collateral", {
-      collateral_type: about(
-        "The type of the entry, which decides its other fields.",
-        required(column(oneOf(...Object.keys(COLLATERAL)))),
-        null,
-      ),
-    }, { put: "replace", naturalKey: ["collateral_type"], types: COLLATERAL }),
-    "CollateralDetail",
-  ),
+  collateral: about("The texts, citations and awards that promote the product.", rows("collateral", {
+    collateral_type: about("The type of the entry, which decides its other fields.",
+      required(column(oneOf(...Object.keys(COLLATERAL)))), null),
+  }, { put: "replace", naturalKey: ["collateral_type"], types: COLLATERAL }), "CollateralDetail"),
 
-  languages: about(
-    "The languages of the book, such as that of the text and that of the original.",
-    values({
-      language_role: about(
-        "What is in the language, such as the text or the original.",
-        required(codeOf(22)),
-      ),
-      language_code: about("The language.", required(codeOf(74))),
-      country_code: about(
-        "The country whose variety of the language it is.",
-        codeOf(91),
-      ),
-      script_code: about("The script that it is written in.", codeOf(121)),
-    }, { type: "Language" }),
-    "Language",
-  ),
+  languages: about("The languages of the book, such as that of the text and that of the original.", values({
+    language_role: about("What is in the language, such as the text or the original.", required(codeOf(22))),
+    language_code: about("The language.", required(codeOf(74))),
+    country_code: about("The country whose variety of the language it is.", codeOf(91)),
+    script_code: about("The script that it is written in.", codeOf(121)),
+  }, { type: "Language" }), "Language"),
 
-  product_form_details: about(
-    "Details of the form, such as the binding, the size or the file format.",
-    listOfCodes(175, CODES),
-    "ProductFormDetail",
-  ),
+  product_form_details: about("Details of the form, such as the binding, the size or the file format.",
+    listOfCodes(175, CODES), "ProductFormDetail"),
 
-  edition_types: about(
-    "What sets this edition apart, such as abridged or large print.",
-    listOfCodes(21, CODES),
-    "EditionType",
-  ),
+  edition_types: about("What sets this edition apart, such as abridged or large print.", listOfCodes(21, CODES), "EditionType"),
 
-  epub_technical_protections: about(
-    "How a digital product is protected against copying, or that it is not.",
-    listOfCodes(144, CODES),
-    "EpubTechnicalProtection",
-  ),
+  epub_technical_protections: about("How a digital product is protected against copying, or that it is not.",
+    listOfCodes(144, CODES), "EpubTechnicalProtection"),
 
-  product_identifiers: about(
-    "The numbers that identify the product besides its ISBNs, such as a DOI or the publisher's own.",
+  product_identifiers: about("The numbers that identify the product besides its ISBNs, such as a DOI or the publisher's own.",
     values(PRODUCT_IDENTIFIER, {
-      type: "ProductIdentifier",
-      rules: [PROPRIETARY_PRODUCT_ID, ISBN_ELSEWHERE],
-      distinct: [PRODUCT_ID_TYPE],
-    }),
-    "ProductIdentifier",
-  ),
+      type: "ProductIdentifier", rules: [PROPRIETARY_PRODUCT_ID, ISBN_ELSEWHERE], distinct: [PRODUCT_ID_TYPE],
+    }), "ProductIdentifier"),
 
-  subjects: about(
-    "What the product is about, as codes of subject schemes or in words.",
-    values({
-      main_subject: about(
-        "Whether this is the main subject in its scheme.",
-        isTrueOrNull,
-      ),
-      subject_scheme_identifier: about(
-        "The scheme of the subject, such as Thema or BISAC.",
-        required(codeOf(27)),
-      ),
-      subject_scheme_name: about(
-        "The name of the scheme, required for a proprietary one (codes 23 and 24).",
-        words,
-      ),
-      subject_scheme_version: about("The version of the scheme.", words),
-      subject_code: about("The code of the subject in its scheme.", words),
-      subject_heading_text: about(
-        "The subject in words: a heading of the scheme, or keywords.",
-        words,
-      ),
-    }, {
-      type: "Subject",
-      rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING],
-      distinct: [MAIN_SUBJECT],
-    }),
-    "Subject",
-  ),
+  subjects: about("What the product is about, as codes of subject schemes or in words.", values({
+    main_subject: about("Whether this is the main subject in its scheme.", isTrueOrNull),
+    subject_scheme_identifier: about("The scheme of the subject, such as Thema or BISAC.", required(codeOf(27))),
+    subject_scheme_name: about("The name of the scheme, required for a proprietary one (codes 23 and 24).", words),
+    subject_scheme_version: about("The version of the scheme.", words),
+    subject_code: about("The code of the subject in its scheme.", words),
+    subject_heading_text: about("The subject in words: a heading of the scheme, or keywords.", words),
+  }, { type: "Subject", rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING], distinct: [MAIN_SUBJECT] }), "Subject"),
 
-  extents: about(
-    "How long the product is, such as its running time. `page_count` is the number of pages.",
-    values({
-      extent_type: about(
-        "What is counted, such as the duration or the pages of an original.",
-        required(codeOf(23)),
-      ),
-      extent_value: about("The size in this unit.", required(measurement)),
-      extent_unit: about(
-        "The unit, such as minutes or words.",
-        required(codeOf(24)),
-      ),
-    }, { type: "Extent", rules: [PAGES_ELSEWHERE] }),
-    "Extent",
-  ),
+  extents: about("How long the product is, such as its running time. `page_count` is the number of pages.", values({
+    extent_type: about("What is counted, such as the duration or the pages of an original.", required(codeOf(23))),
+    extent_value: about("The size in this unit.", required(extentValue)),
+    extent_unit: about("The unit, such as minutes or words.", required(codeOf(24))),
+  }, { type: "Extent", rules: [PAGES_ELSEWHERE] }), "Extent"),
 
-  measures: about(
-    "The dimensions and the weight of the product.",
-    values({
-      measure_type: about(
-        "What is measured, such as the height or the weight.",
-        required(codeOf(48)),
-      ),
-      measurement: about("The measure in this unit.", required(measurement)),
-      measure_unit_code: about(
-        "The unit, such as millimetres or grams.",
-        required(codeOf(50)),
-      ),
-    }, {
-      type: "Measure",
-      distinct: [distinctBy("measure_type", "measure_unit_code")],
-    }),
-    "Measure",
-  ),
+  measures: about("The dimensions and the weight of the product.", values({
+    measure_type: about("What is measured, such as the height or the weight.", required(codeOf(48))),
+    measurement: about("The measure in this unit.", required(measurement)),
+    measure_unit_code: about("The unit, such as millimetres or grams.", required(codeOf(50))),
+  }, { type: "Measure", distinct: [distinctBy("measure_type", "measure_unit_code")] }), "Measure"),
 
-  audiences: about(
-    "For whom the product is.",
-    values({
-      audience_code_type: about(
-        "The list of the code: 01 for ONIX List 28.",
-        required(codeOf(29)),
-      ),
-      audience_code_type_name: about(
-        "The name of a proprietary list, required for code 02 and only there.",
-        words,
-      ),
-      audience_code_value: about(
-        "The audience as a code of that list.",
-        required(column(heading())),
-      ),
-    }, {
-      type: "Audience",
-      rules: [PROPRIETARY_AUDIENCE, ONIX_AUDIENCE],
-    }),
-    "Audience",
-  ),
+  audiences: about("For whom the product is.", values({
+    audience_code_type: about("The list of the code: 01 for ONIX List 28.", required(codeOf(29))),
+    audience_code_type_name: about("The name of a proprietary list, required for code 02 and only there.", words),
+    audience_code_value: about("The audience as a code of that list.", required(column(heading()))),
+  }, { type: "Audience", rules: [PROPRIETARY_AUDIENCE, ONIX_AUDIENCE] }), "Audience"),
 
   audience_ranges: about(
-    "The ages, grades or reading levels for which the product is: one exact value, or a range that may be open at one end.",
-    values({
-      audience_range_qualifier: about(
-        "What the values mean, such as ages in years or school grades.",
-        required(codeOf(30)),
-      ),
-      audience_range_exact: about(
-        "The only value.",
-        words,
-        "AudienceRangeValue",
-      ),
-      audience_range_from: about(
-        "The lowest value.",
-        words,
-        "AudienceRangeValue",
-      ),
-      audience_range_to: about(
-        "The highest value.",
-        words,
-        "AudienceRangeValue",
-      ),
-    }, { type: "AudienceRange", rules: [EXACT_OR_RANGE] }),
-    "AudienceRange",
-  ),
+    "The ages, grades or reading levels for which the product is: one exact value, or a range that may be open at one end.", values({
+    audience_range_qualifier: about("What the values mean, such as ages in years or school grades.", required(codeOf(30))),
+    audience_range_exact: about("The only value.", words, "AudienceRangeValue"),
+    audience_range_from: about("The lowest value.", words, "AudienceRangeValue"),
+    audience_range_to: about("The highest value.", words, "AudienceRangeValue"),
+  }, { type: "AudienceRange", rules: [EXACT_OR_RANGE] }), "AudienceRange"),
 
-  publishing_dates: about(
-    "The dates of publishing events besides `publication_date`, such as an embargo or the announcement.",
-    values({
-      publishing_date_role: about(
-        "The event.",
-        required(codeOf(163)),
-      ),
-      date: about(
-        "The date, whose day, or month and day, may be unknown: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`.",
-        required(column(PartialDate)),
-      ),
-    }, {
-      type: "PublishingDate",
-      rules: [PUBLICATION_ELSEWHERE],
-      distinct: [distinctBy("publishing_date_role")],
-    }),
-    "PublishingDate",
-  ),
+  publishing_dates: about("The dates of publishing events besides `publication_date`, such as an embargo. Role 01 with a year or month announces the publication: it requires that `publication_date` is null, and is removed when that is set.", values({
+    publishing_date_role: about("The event.", required(codeOf(163))),
+    date: about("The date, whose day, or month and day, may be unknown: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`.", required(column(PartialDate))),
+  }, { type: "PublishingDate", rules: [PUBLICATION_ELSEWHERE], distinct: [distinctBy("publishing_date_role")] }), "PublishingDate"),
 
-  related_products: about(
-    "Other products and how they relate to this one, such as its ebook or the edition it replaces.",
-    values({
-      product_relation_codes: about(
-        "How the other product relates to this one.",
-        required(listOfCodes(51)),
-        "ProductRelationCode",
-      ),
-      product_identifiers: about(
-        "The numbers that identify the other product.",
-        required(values({ ...PRODUCT_IDENTIFIER }, {
-          type: "RelatedProductIdentifier",
-          rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED],
-          distinct: [PRODUCT_ID_TYPE],
-          stored: withBareIsbn,
-        })),
-        "ProductIdentifier",
-      ),
-    }, { type: "RelatedProduct" }),
-    "RelatedProduct",
-  ),
+  related_products: about("Other products and how they relate to this one, such as its ebook or the edition it replaces.", values({
+    product_relation_codes: about("How the other product relates to this one.", required(listOfCodes(51)), "ProductRelationCode"),
+    product_identifiers: about("The numbers that identify the other product.",
+      required(values({ ...PRODUCT_IDENTIFIER }, {
+        type: "RelatedProductIdentifier", rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED], distinct: [PRODUCT_ID_TYPE],
+        stored: withBareIsbn,
+      })), "ProductIdentifier"),
+  }, { type: "RelatedProduct" }), "RelatedProduct"),
 
-  related_works: about(
-    "Works and how they relate to this product, such as the work of which it is a manifestation.",
-    values({
-      work_relation_code: about(
-        "How the work relates to this product.",
-        required(codeOf(164)),
-      ),
-      work_identifiers: about(
-        "The numbers that identify the work.",
-        required(values({
-          work_id_type: about(
-            "The type of the identifier.",
-            required(codeOf(16)),
-            "WorkIDType",
-          ),
-          id_type_name: about(
-            "The name of a proprietary type, required for code 01 and only there.",
-            words,
-            "IDTypeName",
-          ),
-          id_value: about(
-            "The identifier.",
-            required(column(heading())),
-            "IDValue",
-          ),
-        }, {
-          type: "WorkIdentifier",
-          rules: [onlyFor("id_type_name", "work_id_type", "01")],
-        })),
-        "WorkIdentifier",
-      ),
-    }, { type: "RelatedWork" }),
-    "RelatedWork",
-  ),
+  related_works: about("Works and how they relate to this product, such as the work of which it is a manifestation.", values({
+    work_relation_code: about("How the work relates to this product.", required(codeOf(164))),
+    work_identifiers: about("The numbers that identify the work.", required(values({
+      work_id_type: about("The type of the identifier.", required(codeOf(16)), "WorkIDType"),
+      id_type_name: about("The name of a proprietary type, required for code 01 and only there.", words, "IDTypeName"),
+      id_value: about("The identifier.", required(column(heading())), "IDValue"),
+    }, { type: "WorkIdentifier", rules: [onlyFor("id_type_name", "work_id_type", "01")] })), "WorkIdentifier"),
+  }, { type: "RelatedWork" }), "RelatedWork"),
 
-  supporting_resources: about(
-    "Files that help to sell the product, such as covers, samples and trailers.",
-    values({
-      resource_content_type: about(
-        "What the resource is, such as a front cover or an excerpt.",
-        required(codeOf(158)),
-      ),
-      content_audience: about(
-        "For whom the resource is.",
-        required(listOfCodes(154)),
-      ),
-      resource_mode: about(
-        "How the resource is perceived, such as a still image or audio.",
-        required(codeOf(159)),
-      ),
-      resource_features: about(
-        "Further facts about the resource, such as its credit or caption.",
-        values({
-          resource_feature_type: about(
-            "What the fact is about.",
-            required(codeOf(160)),
-          ),
-          ...FEATURE,
-        }, { type: "ResourceFeature" }),
-        "ResourceFeature",
-      ),
-      resource_versions: about(
-        "The forms in which the resource can be had.",
-        required(values({
-          resource_form: about(
-            "Whether to link to it, to download it or to embed it.",
-            required(codeOf(161)),
-          ),
-          resource_version_features: about(
-            "Further facts about the file, such as its format or size.",
-            values({
-              resource_version_feature_type: about(
-                "What the fact is about.",
-                required(codeOf(162)),
-              ),
-              ...FEATURE,
-            }, { type: "ResourceVersionFeature" }),
-            "ResourceVersionFeature",
-          ),
-          resource_links: about(
-            "Where the file is.",
-            required(listOf(HttpUrl)),
-            "ResourceLink",
-          ),
-        }, { type: "ResourceVersion" })),
-        "ResourceVersion",
-      ),
-    }, { type: "SupportingResource" }),
-    "SupportingResource",
-  ),
+  supporting_resources: about("Files that help to sell the product, such as covers, samples and trailers.", values({
+    resource_content_type: about("What the resource is, such as a front cover or an excerpt.", required(codeOf(158))),
+    content_audience: about("For whom the resource is.", required(listOfCodes(154))),
+    resource_mode: about("How the resource is perceived, such as a still image or audio.", required(codeOf(159))),
+    resource_features: about("Further facts about the resource, such as its credit or caption.", values({
+      resource_feature_type: about("What the fact is about.", required(codeOf(160))),
+      ...FEATURE,
+    }, { type: "ResourceFeature" }), "ResourceFeature"),
+    resource_versions: about("The forms in which the resource can be had.", required(values({
+      resource_form: about("Whether to link to it, to download it or to embed it.", required(codeOf(161))),
+      resource_version_features: about("Further facts about the file, such as its format or size.", values({
+        resource_version_feature_type: about("What the fact is about.", required(codeOf(162))),
+        ...FEATURE,
+      }, { type: "ResourceVersionFeature" }), "ResourceVersionFeature"),
+      resource_links: about("Where the file is.", required(listOf(HttpUrl)), "ResourceLink"),
+    }, { type: "ResourceVersion" })), "ResourceVersion"),
+  }, { type: "SupportingResource" }), "SupportingResource"),
 
-  product_territories: about(
-    "The markets of the product, with its availability, suppliers and prices there.",
-    rows("product_territories", {
-      market_reference: about(
-        "A name for the markets that is unique in the product.",
-        words,
-      ),
-      exclusivity: about(
-        "Whether the product is sold in these markets exclusively.",
-        column(Exclusivity, Exclusivity, { fallback: "unknown" }),
-        null,
-      ),
-      markets: about(
-        "The markets that share the supply below.",
-        rows("territory_markets", {
-          name: about("The name of the market.", words, null),
-          territory: about("Where the market is.", territory),
-        }, { put: "tree", type: "Market" }),
-        "Market",
-      ),
-      market_publishing_detail: about(
-        "The publishing status of the product in these markets.",
-        group({
-          market_publishing_status: about(
-            "The publishing status in these markets.",
-            labelled(68),
-          ),
-          market_dates: about(
-            "The dates of the product in these markets.",
-            rows("market_dates", {
-              market_date_role: about(
-                "What happens on the day.",
-                required(labelled(163)),
-              ),
-              date: about("The day.", required(day)),
-            }, { put: "tree", isIdHidden: true }),
-            "MarketDate",
-          ),
-        }, { type: "MarketPublishingDetail" }),
-      ),
-      supply_details: about(
-        "Who supplies the product in these markets, and on which terms.",
-        rows("supply_details", {
-          supplier: about(
-            "The supplier.",
-            group({
-              supplier_role: about(
-                "The supplier's part in the trade.",
-                labelled(93),
-              ),
-              supplier_name: about("The name of the supplier.", words),
-            }),
-          ),
-          product_availability: about(
-            "The availability from this supplier.",
-            labelled(65),
-          ),
-          supply_dates: about(
-            "The dates of the supply.",
-            rows("supply_dates", {
-              supply_date_role: about(
-                "What happens on the day.",
-                required(labelled(166)),
-              ),
-              date: about("The day.", required(day)),
-            }, { put: "tree", isIdHidden: true }),
-            "SupplyDate",
-          ),
-          order_time: about(
-            "The number of days from the receipt of an order to its dispatch.",
-            count,
-          ),
-          pack_quantity: about(
-            "The number of copies in a carton.",
-            count,
-          ),
-          unpriced_item_type: about(
-            "Why the product has no price.",
-            codeOf(57),
-          ),
-          prices: about(
-            "The prices from this supplier.",
-            rows("supply_prices", {
-              price_type: about(
-                "The kind of price, such as a recommended one with tax.",
-                labelled(58),
-              ),
-              price_amount: about("The price.", amount),
-              currency_code: about("The currency of the price.", codeOf(96)),
-              price_status: about(
-                "Whether the price is provisional or firm.",
-                codeOf(61),
-              ),
-              minimum_order_quantity: about(
-                "The number of copies from which the price is valid.",
-                count,
-              ),
-              valid_from: about(
-                "The first day on which the price is valid.",
-                day,
-                "PriceDate",
-              ),
-              valid_to: about(
-                "The last day on which the price is valid.",
-                day,
-                "PriceDate",
-              ),
-              price_qualifier: about(
-                "For whom or for what use the price is, such as consumers or libraries.",
-                labelled(59),
-              ),
-              territory: about("Where the price is valid.", territory),
-              taxes: about(
-                "The taxes in the price.",
-                rows("supply_price_taxes", {
-                  tax_type: about("The kind of tax.", codeOf(171)),
-                  tax_rate_code: about(
-                    "The rate as a code, such as that of the reduced rate.",
-                    codeOf(62),
-                  ),
-                  tax_rate_percent: about("The rate.", percent),
-                  taxable_amount: about(
-                    "The part of the price that the tax applies to.",
-                    amount,
-                  ),
-                  tax_amount: about("The tax itself.", amount),
-                }, { put: "tree", isIdHidden: true, type: "Tax" }),
-                "Tax",
-              ),
-            }, {
-              put: "tree",
-              link: "supply_price_id",
-              type: "SupplyPrice",
-              rules: [VALIDITY],
-            }),
-            "Price",
-          ),
-        }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail" }),
-        "SupplyDetail",
-      ),
-    }, {
-      put: "tree",
-      link: "territory_id",
-      type: "ProductTerritory",
-      path: "territories",
-      inLists: ["market_reference", "exclusivity", "markets"],
-    }),
-    "ProductSupply",
-  ),
+  product_territories: about("The markets of the product, with its availability, suppliers and prices there.", rows("product_territories", {
+    market_reference: about("A name for the markets that is unique in the product.", words),
+    exclusivity: about("Whether the product is sold in these markets exclusively.",
+      column(Exclusivity, Exclusivity, { fallback: "unknown" }), null),
+    markets: about("The markets that share the supply below.", rows("territory_markets", {
+      name: about("The name of the market.", words, null),
+      territory: about("Where the market is.", territory),
+    }, { put: "tree", type: "Market" }), "Market"),
+    market_publishing_detail: about("The publishing status of the product in these markets.", group({
+      market_publishing_status: about("The publishing status in these markets.", labelled(68)),
+      market_dates: about("The dates of the product in these markets.", rows("market_dates", {
+        market_date_role: about("What happens on the day.", required(labelled(163))),
+        date: about("The day.", required(day)),
+      }, { put: "tree", isIdHidden: true }), "MarketDate"),
+    }, { type: "MarketPublishingDetail" })),
+    supply_details: about("Who supplies the product in these markets, and on which terms.", rows("supply_details", {
+      supplier: about("The supplier.", group({
+        supplier_role: about("The supplier's part in the trade.", labelled(93)),
+        supplier_name: about("The name of the supplier.", words),
+      })),
+      product_availability: about("The availability from this supplier.", labelled(65)),
+      supply_dates: about("The dates of the supply.", rows("supply_dates", {
+        supply_date_role: about("What happens on the day.", required(labelled(166))),
+        date: about("The day.", required(day)),
+      }, { put: "tree", isIdHidden: true }), "SupplyDate"),
+      order_time: about("The number of days from the receipt of an order to its dispatch.", count),
+      pack_quantity: about("The number of copies in a carton.", count),
+      unpriced_item_type: about("Why the product has no price.", codeOf(57)),
+      prices: about("The prices from this supplier.", rows("supply_prices", {
+        price_type: about("The kind of price, such as a recommended one with tax.", labelled(58)),
+        price_amount: about("The price.", amount),
+        currency_code: about("The currency of the price.", codeOf(96)),
+        price_status: about("Whether the price is provisional or firm.", codeOf(61)),
+        minimum_order_quantity: about("The number of copies from which the price is valid.", count),
+        valid_from: about("The first day on which the price is valid.", day, "PriceDate"),
+        valid_to: about("The last day on which the price is valid.", day, "PriceDate"),
+        price_qualifier: about("For whom or for what use the price is, such as consumers or libraries.", labelled(59)),
+        territory: about("Where the price is valid.", territory),
+        taxes: about("The taxes in the price.", rows("supply_price_taxes", {
+          tax_type: about("The kind of tax.", codeOf(171)),
+          tax_rate_code: about("The rate as a code, such as that of the reduced rate.", codeOf(62)),
+          tax_rate_percent: about("The rate.", percent),
+          taxable_amount: about("The part of the price that the tax applies to.", amount),
+          tax_amount: about("The tax itself.", amount),
+        }, { put: "tree", isIdHidden: true, type: "Tax" }), "Tax"),
+      }, { put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY] }), "Price"),
+    }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail" }), "SupplyDetail"),
+  }, {
+    put: "tree",
+    link: "territory_id",
+    type: "ProductTerritory",
+    path: "territories",
+    inLists: ["market_reference", "exclusivity", "markets"],
+  }), "ProductSupply"),
 
-  product_sales_rights: about(
-    "Where the organization may sell the product, and where it may not.",
-    rows("product_sales_rights", {
-      sales_rights_type: about(
-        "Whether the product is for sale in the territory, and exclusively.",
-        required(labelled(46)),
-      ),
-      for_sale: about(
-        "Whether the type says that the product is for sale.",
-        derived("sales_rights_type", ["01", "02", "07", "08"]),
-        null,
-      ),
-      exclusive: about(
-        "Whether the type says that the rights are exclusive. Null if it does not say.",
-        derived("sales_rights_type", ["01", "04", "07"], ["02", "05", "08"]),
-        null,
-      ),
-      is_rest_of_world: about(
-        "Whether the right covers the rest of the world. It then has no territory.",
-        isTrue,
-        "ROWSalesRightsType",
-      ),
-      territory: about(
-        "Where the right applies. Null for the rest of the world.",
-        { ...territory, unless: "is_rest_of_world" },
-      ),
-      publisher_name: about(
-        "The publisher who has the rights in the territory.",
-        words,
-      ),
-    }, {
-      put: "tree",
-      type: "SalesRights",
-      path: "sales-rights",
-      rules: [WORLD],
-    }),
-    "SalesRights",
-  ),
+  product_sales_rights: about("Where the organization may sell the product, and where it may not.", rows("product_sales_rights", {
+    sales_rights_type: about("Whether the product is for sale in the territory, and exclusively.", required(labelled(46))),
+    for_sale: about("Whether the type says that the product is for sale.", derived("sales_rights_type", ["01", "02", "07", "08"]), null),
+    exclusive: about("Whether the type says that the rights are exclusive. Null if it does not say.",
+      derived("sales_rights_type", ["01", "04", "07"], ["02", "05", "08"]), null),
+    is_rest_of_world: about("Whether the right covers the rest of the world. It then has no territory.", isTrue, "ROWSalesRightsType"),
+    territory: about("Where the right applies. Null for the rest of the world.", { ...territory, unless: "is_rest_of_world" }),
+    publisher_name: about("The publisher who has the rights in the territory.", words),
+  }, { put: "tree", type: "SalesRights", path: "sales-rights", rules: [WORLD] }), "SalesRights"),
 } satisfies Fields;
 
 /** The name of an array of a product. */

@@ -28,71 +28,38 @@ const Colour = v.pipe(
 const id = about("The id of the record.", assigned(Uuid), null);
 
 /** The records of an organization, by table. */
+// deno-fmt-ignore
 const OWN = {
   licenses: own("License", null, {
-    badge_colour: about(
-      "The colour of the badge that marks products under the license, as `#rrggbb`.",
-      column(Colour, v.string()),
-      null,
-    ),
+    badge_colour: about("The colour of the badge that marks products under the license, as `#rrggbb`.", column(Colour, v.string()), null),
   }),
   seasons: own("Season", null),
   publishers: own("Publisher", "PublisherName"),
   divisions: own("Division", null),
   imprints: own("Imprint", "ImprintName"),
   collections: own("Collection", "TitleText", {
-    collection_type: about(
-      "The kind of collection, such as a series.",
-      column(text(), v.string()),
-      null,
-    ),
+    collection_type: about("The kind of collection, such as a series.", column(text(), v.string()), null),
   }),
   formats: own("Format", null, {
-    product_form_id: about(
-      "The id of the product form of all products with the format, from `/product-forms`.",
-      refers("product_forms"),
-      "ProductForm",
-    ),
+    product_form_id: about("The id of the product form of all products with the format, from `/product-forms`.",
+      refers("product_forms"), "ProductForm"),
   }),
   titles: own("Title", null),
   contributors: own("Contributor", "PersonName", {
-    names_before_key: about(
-      "The part of a person's name before the key names, such as `Ursula K.`.",
-      words,
-    ),
-    key_names: about(
-      "The part of a person's name by which it is sorted, such as `Le Guin`.",
-      words,
-    ),
-    person_name_inverted: about(
-      "The name of a person with the key names first, such as `Le Guin, Ursula K.`.",
-      words,
-    ),
-    is_organization: about(
-      "Whether the contributor is an organization instead of a person.",
-      isTrueOrNull,
-      null,
-    ),
-    isni: about(
-      "The International Standard Name Identifier of the contributor.",
-      column(Isni, v.string()),
-      "NameIdentifier",
-    ),
-    orcid: about(
-      "The ORCID of the contributor.",
-      column(Orcid, v.string()),
-      "NameIdentifier",
-    ),
-    biographical_note: about(
-      "Who the contributor is, for readers.",
-      column(text(100_000), v.string()),
-    ),
+    names_before_key: about("The part of a person's name before the key names, such as `Ursula K.`.", words),
+    key_names: about("The part of a person's name by which it is sorted, such as `Le Guin`.", words),
+    person_name_inverted: about("The name of a person with the key names first, such as `Le Guin, Ursula K.`.", words),
+    is_organization: about("Whether the contributor is an organization instead of a person.", isTrueOrNull, null),
+    isni: about("The International Standard Name Identifier of the contributor.", column(Isni, v.string()), "NameIdentifier"),
+    orcid: about("The ORCID of the contributor.", column(Orcid, v.string()), "NameIdentifier"),
+    biographical_note: about("Who the contributor is, for readers.", column(text(100_000), v.string())),
   }),
   custom_fields: own("CustomField", null),
   publishing_programs: own("PublishingProgram", null),
 };
 
 /** The code lists that all organizations share, by table. */
+// deno-fmt-ignore
 const SHARED = {
   publishing_statuses: shared("PublishingStatus"),
   product_availabilities: shared("ProductAvailability"),

@@ -2,8 +2,8 @@ import { type Entry, type ProductBody, sentBack } from "../../schema/bodies.ts";
 import {
   type Incoming,
   replaceTerritories,
-} from "../../schema/onix/incoming.ts";
-import type { Message } from "../../schema/onix/report.ts";
+} from "../../schema/onix/mapping/incoming.ts";
+import type { Message } from "../../schema/onix/report/report.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import { ambiguousName, asNamed, type Links } from "./links.ts";
 

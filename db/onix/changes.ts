@@ -1,15 +1,16 @@
 import type { Cursor } from "../../schema/changes_query.ts";
-import type { Element } from "../../schema/onix/element.ts";
-import { deletion } from "../../schema/onix/outgoing.ts";
-import type { Release } from "../../schema/onix/releases.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import { deletion } from "../../schema/onix/mapping/outgoing.ts";
+import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
 import {
   documentSize,
   type Page,
   positionsOf,
   type Range,
   readChanges,
+  type Reads,
   smallPositions,
 } from "../products/changes.ts";
 import {
@@ -41,7 +42,7 @@ export interface ChangesOptions {
  * `CURSOR_EXPIRED` if the client must start over.
  */
 export async function listRecords(
-  database: Queries,
+  database: Reads,
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async (range) => {
@@ -56,12 +57,12 @@ export async function listRecords(
 }
 
 /** The record of a change as it goes out. */
-export function changedRecord(
+export function* changedRecord(
   { id, reference, source }: OnixChange,
   release: Release,
-): Element {
+): Steps<Element> {
   return source
-    ? recordOf(source, release).record
+    ? (yield* recordOf(source, release)).record
     : deletion(reference ?? `urn:uuid:${id}`, id);
 }
 

@@ -1,7 +1,8 @@
 import type { ApiError } from "../../schema/errors.ts";
 import type { Entry } from "../../schema/bodies.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import type { Message, Outcome } from "../../schema/onix/report.ts";
+import { inTurns } from "../../schema/onix/xml/steps.ts";
+import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -170,7 +171,7 @@ async function writesOf(
     const one = byId.get(id)!;
     const { item, found } = one;
     const before = parseExact(product) as Entry;
-    const form = formToStore(one, stored.get(id), before);
+    const form = await inTurns(formToStore(one, stored.get(id), before), pace);
     const isKept = form.digest === found!.digest;
     if (isKept && found!.is_current) {
       outcomes.set(item, outcomeOf(item, "unchanged", id));

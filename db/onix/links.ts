@@ -1,5 +1,8 @@
-import type { Linked, LinkedContributor } from "../../schema/onix/incoming.ts";
-import type { Message } from "../../schema/onix/report.ts";
+import type {
+  Linked,
+  LinkedContributor,
+} from "../../schema/onix/mapping/incoming.ts";
+import type { Message } from "../../schema/onix/report/report.ts";
 import {
   json,
   names,

@@ -1,6 +1,6 @@
-import type { Element } from "../../schema/onix/element.ts";
-import type { Release, Tags } from "../../schema/onix/releases.ts";
-import { writeMessage } from "../../schema/onix/write.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
+import { writeMessage } from "../../schema/onix/xml/write.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 
@@ -19,14 +19,18 @@ export async function readSender(database: Queries): Promise<string> {
   return found.name;
 }
 
-/** A whole message as text. */
+/** A whole message as text. Awaits `pace` between its parts. */
 export async function messageText(
   form: Form & { sender: string },
   records: Iterable<Element> | AsyncIterable<Element>,
+  pace: () => Promise<void>,
 ): Promise<string> {
   const chunks: string[] = [];
   for await (
     const chunk of writeMessage({ ...form, sentAt: new Date() }, records)
-  ) chunks.push(chunk);
+  ) {
+    chunks.push(chunk);
+    await pace();
+  }
   return chunks.join("");
 }

@@ -1,4 +1,4 @@
-import type { Message, Outcome } from "../../schema/onix/report.ts";
+import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { uuidv7 } from "../uuid.ts";
 import type { Found, Locked, Matches } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";

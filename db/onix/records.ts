@@ -1,12 +1,13 @@
 import type { Entry } from "../../schema/bodies.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import { replaceBlocks } from "../../schema/onix/incoming.ts";
+import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Differences,
   differences,
   writeRecord,
-} from "../../schema/onix/outgoing.ts";
-import { fromStored } from "../../schema/onix/write.ts";
+} from "../../schema/onix/mapping/outgoing.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
+import { fromStored } from "../../schema/onix/xml/write.ts";
 import { isOneOf, json, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { readCurrent } from "../products/documents.ts";
@@ -57,27 +58,27 @@ interface StoredRecord {
 }
 
 /** The record to store: that of the message, or the present one with the blocks of a partial update. */
-export function formToStore(
+export function* formToStore(
   { item, found }: Planned,
   stored: StoredRecord | undefined,
   product: Entry,
-): Form {
+): Steps<Form> {
   if (item.incoming.notification !== "04") return item;
   const { record, reference, organization, contributors, differences } =
     stored!;
   const received = record === null
     ? null
-    : { record: fromStored(record), differences };
+    : { record: yield* fromStored(record), differences };
   const base = received && found!.is_current
     ? received.record
     // What requests have changed since stays changed.
-    : writeRecord(
+    : (yield* writeRecord(
       { product, contributors: byId(contributors), organization, reference },
       received,
       "3.1",
-    ).record;
+    )).record;
   const updated = replaceBlocks(base, item.record);
-  return { record: updated, ...storedForm(updated) };
+  return { record: updated, ...yield* storedForm(updated) };
 }
 
 /** Stores the records of written products, whose JSON has these sizes in bytes. */

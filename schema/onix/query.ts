@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { After } from "../changes_query.ts";
-import { RELEASES, TAGS } from "./releases.ts";
+import { RELEASES, TAGS } from "./rules/releases.ts";
 import { limit } from "../parameters.ts";
 import { described, oneOf } from "../values.ts";
 

@@ -3,12 +3,15 @@ import {
   childValue,
   type Element,
   valueOf,
-} from "../../schema/onix/element.ts";
-import { dataElement } from "../../schema/onix/facts.ts";
-import { readRecord } from "../../schema/onix/incoming.ts";
-import { writeRecord } from "../../schema/onix/outgoing.ts";
-import { type Release, RELEASES, TAGS } from "../../schema/onix/releases.ts";
-import { XmlError } from "../../schema/onix/xml_error.ts";
+} from "../../schema/onix/xml/element.ts";
+import { dataElement } from "../../schema/onix/rules/facts.ts";
+import { readRecord } from "../../schema/onix/mapping/incoming.ts";
+import {
+  type Release,
+  RELEASES,
+  TAGS,
+} from "../../schema/onix/rules/releases.ts";
+import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import {
   faultsOf,
   imported,
@@ -17,6 +20,7 @@ import {
   SAMPLES,
   SCHEMAS,
   without,
+  writeRecord,
   written,
 } from "./support.ts";
 

@@ -6,6 +6,10 @@ const ROOT = new URL("../../", import.meta.url);
 const LAYERS = [
   "sql",
   "schema",
+  "schema/onix/rules",
+  "schema/onix/xml",
+  "schema/onix/report",
+  "schema/onix/mapping",
   "schema/onix",
   "schema/openapi",
   "db/connections",
@@ -13,8 +17,10 @@ const LAYERS = [
   "db/products",
   "db/records",
   "db/onix",
+  "db/webhooks",
   "db/transfer",
   "db/commands",
+  "middleware/sender",
   "middleware",
   "routes",
   "main.ts",
@@ -26,7 +32,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/jwt\.ts$/,
   "postgres": /^db\/connections\/connection\.ts$/,
-  "saxes": /^schema\/onix\/read\.ts$/,
+  "saxes": /^schema\/onix\/xml\/read\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
 };
@@ -49,7 +55,7 @@ Deno.test("Imports go one way", () => {
       const imported = href.slice(ROOT.href.length);
 
       assert(
-        SOURCES.has(imported) || imported.endsWith(".json"),
+        SOURCES.has(imported) || /\.(json|txt)$/.test(imported),
         `${path} imports ${imported}`,
       );
       assert(
@@ -57,6 +63,23 @@ Deno.test("Imports go one way", () => {
         `${path} imports ${imported}`,
       );
     }
+  }
+});
+
+Deno.test("No file of ONIX imports itself by way of others", () => {
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]) => {
+    assert(!way.includes(path), [...way, path].join(" imports "));
+    if (done.has(path)) return;
+    for (const specifier of importsOf(SOURCES.get(path) ?? "")) {
+      if (!specifier.startsWith(".")) continue;
+      const { href } = new URL(specifier, new URL(path, ROOT));
+      visit(href.slice(ROOT.href.length), [...way, path]);
+    }
+    done.add(path);
+  };
+  for (const path of SOURCES.keys()) {
+    if (path.startsWith("schema/onix/")) visit(path, []);
   }
 });
 

@@ -1,0 +1,122 @@
+import { about, column, type Fields, required } from "../../fields.ts";
+import { heading, text } from "../../values.ts";
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+} from "../xml/element.ts";
+import { isObject } from "../../objects.ts";
+import {
+  type Part,
+  replaceChildren,
+  scalar,
+  setChild,
+  textOf,
+} from "./part.ts";
+import {
+  addTitle,
+  titleElements,
+  titleOf,
+  useTitle,
+  writeTitle,
+} from "./titles.ts";
+
+/*
+ * Collections by their titles, with the number of the product in them.
+ */
+
+/** What a collection is checked against. */
+export const COLLECTION_FIELDS: Fields = {
+  name: about("The title.", required(column(heading(500))), "TitleDetail"),
+  part_number: about("The number.", column(text(50)), "PartNumber"),
+};
+
+/** The level of the title of a collection (List 149). */
+const LEVEL = "02";
+
+export const collections: Part = {
+  read(descriptive, reading) {
+    return childrenOf(descriptive, "Collection").flatMap((each) => {
+      const own = titleElements(each, LEVEL).find(titleOf);
+      if (!own) return [];
+      useTitle(own, reading);
+      const number = numberIn(each);
+      if (number) reading.use(number.found);
+      return reading.from(each, {
+        name: titleOf(own)!,
+        part_number: number?.value ?? null,
+      });
+    });
+  },
+  write(descriptive, now, before, reading) {
+    const known = rows(before).map((row) => ({
+      row,
+      each: reading.sourceOf(row)!,
+    }));
+    const left = new Set(known);
+    const wanted = rows(now).map((row) => {
+      const match = [...left].find((one) => one.row.name === row.name);
+      if (match) left.delete(match);
+      const each = match?.each ??
+        element("Collection", [element("CollectionType", "10")]);
+      if (!match) writeTitle(addTitle(each, "01", LEVEL), String(row.name));
+      if (scalar(row.part_number) !== scalar(match?.row.part_number)) {
+        writeNumber(each, textOf(row.part_number));
+      }
+      return each;
+    });
+    replaceChildren(descriptive, known.map(({ each }) => each), wanted);
+  },
+  project: (value) => {
+    const all = rows(value).map(({ name, part_number }) => ({
+      name,
+      ...scalar(part_number) !== undefined && { part_number },
+    }));
+    return all.length > 0 ? all : undefined;
+  },
+};
+
+function rows(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** The number of the product: in the title, or else in the order of the titles (List 197, 02). */
+function numberIn(
+  each: Element,
+): { found: Element; value: string } | undefined {
+  const [own] = titleElements(each, LEVEL);
+  const inTitle = [own, ...titleElements(each, LEVEL)].find((one) =>
+    one && childValue(one, "PartNumber")
+  );
+  if (inTitle) {
+    const found = child(inTitle, "PartNumber")!;
+    return { found, value: childValue(inTitle, "PartNumber")! };
+  }
+  const sequences = childrenOf(each, "CollectionSequence");
+  const sequence = sequences.find((one) =>
+    childValue(one, "CollectionSequenceType") === "02"
+  );
+  const value = sequence && childValue(sequence, "CollectionSequenceNumber");
+  if (!value) return;
+  return { found: child(sequence, "CollectionSequenceNumber")!, value };
+}
+
+function writeNumber(each: Element, number: string | undefined): void {
+  const known = numberIn(each);
+  if (known && number !== undefined) {
+    known.found.text = number;
+    return;
+  }
+  const [own] = titleElements(each, LEVEL);
+  if (number === undefined) {
+    for (const one of titleElements(each, LEVEL)) {
+      setChild(one, "PartNumber", undefined);
+    }
+    const sequences = childrenOf(each, "CollectionSequence").filter((one) =>
+      childValue(one, "CollectionSequenceType") === "02"
+    );
+    replaceChildren(each, sequences, []);
+  } else setChild(own ?? addTitle(each, "01", LEVEL), "PartNumber", number);
+}

@@ -1,0 +1,290 @@
+import { recordBody } from "../../bodies.ts";
+import { about, codeOf, type Fields, required } from "../../fields.ts";
+import { isObject } from "../../objects.ts";
+import { RECORDS } from "../../records.ts";
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+  normalized,
+  valueOf,
+} from "../xml/element.ts";
+import {
+  canonical,
+  type Part,
+  replaceChildren,
+  scalar,
+  setChild,
+  textOf,
+} from "./part.ts";
+import type { Reading } from "./reading.ts";
+
+/*
+ * Contributors. An element has one person or organization, and one or more roles. A
+ * product has a row for each role.
+ */
+
+/** A contributor in one role, as the record names him. */
+export interface ContributorRow extends Person {
+  role: string;
+}
+
+interface Person {
+  [field: string]: unknown;
+  name: string;
+}
+
+/** The parts of a name, in the order in which they are spoken. */
+const NAME_PARTS = [
+  "NamesBeforeKey",
+  "PrefixToKey",
+  "KeyNames",
+  "NamesAfterKey",
+  "SuffixToKey",
+];
+
+/** The fields that are one element. */
+const LEAVES: Readonly<Record<string, string>> = {
+  names_before_key: "NamesBeforeKey",
+  key_names: "KeyNames",
+  person_name_inverted: "PersonNameInverted",
+  biographical_note: "BiographicalNote",
+};
+
+/** The fields that are a `NameIdentifier`, with its type (List 44). */
+const IDENTIFIERS: Readonly<Record<string, string>> = {
+  isni: "16",
+  orcid: "21",
+};
+
+const PERSON = [
+  "name",
+  "is_organization",
+  ...Object.keys(LEAVES),
+  ...Object.keys(IDENTIFIERS),
+];
+
+/** What a row is checked against: a role, and the fields of a contributor. */
+export const CONTRIBUTOR_FIELDS: Fields = {
+  role: about("The role.", required(codeOf(17)), "ContributorRole"),
+  ...RECORDS.contributors.fields,
+};
+
+export const ContributorBody = recordBody("contributors", "new");
+
+export const contributors: Part = {
+  read(descriptive, reading) {
+    const rows: ContributorRow[] = [];
+    for (const each of inSequence(childrenOf(descriptive, "Contributor"))) {
+      const person = readPerson(each, reading);
+      if (!person) continue;
+      for (const role of childrenOf(each, "ContributorRole")) {
+        const code = valueOf(role);
+        if (!code) continue;
+        reading.use(role);
+        rows.push(reading.from(each, { role: code, ...person }));
+      }
+      const number = child(each, "SequenceNumber");
+      if (number) reading.use(number);
+    }
+    return rows;
+  },
+  write(descriptive, now, before, reading) {
+    writeRows(descriptive, rowsOf(now), rowsOf(before), reading);
+  },
+  project: (value) => {
+    const rows = rowsOf(value).map(projectRow);
+    return rows.length > 0 ? rows : undefined;
+  },
+};
+
+function rowsOf(value: unknown): ContributorRow[] {
+  return Array.isArray(value)
+    ? value.filter((row): row is ContributorRow => isObject(row))
+    : [];
+}
+
+/** By their numbers, where all have one. */
+function inSequence(all: Element[]): Element[] {
+  const numbered = all.map((each) => ({
+    each,
+    number: Number(childValue(each, "SequenceNumber") ?? NaN),
+  }));
+  if (numbered.some(({ number }) => Number.isNaN(number))) return all;
+  return numbered.sort((a, b) => a.number - b.number).map(({ each }) => each);
+}
+
+function readPerson(
+  each: Element,
+  reading: Reading,
+): Person | undefined {
+  const use = (name: string) => {
+    const found = child(each, name);
+    const value = valueOf(found);
+    if (found && value) reading.use(found);
+    return value;
+  };
+  const corporate = childValue(each, "CorporateName") ??
+    childValue(each, "CorporateNameInverted");
+  const parts = NAME_PARTS.map((part) => childValue(each, part));
+  const inverted = childValue(each, "PersonNameInverted");
+  const name = childValue(each, "PersonName") ??
+    (parts.filter(Boolean).join(" ") || undefined) ??
+    inverted?.replace(/^([^,]+), ?(.+)$/, "$2 $1");
+  if (!name && !corporate) return;
+  if (name) {
+    use("PersonName");
+    NAME_PARTS.forEach(use);
+  } else {
+    use("CorporateName");
+    if (!childValue(each, "CorporateName")) use("CorporateNameInverted");
+  }
+  const person: Person = { name: (name ?? corporate)! };
+  if (!name) person.is_organization = true;
+  for (const [field, element] of Object.entries(LEAVES)) {
+    const value = use(element);
+    if (value) person[field] = value;
+  }
+  for (const [field, type] of Object.entries(IDENTIFIERS)) {
+    const found = identifierOf(each, type);
+    const value = found && childValue(found, "IDValue");
+    if (!value) continue;
+    person[field] = value.replace(/^https?:\/\/\D*/i, "");
+    found.children.forEach((child) => reading.use(child));
+  }
+  return person;
+}
+
+function identifierOf(each: Element, type: string): Element | undefined {
+  return childrenOf(each, "NameIdentifier").find((identifier) =>
+    childValue(identifier, "NameIDType") === type
+  );
+}
+
+function projectRow(row: ContributorRow): Record<string, unknown> {
+  const projected: Record<string, unknown> = { role: row.role };
+  for (const field of PERSON) {
+    const value = scalar(row[field]);
+    if (value === undefined) continue;
+    projected[field] = typeof value === "string" ? normalized(value) : value;
+  }
+  return projected;
+}
+
+/** Rows with the element that says them. */
+interface Known {
+  row: ContributorRow;
+  each: Element;
+  isFree: boolean;
+}
+
+function writeRows(
+  descriptive: Element,
+  now: ContributorRow[],
+  before: ContributorRow[],
+  reading: Reading,
+): void {
+  const known = before.map((row): Known => ({
+    row,
+    each: reading.sourceOf(row)!,
+    isFree: true,
+  }));
+  const own = [...new Set(known.map(({ each }) => each))];
+  const wanted: {
+    each: Element;
+    rows: ContributorRow[];
+    was?: ContributorRow;
+  }[] = [];
+  for (const row of now) {
+    const match = known.find((one) =>
+      one.isFree && one.row.role === row.role && isSame(one.row, row)
+    ) ?? known.find((one) =>
+      one.isFree && isSame(one.row, row)
+    );
+    const last = wanted.at(-1);
+    if (match) match.isFree = false;
+    if (last && match && last.each === match.each) last.rows.push(row);
+    else if (match && !wanted.some(({ each }) => each === match.each)) {
+      wanted.push({ each: match.each, rows: [row], was: match.row });
+    } else if (last && isSame(last.rows[0]!, row)) last.rows.push(row);
+    else wanted.push({ each: element("Contributor", []), rows: [row] });
+  }
+  for (const { each, rows, was } of wanted) {
+    writeRoles(each, rows.map(({ role }) => role));
+    writePerson(each, rows[0]!, was);
+  }
+  const elements = wanted.map(({ each }) => each);
+  const isInPlace = elements.length === own.length &&
+    elements.every((each, i) => each === own[i]);
+  if (!isInPlace) {
+    replaceChildren(descriptive, own, elements);
+    renumber(childrenOf(descriptive, "Contributor"), elements);
+  }
+}
+
+/** Whether both rows mean one person: by an identifier that both have, or by name. */
+function isSame(a: ContributorRow, b: ContributorRow): boolean {
+  for (const id of Object.keys(IDENTIFIERS)) {
+    if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
+  }
+  return normalized(a.name) === normalized(b.name);
+}
+
+function bare(id: unknown): string {
+  return String(id).replace(/[- ]/g, "");
+}
+
+function writeRoles(each: Element, roles: string[]): void {
+  const old = childrenOf(each, "ContributorRole");
+  if (canonical(old.map(valueOf)) === canonical(roles)) return;
+  const unused = [...old];
+  const wanted = roles.map((role) => {
+    const i = unused.findIndex((one) => valueOf(one) === role);
+    return i < 0 ? element("ContributorRole", role) : unused.splice(i, 1)[0]!;
+  });
+  replaceChildren(each, old, wanted);
+}
+
+/** Writes what has changed of a person. */
+function writePerson(
+  each: Element,
+  row: ContributorRow,
+  was: ContributorRow | undefined,
+): void {
+  const now = projectRow(row);
+  const before = was ? projectRow(was) : {};
+  const isChanged = (field: string) => now[field] !== before[field];
+  if (isChanged("name") || isChanged("is_organization")) {
+    const name = row.is_organization ? "CorporateName" : "PersonName";
+    const other = row.is_organization ? "PersonName" : "CorporateName";
+    setChild(each, other, undefined);
+    setChild(each, name, row.name);
+  }
+  for (const [field, name] of Object.entries(LEAVES)) {
+    if (isChanged(field)) setChild(each, name, textOf(row[field]));
+  }
+  for (const [field, type] of Object.entries(IDENTIFIERS)) {
+    if (!isChanged(field)) continue;
+    const found = identifierOf(each, type);
+    const value = now[field] as string | undefined;
+    if (!value) {
+      if (found) replaceChildren(each, [found], []);
+    } else if (found) setChild(found, "IDValue", value);
+    else {
+      each.children.push(element("NameIdentifier", [
+        element("NameIDType", type),
+        element("IDValue", value),
+      ]));
+    }
+  }
+}
+
+/** Contributors that are moved or new get numbers in their order, if any has one. */
+function renumber(all: Element[], known: Element[]): void {
+  const isNumbered = all.some((each) => child(each, "SequenceNumber"));
+  const isNew = known.every((each) => !child(each, "SequenceNumber"));
+  if (!isNumbered && !isNew) return;
+  all.forEach((each, i) => setChild(each, "SequenceNumber", String(i + 1)));
+}

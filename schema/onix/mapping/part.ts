@@ -1,0 +1,82 @@
+// Declares `JSON.isRawJSON`.
+import type {} from "../../numbers.ts";
+import { child, type Element, element } from "../xml/element.ts";
+import type { Reading } from "./reading.ts";
+
+/** How a value stands in a composite. */
+export interface Part {
+  read(composite: Element, reading: Reading): unknown;
+  /** Makes the composite say `now`. It says `before`, from which entries know their elements. */
+  write(
+    composite: Element,
+    now: unknown,
+    before: unknown,
+    reading: Reading,
+  ): void;
+  /** The value without what this part does not say, such as ids and labels. */
+  project(value: unknown): unknown;
+}
+
+/** What a record is written from. */
+export interface Book {
+  /** The full product, as `GET /products/{id}` shows it, with `product_territories` and `product_sales_rights`. */
+  product: Record<string, unknown>;
+  /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
+  contributors: Readonly<Record<string, Record<string, unknown>>>;
+  /** The name of the organization. */
+  organization: string;
+  /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
+  reference: string | null;
+}
+
+/** A text by which projected values are compared. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}
+
+/** A scalar in one form, or undefined for what an element does not say. */
+export function scalar(value: unknown): unknown {
+  if (value === null || value === false || value === "") return;
+  return value === true ? true : textOf(value);
+}
+
+/** A scalar as the value of an element. True is an element without a value. */
+export function textOf(value: unknown): string | undefined {
+  if (value === true) return "";
+  if (typeof value === "number") return String(value);
+  if (JSON.isRawJSON(value)) return value.rawJSON;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Gives the first child with this name a value, or removes it. */
+export function setChild(
+  composite: Element,
+  name: string,
+  text: string | undefined,
+): void {
+  const found = child(composite, name);
+  if (text === undefined) {
+    if (found) replaceChildren(composite, [found], []);
+  } else if (found) {
+    found.text = text;
+    delete found.markup;
+    found.children = [];
+  } else composite.children.push(element(name, text));
+}
+
+/** Puts other elements into the places of these. More than these follow the last one. */
+export function replaceChildren(
+  composite: Element,
+  old: readonly Element[],
+  wanted: readonly Element[],
+): void {
+  const places = new Set(old);
+  const queue = [...wanted];
+  let seen = 0;
+  const children = composite.children.flatMap((child) => {
+    if (!places.has(child)) return [child];
+    seen++;
+    return seen === places.size ? queue.splice(0) : queue.splice(0, 1);
+  });
+  composite.children = [...children, ...queue];
+}

@@ -1,0 +1,122 @@
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+  normalized,
+} from "../xml/element.ts";
+import {
+  type Part,
+  replaceChildren,
+  scalar,
+  setChild,
+  textOf,
+} from "./part.ts";
+import type { Reading } from "./reading.ts";
+import { withoutTags } from "../rules/xhtml.ts";
+
+/*
+ * Titles. A prefix and the title without it are one title, with a space between them. A
+ * title that changes is written as `TitleText` in their place.
+ */
+
+const TITLE = ["TitlePrefix", "NoPrefix", "TitleWithoutPrefix", "TitleText"];
+
+/** The distinctive title of the product (List 15, 01) at its own level (List 149, 01). */
+export const title: Part = {
+  read(descriptive, reading) {
+    const titles = titleElements(descriptive, "01");
+    const own = titles.find((each) => titleOf(each) !== undefined);
+    if (!own) return;
+    useTitle(own, reading);
+    const text = titleOf(own);
+    // A part of a set may have a number alone, beside the title of the set.
+    const number = own !== titles[0] && titles[0] &&
+      childValue(titles[0], "PartNumber");
+    return number ? `${text} ${number}` : text;
+  },
+  write(descriptive, now) {
+    const [first] = titleElements(descriptive, "01");
+    const target = first ?? addTitle(descriptive, "01", "01");
+    writeTitle(target, textOf(now)!);
+  },
+  project: scalar,
+};
+
+export const subtitle: Part = {
+  read(descriptive, reading) {
+    const [own] = titleElements(descriptive, "01");
+    const found = own && child(own, "Subtitle");
+    const text = found && plain(found);
+    if (text) reading.useFor("subtitle", found);
+    return text;
+  },
+  write(descriptive, now) {
+    const [first] = titleElements(descriptive, "01");
+    setChild(
+      first ?? addTitle(descriptive, "01", "01"),
+      "Subtitle",
+      textOf(now),
+    );
+  },
+  project: scalar,
+};
+
+/** The elements of the distinctive title, or of the first one, those at the level first. */
+export function titleElements(parent: Element, level: string): Element[] {
+  const details = childrenOf(parent, "TitleDetail");
+  const detail =
+    details.find((each) => childValue(each, "TitleType") === "01") ??
+      details[0];
+  if (!detail) return [];
+  const all = childrenOf(detail, "TitleElement");
+  const isOwn = (each: Element) =>
+    childValue(each, "TitleElementLevel") === level;
+  return [...all.filter(isOwn), ...all.filter((each) => !isOwn(each))];
+}
+
+/** The title in a title element. */
+export function titleOf(titleElement: Element): string | undefined {
+  const whole = plain(child(titleElement, "TitleText"));
+  if (whole) return whole;
+  const prefix = plain(child(titleElement, "TitlePrefix"));
+  const rest = plain(child(titleElement, "TitleWithoutPrefix"));
+  return [prefix, rest].filter(Boolean).join(" ") || undefined;
+}
+
+export function useTitle(titleElement: Element, reading: Reading): void {
+  for (const each of titleElement.children) {
+    if (TITLE.includes(each.name)) reading.use(each);
+  }
+}
+
+export function writeTitle(titleElement: Element, text: string): void {
+  const old = titleElement.children.filter(({ name }) => TITLE.includes(name));
+  const whole = old.find(({ name }) => name === "TitleText");
+  const { attributes = {} } = whole ?? {};
+  replaceChildren(titleElement, old, [element("TitleText", text, attributes)]);
+}
+
+/** Adds a title with one element. */
+export function addTitle(
+  parent: Element,
+  type: string,
+  level: string,
+): Element {
+  const added = element("TitleElement", [element("TitleElementLevel", level)]);
+  const detail = childrenOf(parent, "TitleDetail")[0];
+  if (detail) detail.children.push(added);
+  else {
+    parent.children.push(
+      element("TitleDetail", [element("TitleType", type), added]),
+    );
+  }
+  return added;
+}
+
+function plain(found: Element | undefined): string | undefined {
+  if (!found) return;
+  return normalized(found.markup ? withoutTags(found.text) : found.text) ||
+    undefined;
+}

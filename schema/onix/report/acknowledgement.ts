@@ -1,0 +1,102 @@
+import { type Element, element } from "../xml/element.ts";
+import type { Message, Outcome, Report } from "./report.ts";
+import { indented, timeOf } from "../xml/write.ts";
+import { startTag } from "../xml/xml.ts";
+
+/** Who acknowledges a message. */
+export interface Acknowledged {
+  /** The name of the organization. */
+  sender: string;
+  sentAt: Date;
+}
+
+const NAMESPACE = "http://ns.editeur.org/onix/acknowledgement/3.0/reference";
+
+/** The report as an ONIX Acknowledgement 3.0, in chunks of text. */
+export function* writeAcknowledgement(
+  report: Report,
+  { sender, sentAt }: Acknowledged,
+): Generator<string> {
+  const root = "ONIXMessageAcknowledgement";
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n${
+    startTag(root, { release: "3.0", xmlns: NAMESPACE })
+  }\n`;
+  yield xml(element("Header", [
+    element("Sender", [element("SenderName", sender)]),
+    element("SentDateTime", timeOf(sentAt)),
+    element("MessageStatus", messageStatus(report)),
+    ...summaries(report),
+  ]));
+  const named = report.outcomes.filter(hasReference);
+  for (const outcome of named) yield xml(productOf(outcome));
+  if (named.length === 0) yield xml(element("NoProduct", ""));
+  yield `</${root}>\n`;
+}
+
+function xml(element: Element): string {
+  return [...indented(element)].join("");
+}
+
+/** List 221: processed, part of it, or rejected. */
+function messageStatus({ records, rejected }: Report): string {
+  if (rejected === 0) return "03";
+  return rejected < records ? "02" : "01";
+}
+
+/** List 226: no errors, with warnings, or rejected. */
+function recordStatus({ outcome, messages }: Outcome): string {
+  if (outcome === "rejected") return "03";
+  return messages.length > 0 ? "02" : "00";
+}
+
+/** How many records have each status. */
+function summaries({ records, rejected, outcomes }: Report): Element[] {
+  const warned =
+    outcomes.filter((outcome) => recordStatus(outcome) === "02").length;
+  const counts = {
+    "00": records - warned - rejected,
+    "02": warned,
+    "03": rejected,
+  };
+  return Object.entries(counts).filter(([, count]) => count > 0).map((
+    [status, count],
+  ) =>
+    element("RecordStatusSummary", [
+      element("RecordStatus", status),
+      element("NumberOfRecords", String(count)),
+    ])
+  );
+}
+
+interface Named extends Outcome {
+  record_reference: string;
+}
+
+function hasReference(outcome: Outcome): outcome is Named {
+  return outcome.record_reference !== null;
+}
+
+function productOf(outcome: Named): Element {
+  const { messages, record_reference } = outcome;
+  return element("Product", [
+    element("RecordReference", record_reference),
+    element("RecordStatus", recordStatus(outcome)),
+    ...messages.map(noteOf),
+    ...messages.map(detailOf),
+  ]);
+}
+
+function noteOf({ path, message, value }: Message): Element {
+  const shown = value === null ? "" : ` (${value})`;
+  return element("RecordStatusNote", `${path}: ${message}${shown}`);
+}
+
+/** The code of a message, which is the service's own (List 223, 01), with its severity (List 224). */
+function detailOf({ code, severity }: Message): Element {
+  return element("RecordStatusDetail", [
+    element("StatusDetailType", "01"),
+    element("StatusDetailTypeName", "code"),
+    element("StatusDetailCode", code),
+    element("StatusDetailSeverity", severity === "error" ? "E" : "W"),
+  ]);
+}

@@ -1,0 +1,142 @@
+import { MAX_PATHS, NO_PATHS, type Paths } from "../xml/paths.ts";
+
+/** A sentence about a record, an element or a value in it. */
+export interface Message {
+  severity: "error" | "warning";
+  code: string;
+  /** The path in reference names, such as `/Product/DescriptiveDetail/Subject[2]/SubjectCode`. */
+  path: string;
+  value: string | null;
+  message: string;
+}
+
+export const OUTCOMES = [
+  "created",
+  "updated",
+  "unchanged",
+  "deleted",
+  "rejected",
+] as const;
+
+/** What became of a record. */
+export interface Outcome {
+  record_reference: string | null;
+  line: number;
+  /** The id of its product, if it has one. */
+  id: string | null;
+  outcome: typeof OUTCOMES[number];
+  messages: Message[];
+}
+
+/** How many records have something at a path without positions, such as `/Product/Barcode/BarcodeType`. */
+export interface Counted {
+  path: string;
+  records: number;
+}
+
+/** What became of a message. */
+export interface Report {
+  records: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  deleted: number;
+  rejected: number;
+  warnings: number;
+  dry_run: boolean;
+  outcomes: Outcome[];
+  /** How many outcomes, messages and paths are left out. */
+  more: number;
+  more_messages: number;
+  more_paths: number;
+  unmapped: Counted[];
+  not_sent: Counted[];
+}
+
+/** The maximum numbers of outcomes and of their messages in a report. */
+const MAX_OUTCOMES = 10_000;
+const MAX_MESSAGES = 20_000;
+
+/** What is counted of a record besides its outcome. */
+export interface Beside {
+  /** What is kept in the record alone. */
+  unmapped?: Paths | undefined;
+  /** What will not be sent. */
+  notSent?: Paths | undefined;
+  /** How many warnings are left out of its outcome. */
+  moreMessages?: number | undefined;
+}
+
+/** Counts the outcomes of a message's records. */
+export class Tally {
+  #dryRun: boolean;
+  #counts = { created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
+  #records = 0;
+  #warnings = 0;
+  #outcomes: Outcome[] = [];
+  #more = 0;
+  #messages = 0;
+  #moreMessages = 0;
+  #morePaths = 0;
+  #unmapped = new Map<string, number>();
+  #notSent = new Map<string, number>();
+
+  constructor(dryRun: boolean) {
+    this.#dryRun = dryRun;
+  }
+
+  /** Adds a record. */
+  add(
+    outcome: Outcome,
+    { unmapped, notSent, moreMessages = 0 }: Beside = {},
+  ): void {
+    const { messages } = outcome;
+    this.#records++;
+    this.#counts[outcome.outcome]++;
+    this.#warnings += moreMessages +
+      messages.filter(({ severity }) => severity === "warning").length;
+    this.#moreMessages += moreMessages;
+    this.#count(this.#unmapped, unmapped);
+    this.#count(this.#notSent, notSent);
+    if (outcome.outcome === "unchanged" && messages.length === 0) return;
+    if (this.#outcomes.length === MAX_OUTCOMES) {
+      this.#more++;
+      this.#moreMessages += messages.length;
+      return;
+    }
+    const told = messages.slice(0, MAX_MESSAGES - this.#messages);
+    this.#messages += told.length;
+    this.#moreMessages += messages.length - told.length;
+    this.#outcomes.push({ ...outcome, messages: told });
+  }
+
+  /** The report so far. */
+  report(): Report {
+    return {
+      records: this.#records,
+      ...this.#counts,
+      warnings: this.#warnings,
+      dry_run: this.#dryRun,
+      outcomes: this.#outcomes,
+      more: this.#more,
+      more_messages: this.#moreMessages,
+      more_paths: this.#morePaths,
+      unmapped: inOrder(this.#unmapped),
+      not_sent: inOrder(this.#notSent),
+    };
+  }
+
+  #count(counts: Map<string, number>, { paths, more } = NO_PATHS): void {
+    this.#morePaths += more;
+    for (const path of paths) {
+      const known = counts.get(path);
+      if (known === undefined && counts.size === MAX_PATHS) this.#morePaths++;
+      else counts.set(path, (known ?? 0) + 1);
+    }
+  }
+}
+
+function inOrder(counts: Map<string, number>): Counted[] {
+  return [...counts].map(([path, records]) => ({ path, records }))
+    .sort((a, b) => b.records - a.records || (a.path < b.path ? -1 : 1));
+}

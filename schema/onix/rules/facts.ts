@@ -1,0 +1,252 @@
+import { codesIn, type OnixList } from "../../onix_codes.ts";
+import composites from "./composites.txt" with { type: "text" };
+import dataElements from "./data_elements.txt" with { type: "text" };
+import { type Release, RELEASES } from "./releases.ts";
+
+/*
+ * What the service knows of every element of ONIX for Books, read from the tables in
+ * `composites.txt` and `data_elements.txt`.
+ */
+
+/** What a composite may contain at one place. `max` is `Infinity` for any number. */
+export type Particle =
+  | { kind: "element"; name: string; min: number; max: number }
+  | {
+    kind: "sequence" | "choice";
+    of: Particle[];
+    min: number;
+    max: number;
+    /** The names of all elements in it. */
+    names: ReadonlySet<string>;
+  };
+
+/** No two elements at the path have the same values of these fields. */
+export interface Unique {
+  /** Alternative names at each step, such as `EpubLicense/EpubLicenseName`. */
+  path: string[][];
+  /** Names of children, `.` for the value, `@language` for the attribute. */
+  fields: string[];
+}
+
+interface Composite {
+  model: Particle;
+  unique: Unique[];
+}
+
+/** A data element: its kind of value, and its attributes by their letters. */
+export interface DataElement {
+  kind: string;
+  attributes: string;
+}
+
+/** What a reader needs to know of a tag. */
+export interface Known {
+  name: string;
+  /** Whether the element has children. Otherwise it has a value. */
+  isComposite: boolean;
+}
+
+const SHORT_TAGS = new Map<string, string>();
+const KNOWN = new Map<string, Known>();
+const COMPOSITE_NAMES = new Set<string>();
+const BY_RELEASE = {
+  "3.0": tables(),
+  "3.1": tables(),
+};
+
+function tables() {
+  return {
+    models: new Map<string, string>(),
+    composites: new Map<string, Composite>(),
+    data: new Map<string, DataElement>(),
+  };
+}
+
+/** What several composites contain, by the names in braces. */
+const GROUPS = new Map<string, string>();
+
+for (const line of linesOf(composites)) {
+  const [, group, content] = /^\{(\w+)\}: (.*)$/.exec(line) ?? [];
+  if (group) {
+    GROUPS.set(group, content!);
+    continue;
+  }
+  const [, name = "", release, model = ""] = /^([\w/]+)(?:@(\S+))?: (.*)$/.exec(
+    line,
+  )!;
+  for (const each of RELEASES) {
+    if (release && release !== each) continue;
+    BY_RELEASE[each].models.set(name, model);
+  }
+  if (name.includes("/")) continue;
+  COMPOSITE_NAMES.add(name);
+  const short = name === "ONIXMessage" ? "ONIXmessage" : name.toLowerCase();
+  addName(name, short, true);
+}
+
+for (const line of linesOf(dataElements)) {
+  const [, name = "", release, short = "", kind = "", attributes = ""] =
+    /^(\w+)(?:@(\S+))? (\S+) (\S+)(?: (\w+))?$/.exec(line)!;
+  for (const each of RELEASES) {
+    if (release && release !== each) continue;
+    BY_RELEASE[each].data.set(name, { kind, attributes });
+  }
+  addName(name, short, false);
+}
+
+function addName(name: string, short: string, isComposite: boolean): void {
+  SHORT_TAGS.set(name, short);
+  const known = { name, isComposite };
+  KNOWN.set(name, known);
+  KNOWN.set(short, known);
+}
+
+/** The lines of a table without its comments. */
+function linesOf(table: string): string[] {
+  return table.split("\n").filter((line) => /^[^#]/.test(line));
+}
+
+/** The element with this tag of either kind. */
+export function knownTag(tag: string): Known | undefined {
+  return KNOWN.get(tag);
+}
+
+/** The name without its namespace's prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+/** The short tag of an element with this reference name. */
+export function shortTag(name: string): string {
+  return SHORT_TAGS.get(name) ?? name;
+}
+
+/** Whether an element of either release with this name has children. */
+export function isComposite(name: string): boolean {
+  return COMPOSITE_NAMES.has(name);
+}
+
+/** The data element of the release, or of either one. */
+export function dataElement(
+  name: string,
+  release?: Release,
+): DataElement | undefined {
+  return release
+    ? BY_RELEASE[release].data.get(name)
+    : BY_RELEASE["3.1"].data.get(name) ?? BY_RELEASE["3.0"].data.get(name);
+}
+
+/** Whether the release has an element with this name. */
+export function isIn(release: Release, name: string): boolean {
+  const { data, models } = BY_RELEASE[release];
+  return data.has(name) || models.has(name);
+}
+
+/** The composite of the release, as it is in this parent. */
+export function composite(
+  release: Release,
+  name: string,
+  parent = "",
+): Composite | undefined {
+  const { models, composites } = BY_RELEASE[release];
+  const special = `${parent}/${name}`;
+  const key = models.has(special) ? special : name;
+  const known = composites.get(key);
+  if (known) return known;
+  const model = models.get(key);
+  if (model === undefined) return;
+  const read = readComposite(model, release);
+  composites.set(key, read);
+  return read;
+}
+
+function readComposite(line: string, release: Release): Composite {
+  const [model = "", constraints = ""] = line.split(" ! ");
+  const unique = constraints.split(" ").flatMap((constraint): Unique[] => {
+    const [, path, fields, only] =
+      /^(.+)\[(.+)\](?:@(\S+))?$/.exec(constraint) ?? [];
+    if (!path || !fields || only && only !== release) return [];
+    return [{
+      path: path.split("/").map((step) => step.split("|")),
+      fields: fields.split(","),
+    }];
+  });
+  return { model: readModel(model, release), unique };
+}
+
+const TOKEN = /\{\w+\}|[()|]|[?*+]|\{2\}|\w+(?:[?*+]|\{2\})?(?:@[\d.]+)?/g;
+
+const TIMES: Readonly<Record<string, [min: number, max: number]>> = {
+  "": [1, 1],
+  "?": [0, 1],
+  "*": [0, Infinity],
+  "+": [1, Infinity],
+  "{2}": [1, 2],
+};
+
+function readModel(model: string, release: Release): Particle {
+  let expanded = model;
+  while (/\{[A-Z]/.test(expanded)) {
+    expanded = expanded.replace(
+      /\{([A-Z]\w+)\}/g,
+      (_, name) => GROUPS.get(name)!,
+    );
+  }
+  const tokens = expanded.match(TOKEN)!;
+  let i = 0;
+
+  function alternatives(): Particle {
+    const options = [sequence()];
+    while (tokens[i] === "|") {
+      i++;
+      options.push(sequence());
+    }
+    return options.length === 1 ? options[0]! : together("choice", options);
+  }
+
+  function sequence(): Particle {
+    const items: Particle[] = [];
+    while (i < tokens.length && tokens[i] !== "|" && tokens[i] !== ")") {
+      const token = tokens[i++]!;
+      if (token === "(") {
+        const inner = alternatives();
+        i++;
+        const times = TIMES[tokens[i] ?? ""];
+        if (times && tokens[i] !== undefined) i++;
+        const [min, max] = times ?? TIMES[""]!;
+        items.push(
+          min === 1 && max === 1
+            ? inner
+            : { ...together("sequence", [inner]), min, max },
+        );
+        continue;
+      }
+      const [, name = "", times = "", only] = /^(\w+)([?*+]|\{2\})?(?:@(\S+))?$/
+        .exec(token)!;
+      if (only && only !== release) continue;
+      const [min, max] = TIMES[times]!;
+      items.push({ kind: "element", name, min, max });
+    }
+    return items.length === 1 ? items[0]! : together("sequence", items);
+  }
+
+  return alternatives();
+}
+
+function together(kind: "sequence" | "choice", of: Particle[]): Particle {
+  const names = new Set<string>();
+  for (const particle of of) {
+    if (particle.kind === "element") names.add(particle.name);
+    else particle.names.forEach((name) => names.add(name));
+  }
+  return { kind, of, min: 1, max: 1, names };
+}
+
+const CODE_SETS = new Map<number, ReadonlySet<string>>();
+
+/** The codes of an ONIX list. */
+export function codesOfList(list: number): ReadonlySet<string> {
+  const known = CODE_SETS.get(list) ?? new Set(codesIn(list as OnixList));
+  CODE_SETS.set(list, known);
+  return known;
+}

@@ -1,0 +1,118 @@
+import { codesOfList } from "./facts.ts";
+
+/*
+ * What a value of each kind in `data_elements.txt` looks like. A value that says the same
+ * in another form, such as `30,80`, is corrected.
+ */
+
+/** The texts of a kind, after a correction. */
+interface Kind {
+  form: RegExp;
+  correct?: (value: string) => string;
+}
+
+const WHOLE = /^\+?\d+$/;
+const DECIMAL = /^\+?(?:\d+(?:\.\d*)?|\.\d+)$/;
+const TIME = "(?:[01]\\d|2[0-3])[0-5]\\d(?:[0-5]\\d)?";
+const ZONE = "(?:Z|[+-](?:0\\d|1[0-2])(?:00|15|30|45))";
+
+/** The parts of a URI (RFC 3986, 3), of which validators know these: a relative one has no colon before a slash. */
+const SCHEME = "(?:[A-Za-z][A-Za-z\\d+.-]*:|(?=[^:]*(?:[/?#]|$)))";
+const AUTHORITY =
+  "(?:\\/\\/(?:(?:[^\\s/?#@%]|%[\\dA-Fa-f]{2})*@)?(?:\\[[\\dA-Fa-f:.]+\\]|(?:[^\\s/?#@:[\\]%]|%[\\dA-Fa-f]{2})*)(?::\\d+)?(?=[/?#]|$)|(?!\\/\\/))";
+const PATH = "(?:[^\\s#%[\\]]|%[\\dA-Fa-f]{2})*";
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  n: { form: WHOLE, correct: withoutFraction },
+  "n+": { form: /^\+?0*[1-9]\d*$/, correct: withoutFraction },
+  int: { form: /^[+-]?\d{1,9}$/ },
+  d: { form: DECIMAL, correct: withPoint },
+  "d+": {
+    form: /^(?=.*[1-9])\+?(?:\d+(?:\.\d*)?|\.\d+)$/,
+    correct: withPoint,
+  },
+  dec: { form: /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, correct: withPoint },
+  percent: {
+    form: /^\+?(?:0*\d{1,2}(?:\.\d*)?|\.\d+|0*100(?:\.0*)?)$/,
+    correct: withPoint,
+  },
+  uri: {
+    form: new RegExp(`^${SCHEME}${AUTHORITY}${PATH}(?:#${PATH})?$`),
+    correct: encoded,
+  },
+  time: { form: /^\d{3}[0-5]\d[0-5]\d(?:\d\d)?$/ },
+  timestamp: {
+    form: new RegExp(
+      `^(?:19|20)\\d\\d(?:0[1-9]|1[0-2])(?:0[1-9]|1\\d|2[0-8])(?:T${TIME}${ZONE}?)?$|^(?:19|20)\\d\\d(?:(?:0[13-9]|1[0-2])(?:29|30)|(?:0[13578]|1[02])31)(?:T${TIME}${ZONE}?)?$`,
+    ),
+  },
+  year: { form: /^(?:1\d{3}|20\d\d)$/ },
+  years: { form: /^(?:1\d{3}|20\d\d)(?:-(?:1\d{3}|20\d\d))?$/ },
+  roman: { form: /^(?:[MDCLXVI]+|[mdclxvi]+)$/ },
+  levels: { form: /^\d+(?:\.\d+)*$/ },
+  "levels-": { form: /^(?:\d+|-)(?:\.(?:\d+|-))*$/ },
+  email: {
+    form: /^\w+(?:[-+.']\w+)*@(?=.*\.)\w+(?:[-.]\w+)*$/,
+  },
+  text: { form: /\S/ },
+  flow: { form: /\S/ },
+  flag: { form: /^$/, correct: () => "" },
+};
+
+/**
+ * The value as the kind demands it, or undefined if it is none. Of several codes, those
+ * that are none are left out.
+ */
+export function validValue(kind: string, value: string): string | undefined {
+  const list = Number.parseInt(kind);
+  if (Number.isNaN(list)) {
+    const { form, correct } = KINDS[kind]!;
+    if (form.test(value)) return value;
+    const corrected = correct?.(value);
+    return corrected !== undefined && form.test(corrected)
+      ? corrected
+      : undefined;
+  }
+  const codes = codesOfList(list);
+  if (!kind.endsWith("*")) return codes.has(value) ? value : undefined;
+  const known = value.split(" ").filter((code) => codes.has(code));
+  return known.length > 0 ? known.join(" ") : undefined;
+}
+
+/** A number with a decimal comma, as `30,80`, with a point. In `1,234` it may separate thousands. */
+export function withPoint(number: string): string {
+  return /^[+-]?\d+,\d+$/.test(number) && !/,\d{3}$/.test(number)
+    ? number.replace(",", ".")
+    : number;
+}
+
+/** A decimal number as the API shows it: without a sign, and zeros that say nothing. */
+export function shortest(number: string): string {
+  const [, whole = "", fraction = ""] = /^\+?(\d*)(?:\.(\d*))?$/.exec(number) ??
+    [];
+  if (whole === "" && fraction === "") return number;
+  let end = fraction.length;
+  // A pattern such as /0+$/ takes the square of the time for many zeros before a digit.
+  while (fraction[end - 1] === "0") end--;
+  return (whole.replace(/^0+/, "") || "0") +
+    (end > 0 ? `.${fraction.slice(0, end)}` : "");
+}
+
+function withoutFraction(number: string): string {
+  return withPoint(number).replace(/\.0*$/, "");
+}
+
+/** A URL with what it cannot hold percent-encoded: spaces, brackets in its path, bare percent signs. */
+function encoded(url: string): string {
+  const [, start = "", rest = ""] = /^([^:/?#]+:\/\/[^/?#]*)?(.*)$/s.exec(url)!;
+  return start.replace(/\s/g, "%20") + rest.replace(
+    /[\s[\]]|%(?![\dA-Fa-f]{2})/g,
+    (character) => ENCODED[character] ?? "%20",
+  );
+}
+
+const ENCODED: Readonly<Record<string, string>> = {
+  "[": "%5B",
+  "]": "%5D",
+  "%": "%25",
+};

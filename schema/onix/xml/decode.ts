@@ -1,0 +1,123 @@
+import { GzipError } from "../../gunzip.ts";
+import { type Place, XmlError } from "./xml_error.ts";
+
+/** The encodings by the names that messages declare. UTF-16 alone leaves the order of bytes to its mark. */
+const DECODERS: Readonly<Record<string, string>> = {
+  "utf-8": "utf-8",
+  "utf8": "utf-8",
+  "us-ascii": "utf-8",
+  "utf-16": "utf-16be",
+  "utf-16be": "utf-16be",
+  "utf-16le": "utf-16le",
+  "iso-8859-1": "windows-1252",
+  "iso8859-1": "windows-1252",
+  "latin1": "windows-1252",
+  "windows-1252": "windows-1252",
+  "cp1252": "windows-1252",
+};
+
+/** By how many bytes an XML declaration must have ended. */
+const DECLARATION = 1024;
+
+/**
+ * Decodes a message by its byte order mark, or the charset of its media type, or its XML
+ * declaration, in this order (RFC 7303), or as UTF-8. Throws `XmlError` at invalid bytes.
+ */
+export async function* decode(
+  bytes: AsyncIterable<Uint8Array>,
+  charset: string | undefined,
+  position: () => Place,
+): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined;
+  let start: Uint8Array = new Uint8Array();
+
+  function decoded(chunk?: Uint8Array): string {
+    try {
+      return decoder!.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      const { encoding } = decoder!;
+      throw new XmlError(
+        "invalid_encoding",
+        `The bytes are not ${encoding.toUpperCase()}: declare the encoding of the message, such as <?xml version="1.0" encoding="windows-1252"?>`,
+        position(),
+      );
+    }
+  }
+
+  for await (const chunk of readable(bytes, position)) {
+    if (decoder) {
+      yield decoded(chunk);
+      continue;
+    }
+    start = joined(start, chunk);
+    if (!hasDeclaration(start)) continue;
+    decoder = decoderOf(start, charset, position());
+    yield decoded(start);
+  }
+  if (!decoder) {
+    decoder = decoderOf(start, charset, position());
+    yield decoded(start);
+  }
+  yield decoded();
+}
+
+/** The bytes. Throws `XmlError` where they cannot be unpacked. */
+async function* readable(
+  bytes: AsyncIterable<Uint8Array>,
+  position: () => Place,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (!(error instanceof GzipError)) throw error;
+    throw new XmlError("invalid_gzip", error.message, position());
+  }
+}
+
+function joined(start: Uint8Array, chunk: Uint8Array): Uint8Array {
+  const both = new Uint8Array(start.length + chunk.length);
+  both.set(start);
+  both.set(chunk, start.length);
+  return both;
+}
+
+/** Whether these are enough bytes to know the encoding. */
+function hasDeclaration(start: Uint8Array): boolean {
+  return start.length >= DECLARATION || start.includes(0x3e);
+}
+
+function decoderOf(
+  start: Uint8Array,
+  charset: string | undefined,
+  place: Place,
+): TextDecoder {
+  const name = (markOf(start) ?? charset ?? declared(start) ?? "utf-8").trim()
+    .toLowerCase();
+  const label = name === "utf-16" ? orderOf(start) : DECODERS[name];
+  if (label) return new TextDecoder(label, { fatal: true });
+  throw new XmlError(
+    "unsupported_encoding",
+    `The encoding ${
+      name.slice(0, 40)
+    } is not supported: send the message as UTF-8`,
+    place,
+  );
+}
+
+/** The encoding that the first bytes say: a mark, or `<` in two bytes. */
+function markOf([a, b, c]: Uint8Array): string | undefined {
+  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
+  if (a === 0xff && b === 0xfe || a === 0x3c && b === 0) return "utf-16le";
+  if (a === 0xfe && b === 0xff || a === 0 && b === 0x3c) return "utf-16be";
+}
+
+function orderOf([a]: Uint8Array): string {
+  return a === 0x3c ? "utf-16le" : "utf-16be";
+}
+
+function declared(start: Uint8Array): string | undefined {
+  const text = new TextDecoder("windows-1252").decode(
+    start.subarray(0, DECLARATION),
+  );
+  return /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(text)?.[1];
+}

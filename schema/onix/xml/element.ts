@@ -1,0 +1,79 @@
+import { dataElement } from "../rules/facts.ts";
+
+/*
+ * A record of ONIX for Books as a tree. Names are reference names, whatever the tags of
+ * the message were, and have no namespace.
+ */
+
+/** An element: either a composite with children, or a data element with a value. */
+export interface Element {
+  name: string;
+  attributes: Readonly<Record<string, string>>;
+  children: Element[];
+  /** The value of a data element. In an element with `markup` it is XHTML as XML text, else plain text. */
+  text: string;
+  /** Whether the value contains XHTML elements. */
+  markup?: true;
+  /** Whether its text had controls that are read as characters of Windows-1252. */
+  recoded?: true;
+  /** Its line in the message. */
+  line?: number;
+}
+
+/** A data element, or a composite with these children. */
+export function element(
+  name: string,
+  content: string | Element[],
+  attributes: Record<string, string> = {},
+): Element {
+  return typeof content === "string"
+    ? { name, attributes, children: [], text: content }
+    : { name, attributes, children: content, text: "" };
+}
+
+/** The first child with this name. */
+export function child(parent: Element, name: string): Element | undefined {
+  return parent.children.find((child) => child.name === name);
+}
+
+/** All children with this name. */
+export function childrenOf(parent: Element, name: string): Element[] {
+  return parent.children.filter((child) => child.name === name);
+}
+
+/** The value without the white space that says nothing, or undefined without a value. */
+export function valueOf(element: Element | undefined): string | undefined {
+  if (!element) return;
+  const { text } = element;
+  const value = isMarkedUp(element) ? text.trim() : normalized(text);
+  return value === "" ? undefined : value;
+}
+
+/** The text with each run of white space as one space, trimmed. */
+export function normalized(text: string): string {
+  return /[\t\r\n]| {2}|^ | $/.test(text)
+    ? text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "")
+    : text;
+}
+
+/** The formats of text in which white space belongs to the markup (List 34). */
+const MARKED_UP = ["02", "03", "05"];
+
+/** Whether the value is HTML or XHTML, also where it is written with entities or in CDATA. */
+export function isMarkedUp(
+  { name, attributes, markup, text }: Element,
+): boolean {
+  if (markup) return true;
+  return dataElement(name)?.kind === "flow" &&
+    (MARKED_UP.includes(attributes.textformat!) || /<\/?[a-z]/i.test(text));
+}
+
+/** The value of the first child with this name. */
+export function childValue(parent: Element, name: string): string | undefined {
+  return valueOf(child(parent, name));
+}
+
+/** A copy whose children can be replaced without changing the original. */
+export function copyOf(element: Element): Element {
+  return { ...element, children: element.children.map(copyOf) };
+}

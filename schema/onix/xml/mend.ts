@@ -1,0 +1,566 @@
+import { bareIsbn, isIsbn13 } from "../../values.ts";
+import {
+  child,
+  childValue,
+  type Element,
+  element,
+  isMarkedUp,
+  normalized,
+  valueOf,
+} from "./element.ts";
+import {
+  composite,
+  dataElement,
+  isComposite,
+  isIn,
+  type Particle,
+  type Unique,
+} from "../rules/facts.ts";
+import { validValue } from "../rules/kinds.ts";
+import { type Paths, PathSet } from "./paths.ts";
+import type { Release } from "../rules/releases.ts";
+import type { Steps } from "./steps.ts";
+import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
+
+/*
+ * Makes a record valid by the schema of a release. Where nothing is lost, it is mended:
+ * order, white space, empty elements, what the schema demands. What cannot be mended is
+ * left out, and its path reported.
+ */
+
+/** A valid record, and the paths without positions of what it lacks. */
+export interface Mended {
+  record: Element;
+  notSent: Paths;
+}
+
+/** What stands in for what a record lacks. */
+export interface Substitutes {
+  /** The name of a supplier or publisher without one. */
+  organization: string;
+  /** The identifier of a product without one. */
+  identifier: Element;
+}
+
+/** Mends a record. */
+export function* mend(
+  record: Element,
+  release: Release,
+  substitutes: Substitutes,
+): Steps<Mended> {
+  const notSent = new PathSet();
+  const mender = { release, notSent, ...substitutes };
+  const mended = yield* mendElement(record, "", "", mender);
+  if (!mended) throw new TypeError("A record needs a reference and a type");
+  return { record: mended, notSent };
+}
+
+interface Mender extends Substitutes {
+  release: Release;
+  notSent: PathSet;
+}
+
+/** The valid element, or undefined if it is left out. */
+function* mendElement(
+  given: Element,
+  parent: string,
+  at: string,
+  mender: Mender,
+): Steps<Element | undefined> {
+  const { name } = given;
+  if (!isIn(mender.release, name)) {
+    mender.notSent.addLeaves([given], at);
+    return;
+  }
+  const path = `${at}/${name}`;
+  return isComposite(name)
+    ? yield* mendComposite(given, parent, path, mender)
+    : mendData(given, path, mender);
+}
+
+function mendData(
+  given: Element,
+  path: string,
+  { release, notSent }: Mender,
+): Element | undefined {
+  const { kind, attributes } = dataElement(given.name, release)!;
+  const own = mendAttributes(given, path, attributes, notSent);
+  const isFlow = kind === "flow";
+  if (given.markup && isFlow) {
+    const markup = given.text.trim();
+    if (isValidXhtml(markup)) {
+      return { ...given, text: markup, attributes: own };
+    }
+    // What is XML text until here is plain text now, which is escaped when it is written.
+    const format = { ...own, textformat: "02" };
+    return element(given.name, markup, format);
+  }
+  const value = isFlow && isMarkedUp(given)
+    ? given.text.trim()
+    : normalized(given.markup ? withoutTags(given.text) : given.text);
+  if (value === "" && kind !== "flag") return;
+  const text = validValue(kind, value);
+  if (text === undefined || kind.endsWith("*") && text !== value) {
+    notSent.add(path);
+  }
+  if (text === undefined) return;
+  return { name: given.name, attributes: own, children: [], text };
+}
+
+/** The codes of attributes whose lists have more or are not published: List 34 without those of earlier releases, List 14. */
+const OWN_CODES: Readonly<Record<string, readonly string[]>> = {
+  textformat: ["02", "03", "05", "06", "07"],
+  textcase: ["00", "01", "02", "03"],
+};
+
+/** The attributes by their letters in `data_elements.txt`, with the kinds of their values. */
+const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
+  collationkey: ["k", "text"],
+  dateformat: ["d", "55"],
+  datestamp: ["", "timestamp"],
+  language: ["l", "74"],
+  sourcename: ["", "text"],
+  sourcetype: ["", "3"],
+  textcase: ["c", "14"],
+  textformat: ["f", "34"],
+  textscript: ["s", "121"],
+};
+
+function mendAttributes(
+  { attributes }: Element,
+  path: string,
+  letters: string,
+  notSent: PathSet,
+): Element["attributes"] {
+  let valid: Record<string, string> | undefined;
+  for (const name in attributes) {
+    const [letter, kind] = ATTRIBUTES[name]!;
+    const given = normalized(attributes[name]!);
+    const codes = OWN_CODES[name];
+    const value = codes
+      ? codes.find((code) => code === given)
+      : validValue(kind, given);
+    if (value === undefined || !letters.includes(letter)) {
+      if (given !== "") notSent.add(`${path}/@${name}`);
+      continue;
+    }
+    valid ??= {};
+    valid[name] = value;
+  }
+  return valid ?? NO_ATTRIBUTES;
+}
+
+const NO_ATTRIBUTES = {};
+
+function* mendComposite(
+  given: Element,
+  parent: string,
+  path: string,
+  mender: Mender,
+): Steps<Element | undefined> {
+  const { release, notSent } = mender;
+  const { model, unique } = composite(release, given.name, parent)!;
+  const children: Element[] = [];
+  for (const each of converted(given, release)) {
+    const mended = yield* mendElement(each, given.name, path, mender);
+    if (mended) children.push(mended);
+  }
+  yield;
+  if (children.length === 0 && given.name !== "Product") return;
+  let own = children;
+  for (const constraint of unique) {
+    own = yield* withoutDuplicates(own, constraint, path, mender);
+  }
+  const attributes = mendAttributes(given, path, "", notSent);
+  const { name } = given;
+  if (match(model, own, 0) === own.length) {
+    return { name, attributes, children: own, text: "" };
+  }
+  yield;
+  const ordered = fitAll(model, name, own, mender);
+  if (!ordered) {
+    mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
+    return;
+  }
+  const taken = new Set(ordered);
+  notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
+  return { name, attributes, children: ordered, text: "" };
+}
+
+/** The children of a composite in the terms of the release. */
+function converted(given: Element, release: Release): Element[] {
+  const { name, children } = given;
+  if (name === "Price") return children.map(withoutZero);
+  if (name === "ProductIdentifier") return withBareIsbn(given);
+  if (release === "3.0") return children;
+  const format = valueOf(child(given, "DateFormat"));
+  if (format !== undefined) {
+    return children.flatMap((child) => {
+      if (child.name === "DateFormat") return [];
+      if (child.name !== "Date") return [child];
+      const attributes = { dateformat: format, ...child.attributes };
+      return [{ ...child, attributes }];
+    });
+  }
+  if (name !== "DescriptiveDetail") return children;
+  return children.map((child) => {
+    if (child.name === "AudienceCode") {
+      return element("Audience", [
+        element("AudienceCodeType", "01"),
+        element("AudienceCodeValue", child.text),
+      ]);
+    }
+    return child.name === "Conference" ? asEvent(child) : child;
+  });
+}
+
+/** Which ISBN an identifier is, if it is one. */
+export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
+  const type = childValue(identifier, "ProductIDType");
+  if (type === "02") return "isbn10";
+  if (type === "15") return "isbn13";
+  const value = childValue(identifier, "IDValue");
+  return type === "03" && value && isIsbn13(value) ? "isbn13" : undefined;
+}
+
+/** An identifier whose ISBN has no hyphens. */
+function withBareIsbn(identifier: Element): Element[] {
+  const { children } = identifier;
+  return isbnOf(identifier)
+    ? children.map((child) =>
+      child.name === "IDValue"
+        ? { ...child, text: bareIsbn(child.text.trim()) }
+        : child
+    )
+    : children;
+}
+
+/** A price of 0 as an item that is free of charge. */
+function withoutZero(child: Element): Element {
+  return child.name === "PriceAmount" &&
+      /^(?:0+|0*[.,]0+)$/.test(child.text.trim())
+    ? element("UnpricedItemType", "01")
+    : child;
+}
+
+/** A conference of release 3.0 as an event: the same elements under other names. */
+function asEvent(conference: Element): Element {
+  const renamed = renamedFrom(conference);
+  if (!child(renamed, "EventRole")) {
+    renamed.children.unshift(element("EventRole", "01"));
+  }
+  return renamed;
+}
+
+function renamedFrom({ name, children, markup: _, ...rest }: Element): Element {
+  return {
+    ...rest,
+    name: name.replace(/^Conference/, "Event"),
+    children: children.map(renamedFrom),
+  };
+}
+
+/** Leaves out what repeats an earlier element: as little of it as makes the rest unique. */
+function* withoutDuplicates(
+  children: Element[],
+  { path, fields }: Unique,
+  at: string,
+  mender: Mender,
+): Steps<Element[]> {
+  const { release, notSent } = mender;
+  const [names, inner] = path as [string[], string[]?];
+  const [field] = fields as [string];
+  const seen = new Set<string>();
+  const left = new Set<Element>();
+  for (const [i, each] of children.entries()) {
+    if (i % 256 === 255) yield;
+    if (!names.includes(each.name)) continue;
+    const targets = inner
+      ? each.children.filter(({ name }) => inner.includes(name))
+      : [each];
+    const repeated = targets.filter((target) => {
+      const key = keyOf(target, fields, release);
+      return key !== undefined && (seen.has(key) || !seen.add(key));
+    });
+    if (repeated.length === 0) continue;
+    const place = inner ? `${at}/${each.name}` : at;
+    if (field === "@language") {
+      for (const target of repeated) {
+        const { language: _, ...others } = target.attributes;
+        target.attributes = others;
+        notSent.add(`${place}/${target.name}/@language`);
+      }
+    } else if (OPTIONAL_KEYS.includes(field)) {
+      for (const target of repeated) {
+        const number = child(target, field)!;
+        target.children = target.children.filter((child) => child !== number);
+        notSent.add(`${place}/${target.name}/${field}`);
+      }
+    } else if (inner) {
+      const gone = new Set(repeated);
+      each.children = each.children.filter((child) => !gone.has(child));
+      mender.notSent.addLeaves(repeated, place);
+    } else {
+      left.add(each);
+      // A code that is there twice says nothing the second time.
+      if (field !== ".") mender.notSent.addLeaves([each], at);
+    }
+  }
+  return left.size > 0
+    ? children.filter((child) => !left.has(child))
+    : children;
+}
+
+/** The fields without which an element is valid. */
+const OPTIONAL_KEYS = [
+  "SequenceNumber",
+  "LevelSequenceNumber",
+  "MarketReference",
+];
+
+function keyOf(
+  target: Element,
+  fields: string[],
+  release: Release,
+): string | undefined {
+  const values = fields.map((field) => {
+    if (field === ".") return target.text;
+    if (field.startsWith("@")) return target.attributes[field.slice(1)];
+    const text = child(target, field)?.text;
+    // Numbers are equal by their values: 1 and 01.
+    return text && dataElement(field, release)?.kind === "n+"
+      ? text.replace(/^\+?0*/, "")
+      : text;
+  });
+  return values.includes(undefined) ? undefined : values.join("\n");
+}
+
+/**
+ * The index after the children from `i` on that match the particle, or -1. The models are
+ * such that the next child decides: there is nothing to try again.
+ */
+function match(particle: Particle, children: Element[], i: number): number {
+  const { min, max } = particle;
+  if (particle.kind === "element") {
+    const { name } = particle;
+    let end = i;
+    while (end - i < max && children[end]?.name === name) end++;
+    return end - i < min ? -1 : end;
+  }
+  let at = i;
+  for (let times = 0; times < max; times++) {
+    const next = children[at];
+    const isNext = next !== undefined && particle.names.has(next.name);
+    if (!isNext && times >= min) break;
+    const end = matchOnce(particle, children, at);
+    if (end < 0) return times < min ? -1 : at;
+    if (end === at) break;
+    at = end;
+  }
+  return at;
+}
+
+function matchOnce(
+  { kind, of }: Extract<Particle, { of: Particle[] }>,
+  children: Element[],
+  i: number,
+): number {
+  if (kind === "sequence") {
+    let at = i;
+    for (const particle of of) {
+      at = match(particle, children, at);
+      if (at < 0) return -1;
+    }
+    return at;
+  }
+  let empty = -1;
+  for (const particle of of) {
+    const end = match(particle, children, i);
+    if (end > i) return end;
+    if (end === i) empty = i;
+  }
+  return empty;
+}
+
+/** The children of a composite on their way to their places, by name. */
+interface Fitting {
+  readonly parent: string;
+  readonly given: ReadonlyMap<string, readonly Element[]>;
+  readonly mender: Substitutes;
+  /** How many leaves the children of a name have, up to each of them. */
+  readonly leaves: Map<string, number[]>;
+  /** How many of each name have their place, and how many in all. */
+  taken: Map<string, number>;
+  count: number;
+  /** These, in the order of the model: their name, and from where to where in `given`. Or what is made up. */
+  ordered: ([name: string, from: number, to: number] | Element)[];
+}
+
+/** As many children as possible in the order of the model, with what it demands. Undefined if that cannot be had. */
+function fitAll(
+  model: Particle,
+  parent: string,
+  children: Element[],
+  mender: Substitutes,
+): Element[] | undefined {
+  const given = Map.groupBy(children, ({ name }) => name);
+  const fitting: Fitting = {
+    parent,
+    given,
+    mender,
+    leaves: new Map(),
+    taken: new Map(),
+    count: 0,
+    ordered: [],
+  };
+  return fit(model, fitting) ? elementsOf(fitting) : undefined;
+}
+
+function elementsOf({ ordered, given }: Fitting): Element[] {
+  return ordered.flatMap((one) =>
+    Array.isArray(one) ? given.get(one[0])!.slice(one[1], one[2]) : [one]
+  );
+}
+
+/** Puts as many children as possible where the particle wants them. Returns whether it has all that it needs. */
+function fit(particle: Particle, fitting: Fitting): boolean {
+  const { min, max } = particle;
+  if (particle.kind === "element") {
+    const { name } = particle;
+    const { taken, ordered } = fitting;
+    const from = taken.get(name) ?? 0;
+    const to = from + Math.min(max, left(name, fitting));
+    taken.set(name, to);
+    fitting.count += to - from;
+    if (to > from) ordered.push([name, from, to]);
+    if (to - from >= min) return true;
+    const made = filler(name, fitting);
+    if (made) ordered.push(made);
+    return made !== undefined;
+  }
+  for (let times = 0; times < max; times++) {
+    let hasOwn = false;
+    for (const name of particle.names) hasOwn ||= left(name, fitting) > 0;
+    if (!hasOwn && times >= min) break;
+    const tried = copyOfFitting(fitting);
+    if (!fitOnce(particle, tried)) return times >= min;
+    if (tried.count === fitting.count && times >= min) break;
+    Object.assign(fitting, tried);
+  }
+  return true;
+}
+
+/** How many children with this name have no place. */
+function left(name: string, { given, taken }: Fitting): number {
+  return (given.get(name)?.length ?? 0) - (taken.get(name) ?? 0);
+}
+
+function fitOnce(
+  { kind, of }: Extract<Particle, { of: Particle[] }>,
+  fitting: Fitting,
+): boolean {
+  if (kind === "sequence") {
+    return of.every((particle) => fit(particle, fitting));
+  }
+  let best: Fitting | undefined;
+  for (const particle of of) {
+    const tried = copyOfFitting(fitting);
+    if (!fit(particle, tried)) continue;
+    if (!best || worth(tried) > worth(best)) best = tried;
+  }
+  if (best) Object.assign(fitting, best);
+  return best !== undefined;
+}
+
+function copyOfFitting(fitting: Fitting): Fitting {
+  const { taken, ordered } = fitting;
+  return { ...fitting, taken: new Map(taken), ordered: [...ordered] };
+}
+
+/** How much of what is given is in its place. What is made up counts against it. */
+function worth(fitting: Fitting): number {
+  let worth = 0;
+  for (const one of fitting.ordered) {
+    if (!Array.isArray(one)) worth -= 2;
+    else {
+      const [name, from, to] = one;
+      const leaves = leavesUpTo(name, fitting);
+      worth += leaves[to]! - leaves[from]!;
+    }
+  }
+  return worth;
+}
+
+function leavesUpTo(name: string, { given, leaves }: Fitting): number[] {
+  const known = leaves.get(name);
+  if (known) return known;
+  const sums = [0];
+  for (const each of given.get(name)!) sums.push(sums.at(-1)! + leavesOf(each));
+  leaves.set(name, sums);
+  return sums;
+}
+
+function leavesOf({ children }: Element): number {
+  return children.length === 0
+    ? 1
+    : children.reduce((sum, child) => sum + leavesOf(child), 0);
+}
+
+/** What the schema demands and the catalogue has no value for. */
+const FILLERS: Readonly<Record<string, string>> = {
+  CitedContentType: "01",
+  ContentAudience: "00",
+  MarketPublishingStatus: "00",
+  NotificationType: "03",
+  ProductAvailability: "99",
+  ProductComposition: "00",
+  ProductForm: "00",
+  SupplierRole: "00",
+  TextType: "01",
+  TitleElementLevel: "01",
+  TitleType: "00",
+};
+
+function filler(
+  name: string,
+  { parent, mender: { organization, identifier } }: Fitting,
+): Element | undefined {
+  const value = FILLERS[name];
+  if (value) return element(name, value);
+  switch (`${parent}/${name}`) {
+    case "Product/ProductIdentifier":
+      return identifier;
+    case "Supplier/SupplierName":
+      return element(name, organization);
+    case "SupplyDetail/Supplier":
+      return supplier(organization);
+    case "SupplyDetail/UnpricedItemType":
+      return element(name, "04");
+    case "PublishingDetail/Publisher":
+      return publisher(organization);
+    case "ProductSupply/SupplyDetail":
+      return element(name, [
+        supplier(organization),
+        element("ProductAvailability", "99"),
+        element("UnpricedItemType", "04"),
+      ]);
+  }
+}
+
+function supplier(name: string): Element {
+  return element("Supplier", [
+    element("SupplierRole", "00"),
+    element("SupplierName", name),
+  ]);
+}
+
+/** The organization as the publisher of a product without one. An import reads it as none. */
+function publisher(name: string): Element {
+  return element("Publisher", [
+    element("PublishingRole", "01"),
+    element("PublisherName", name),
+  ], { sourcename: NO_PUBLISHER });
+}
+
+/** The source of a publisher that stands in for none. */
+export const NO_PUBLISHER = "organization";

@@ -1,0 +1,63 @@
+/** What XML 1.0 cannot hold, not even as a reference, and lone surrogates. */
+const NO_CHARACTER =
+  // deno-lint-ignore no-control-regex
+  /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** The text, with U+FFFD for each character that XML cannot hold. */
+export function xmlCharacters(text: string): string {
+  return text.replace(NO_CHARACTER, "\ufffd");
+}
+
+/** The controls that are characters in Windows-1252. */
+const C1 = /[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]/;
+
+/** What the bytes 80 to 9F are in Windows-1252. */
+const WINDOWS_1252 = new TextDecoder("windows-1252")
+  .decode(Uint8Array.from({ length: 32 }, (_, i) => 0x80 + i));
+
+/** Whether the text has controls that a sender took for characters of Windows-1252. */
+export function isRecoded(text: string): boolean {
+  return C1.test(text);
+}
+
+/** The text with the characters that the sender took such controls for. */
+export function recoded(text: string): string {
+  return text.replace(
+    new RegExp(C1, "g"),
+    (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80]!,
+  );
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "\t": "&#9;",
+  "\n": "&#10;",
+  "\r": "&#13;",
+};
+
+/** The text as content of an element. */
+export function escapeText(text: string): string {
+  return /[&<>\r]/.test(text)
+    ? text.replace(/[&<>\r]/g, (character) => ESCAPES[character]!)
+    : text;
+}
+
+/** The text as an attribute's value. */
+export function escapeAttribute(text: string): string {
+  return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character]!);
+}
+
+/** A start tag. */
+export function startTag(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+): string {
+  let tag = `<${name}`;
+  for (const attribute in attributes) {
+    tag += ` ${attribute}="${escapeAttribute(attributes[attribute]!)}"`;
+  }
+  return `${tag}>`;
+}
