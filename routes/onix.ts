@@ -98,6 +98,8 @@ export async function write(
     const message = readMessage(chunks, { charset, pace });
     const report = await importMessage(queries, message, {
       dryRun: query.dry_run,
+      edits: query.edits,
+      stale: query.stale,
       pace,
       async hold(length) {
         memory.deadline = deadline();

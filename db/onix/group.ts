@@ -15,17 +15,28 @@ import { type Item, outcomeOf } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
   fault,
+  isOfRival,
+  isStale,
   isUnchanged,
   type Outcomes,
   type Plan,
   type Planned,
   planOf,
+  type PlanOptions,
+  STALE,
 } from "./plan.ts";
-import { type Form, formToStore, readStored, storeRecords } from "./records.ts";
+import {
+  type Form,
+  formToStore,
+  noteReferences,
+  noteSenders,
+  readStored,
+  storeRecords,
+} from "./records.ts";
 
 /* Writes a group of records in one transaction, and stores them beside the products. */
 
-export interface GroupOptions {
+export interface GroupOptions extends PlanOptions {
   /** Does the same work, and writes nothing. */
   dryRun: boolean;
   /** Awaited between the records, so that other requests have their turn. */
@@ -39,9 +50,10 @@ export interface GroupOptions {
 export async function importGroup(
   queries: () => Queries,
   items: readonly Item[],
-  { dryRun, pace }: GroupOptions,
+  options: GroupOptions,
 ): Promise<Outcomes> {
-  const unchanged = await findUnchanged(queries(), items);
+  const { dryRun, pace } = options;
+  const unchanged = await findUnchanged(queries(), items, options);
   const changing = items.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
   try {
@@ -49,10 +61,10 @@ export async function importGroup(
       const outcomes: Outcomes = new Map();
       for (let rest: readonly Item[] = changing; rest.length > 0;) {
         const matches = new Matches(await lockFound(tx, rest));
-        const plan = planOf(rest, matches, outcomes);
+        const plan = planOf(rest, matches, outcomes, options);
         const { done, faults } = await writeTogether(
           tx,
-          await writesOf(tx, plan, outcomes, pace),
+          await writesOf(tx, plan, outcomes, options),
           (done, sizes) => storeRecords(tx, done.filter(hasForm), sizes, pace),
         );
         for (const { item, id, outcome, messages } of done) {
@@ -62,6 +74,10 @@ export async function importGroup(
           const id = found?.id ?? null;
           outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
         }
+        await tx.send(
+          ...noteReferences(done),
+          ...noteSenders([...done, ...plan.unchanged]),
+        );
         rest = plan.later;
       }
       if (dryRun) throw new DryRun(outcomes);
@@ -99,6 +115,7 @@ class DryRun extends Error {
 async function findUnchanged(
   database: Queries,
   items: readonly Item[],
+  options: GroupOptions,
 ): Promise<Outcomes> {
   const matches = new Matches(await database.scan(findProducts(items)));
   const idOf = (item: Item) => {
@@ -107,13 +124,21 @@ async function findUnchanged(
   };
   const ofProduct = Map.groupBy(items, idOf);
   const outcomes: Outcomes = new Map();
+  const same: Planned[] = [];
   for (const item of items) {
     const found = matches.of(item);
-    if (typeof found !== "object" || !isUnchanged(item, found)) continue;
+    if (typeof found !== "object" || isOfRival(item, found)) continue;
     // Of several records of a product, the last one counts.
     if (ofProduct.get(found.id)!.length > 1) continue;
-    outcomes.set(item, outcomeOf(item, "unchanged", found.id));
+    if (isStale(item, found, options)) {
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE));
+    } else if (isUnchanged(item, found, options)) {
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id));
+      same.push({ item, id: found.id, found });
+    }
   }
+  const noted = options.dryRun ? [] : noteSenders(same);
+  if (noted.length > 0) await database.write(...noted);
   return outcomes;
 }
 
@@ -135,8 +160,9 @@ async function writesOf(
   tx: Transaction,
   { changes, deletions }: Plan,
   outcomes: Outcomes,
-  pace: () => Promise<void>,
+  options: GroupOptions,
 ): Promise<RecordWrite[]> {
+  const { pace } = options;
   const writes: RecordWrite[] = deletions.map((one) => ({
     ...one,
     body: {},
@@ -165,7 +191,9 @@ async function writesOf(
   }
   const stored = await readStored(tx, changes);
   const byId = new Map(changes.map((one) => [one.id, one]));
-  const existing = changes.flatMap(({ found }) => found ?? []);
+  const existing = changes.flatMap(({ found }) =>
+    found ? { id: found.id, bytes: found.bytes ?? null } : []
+  );
   for await (const { id, product } of readCurrent(tx, existing)) {
     await pace();
     const one = byId.get(id)!;

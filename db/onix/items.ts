@@ -6,6 +6,7 @@ import {
   type Rejected,
   withDefaults,
 } from "../../schema/onix/mapping/incoming.ts";
+import { type Sent, sentOf } from "../../schema/onix/mapping/sent.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
@@ -23,6 +24,10 @@ export interface Item {
   /** The text in which it is stored, and the hash of that. */
   text: string;
   digest: string;
+  /** When and by whom its message was sent. */
+  sent: Sent;
+  /** The other reference under which an earlier record of the message has the same ISBN. */
+  rival?: string | undefined;
 }
 
 /** Reads a record of a message with this header and release. */
@@ -36,7 +41,8 @@ export function* readItem(
   const record = withDefaults(product, header);
   yield;
   const notSent = yield* notSentOf(record, release);
-  return { incoming, notSent, record, ...yield* storedForm(record) };
+  const sent = sentOf(header);
+  return { incoming, notSent, record, sent, ...yield* storedForm(record) };
 }
 
 /** The text in which a record is stored, and its hash. */

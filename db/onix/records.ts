@@ -8,11 +8,18 @@ import {
 } from "../../schema/onix/mapping/outgoing.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
-import { isOneOf, json, organization, sql } from "../connections/sql.ts";
+import {
+  isOneOf,
+  json,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { readCurrent } from "../products/documents.ts";
 import { byId, contributorsJson } from "./books.ts";
 import { type Item, storedForm } from "./items.ts";
+import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned } from "./plan.ts";
 
 /* The records that are stored beside products. */
@@ -147,4 +154,83 @@ export async function storeRecords(
       product_updated_at = excluded.product_updated_at,
       differences = excluded.differences
   `);
+}
+
+/**
+ * Notes the references under which records have come besides that of their product. Where
+ * a product went out under its own id until a record bound it, the feed deletes that.
+ */
+export function noteReferences(done: readonly Planned[]): Statement[] {
+  const aliases: Entry[] = [];
+  const retired: Entry[] = [];
+  for (
+    const { item: { incoming: { reference, notification } }, id, found } of done
+  ) {
+    if (!found || notification === "05") continue;
+    if (ownId(reference) === id || referencesOf(found).includes(reference)) {
+      continue;
+    }
+    if (found.reference === null) {
+      retired.push({ product_id: id, record_reference: ownReference(id) });
+    } else aliases.push({ product_id: id, record_reference: reference });
+  }
+  return [
+    ...aliases.length > 0
+      ? [sql`
+        insert into onix_aliases (organization_id, record_reference, product_id)
+        select p.organization_id, r.record_reference, p.id
+        from products p
+        join jsonb_to_recordset(${
+        json(aliases)
+      }) r (product_id uuid, record_reference text)
+          on r.product_id = p.id
+        where p.organization_id = ${organization} and p.id ${
+        isOneOf(aliases.map(({ product_id }) => String(product_id)))
+      }
+        on conflict (organization_id, record_reference) do nothing
+      `]
+      : [],
+    ...retired.length > 0
+      ? [sql`
+        insert into onix_retired (organization_id, id, record_reference)
+        select p.organization_id, overlay(p.id::text placing '00000000' from 1)::uuid, r.record_reference
+        from products p
+        join jsonb_to_recordset(${
+        json(retired)
+      }) r (product_id uuid, record_reference text)
+          on r.product_id = p.id
+        where p.organization_id = ${organization} and p.id ${
+        isOneOf(retired.map(({ product_id }) => String(product_id)))
+      }
+        on conflict (organization_id, id) do nothing
+      `]
+      : [],
+  ];
+}
+
+/** Notes when a sender has sent these records, unless a later time is known. */
+export function noteSenders(records: readonly Planned[]): Statement[] {
+  const rows = records.flatMap(({ item: { sent, incoming }, id, found }) => {
+    const { sender, at } = sent;
+    if (sender === null || at === null || incoming.notification === "05") {
+      return [];
+    }
+    const isKnown = (found?.sent_at ?? -Infinity) >= at;
+    const sent_at = new Date(at).toISOString();
+    return isKnown ? [] : [{ product_id: id, sender_name: sender, sent_at }];
+  });
+  if (rows.length === 0) return [];
+  return [sql`
+    insert into onix_senders (organization_id, product_id, sender_name, sent_at)
+    select p.organization_id, p.id, r.sender_name, r.sent_at
+    from products p
+    join jsonb_to_recordset(${json(rows)})
+      r (product_id uuid, sender_name text, sent_at timestamptz)
+      on r.product_id = p.id
+    where p.organization_id = ${organization} and p.id ${
+    isOneOf(rows.map(({ product_id }) => product_id))
+  }
+    on conflict (organization_id, product_id, sender_name) do update set
+      sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
+  `];
 }

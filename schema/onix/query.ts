@@ -35,6 +35,16 @@ export const OnixChangesParameters = v.object({
 
 export type OnixChangesQuery = v.InferOutput<typeof OnixChangesParameters>;
 
+/** What may become of fields that were edited here. */
+export const EDITS = ["keep", "protect", "overwrite"] as const;
+
+export type Edits = typeof EDITS[number];
+
+/** What may become of records of old messages. */
+export const STALE = ["skip", "apply"] as const;
+
+export type Stale = typeof STALE[number];
+
 /** The parameters of `POST /onix/products`. */
 export const ImportParameters = v.object({
   dry_run: described(
@@ -46,6 +56,14 @@ export const ImportParameters = v.object({
       ),
       "false",
     ),
+  ),
+  edits: described(
+    "What becomes of fields that were edited here. A record says what its sender has changed since its last record: the rest stays as it is here. Where both have changed a field, `keep` writes the record's value and warns `edit_overwritten`, `protect` keeps the value here and warns `edit_kept`. With `overwrite` the record is the whole truth, as in an empty catalogue.",
+    v.optional(oneOf(...EDITS), "keep"),
+  ),
+  stale: described(
+    "What becomes of the records of a message that was sent (`SentDateTime`) before the last one of the same `SenderName` with the product: they are skipped and warned of (`stale`), or applied.",
+    v.optional(oneOf(...STALE), "skip"),
   ),
 });
 

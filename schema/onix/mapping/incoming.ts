@@ -10,6 +10,7 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
+import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { Reading } from "./reading.ts";
 import type { Message } from "../report/report.ts";
 import { COLLATERAL, settledValues } from "./settled.ts";
@@ -244,7 +245,7 @@ function linkedOf(
     linked.product_form = code("product_form");
     linked.contributors = distinct(
       values.contributors,
-      ["name", "role"],
+      Object.keys(CONTRIBUTOR_FIELDS),
       reading,
     ).map((row) => {
       const { role, ...contributor } = row;
