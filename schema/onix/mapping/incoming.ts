@@ -9,12 +9,12 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
-import { Reading } from "./reading.ts";
+import { RecordReader } from "./record_reader.ts";
 import type { Message } from "../report/report.ts";
-import { COLLATERAL, settledValues } from "./settled.ts";
-import { type Block, BLOCKS, type Values, VIEW } from "./view.ts";
+import { COLLATERAL, validValues } from "./valid_values.ts";
+import { type Block, BLOCKS, MAPPING, type Values } from "./mapping.ts";
 
-export { type Block, BLOCKS } from "./view.ts";
+export { type Block, BLOCKS } from "./mapping.ts";
 
 type Entry = Record<string, unknown>;
 
@@ -115,30 +115,30 @@ export function readRecord(
   line = product.line ?? 0,
 ): Incoming | Rejected {
   const record = withDefaults(product, header);
-  const reading = new Reading(record);
+  const reader = new RecordReader(record);
   const reference = childValue(record, "RecordReference");
   const rejected = (): Rejected => ({
     kind: "rejected",
     reference: reference ?? null,
     line,
-    messages: reading.messages,
+    messages: reader.messages,
   });
-  const notification = readNotification(record, reading);
-  checkReference(record, reading);
-  if (!notification || hasErrors(reading)) return rejected();
-  reading.messages.push(...warningsOfCredentials(product));
+  const notification = readNotification(record, reader);
+  checkReference(record, reader);
+  if (!notification || hasErrors(reader)) return rejected();
+  reader.messages.push(...warningsOfCredentials(product));
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
   const isDeletion = notification === "05";
   // Whether the record says all of the block. What is before the blocks stays in a partial update.
   const isThere = (block: Block | null) =>
     !isDeletion && (!isPartial || block !== null && blocks.includes(block));
-  const values = isDeletion ? {} : settledValues(record, reading);
-  if (isThere("DescriptiveDetail") && !values.title && !hasErrors(reading)) {
+  const values = isDeletion ? {} : validValues(record, reader);
+  if (isThere("DescriptiveDetail") && !values.title && !hasErrors(reader)) {
     const rest = { name: "DescriptiveDetail", value: null };
-    reading.fault("no_title", "The record has no title", record, rest);
+    reader.fault("no_title", "The record has no title", record, rest);
   }
-  if (hasErrors(reading)) return rejected();
+  if (hasErrors(reader)) return rejected();
   const supplies = childrenOf(record, "ProductSupply");
   const { isbn13 = null, isbn10 = null } = values;
   return {
@@ -157,23 +157,23 @@ export function readRecord(
     },
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),
-    linked: linkedOf(values, isThere, reading),
+    linked: linkedOf(values, isThere, reader),
     blocks,
-    messages: reading.messages,
-    unmapped: isDeletion ? [] : reading.unmapped(),
+    messages: reader.messages,
+    unmapped: isDeletion ? [] : reader.unmapped(),
   };
 }
 
 function readNotification(
   record: Element,
-  reading: Reading,
+  reader: RecordReader,
 ): Notification | undefined {
   const found = child(record, "NotificationType");
   const value = valueOf(found);
   const known = NOTIFICATIONS.find((type) => type === value);
-  if (found) reading.use(found);
+  if (found) reader.claim(found);
   if (!known) {
-    reading.fault(
+    reader.fault(
       "unknown_notification",
       `Expected a NotificationType of ${NOTIFICATIONS.join(", ")}`,
       record,
@@ -183,20 +183,20 @@ function readNotification(
   return known;
 }
 
-function checkReference(record: Element, reading: Reading): void {
+function checkReference(record: Element, reader: RecordReader): void {
   const found = child(record, "RecordReference");
   const value = valueOf(found);
   const rest = { name: "RecordReference" };
-  if (found) reading.use(found);
+  if (found) reader.claim(found);
   if (value === undefined) {
-    reading.fault(
+    reader.fault(
       "no_reference",
       "The record has no RecordReference",
       record,
       rest,
     );
   } else if (codePoints(value) > MAX_REFERENCE) {
-    reading.fault(
+    reader.fault(
       "too_long",
       `At most ${MAX_REFERENCE} characters`,
       record,
@@ -205,12 +205,12 @@ function checkReference(record: Element, reading: Reading): void {
   }
 }
 
-function hasErrors({ messages }: Reading): boolean {
+function hasErrors({ messages }: RecordReader): boolean {
   return messages.some(({ severity }) => severity === "error");
 }
 
 /** The fields that the body of a product has. */
-const BODY = Object.entries(VIEW).flatMap(([name, { block }]) => {
+const BODY = Object.entries(MAPPING).flatMap(([name, { block }]) => {
   const field: Field | undefined = ({ ...SCALARS, ...ARRAYS } as Fields)[name];
   const isPath = field?.kind === "rows" && (field.path || field.put === "link");
   return field && !isPath && field.kind !== "linked"
@@ -235,7 +235,7 @@ function bodyOf(
 function linkedOf(
   values: Values,
   isThere: (block: Block | null) => boolean,
-  reading: Reading,
+  reader: RecordReader,
 ): Linked {
   const linked: Linked = {};
   const code = (name: string) => (values[name] ?? null) as string | null;
@@ -244,24 +244,24 @@ function linkedOf(
     linked.contributors = distinct(
       values.contributors,
       ["name", "role"],
-      reading,
+      reader,
     ).map((row) => {
       const { role, ...contributor } = row;
       return {
         role: String(role),
         contributor: contributor as unknown as LinkedContributor,
         get path() {
-          return reading.pathOf(reading.sourceOf(row)!);
+          return reader.pathOf(reader.elementOf(row)!);
         },
       };
     });
-    linked.collections = distinct(values.collections, ["name"], reading).map(
+    linked.collections = distinct(values.collections, ["name"], reader).map(
       (row) => ({
         name: String(row.name),
         collection_type: null,
         part_number: (row.part_number ?? null) as string | null,
         get path() {
-          return reading.pathOf(reading.sourceOf(row)!);
+          return reader.pathOf(reader.elementOf(row)!);
         },
       }),
     );
@@ -340,10 +340,10 @@ function hasCredentials({ text }: Element): boolean {
 }
 
 function warningsOfCredentials(product: Element): Message[] {
-  const reading = new Reading(product);
+  const reader = new RecordReader(product);
   const visit = (each: Element) => {
     if (hasCredentials(each)) {
-      reading.warn(
+      reader.warn(
         "credentials_removed",
         "A user and password in a URL are not stored",
         each,
@@ -353,7 +353,7 @@ function warningsOfCredentials(product: Element): Message[] {
     each.children.forEach(visit);
   };
   visit(product);
-  return reading.messages;
+  return reader.messages;
 }
 
 /** The stored record after a partial update: the update's blocks replace its own. */
@@ -403,15 +403,15 @@ export function replaceTerritories(
 function distinct(
   rows: unknown,
   key: readonly string[],
-  reading: Reading,
+  reader: RecordReader,
 ): Entry[] {
   const seen = new Set<string>();
   return (rows as Entry[] ?? []).filter((row) => {
     const id = JSON.stringify(key.map((field) => row[field]));
     if (!seen.has(id)) return seen.add(id);
-    const source = reading.sourceOf(row);
+    const source = reader.elementOf(row);
     if (source) {
-      reading.warn(
+      reader.warn(
         "duplicate",
         "An earlier one is the same",
         source,

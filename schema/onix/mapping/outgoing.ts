@@ -2,21 +2,21 @@ import { copyOf, type Element, element } from "../xml/element.ts";
 import { child, childrenOf } from "../xml/element.ts";
 import { isObject } from "../../objects.ts";
 import { mend } from "../xml/mend.ts";
-import { type Book, canonical, setChild, textOf } from "./part.ts";
+import { type Book, canonical, setChild, textOf } from "./codec.ts";
 
-export type { Book } from "./part.ts";
-import { Reading } from "./reading.ts";
+export type { Book } from "./codec.ts";
+import { RecordReader } from "./record_reader.ts";
 import type { Release } from "../rules/releases.ts";
-import { settledValues } from "./settled.ts";
+import { validValues } from "./valid_values.ts";
 import {
   containerOf,
   formOf,
+  MAPPING,
   type Place,
   PRODUCT_CODE,
-  readView,
+  readValues,
   type Values,
-  VIEW,
-} from "./view.ts";
+} from "./mapping.ts";
 
 /** The record last received. */
 export interface Received {
@@ -65,8 +65,8 @@ function writeChanges(
   record: Element,
   differences: Differences,
 ): void {
-  const reading = new Reading(record, { isSilent: true });
-  const places = Object.entries(VIEW).map(([name, place]) => {
+  const reader = new RecordReader(record, { isSilent: true });
+  const places = Object.entries(MAPPING).map(([name, place]) => {
     const now = place.of(book);
     return { name, place, now, form: formOf(name, now) };
   });
@@ -77,23 +77,23 @@ function writeChanges(
           ? canonical(differences[name] ?? undefined)
           : formOf(name, values[name]));
   // Most products are as their records say: what the API would refuse need not be known.
-  if (!places.some(isChanged(readView(record, reading)))) return;
-  const values = settledValues(record, reading);
+  if (!places.some(isChanged(readValues(record, reader)))) return;
+  const values = validValues(record, reader);
   for (const { name, place, now } of places.filter(isChanged(values))) {
     const before = Object.hasOwn(differences, name)
-      ? asThen(differences[name], values[name], reading)
+      ? asThen(differences[name], values[name], reader)
       : values[name];
-    place.write(blockOf(record, place), now, before, reading);
+    place.write(blockOf(record, place), now, before, reader);
   }
 }
 
 /** What the product said, from the elements that the record has for it. */
-function asThen(then: unknown, values: unknown, reading: Reading): unknown {
+function asThen(then: unknown, values: unknown, reader: RecordReader): unknown {
   if (!Array.isArray(then) || !Array.isArray(values)) return then;
   if (then.length !== values.length) return values;
   then.forEach((entry, i) => {
-    const source = isObject(values[i]) && reading.sourceOf(values[i]);
-    if (source && isObject(entry)) reading.from(source, entry);
+    const source = isObject(values[i]) && reader.elementOf(values[i]);
+    if (source && isObject(entry)) reader.tie(source, entry);
   });
   return then;
 }
@@ -112,9 +112,9 @@ function blockOf(record: Element, { block }: Place): Element {
  * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
  */
 export function differences(book: Book, record: Element): Differences | null {
-  const reading = new Reading(record, { isSilent: true });
-  const values = settledValues(record, reading);
-  const differing = Object.entries(VIEW).flatMap(([name, place]) => {
+  const reader = new RecordReader(record, { isSilent: true });
+  const values = validValues(record, reader);
+  const differing = Object.entries(MAPPING).flatMap(([name, place]) => {
     const is = place.project(place.of(book));
     const isSame = canonical(is) === formOf(name, values[name]);
     return isSame ? [] : [[name, is ?? null] as const];

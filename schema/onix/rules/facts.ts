@@ -250,3 +250,16 @@ export function codesOfList(list: number): ReadonlySet<string> {
   CODE_SETS.set(list, known);
   return known;
 }
+
+/** Whether a composite of the release may contain the element. */
+export function contains(
+  release: Release,
+  name: string,
+  element: string,
+): boolean {
+  const model = composite(release, name)?.model;
+  if (!model) return false;
+  return model.kind === "element"
+    ? model.name === element
+    : model.names.has(element);
+}

@@ -79,9 +79,16 @@ export function validValue(kind: string, value: string): string | undefined {
   return known.length > 0 ? known.join(" ") : undefined;
 }
 
+/** Whether a comma in a number may separate thousands, as in `1,234`. */
+export function isAmbiguous(number: string): boolean {
+  return /,\d{3}$/.test(number);
+}
+
 /** A number with a decimal comma, as `30,80`, with a point. */
 export function withPoint(number: string): string {
-  return /^[+-]?\d+,\d+$/.test(number) ? number.replace(",", ".") : number;
+  return /^[+-]?\d+,\d+$/.test(number) && !isAmbiguous(number)
+    ? number.replace(",", ".")
+    : number;
 }
 
 /** A decimal number as the API shows it: without a sign, and zeros that say nothing. */

@@ -2,12 +2,14 @@ import { bareIsbn, isIsbn13 } from "../../values.ts";
 import {
   child,
   childValue,
+  copyOf,
   type Element,
   element,
   isMarkedUp,
   normalized,
   valueOf,
 } from "./element.ts";
+import { dateIn, writeDate } from "./dates.ts";
 import {
   composite,
   dataElement,
@@ -17,6 +19,7 @@ import {
   type Unique,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
+import { limits, TOGETHER } from "../rules/limits.ts";
 import type { Release } from "../rules/releases.ts";
 import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 
@@ -98,10 +101,9 @@ function mendData(
     : normalized(given.markup ? withoutTags(given.text) : given.text);
   if (value === "" && kind !== "flag") return;
   const text = validValue(kind, value);
-  if (text === undefined || kind.endsWith("*") && text !== value) {
-    notSent.add(path);
-  }
-  if (text === undefined) return;
+  const isPart = kind.endsWith("*") && text !== value;
+  if (text === undefined || isPart) notSent.add(path);
+  if (text === undefined || isPart && limits(given.name)) return;
   return { name: given.name, attributes: own, children: [], text };
 }
 
@@ -159,12 +161,29 @@ function mendComposite(
   const { release, notSent } = mender;
   const { model, unique } = composite(release, given.name, parent)!;
   const children: Element[] = [];
+  let lost: Element | undefined;
   for (const each of converted(given, release)) {
+    if (each.isWithheld) {
+      reportLeaves(each, path, mender);
+      continue;
+    }
     const mended = mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
+    else if (isMissed(each, given)) lost = each;
   }
   if (children.length === 0 && given.name !== "Product") return;
   let own = children;
+  if (lost && isLostWith(given, lost, children)) {
+    reportLeaves(given, path.slice(0, -given.name.length - 1), mender);
+    return;
+  }
+  if (lost && given.name === "PublishingDetail") {
+    own = children.filter((each) => {
+      const isRight = TOGETHER.includes(each.name);
+      if (isRight) reportLeaves(each, path, mender);
+      return !isRight;
+    });
+  }
   for (const constraint of unique) {
     own = withoutDuplicates(own, constraint, path, mender);
   }
@@ -191,6 +210,26 @@ function mendComposite(
   return { name, attributes, children: fitting.ordered, text: "" };
 }
 
+/** Whether a child that is left out limits the composite. An empty one says nothing. */
+function isMissed(left: Element, { name }: Element): boolean {
+  return (limits(left.name) || limits(name)) && saysSomething(left);
+}
+
+function saysSomething({ children, text }: Element): boolean {
+  return children.length > 0 ? children.some(saysSomething) : /\S/.test(text);
+}
+
+/** Whether a composite would say more without the child. */
+function isLostWith(
+  { name }: Element,
+  lost: Element,
+  left: readonly Element[],
+): boolean {
+  if (name === "Product" || name === "PublishingDetail") return false;
+  return name !== "ProductSupply" || lost.name === "Market" &&
+      !left.some((each) => each.name === "Market");
+}
+
 /** Reports every data element in this one, which is left out as a whole. */
 function reportLeaves(left: Element, at: string, mender: Mender): void {
   const path = `${at}/${left.name}`;
@@ -206,16 +245,9 @@ function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
   if (name === "Price") return children.map(withoutZero);
   if (name === "ProductIdentifier") return withBareIsbn(given);
+  const date = child(given, "Date");
+  if (date) return withDateInForm(given, date, release);
   if (release === "3.0") return children;
-  const format = valueOf(child(given, "DateFormat"));
-  if (format !== undefined) {
-    return children.flatMap((child) => {
-      if (child.name === "DateFormat") return [];
-      if (child.name !== "Date") return [child];
-      const attributes = { dateformat: format, ...child.attributes };
-      return [{ ...child, attributes }];
-    });
-  }
   if (name !== "DescriptiveDetail") return children;
   return children.map((child) => {
     if (child.name === "AudienceCode") {
@@ -235,6 +267,32 @@ export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
   if (type === "15") return "isbn13";
   const value = childValue(identifier, "IDValue");
   return type === "03" && value && isIsbn13(value) ? "isbn13" : undefined;
+}
+
+/** A dated composite whose date is in the form of its format. Release 3.1 has the format in an attribute. */
+function withDateInForm(
+  given: Element,
+  date: Element,
+  release: Release,
+): Element[] {
+  const read = dateIn(given);
+  if (read && "reformatted" in read) {
+    const copy = copyOf(given);
+    if ("date" in read) writeDate(copy, read.date);
+    else {
+      const span = child(copy, "Date")!;
+      span.text = span.text.replace(/\D/g, "");
+    }
+    return withDateInForm(copy, child(copy, "Date")!, release);
+  }
+  const format = valueOf(child(given, "DateFormat"));
+  if (format === undefined || release === "3.0") return given.children;
+  return given.children.flatMap((child) => {
+    if (child.name === "DateFormat") return [];
+    if (child !== date) return [child];
+    const attributes = { dateformat: format, ...child.attributes };
+    return [{ ...child, attributes }];
+  });
 }
 
 /** An identifier whose ISBN has no hyphens. */
@@ -484,6 +542,17 @@ const FILLERS: Readonly<Record<string, string>> = {
   TextType: "01",
   TitleElementLevel: "01",
   TitleType: "00",
+};
+
+/** Whether the service writes the element itself where a record lacks it. */
+export function isFiller({ name, text }: Element): boolean {
+  return FILLERS[name] === text.trim() || WRITTEN[name] === text.trim();
+}
+
+/** What the service writes of itself beside its values. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  CollectionType: "10",
+  TitleType: "01",
 };
 
 function filler(
