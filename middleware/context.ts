@@ -40,6 +40,8 @@ export interface Services {
 export interface Shares {
   /** The memory for bodies, and for what is made of them. */
   bodies: MemoryBudget;
+  /** The memory for imports, which may take long to arrive: other bodies do not wait for them. */
+  imports: MemoryBudget;
   /** The memory for long responses, from the database to the client. */
   responses: MemoryBudget;
   parsing: ParseQueue;

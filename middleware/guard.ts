@@ -55,8 +55,6 @@ export interface MemoryNeeds {
   text?: number;
   /** What a byte of a text takes until the response. Default: three copies. */
   copies?: number;
-  /** What it holds of the memory for bodies, if it reads its body as it arrives. */
-  body?: number;
 }
 
 /**
@@ -146,15 +144,14 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         return await handler(admitted);
       }
 
-      // The handler works on the body, so the memory is held until its response.
-      using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
       if (isStreamed) {
-        await bodies.hold(memory!.body!);
         const response = await handler(admitted);
         // The body may have taken longer than a request: its response has time of its own.
         texts.deadline = performance.now() + services.deadlineMs;
         return response;
       }
+      // The handler works on the body, so the memory is held until its response.
+      using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
       const schema = bodySchema(body!, params.records);
       const sent = await readBody(admitted, schema, bodies);
       if (memory?.text) await texts.reserve(memory.text);

@@ -56,6 +56,7 @@ export function createHandler(
 function createShares(): Shares {
   return {
     bodies: new MemoryBudget(64 * MIB, "memory for bodies"),
+    imports: new MemoryBudget(64 * MIB, "memory for imports"),
     responses: new MemoryBudget(64 * MIB, "memory for long responses"),
     parsing: new ParseQueue(),
   };

@@ -73,8 +73,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     query: OnixChangesParameters, xml: ["response"], headers: ["Link"], errors: ["CURSOR_EXPIRED"],
     memory: { text: PAGE_BYTES, copies: ONIX_COPIES } }),
   operation("POST /onix/products", "importOnix", { permission: "write", handler: onix.write,
-    query: ImportParameters, xml: ["body", "response"], response: "OnixReportResponse",
-    memory: { body: 12 * MIB } }),
+    query: ImportParameters, xml: ["body", "response"], headers: ["Content-Encoding"], response: "OnixReportResponse" }),
   operation("GET /onix/products/{id}", "getOnixRecord", { permission: "read", handler: onix.get,
     query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"], memory: { copies: ONIX_COPIES } }),
 

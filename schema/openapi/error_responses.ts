@@ -31,7 +31,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE:
-    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed.",
+    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed (for ONIX, otherwise than with gzip).",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",

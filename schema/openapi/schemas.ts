@@ -154,7 +154,7 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
     if (type && field.kind !== "rows") {
       schemas[`${type}Body`] = field.kind === "values"
         ? bodies.valueOfArray(field)
-        : bodies.entryOf(field.fields);
+        : bodies.groupOf(field);
       schemas[type] = responses.objectOf(field.fields);
     } else if (type && field.kind === "rows") {
       if (field.put === "patch") {

@@ -42,7 +42,7 @@ export const collections: Codec = {
     return childrenOf(descriptive, "Collection").flatMap((each) => {
       const own = titleElements(each, LEVEL).find(titleOf);
       if (!own) return [];
-      claimTitle(own, reader);
+      claimTitle(each, own, reader);
       const number = numberIn(each);
       if (number) reader.claim(number.found);
       const collection = {

@@ -24,7 +24,7 @@ import {
   scalar,
   setChild,
 } from "./codec.ts";
-import { at } from "./path.ts";
+import { at, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -79,8 +79,10 @@ export const contributors: Codec = {
       const person = readPerson(each, reader);
       if (!person) continue;
       for (const role of childrenOf(each, "ContributorRole")) {
-        const code = valueOf(role);
-        if (!code) continue;
+        const { result: code } = reader.attempt(() =>
+          readLeaf(role, "17", reader)
+        );
+        if (typeof code !== "string") continue;
         reader.claim(role);
         const row = { role: code, ...person };
         rows.push(reader.tie(each, row, { role, name: nameIn(each)! }));

@@ -23,7 +23,7 @@ import {
   replaceChildren,
   setChild,
 } from "./codec.ts";
-import { at } from "./path.ts";
+import { at, isCode, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { CODECS } from "./codecs.ts";
 
@@ -88,13 +88,17 @@ function isWhole(response: v.GenericSchema): boolean {
 
 /** A data element that holds several codes. */
 function codes(name: string): Codec {
+  const { kind } = dataElement(name)!;
   return {
     find: (composite) => child(composite, name),
     read(composite, reader) {
       const found = child(composite, name);
       const value = valueOf(found);
-      if (found && value) reader.claim(found);
-      return value?.split(" ") ?? [];
+      if (!found || value === undefined) return [];
+      reader.claim(found);
+      return value.split(" ").filter((code) =>
+        isCode(code, found, kind, reader)
+      );
     },
     write(composite, now) {
       const text = (now as string[] | undefined ?? []).join(" ");
@@ -106,13 +110,15 @@ function codes(name: string): Codec {
 
 /** A data element that is repeated. */
 function leaves(name: string): Codec {
+  const { kind } = dataElement(name)!;
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
     read(composite, reader) {
       return childrenOf(composite, name).flatMap((found) => {
-        const value = valueOf(found);
-        if (value !== undefined) reader.claim(found);
-        return value ?? [];
+        const { result } = reader.attempt(() => readLeaf(found, kind, reader));
+        if (typeof result !== "string") return [];
+        reader.claim(found);
+        return result;
       });
     },
     write(composite, now, before) {

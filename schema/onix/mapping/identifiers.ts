@@ -1,11 +1,12 @@
 import { bareIsbn } from "../../values.ts";
 import {
+  child,
   childrenOf,
   childValue,
   type Element,
   element,
+  valueOf,
 } from "../xml/element.ts";
-import { child } from "../xml/element.ts";
 import { isbnOf } from "../xml/mend.ts";
 import { type Codec, replaceChildren, scalar, setChild } from "./codec.ts";
 

@@ -12,6 +12,7 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
+import { dateIn } from "../xml/dates.ts";
 import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
 import {
   type Book,
@@ -130,18 +131,22 @@ const OWN: Readonly<Record<string, Codec>> = {
     elementOf("publication_date", SCALARS.publication_date)!,
   ),
   product_identifiers: entriesBut("product_identifiers", isElsewhere),
+  publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
   product_sales_rights: salesRights(),
 };
 
 /** Every field that a record says something for. Most follow from their descriptions. */
 export const MAPPING: Readonly<Record<string, Mapped>> = {
   ...Object.fromEntries(
-    Object.entries(FIELDS).flatMap(([name, field]) => {
-      const place = isSaid(name, field) ? elementOf(name, field) : null;
-      if (place === null) return [];
-      const codec = OWN[name] ?? entriesBut(name, isOfAnother(name));
-      return [[name, own(blockWith(place), name, codec)]];
-    }),
+    // Arrays go first: a month of publication in one makes room for the day.
+    Object.entries({ ...ARRAYS, ...SCALARS } as Fields).flatMap(
+      ([name, field]) => {
+        const place = isSaid(name, field) ? elementOf(name, field) : null;
+        if (place === null) return [];
+        const codec = OWN[name] ?? entriesBut(name, isOfAnother(name));
+        return [[name, own(blockWith(place), name, codec)]];
+      },
+    ),
   ),
   ...OTHERWISE,
 };
@@ -215,7 +220,16 @@ function entriesBut(
   });
 }
 
-/** A date with a day: another one stays in the record. */
+/** The day of publication has a field of its own. A year or month announces it. */
+function dayOfPublication(): (date: Element) => boolean {
+  const isPublication = isOfAnother("publishing_dates");
+  return (date) => {
+    const read = isPublication(date) ? dateIn(date) : undefined;
+    return read !== undefined && !("date" in read && read.date.length < 10);
+  };
+}
+
+/** A date with a day: another one announces the publication. */
 function precise(path: string): Codec {
   const codec = at(path);
   return {
@@ -229,7 +243,7 @@ function precise(path: string): Codec {
       reader.release(found);
       reader.warn(
         "imprecise_date",
-        "publication_date needs a day: the date is kept in the record",
+        "publication_date needs a day: the date is one of publishing_dates",
         found,
       );
     },
@@ -383,11 +397,15 @@ export type Values = Record<string, unknown>;
 /** The values in a record. Those of absent blocks are undefined. */
 export function readValues(record: Element, reader: RecordReader): Values {
   const values: Values = {};
-  for (const [name, place] of Object.entries(MAPPING)) {
-    const container = containerOf(record, place.block);
-    values[name] = container && place.read(container, reader);
-    const found = container && place.find?.(container);
-    if (found && values[name] !== undefined) reader.claimFor(name, found);
+  for (const [name, { block, read, find }] of Object.entries(MAPPING)) {
+    const container = containerOf(record, block);
+    if (!container) continue;
+    const { result, isWhole } = reader.attempt(() => read(container, reader));
+    if (!isWhole) reader.markUnreadable(name);
+    if (result === undefined) continue;
+    values[name] = result;
+    const found = Array.isArray(result) ? undefined : find?.(container);
+    if (found) reader.claimFor(name, found);
   }
   values.cover_image_url = coverOf(values.supporting_resources);
   return values;

@@ -1,22 +1,35 @@
-import { copyOf, type Element, element } from "../xml/element.ts";
-import { child, childrenOf } from "../xml/element.ts";
 import { isObject } from "../../objects.ts";
-import { mend } from "../xml/mend.ts";
-import { type Book, canonical, setChild, textOf } from "./codec.ts";
-
-export type { Book } from "./codec.ts";
-import { RecordReader } from "./record_reader.ts";
 import type { Release } from "../rules/releases.ts";
-import { validValues } from "./valid_values.ts";
+import {
+  child,
+  childrenOf,
+  copyOf,
+  type Element,
+  element,
+} from "../xml/element.ts";
+import { mend } from "../xml/mend.ts";
+import type { Paths } from "../xml/paths.ts";
+import type { Steps } from "../xml/steps.ts";
+import { withhold } from "../xml/withhold.ts";
+import { type Book, canonical, setChild, textOf } from "./codec.ts";
 import {
   containerOf,
   formOf,
+  type Mapped,
   MAPPING,
-  type Place,
   PRODUCT_CODE,
   readValues,
   type Values,
 } from "./mapping.ts";
+import { RecordReader } from "./record_reader.ts";
+import { validValues } from "./valid_values.ts";
+
+export type { Book } from "./codec.ts";
+
+/*
+ * Records on their way out. In: a product, and the record last received of it. Out: a valid
+ * record, which is that one, changed where the product has changed since.
+ */
 
 /** The record last received. */
 export interface Received {
@@ -31,32 +44,35 @@ export type Differences = Readonly<Record<string, unknown>>;
 /** A record that can be sent. */
 export interface Outgoing {
   record: Element;
-  /** The paths, without positions, of what would make the message invalid and is left out. */
-  notSent: string[];
+  /** What would make the message invalid and is left out. */
+  notSent: Paths;
 }
 
 /**
  * The product as a record: the record last received, changed where the product has changed
  * since. Always valid by EDItEUR's schema of the release.
  */
-export function writeRecord(
+export function* writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
-): Outgoing {
+): Steps<Outgoing> {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
   ]);
+  withhold(record);
+  yield;
   writeChanges(book, record, received?.differences ?? {});
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
-  const mended = mend(record, release, {
+  yield;
+  const mended = yield* mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
-  return { record: mended.record, notSent: [...mended.notSent] };
+  return { record: mended.record, notSent: mended.notSent };
 }
 
 /** Writes into the record what the product says otherwise. */
@@ -66,24 +82,25 @@ function writeChanges(
   differences: Differences,
 ): void {
   const reader = new RecordReader(record, { isSilent: true });
-  const places = Object.entries(MAPPING).map(([name, place]) => {
-    const now = place.of(book);
-    return { name, place, now, form: formOf(name, now) };
+  const fields = Object.entries(MAPPING).map(([name, field]) => {
+    const now = field.valueIn(book);
+    return { name, field, now, form: formOf(name, now) };
   });
   const isChanged =
-    (values: Values) => ({ name, form }: typeof places[number]) =>
+    (values: Values) => ({ name, form }: typeof fields[number]) =>
       form !==
         (Object.hasOwn(differences, name)
           ? canonical(differences[name] ?? undefined)
           : formOf(name, values[name]));
   // Most products are as their records say: what the API would refuse need not be known.
-  if (!places.some(isChanged(readValues(record, reader)))) return;
-  const values = validValues(record, reader);
-  for (const { name, place, now } of places.filter(isChanged(values))) {
+  const read = readValues(record, reader);
+  if (!fields.some(isChanged(read))) return;
+  const values = validValues(read, reader);
+  for (const { name, field, now } of fields.filter(isChanged(values))) {
     const before = Object.hasOwn(differences, name)
       ? asThen(differences[name], values[name], reader)
       : values[name];
-    place.write(blockOf(record, place), now, before, reader);
+    field.write(blockOf(record, field), now, before, reader);
   }
 }
 
@@ -99,7 +116,7 @@ function asThen(then: unknown, values: unknown, reader: RecordReader): unknown {
 }
 
 /** The composite in which a field stands, which is added where it is missing. */
-function blockOf(record: Element, { block }: Place): Element {
+function blockOf(record: Element, { block }: Mapped): Element {
   const known = containerOf(record, block);
   if (known) return known;
   const added = element(block!, []);
@@ -111,21 +128,30 @@ function blockOf(record: Element, { block }: Place): Element {
  * What a product says otherwise than the record it was just written from, such as the name
  * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
  */
-export function differences(book: Book, record: Element): Differences | null {
-  const reader = new RecordReader(record, { isSilent: true });
-  const values = validValues(record, reader);
-  const differing = Object.entries(MAPPING).flatMap(([name, place]) => {
-    const is = place.project(place.of(book));
+export function differences(book: Book, values: Values): Differences | null {
+  const differing = Object.entries(MAPPING).flatMap(([name, field]) => {
+    const is = field.project(field.valueIn(book));
     const isSame = canonical(is) === formOf(name, values[name]);
     return isSame ? [] : [[name, is ?? null] as const];
   });
   return differing.length > 0 ? Object.fromEntries(differing) : null;
 }
 
+/** The values of a stored record that a product can have. */
+export function valuesOf(record: Element): Values {
+  withhold(record);
+  const reader = new RecordReader(record, { isSilent: true });
+  return validValues(readValues(record, reader), reader);
+}
+
 /** The paths of what would make a message with this record invalid, without positions. */
-export function notSentOf(record: Element, release: Release): string[] {
+export function* notSentOf(
+  record: Element,
+  release: Release,
+): Steps<Paths> {
   const substitutes = { organization: "-", identifier: proprietary("-", "-") };
-  return [...mend(record, release, substitutes).notSent];
+  const { notSent } = yield* mend(record, release, substitutes);
+  return notSent;
 }
 
 /** The record of a deleted product (NotificationType 05). */
@@ -146,9 +172,11 @@ function proprietary(name: string, value: string): Element {
   ]);
 }
 
+/** Whether the record says something of supply. It may be withheld. */
 function hasSupply(record: Element): boolean {
-  return childrenOf(record, "ProductSupply").some((supply) =>
-    child(supply, "SupplyDetail")
+  return record.children.some((each) =>
+    each.name === "ProductSupply" &&
+    (each.isWithheld || child(each, "SupplyDetail"))
   );
 }
 

@@ -1,4 +1,4 @@
-import { dataElement } from "../rules/facts.ts";
+import { codesOfList, dataElement } from "../rules/facts.ts";
 import { isAmbiguous, shortest, withPoint } from "../rules/kinds.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
@@ -189,7 +189,7 @@ function setAttribute(
     : { ...others, [attribute]: value };
 }
 
-/** The value of a data element in the type that a field has. */
+/** The value of a data element in the type that a field has. What it cannot be is said. */
 export function readLeaf(
   found: Element,
   kind: string,
@@ -200,21 +200,38 @@ export function readLeaf(
     ? withoutTags(found.text).trim()
     : valueOf(found);
   if (text === undefined || text === "") return;
-  const isWhole = /^(?:n\+?|int)$/.test(kind);
-  if (!isWhole && !/^(?:d\+?|dec|percent)$/.test(kind)) return text;
-  if (isAmbiguous(text)) {
+  if (!/^(?:n\+?|int|d\+?|dec|percent)$/.test(kind)) {
+    return isCode(text, found, kind, reader) ? text : undefined;
+  }
+  const number = withPoint(text);
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(number)) {
     reader.unreadable(
       found,
       "invalid_number",
-      "A comma before three last digits may separate thousands or be a decimal sign: write a point, or no sign",
+      isAmbiguous(text)
+        ? "A comma before three last digits may separate thousands or be a decimal sign: write a point, or no sign"
+        : "Expected a number, such as 30.80",
     );
     return;
   }
-  const number = withPoint(text);
   if (number !== text) {
     const message = "A decimal comma is read as a decimal point";
     reader.warn("reformatted", message, found);
   }
-  if (!isWhole) return shortest(number);
+  if (!/^(?:n\+?|int)$/.test(kind)) return shortest(number);
   return /^\+?\d{1,15}(?:\.0*)?$/.test(number) ? Number(number) : number;
+}
+
+/** Whether a value is a code of the list, if its kind is one. What is none is said. */
+export function isCode(
+  code: string,
+  found: Element,
+  kind: string,
+  reader: RecordReader,
+): boolean {
+  const list = Number.parseInt(kind);
+  if (Number.isNaN(list) || codesOfList(list).has(code)) return true;
+  const message = `Expected a code of ONIX List ${list}`;
+  reader.unreadable(found, "invalid_code", message);
+  return false;
 }

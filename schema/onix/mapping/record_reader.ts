@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { codePoints } from "../../values.ts";
-import type { Field, Fields } from "../../fields.ts";
+import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { isObject, MAX_ENTRIES } from "../../objects.ts";
 import type { Message } from "../report/report.ts";
-import { dataElement } from "../rules/facts.ts";
 import { limits } from "../rules/limits.ts";
 import { type Element, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
+import { type Paths, PathSet } from "../xml/paths.ts";
 
 /*
  * What is found out about a record while it is read. In: the codecs say which element holds
@@ -17,8 +17,6 @@ import { isFiller } from "../xml/mend.ts";
 /** A report has room for ten thousand records. */
 const MAX_MESSAGES = 100;
 
-const MAX_PATHS = 1_000;
-
 /** What is left out may make something else invalid, and that once more. */
 const MAX_ROUNDS = 3;
 
@@ -26,8 +24,16 @@ interface Told {
   severity: Message["severity"];
   code: string;
   element: Element;
+  /** The name of the child that is missing. */
+  missing: string | undefined;
   value: string | null;
   message: string;
+}
+
+/** What else is said of an element: that it lacks a child, or another value than its text. */
+interface Rest {
+  missing?: string | undefined;
+  value?: null;
 }
 
 /** Finds the element of a field in the composite of its object. */
@@ -103,18 +109,18 @@ export class RecordReader {
     code: string,
     message: string,
     element: Element,
-    value?: string | null,
+    rest?: Rest,
   ): void {
-    this.#tell("warning", code, message, element, value);
+    this.#tell("warning", code, message, element, rest);
   }
 
   fault(
     code: string,
     message: string,
     element: Element,
-    value?: string | null,
+    rest?: Rest,
   ): void {
-    this.#tell("error", code, message, element, value);
+    this.#tell("error", code, message, element, rest);
   }
 
   /** Says that an element cannot be read. The entry that it is in stays in the record. */
@@ -150,18 +156,21 @@ export class RecordReader {
     code: string,
     message: string,
     element: Element,
-    value = valueOf(element) ?? null,
+    { missing, value }: Rest = {},
   ): void {
     if (this.#isSilent) return;
     const codes = this.#toldAt.get(element) ?? new Set();
-    if (codes.has(code)) return;
-    this.#toldAt.set(element, codes.add(code));
+    const kind = `${code} ${missing ?? ""}`;
+    if (codes.has(kind)) return;
+    this.#toldAt.set(element, codes.add(kind));
     if (this.#told.length >= MAX_MESSAGES && severity === "warning") {
       this.#more++;
       return;
     }
-    const told = { severity, code, element, value: shortened(value), message };
-    this.#told.push(told);
+    const text = missing !== undefined || value === null
+      ? null
+      : shortened(valueOf(element) ?? null);
+    this.#told.push({ severity, code, element, missing, value: text, message });
     if (this.#told.length <= MAX_MESSAGES) return;
     // An error says why the record is rejected.
     const i = this.#told.findLastIndex((one) => one.severity === "warning");
@@ -169,19 +178,19 @@ export class RecordReader {
     this.#more++;
   }
 
-  /** What was said, with the paths of the elements, and how much more was left out. */
+  /** What was said, in the order of the record, and how much more was left out. */
   messages(): { messages: Message[]; more: number } {
     const wanted = new Set(this.#told.map(({ element }) => element));
     const paths = pathsOf(this.#record, wanted);
-    const messages = this.#told.map(
-      ({ severity, code, element, value, message }): Message => ({
-        severity,
-        code,
-        path: this.#origins.get(element) ?? paths.get(element) ??
-          `/${this.#record.name}`,
-        value,
-        message,
-      }),
+    const order = new Map([...paths.keys()].map((element, i) => [element, i]));
+    const orderOf = ({ element }: Told) => order.get(element) ?? -1;
+    const told = this.#told.toSorted((a, b) => orderOf(a) - orderOf(b));
+    const messages = told.map(
+      ({ severity, code, element, missing, value, message }): Message => {
+        const path = this.#origins.get(element) ?? paths.get(element) ?? "";
+        const below = missing === undefined ? "" : `/${missing}`;
+        return { severity, code, path: path + below, value, message };
+      },
     );
     return { messages, more: this.#more };
   }
@@ -192,15 +201,11 @@ export class RecordReader {
       `/${this.#record.name}`;
   }
 
-  /** The paths, without positions, of the values that no field holds, and how many more there are. */
-  unmapped(): { paths: string[]; more: number } {
-    const paths = new Set<string>();
-    collectUnclaimed(this.#record, "", this.#claimed, paths);
-    const all = [...paths];
-    return {
-      paths: all.slice(0, MAX_PATHS),
-      more: Math.max(all.length - MAX_PATHS, 0),
-    };
+  /** The values that no field holds, but not what the service writes of itself. */
+  unmapped(): Paths {
+    const paths = new PathSet();
+    paths.addLeaves([this.#record], "", this.#claimed, isFiller);
+    return paths;
   }
 
   /**
@@ -231,7 +236,7 @@ export class RecordReader {
         const isFollowing = one.isMissing && this.#hasTold(one.element);
         if (isFollowing || round > 0 && one.mayFollow) continue;
         const severity = isError ? "error" : "warning";
-        this.#tell(severity, one.code, one.message, one.element);
+        this.#tell(severity, one.code, one.message, one.element, one);
       }
       // Later entries go first, so that the positions of the others stay.
       refused.sort((a, b) => Number(b.key) - Number(a.key) || 0);
@@ -326,17 +331,26 @@ export class RecordReader {
       isExact ||= own !== undefined;
     }
     const last = steps.at(-1)!;
-    const told = this.#elements.get(at as object) ?? last.found ?? element;
+    const isMissing = at === undefined || !isExact;
     const result = {
       code,
       message,
-      element: told,
-      isMissing: at === undefined || !isExact,
+      element: this.#elements.get(at as object) ?? last.found ?? element,
+      isMissing,
+      missing: isMissing ? nameOfMissing(last) : undefined,
       mayFollow: code === "too_few",
     };
     const max = last.field?.kind === "list" && last.field.max || MAX_ENTRIES;
     if (code === "too_many" && Array.isArray(at) && at.length > max) {
-      return { ...result, owner: last.owner, key: last.key, max };
+      const first = this.#elements.get(at[max]) ??
+        locate(String(last.key), last.field!, element, max) ?? result.element;
+      return {
+        ...result,
+        element: first,
+        owner: last.owner,
+        key: last.key,
+        max,
+      };
     }
     const target = targetOf(steps);
     return { ...result, owner: target.owner, key: target.key, max: undefined };
@@ -352,6 +366,12 @@ export class RecordReader {
       for (const key in input) this.#retie(input[key], output[key]);
     }
   }
+}
+
+/** The first element on the way to the place of a missing field. */
+function nameOfMissing({ key, field }: Step): string | undefined {
+  const place = typeof key === "string" && field ? elementOf(key, field) : null;
+  return place?.replace(/[[/].*$/s, "");
 }
 
 /** A step of the path of an issue. */
@@ -433,22 +453,4 @@ function pathAlong(way: readonly Element[]): string {
     path += `/${element.name}${position}`;
   });
   return path;
-}
-
-function collectUnclaimed(
-  element: Element,
-  at: string,
-  claimed: ReadonlySet<Element>,
-  paths: Set<string>,
-): void {
-  if (claimed.has(element)) return;
-  const path = `${at}/${element.name}`;
-  if (element.children.length === 0) {
-    const isFlag = dataElement(element.name)?.kind === "flag";
-    const value = valueOf(element);
-    if ((isFlag || value !== undefined) && !isFiller(element)) paths.add(path);
-  }
-  for (const child of element.children) {
-    collectUnclaimed(child, path, claimed, paths);
-  }
 }

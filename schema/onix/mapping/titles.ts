@@ -32,8 +32,7 @@ export const title: Codec = {
     const titles = titleElements(descriptive, "01");
     const own = titles.find((each) => titleOf(each) !== undefined);
     if (!own) return;
-    claimTitle(own, reader);
-    claimCodes(descriptive, own, reader);
+    claimTitle(descriptive, own, reader);
     const found = titleIn(own)!;
     warnOfEntities(found, reader);
     warnOfOthers(distinctive(descriptive), found, reader);
@@ -86,25 +85,6 @@ function distinctive(descriptive: Element): Element[] {
     });
 }
 
-/** Claims the codes that the service writes beside a title. */
-function claimCodes(
-  parent: Element,
-  titleElement: Element,
-  reader: RecordReader,
-): void {
-  const detail = childrenOf(parent, "TitleDetail").find(({ children }) =>
-    children.includes(titleElement)
-  );
-  for (
-    const code of [
-      detail && child(detail, "TitleType"),
-      child(titleElement, "TitleElementLevel"),
-    ]
-  ) {
-    if (code) reader.claim(code);
-  }
-}
-
 /** An entity that still stands in a text was escaped before its message was. */
 function warnOfEntities(found: Element, reader: RecordReader): void {
   if (!/&(?:[a-z][a-z\d]{1,31}|#\d{1,7}|#x[\da-f]{1,6});/i.test(found.text)) {
@@ -146,10 +126,23 @@ export function titleIn(titleElement: Element): Element | undefined {
     .find((found) => plain(found) !== undefined);
 }
 
-export function claimTitle(titleElement: Element, reader: RecordReader): void {
+/** Claims a title, and the codes that the service writes beside one. */
+export function claimTitle(
+  parent: Element,
+  titleElement: Element,
+  reader: RecordReader,
+): void {
   for (const each of titleElement.children) {
     if (TITLE.includes(each.name)) reader.claim(each);
   }
+  const detail = childrenOf(parent, "TitleDetail").find(({ children }) =>
+    children.includes(titleElement)
+  );
+  const codes = [
+    detail && child(detail, "TitleType"),
+    child(titleElement, "TitleElementLevel"),
+  ];
+  for (const code of codes) if (code) reader.claim(code);
 }
 
 export function writeTitle(titleElement: Element, text: string): void {

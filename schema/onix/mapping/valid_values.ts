@@ -10,16 +10,16 @@ import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
 import {
   COLLATERAL,
+  containerOf,
   coverOf,
   FIELDS,
   MAPPING,
-  readValues,
   type Values,
 } from "./mapping.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
- * The values of a record that a product can have. In: a record. Out: its values by field, in
+ * The values of a record that a product can have. In: what was read of it. Out: the values by field, in
  * the form in which the schemas of bodies return them. What those refuse stays in the
  * record alone, with a warning.
  */
@@ -77,9 +77,8 @@ const IN_BODY = Object.keys(MAPPING).filter((name) => {
     : array?.kind === "values" || array?.kind === "list";
 });
 
-/** The values of a record by field, with warnings for what is left out. */
-export function validValues(record: Element, reader: RecordReader): Values {
-  const read = readValues(record, reader);
+/** The values of those that were read which a product can have, with warnings for the others. Changes what was read. */
+export function validValues(read: Values, reader: RecordReader): Values {
   const body = reader.keepValid(
     CreateProduct,
     {
@@ -132,6 +131,11 @@ function locate(
     Parameters<RecordReader["keepValid"]>[3]
   >
 ): Element | undefined {
+  if (composite.name === "Product") {
+    const mapped = MAPPING[name];
+    const container = mapped && containerOf(composite, mapped.block);
+    return container && mapped.find?.(container, index);
+  }
   if (elementOf(name, field) === null) return;
   return codecOf(name, field, composite.name)?.find?.(composite, index);
 }

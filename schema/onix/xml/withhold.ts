@@ -22,7 +22,7 @@ const BLOCKS = [
 ];
 
 /** Marks what is withheld, and tells why. */
-export function withhold(record: Element, tell: Tell): void {
+export function withhold(record: Element, tell: Tell = () => {}): void {
   for (const block of record.children) {
     if (!BLOCKS.includes(block.name)) continue;
     const lost = lostIn(block, tell);
