@@ -31,6 +31,7 @@ export const newOrigin: readonly Statement[] = [
   sql`
     select begin_origin(greatest(
       (select max(p.change_version) from products p),
+      (select max(c.change_version) from product_changes c),
       (select max(x.change_version) from product_deletions x),
       0
     ))
@@ -53,6 +54,13 @@ export const newOrigin: readonly Statement[] = [
   `,
 ];
 
+/** A copy must not call the receivers of the original. */
+const disableWebhooks = sql`
+  update webhooks w
+  set enabled = false, disabled_reason = 'copied', disabled_at = now(), leased_until = null
+  where w.enabled
+`;
+
 /** Whether the database assigned its change versions. The schema must exist. */
 export async function isAtOrigin(database: Queries): Promise<boolean> {
   const [row] = await database.lookUp(originState);
@@ -66,5 +74,5 @@ export async function startOriginIfCopied(tx: Transaction): Promise<void> {
   );
   if (!table!.name) return;
   const [[row]] = await tx.send(originState);
-  if (!row!.is_origin) await tx.send(...newOrigin);
+  if (!row!.is_origin) await tx.send(...newOrigin, disableWebhooks);
 }

@@ -5,6 +5,7 @@ import type { PathParameters } from "../schema/openapi/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
 import type { MemoryBudget, Reservation } from "./memory.ts";
+import type { Sender } from "./sender/sender.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
 
@@ -17,6 +18,8 @@ export interface Services {
   verifyToken?: TokenVerifier;
   log: Log;
   telemetry: Telemetry;
+  /** Sends the messages of webhooks. */
+  sender: Sender;
   /** The path before `/products`, such as `/api`. It may be empty. */
   apiPrefix: string;
   /** The origins whose pages may read responses. */

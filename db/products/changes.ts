@@ -53,6 +53,9 @@ export async function listChanges(
   });
 }
 
+/** The queries that read changes. An export makes them in one transaction. */
+export type Reads = Pick<Queries, "lookUp" | "scan" | "inBackground">;
+
 /** The changes that a page may list: those after `from` and below version `safe`. */
 export interface Range {
   from: Cursor;
@@ -64,7 +67,7 @@ export interface Range {
  * `CURSOR_EXPIRED` if the client must start over.
  */
 export async function readChanges<P extends Page>(
-  database: Queries,
+  database: Reads,
   after: Cursor | undefined,
   read: (range: Range) => Promise<P>,
 ): Promise<P & { cursor: Cursor }> {
@@ -108,6 +111,14 @@ interface Horizon {
   is_replicated: boolean;
 }
 
+/** The timeline of the server's WAL. */
+export const timeline = sql`
+  case
+    when pg_is_in_recovery() then (select c.timeline_id from pg_control_checkpoint() c)
+    else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int
+  end
+`;
+
 const HORIZON = sql<Horizon>`
   select
     o.id as origin,
@@ -115,10 +126,7 @@ const HORIZON = sql<Horizon>`
     ${isOrigin} as is_origin,
     (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe,
     pg_is_in_recovery() as is_replica,
-    case
-      when pg_is_in_recovery() then (select c.timeline_id from pg_control_checkpoint() c)
-      else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int
-    end as timeline,
+    ${timeline} as timeline,
     not pg_is_in_recovery()
       and current_setting('synchronous_standby_names') <> ''
       and current_setting('synchronous_commit') not in ('off', 'local') as is_replicated
@@ -131,7 +139,7 @@ const HORIZON = sql<Horizon>`
  * get the ids of transactions that were rolled back.
  */
 async function firstCursor(
-  database: Queries,
+  database: Reads,
   { origin, owner, safe }: Horizon,
 ): Promise<Cursor> {
   const [newest] = await database.lookUp(sql<{ version: string }>`

@@ -38,7 +38,7 @@ export const COMMON_HEADERS = {
   "API-Version": required("The version of the API.", { enum: VERSIONS }),
   "Vary": required("The request headers that the response depends on."),
   "Cache-Control": required(
-    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key.",
+    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key or webhook.",
   ),
   "X-Content-Type-Options": required(
     "Browsers must not guess the content type.",

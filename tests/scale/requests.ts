@@ -11,6 +11,7 @@ import {
   roleOf,
 } from "../../db/access.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
+import { spreadRenames } from "../../db/products/renames.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -20,6 +21,7 @@ import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
 import { deletionOf, message, record } from "../support/data/onix.ts";
 import { recorded } from "./recording.ts";
+import { askForWebhooks } from "./webhook_requests.ts";
 
 /** Every statement of the service's requests and commands, as sent to the database. */
 export async function everyStatement(app: App): Promise<Set<string>> {
@@ -96,6 +98,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   for (const each of [database, distributed]) {
     await askInOnix(app.variant({ database: each }), org);
   }
+  await askForWebhooks(app, database, org);
   await ask("GET", "/health/ready");
 
   const operations = database.for({
@@ -106,6 +109,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     },
   });
   await operations.write(deleteOldest);
+  await spreadRenames(database);
   const { key, statement } = newKey({
     organizationId: org.id,
     name: "Test",
@@ -183,6 +187,7 @@ function changes(
     {},
     product,
     { publishing_status_id: null, product_form_id: null },
+    { publication_date: "2027-03-05" },
     { product_form_id: uuidv7() },
     { product_prices: [{ currency_code: "USD" }], collateral: [] },
     { product_prices: [{ id: uuidv7() }], license_id: uuidv7() },

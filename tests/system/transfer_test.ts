@@ -39,6 +39,8 @@ const NOT_CARRIED = [
   "product_deletions",
   "product_documents",
   "product_terms",
+  "webhook_deliveries",
+  "webhooks",
 ];
 
 type Product = Record<string, unknown> & { id: string; title: string };
@@ -530,7 +532,6 @@ Deno.test("Export and import", async (t) => {
             );
           }
           text += lines;
-          return true;
         },
       });
 
