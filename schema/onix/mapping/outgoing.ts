@@ -1,12 +1,6 @@
 import { isObject } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
-import {
-  child,
-  childrenOf,
-  copyOf,
-  type Element,
-  element,
-} from "../xml/element.ts";
+import { child, copyOf, type Element, element } from "../xml/element.ts";
 import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
