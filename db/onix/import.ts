@@ -18,6 +18,9 @@ const MAX_LENGTH = 1_000_000;
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_AGE_MS = 1_000;
 
+/** The longest reference in a report, in characters. A longer one is why its record is rejected. */
+const MAX_REFERENCE = 500;
+
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
 
@@ -196,9 +199,15 @@ class Group {
 }
 
 function rejected(
-  record_reference: string | null,
+  reference: string | null,
   line: number,
   messages: Outcome["messages"],
 ): Outcome {
-  return { record_reference, line, id: null, outcome: "rejected", messages };
+  return {
+    record_reference: reference && reference.slice(0, MAX_REFERENCE),
+    line,
+    id: null,
+    outcome: "rejected",
+    messages,
+  };
 }
