@@ -8,6 +8,7 @@ import {
 import {
   type Differences,
   differences,
+  valuesOf,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
@@ -589,7 +590,10 @@ async function recordsOf(
       record_reference: reference,
       record: text,
       digest,
-      differences: differences(book, record),
+      differences: differences(
+        book,
+        record === item.record ? item.incoming.values : valuesOf(record),
+      ),
     });
   }
   return sql`
