@@ -592,7 +592,9 @@ async function recordsOf(
       digest,
       differences: differences(
         book,
-        record === item.record ? item.incoming.values : valuesOf(record),
+        record === item.record
+          ? item.incoming.values
+          : await inTurns(valuesOf(record), pace),
       ),
     });
   }

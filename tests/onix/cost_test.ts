@@ -1,5 +1,4 @@
 import { assert } from "@std/assert";
-import { readRecord } from "../../schema/onix/mapping/incoming.ts";
 import { KINDS, validValue } from "../../schema/onix/rules/kinds.ts";
 import { indented } from "../../schema/onix/xml/write.ts";
 import { least } from "./records.ts";
@@ -7,6 +6,7 @@ import {
   bookOf,
   fromStored,
   message,
+  readRecord,
   recordsOf,
   toStored,
   writeRecord,
