@@ -21,10 +21,17 @@ export interface AuthenticatedCaller extends Caller {
   may: Record<Exclude<Permission, "none">, boolean>;
 }
 
+/** The caller of an API key. */
+interface KnownKey {
+  caller: AuthenticatedCaller;
+  /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
+  endsAt: number | null;
+}
+
 /** What is remembered of credentials. */
 interface Caches {
   /** By the SHA-256 hash of the whole key. The key itself is not kept. */
-  keys: CredentialCache<StoredKey>;
+  keys: CredentialCache<KnownKey>;
   /** By organization and subject. */
   roles: CredentialCache<Role>;
   uses: KeyUses;
@@ -87,18 +94,25 @@ async function byKey(
     const queries = database.for({ deadline, caller: UNKNOWN });
     const [key] = await queries.lookUp(keyById(id));
     if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
-      return key;
+      return { caller: callerOf(id, key), endsAt: key.ends_at };
     }
   });
   if (!key) throw unauthorized("The API key is not valid");
-  if (key.ends_at !== null && key.ends_at <= Date.now()) {
+  const { caller, endsAt } = key;
+  if (endsAt !== null && endsAt <= Date.now()) {
     throw unauthorized("The API key has expired or been revoked");
   }
   context.log.api_key = id;
-  const caller = { organizationId: key.organization_id, name: id };
   if (uses.add(id)) recordUse(context, caller);
-  const mayWrite = key.scope === "write";
-  return { ...caller, may: { read: true, write: mayWrite, administer: false } };
+  return caller;
+}
+
+function callerOf(
+  id: string,
+  { organization_id, scope }: StoredKey,
+): AuthenticatedCaller {
+  const may = { read: true, write: scope === "write", administer: false };
+  return { organizationId: organization_id, name: id, may };
 }
 
 /** Records the use in the background, so that it neither delays nor fails the request. */

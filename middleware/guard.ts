@@ -106,42 +106,31 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     if (row.permission === "none") return row.handler;
     const { permission, query, body, headers = [], memory, handler } = row;
     const parameters = query ?? NoParameters;
+    const schema = body && bodySchema(body);
     const isStreamed = row.xml?.includes("body");
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
     return async (context) => {
-      const { services, shares, request, url, operation, params } = context;
+      const { services, shares, request, url, operation, deadline } = context;
       checkReady(services);
       const caller = await authenticate(context);
       context.caller = caller;
       if (!caller.may[permission]) {
         throw new ApiError("FORBIDDEN", REFUSALS[permission]);
       }
-      const { deadline } = context;
       const texts = shares.responses.open(caller, deadline, memory?.copies);
       context.memory = texts;
-      const admitted: Admitted = {
-        ...context,
-        caller,
-        database: queriesOf(context, caller),
-        query: url.search.length < SHORT_QUERY
-          ? readQuery(parameters, url)
-          : await shares.parsing.run(
-            { caller, deadline },
-            () => readQuery(parameters, url),
-          ),
-        body: undefined,
-        keyed: {
-          operation,
-          key: hasKey ? idempotencyKeyOf(request) : undefined,
-          text: "",
-        },
-        precondition: hasPrecondition
-          ? preconditionOf(request.headers.get("if-match"))
-          : undefined,
-      };
-      if (!body && !isStreamed) {
+      const admitted = context as Admitted;
+      admitted.database = queriesOf(context, caller);
+      const read = () => readQuery(parameters, url);
+      if (url.search.length >= SHORT_QUERY) {
+        admitted.query = await shares.parsing.run({ caller, deadline }, read);
+      } else admitted.query = query || url.search ? read() : {};
+      admitted.precondition = hasPrecondition
+        ? preconditionOf(request.headers.get("if-match"))
+        : undefined;
+      if (!schema && !isStreamed) {
         if (memory?.text) await texts.reserve(memory.text);
         return await handler(admitted);
       }
@@ -155,11 +144,11 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         texts.deadline = performance.now() + services.deadlineMs;
         return response;
       }
-      const schema = bodySchema(body!, params.records);
-      const sent = await readBody(admitted, schema, bodies);
+      const key = hasKey ? idempotencyKeyOf(request) : undefined;
+      const { text, body } = await readBody(admitted, schema!, bodies);
       if (memory?.text) await texts.reserve(memory.text);
-      admitted.keyed.text = sent.text;
-      admitted.body = sent.body;
+      admitted.keyed = { operation, key, text };
+      admitted.body = body;
       return await handler(admitted);
     };
   };

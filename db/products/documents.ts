@@ -111,11 +111,11 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
-  const stored = await readLong(
-    database,
-    "lookUp",
-    (allowed) => storedProduct(id, allowed),
-  );
+  let [stored] = await database.lookUp(storedProduct(id, SHORT_BYTES));
+  if (stored?.withheld) {
+    const statement = (allowed: number) => storedProduct(id, allowed);
+    stored = await readLong(database, "lookUp", statement, stored.withheld);
+  }
   if (!stored) throw notFound(id);
   const { product, etag } = stored;
   if (product !== null) return { product, etag: etag! };
