@@ -53,6 +53,13 @@ export const newOrigin: readonly Statement[] = [
   `,
 ];
 
+/** A copy must not call the receivers of the original. */
+const disableWebhooks = sql`
+  update webhooks w
+  set enabled = false, disabled_reason = 'copied', disabled_at = now(), leased_until = null
+  where w.enabled
+`;
+
 /** Whether the database assigned its change versions. The schema must exist. */
 export async function isAtOrigin(database: Queries): Promise<boolean> {
   const [row] = await database.lookUp(originState);
@@ -66,5 +73,5 @@ export async function startOriginIfCopied(tx: Transaction): Promise<void> {
   );
   if (!table!.name) return;
   const [[row]] = await tx.send(originState);
-  if (!row!.is_origin) await tx.send(...newOrigin);
+  if (!row!.is_origin) await tx.send(...newOrigin, disableWebhooks);
 }

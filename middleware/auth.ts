@@ -90,7 +90,7 @@ async function byKey(
   }
   const { deadline, services: { database } } = context;
   const digest = hash("sha256", apiKey, "hex");
-  const key = await keys.get(digest, async () => {
+  const key = keys.known(digest) ?? await keys.get(digest, async () => {
     const queries = database.for({ deadline, caller: UNKNOWN });
     const [key] = await queries.lookUp(keyById(id));
     if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
@@ -193,17 +193,27 @@ const MAX_ENTRIES = 10_000;
 /** Concurrent look-ups of uncached credentials. */
 const MAX_UNCACHED = 250;
 
+/** A look-up of a credential, and its value as soon as it is known. */
+interface Entry<T> {
+  value: Promise<T | undefined>;
+  known?: T;
+  until: number;
+}
+
 /**
  * Caches look-ups of credentials for seconds. Unknown credentials are not cached, so
  * that a new key works at once.
  */
 class CredentialCache<T> {
   /** In the order of their ends. */
-  readonly #entries = new Map<
-    string,
-    { value: Promise<T | undefined>; until: number }
-  >();
+  readonly #entries = new Map<string, Entry<T>>();
   #uncached = 0;
+
+  /** The value of the credential, if the cache has it. */
+  known(credential: string): T | undefined {
+    const entry = this.#entries.get(credential);
+    return entry && performance.now() < entry.until ? entry.known : undefined;
+  }
 
   /**
    * Returns the value of the credential from the cache, or from `find`. Concurrent
@@ -223,7 +233,7 @@ class CredentialCache<T> {
       throw unavailable("Too many unknown credentials: try again");
     }
     this.#uncached += uncached;
-    const entry = { value: find(), until: now + FRESH_MS };
+    const entry: Entry<T> = { value: find(), until: now + FRESH_MS };
     this.#entries.delete(credential);
     this.#entries.set(credential, entry);
     const forget = () => {
@@ -231,8 +241,10 @@ class CredentialCache<T> {
         this.#entries.delete(credential);
       }
     };
-    entry.value.then((value) => value === undefined && forget(), forget)
-      .finally(() => this.#uncached -= uncached);
+    entry.value.then((value) => {
+      if (value === undefined) forget();
+      else entry.known = value;
+    }, forget).finally(() => this.#uncached -= uncached);
     this.#forgetOld(now);
     return await entry.value;
   }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
 import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
+import { gunzip } from "../schema/gunzip.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
@@ -20,6 +21,9 @@ const LEAST_BYTES = BUFFER / 8;
 
 /** A shorter body is parsed without waiting for a turn, in characters. */
 const SHORT_BODY = 16_384;
+
+/** How often a body that is waited for asks whether the service stops. */
+const WATCH_MS = 250;
 
 /** How fast a body must arrive. */
 interface Pace {
@@ -47,7 +51,11 @@ export async function readBody(
   schema: v.GenericSchema,
   memory: Reservation,
 ): Promise<{ text: string; body: unknown }> {
-  checkMediaType(context.request.headers);
+  mediaTypeOf(context.request.headers, {
+    known: JSON_MEDIA_TYPE,
+    name: "application/json, in UTF-8",
+    encoding: "identity",
+  });
   const text = decode(await readBytes(context, memory));
   const parse = () => {
     const input = parseJson(text);
@@ -70,36 +78,41 @@ export function isShortBody(text: string): boolean {
 
 function decode(bytes: Uint8Array): string {
   try {
-    // The parser must see a byte order mark, which is not JSON (RFC 8259, 8.1).
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-      .decode(bytes);
+    // Drops a byte order mark, as a parser may (RFC 8259, 8.1).
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     throw invalidJson("The body is not valid UTF-8", cause);
   }
 }
 
-/** Checks the media type, and that the body is not compressed. */
-function checkMediaType(
+/** The media type, and whether the body is compressed. Throws `UNSUPPORTED_MEDIA_TYPE`. */
+function mediaTypeOf(
   headers: Headers,
-  known = JSON_MEDIA_TYPE,
-  expected = "application/json, in UTF-8",
-): string {
+  { known, name, encoding }: {
+    known: RegExp;
+    name: string;
+    encoding: "identity" | "gzip";
+  },
+): { type: string; isGzip: boolean } {
   const type = headers.get("content-type") ?? "";
-  const encoding = headers.get("content-encoding") ?? "identity";
   if (!known.test(type)) {
     throw new ApiError(
       "UNSUPPORTED_MEDIA_TYPE",
-      `Content-Type must be ${expected}`,
+      `Content-Type must be ${name}`,
     );
   }
-  if (encoding.toLowerCase() !== "identity") {
+  const given = (headers.get("content-encoding") ?? "identity").toLowerCase();
+  const isGzip = /^(?:x-)?gzip$/.test(given); // RFC 9110, 8.4.1.3
+  if (given !== "identity" && !(isGzip && encoding === "gzip")) {
     throw new ApiError(
       "UNSUPPORTED_MEDIA_TYPE",
-      "Content-Encoding is not supported: send the body uncompressed",
-      { headers: { "accept-encoding": "identity" } }, // RFC 9110, 12.5.3
+      `This Content-Encoding is not supported: send the body ${
+        encoding === "gzip" ? "with gzip, or " : ""
+      }uncompressed`,
+      { headers: { "accept-encoding": encoding } }, // RFC 9110, 12.5.3
     );
   }
-  return type;
+  return { type, isGzip };
 }
 
 /** An XML body that is read as it arrives, with the charset of its media type. */
@@ -110,25 +123,39 @@ export interface XmlBody {
 
 /**
  * Opens an XML body. It must arrive at 16 KB a second or faster, not counting the time
- * that its reader takes. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it is read the errors
- * of `readChunks`.
+ * that its reader takes, and may be compressed. Throws `UNSUPPORTED_MEDIA_TYPE`, and while
+ * it is read the errors of `readChunks` and `gunzip`.
  */
 export function openXml(context: Context): XmlBody {
-  const type = checkMediaType(
-    context.request.headers,
-    XML_MEDIA_TYPE,
-    "application/xml or text/xml",
-  );
+  const { type, isGzip } = mediaTypeOf(context.request.headers, {
+    known: XML_MEDIA_TYPE,
+    name: "application/xml or text/xml",
+    encoding: "gzip",
+  });
   const { services: { maxOnixBytes, bodyTimeoutMs } } = context;
   const [, quoted, token] = CHARSET.exec(type) ?? [];
+  const chunks = readChunks(context, maxOnixBytes, {
+    bytesPerMs: 16,
+    allowanceMs: bodyTimeoutMs,
+    totalMs: Infinity,
+  }, "INVALID_XML");
   return {
     charset: quoted ?? token,
-    chunks: readChunks(context, maxOnixBytes, {
-      bytesPerMs: 16,
-      allowanceMs: bodyTimeoutMs,
-      totalMs: Infinity,
-    }, "INVALID_XML"),
+    chunks: isGzip ? limited(gunzip(chunks), maxOnixBytes) : chunks,
   };
+}
+
+/** The chunks up to a number of bytes in all. Throws `PAYLOAD_TOO_LARGE`. */
+async function* limited(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    yield chunk;
+  }
 }
 
 /**
@@ -180,6 +207,10 @@ async function* readChunks(
 
   const reader = readerOf(request.body);
   const deadline = performance.now() + totalMs;
+  // A body that may take any time ends when the service stops.
+  const watch = totalMs === Infinity
+    ? setInterval(() => isReady() || cancel(), WATCH_MS)
+    : undefined;
   let allowance = allowanceMs;
   let size = 0;
   let isRead = false;
@@ -194,6 +225,7 @@ async function* readChunks(
       );
       if (done) {
         isRead = true;
+        if (watch) checkReady();
         return;
       }
       size += value.length;
@@ -208,10 +240,19 @@ async function* readChunks(
   } catch (error) {
     if (error instanceof ApiError) throw error;
     // `deno serve` cuts bodies off when it stops.
-    if (!isReady()) throw unavailable("The service is stopping");
+    checkReady();
     throw new ApiError(incomplete, "The body is incomplete", { cause: error });
   } finally {
-    if (!isRead) reader.cancel().catch(() => {});
+    clearInterval(watch);
+    if (!isRead) cancel();
+  }
+
+  function cancel(): void {
+    reader.cancel().catch(() => {});
+  }
+
+  function checkReady(): void {
+    if (!isReady()) throw unavailable("The service is stopping");
   }
 
   function tooSlow(isStalled: boolean): ApiError {

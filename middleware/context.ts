@@ -5,6 +5,7 @@ import type { PathParameters } from "../schema/openapi/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
 import type { MemoryBudget, Reservation } from "./memory.ts";
+import type { Sender } from "./sender/sender.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
 
@@ -17,6 +18,8 @@ export interface Services {
   verifyToken?: TokenVerifier;
   log: Log;
   telemetry: Telemetry;
+  /** Sends the messages of webhooks. */
+  sender: Sender;
   /** The path before `/products`, such as `/api`. It may be empty. */
   apiPrefix: string;
   /** The origins whose pages may read responses. */
@@ -40,6 +43,8 @@ export interface Services {
 export interface Shares {
   /** The memory for bodies, and for what is made of them. */
   bodies: MemoryBudget;
+  /** The memory for imports, which may take long to arrive: other bodies do not wait for them. */
+  imports: MemoryBudget;
   /** The memory for long responses, from the database to the client. */
   responses: MemoryBudget;
   parsing: ParseQueue;

@@ -34,7 +34,7 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
   /** The body as sent, and the `Idempotency-Key`. */
   keyed: KeyedRequest;
   /** The check of `If-Match`. Absent without that header. */
-  precondition: Precondition | undefined;
+  precondition?: Precondition | undefined;
 }
 
 /** An operation with its handler, which only the guard runs. */
@@ -55,8 +55,6 @@ export interface MemoryNeeds {
   text?: number;
   /** What a byte of a text takes until the response. Default: three copies. */
   copies?: number;
-  /** What it holds of the memory for bodies, if it reads its body as it arrives. */
-  body?: number;
 }
 
 /**
@@ -123,27 +121,29 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
-      const read = () => readQuery(parameters, url);
       if (url.search.length >= SHORT_QUERY) {
-        admitted.query = await shares.parsing.run({ caller, deadline }, read);
-      } else admitted.query = query || url.search ? read() : {};
-      admitted.precondition = hasPrecondition
-        ? preconditionOf(request.headers.get("if-match"))
-        : undefined;
+        admitted.query = await shares.parsing.run(
+          { caller, deadline },
+          () => readQuery(parameters, url),
+        );
+      } else if (query || url.search) {
+        admitted.query = readQuery(parameters, url);
+      }
+      if (hasPrecondition) {
+        admitted.precondition = preconditionOf(request.headers.get("if-match"));
+      }
       if (!schema && !isStreamed) {
         if (memory?.text) await texts.reserve(memory.text);
         return await handler(admitted);
       }
-
-      // The handler works on the body, so the memory is held until its response.
-      using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
       if (isStreamed) {
-        await bodies.hold(memory!.body!);
         const response = await handler(admitted);
         // The body may have taken longer than a request: its response has time of its own.
         texts.deadline = performance.now() + services.deadlineMs;
         return response;
       }
+      // The handler works on the body, so the memory is held until its response.
+      using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
       const { text, body } = await readBody(admitted, schema!, bodies);
       if (memory?.text) await texts.reserve(memory.text);

@@ -61,9 +61,7 @@ export class Reservation implements Memory, Disposable {
    * that requests do not wait for each other. Throws `SERVICE_UNAVAILABLE` at the deadline.
    */
   async hold(bytes: number): Promise<void> {
-    if (this.#place && bytes <= this.#place.amount) {
-      return this.#place.shrink(bytes);
-    }
+    if (this.#place && bytes <= this.#place.amount) return this.shrink(bytes);
     this[Symbol.dispose]();
     this.#place = await this.#queue.enter(
       this.#caller,
@@ -71,6 +69,11 @@ export class Reservation implements Memory, Disposable {
       this.deadline,
       bytes,
     );
+  }
+
+  /** Gives back what exceeds this number of bytes. */
+  shrink(bytes: number): void {
+    this.#place?.shrink(bytes);
   }
 
   [Symbol.dispose](): void {

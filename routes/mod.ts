@@ -70,6 +70,7 @@ export function createHandler(
 function createShares(): Shares {
   return {
     bodies: new MemoryBudget(64 * MIB, "memory for bodies"),
+    imports: new MemoryBudget(64 * MIB, "memory for imports"),
     responses: new MemoryBudget(64 * MIB, "memory for long responses"),
     parsing: new ParseQueue(),
   };
@@ -80,6 +81,8 @@ interface Route {
   pattern: URLPattern;
   /** Such as `/api/licenses/{id}`. */
   path: string;
+  /** The segments of the path. */
+  segments: string[];
   /** The table that the path names. */
   table: RecordTable | undefined;
   /** By method. */
@@ -132,20 +135,22 @@ function routeOf(
   return {
     pattern: new URLPattern({ pathname }),
     path: prefix + path,
+    segments: (prefix + path).split("/"),
     table: TABLES.get(path.replace(/(?<!^)\/.*/, "")),
     operations,
   };
 }
 
 /**
- * What selects the routes of a path: the path itself if it has no parameter, or else its
- * depth and its first segment after the prefix.
+ * What selects the routes of a path with parameters: its depth and its first segment after
+ * the prefix.
  */
 function keyOf(path: string, prefix: string): string {
   const start = path.startsWith(`${prefix}/`) ? prefix.length : 0;
   const end = path.indexOf("/", start + 1);
-  const first = end < 0 ? path : path.slice(0, end);
-  return `${path.split("/").length} ${first}`;
+  let depth = 0;
+  for (let at = 0; (at = path.indexOf("/", at) + 1) > 0;) depth++;
+  return depth + (end < 0 ? path : path.slice(0, end));
 }
 
 /** The handler of a request and what its path says, or the response to `OPTIONS`. */
@@ -159,7 +164,7 @@ type Match =
  *
  * A pattern resolves `..`, `%2e` and `\`, which would bypass a proxy that restricts
  * paths: a path that is not already resolved is unknown. The patterns get the whole URL,
- * since `exec({ pathname })` takes five times as long.
+ * since an object takes five times as long, and only test it: groups take twice as long.
  */
 function match(
   routes: Routes,
@@ -174,21 +179,29 @@ function match(
   // Without the query, which may be long.
   const url = origin + pathname;
   for (const route of candidates) {
-    const found = route.pattern.exec(url);
-    if (found) return choose(route, request, found.pathname.groups);
+    if (route.pattern.test(url)) return choose(route, request, pathname);
   }
 }
 
 /** Chooses the operation of the method. Throws `METHOD_NOT_ALLOWED` (RFC 9110, 15.5.6). */
 function choose(
-  { path, table, operations }: Route,
+  { path, segments, table, operations }: Route,
   { method }: Request,
-  groups: Record<string, string | undefined>,
+  pathname: string,
 ): Match {
   const known = method === "HEAD" ? "GET" : method;
   if (Object.hasOwn(operations, known)) {
-    const params = { ...groups, records: table, codes: table };
-    return { ...operations[known]!, path, params: params as PathParameters };
+    const params: Record<string, unknown> = { records: table, codes: table };
+    const given = pathname.split("/");
+    for (let i = 1; i < segments.length; i++) {
+      const segment = segments[i]!;
+      if (segment[0] === "{") params[segment.slice(1, -1)] = given[i];
+    }
+    return {
+      ...operations[known]!,
+      path,
+      params: params as unknown as PathParameters,
+    };
   }
   const methods = Object.keys(operations)
     .flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]);

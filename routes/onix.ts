@@ -11,13 +11,13 @@ import { openXml } from "../middleware/body.ts";
 import { isNotModified, prefersXml } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import { type Admitted, checkReady } from "../middleware/guard.ts";
-import type { Turns } from "../middleware/parse_queue.ts";
 import { toApiError } from "../middleware/respond.ts";
 import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
 import { writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
 import type { Element } from "../schema/onix/xml/element.ts";
 import { readMessage } from "../schema/onix/xml/read.ts";
+import { inTurns } from "../schema/onix/xml/steps.ts";
 import { XmlError } from "../schema/onix/xml/xml_error.ts";
 import type { Release } from "../schema/onix/rules/releases.ts";
 import type {
@@ -31,14 +31,16 @@ import { ok } from "./responses.ts";
 
 /** A message with the record of a product. */
 export async function get(
-  { database, params, query, request }: Admitted<OnixQuery>,
+  { database, params, query, request, shares, caller }: Admitted<OnixQuery>,
 ): Promise<HandlerResponse> {
   const { source, etag: tag } = await getSource(database, params.id);
   const etag = etagOf([tag, query.release, query.tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
+  using turns = shares.parsing.turns(caller);
+  const pace = () => turns.next();
   const form = { ...query, sender: source.organization };
-  const { record } = recordOf(source, query.release);
-  return xml(await messageText(form, [record]), { etag });
+  const { record } = await inTurns(recordOf(source, query.release), pace);
+  return xml(await messageText(form, [record], pace), { etag });
 }
 
 /** A message with the next changes of the feed. */
@@ -51,8 +53,9 @@ export async function list(
   const next = new URLSearchParams(url.searchParams);
   next.set("after", cursorText(cursor));
   using turns = shares.parsing.turns(caller);
-  const records = recordsOf(changes, release, turns);
-  return xml(await messageText({ release, tags, sender }, records), {
+  const pace = () => turns.next();
+  const records = recordsOf(changes, release, pace);
+  return xml(await messageText({ release, tags, sender }, records, pace), {
     link: `<${url.pathname}?${next}>; rel="next"`,
   });
 }
@@ -60,33 +63,46 @@ export async function list(
 async function* recordsOf(
   changes: readonly OnixChange[],
   release: Release,
-  turns: Turns,
+  pace: () => Promise<void>,
 ): AsyncGenerator<Element> {
   for (const change of changes) {
-    await turns.next();
-    yield changedRecord(change, release);
+    await pace();
+    yield await inTurns(changedRecord(change, release), pace);
   }
 }
+
+/** What an import holds while it waits for its body, in bytes. */
+const READING = 2 * 2 ** 20;
+
+/** What it holds while it writes a group: at least this, or this for a character of the records. */
+const WRITING = 12 * 2 ** 20;
+const COPIES = 10;
 
 /** Imports a message as it arrives. */
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
   const { services, shares, caller, request, query } = context;
+  // Each group has the time of a request.
+  const deadline = () => performance.now() + services.deadlineMs;
+  const queries = () => services.database.for({ deadline: deadline(), caller });
+  using memory = shares.imports.open(caller, deadline());
+  await memory.hold(READING);
   using turns = shares.parsing.turns(caller);
+  async function pace() {
+    checkReady(services);
+    await turns.next();
+  }
   const { chunks, charset } = openXml(context);
   try {
-    // Each group has the time of a request.
-    const queries = () =>
-      services.database.for({
-        deadline: performance.now() + services.deadlineMs,
-        caller,
-      });
-    const report = await importMessage(queries, readMessage(chunks, charset), {
+    const message = readMessage(chunks, { charset, pace });
+    const report = await importMessage(queries, message, {
       dryRun: query.dry_run,
-      async pace() {
-        checkReady(services);
-        await turns.next();
+      pace,
+      async hold(length) {
+        memory.deadline = deadline();
+        await memory.hold(Math.max(WRITING, length * COPIES));
+        return { [Symbol.dispose]: () => memory.shrink(READING) };
       },
     });
     if (!prefersXml(request)) return ok(JSON.stringify(report));

@@ -13,12 +13,14 @@ import {
   PageParameters,
   RecordParameters,
 } from "../schema/record_query.ts";
+import { DeliveryParameters } from "../schema/webhooks.ts";
 import * as batch from "./batch.ts";
 import * as docs from "./docs.ts";
 import * as keys from "./keys.ts";
 import * as onix from "./onix.ts";
 import * as products from "./products.ts";
 import * as records from "./records.ts";
+import * as webhooks from "./webhooks.ts";
 
 const MIB = 2 ** 20;
 
@@ -73,8 +75,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     query: OnixChangesParameters, xml: ["response"], headers: ["Link"], errors: ["CURSOR_EXPIRED"],
     memory: { text: PAGE_BYTES, copies: ONIX_COPIES } }),
   operation("POST /onix/products", "importOnix", { permission: "write", handler: onix.write,
-    query: ImportParameters, xml: ["body", "response"], response: "OnixReportResponse",
-    memory: { body: 12 * MIB } }),
+    query: ImportParameters, xml: ["body", "response"], headers: ["Content-Encoding"], response: "OnixReportResponse" }),
   operation("GET /onix/products/{id}", "getOnixRecord", { permission: "read", handler: onix.get,
     query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"], memory: { copies: ONIX_COPIES } }),
 
@@ -110,6 +111,29 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     query: PageParameters, response: "CodeListsResponse", headers: ["Link"] }),
   operation("GET /code-lists/{number}", "getCodeList", { permission: "read", handler: records.getList,
     response: "OnixCodesResponse" }),
+
+  // Webhooks. Their URLs hold secrets, so who may only read does not see them
+  operation("GET /webhooks", "listWebhooks", { permission: "write", handler: webhooks.list,
+    response: "WebhooksResponse" }),
+  operation("POST /webhooks", "createWebhook", { permission: "write", handler: webhooks.create,
+    body: "CreateWebhook", status: 201, response: "IssuedWebhookResponse",
+    headers: ["Location", "Ignored-Fields"], errors: ["CONFLICT", "CURSOR_EXPIRED"] }),
+  operation("GET /webhooks/{id}", "getWebhook", { permission: "write", handler: webhooks.get,
+    response: "WebhookResponse" }),
+  operation("PUT /webhooks/{id}", "updateWebhook", { permission: "write", handler: webhooks.update,
+    body: "UpdateWebhook", response: "WebhookResponse", headers: ["Ignored-Fields"],
+    errors: ["CURSOR_EXPIRED"] }),
+  operation("DELETE /webhooks/{id}", "deleteWebhook", { permission: "write", handler: webhooks.remove,
+    response: "DeletedResponse" }),
+  operation("POST /webhooks/{id}/secret", "rotateWebhookSecret", { permission: "write",
+    handler: webhooks.rotate, body: "RotateSecret", response: "IssuedWebhookResponse" }),
+  operation("POST /webhooks/{id}/test", "testWebhook", { permission: "write", handler: webhooks.test,
+    response: "DeliveryResponse" }),
+  operation("GET /webhooks/{id}/deliveries", "listDeliveries", { permission: "write",
+    handler: webhooks.listAttempts, query: DeliveryParameters, response: "DeliveriesResponse",
+    headers: ["Link"] }),
+  operation("POST /webhooks/{id}/deliveries/{delivery_id}/retry", "retryDelivery", { permission: "write",
+    handler: webhooks.retry, response: "DeliveryResponse", errors: ["CONFLICT"] }),
 
   // API keys
   operation("GET /api-keys", "listApiKeys", { permission: "administer", handler: keys.list,

@@ -8,6 +8,7 @@ import {
   issueDemoKey,
 } from "../db/migrate.ts";
 import { openReplica } from "../db/replica.ts";
+import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
 import { errorFields, type Log } from "../middleware/log.ts";
 import { toApiError } from "../middleware/respond.ts";
@@ -17,6 +18,9 @@ import { createHandler } from "./mod.ts";
 
 /** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
+
+/** The part of it for the messages of webhooks. */
+const SENDER_MS = 3_000;
 
 /** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
 const DUPLICATE_SIGNAL_MS = 500;
@@ -71,6 +75,7 @@ export async function openService(
   if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () =>
     database.for({ deadline: performance.now() + HOUR_MS });
+  const sender = openSender(database, config.webhooks, log);
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
   let inFlight = 0;
@@ -82,6 +87,7 @@ export async function openService(
     verifyToken: config.token && createTokenVerifier(config.token),
     log,
     telemetry,
+    sender,
     apiPrefix: config.apiPrefix,
     corsOrigins: config.corsOrigins,
     docs: config.docs,
@@ -105,7 +111,9 @@ export async function openService(
     try {
       if (config.migrateOnStart) await install(untilPrepared());
       else await checkMigrated(untilPrepared());
-      if (state === "starting") state = "ready";
+      if (state !== "starting") return;
+      state = "ready";
+      sender.start();
     } catch (error) {
       if (state === "stopping") return;
       // The embedded database is never temporarily unavailable.
@@ -131,6 +139,7 @@ export async function openService(
       inFlight++;
       const response = await handle(request);
       inFlight--;
+      if (isWrite(request) && response.ok) sender.wake();
       if (inFlight === 0 && state === "stopping") drained.resolve();
       return response;
     },
@@ -151,7 +160,9 @@ export async function openService(
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
       // Closing the server first would cut off arriving bodies.
+      const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;
+      await sent;
       await close?.();
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
       log("info", { message: "The service has stopped" });
@@ -159,6 +170,10 @@ export async function openService(
       if (!await flush()) Deno.exit(0);
     },
   };
+}
+
+function isWrite({ method }: Request): boolean {
+  return method === "POST" || method === "PUT" || method === "DELETE";
 }
 
 /** The error, with advice for the operator. */

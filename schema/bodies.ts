@@ -4,6 +4,7 @@ import {
   explained,
   type Field,
   type Fields,
+  type Group,
   type List,
   meaningOf,
   meaningOfLabel,
@@ -17,11 +18,11 @@ import {
   chosen,
   closedObject,
   DUPLICATE,
-  type Identity,
   isObject,
   list,
   object,
   remembered,
+  SAME,
 } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
 import { type OwnTable, PRODUCTS, RECORDS } from "./records.ts";
@@ -129,7 +130,7 @@ function valueOf(field: Field, form: Form): v.GenericSchema | undefined {
       );
     }
     case "group": {
-      const group = entryOf(field.fields);
+      const group = groupOf(field);
       return field.unless
         ? v.optional(v.nullable(group))
         : v.optional(group, {});
@@ -173,11 +174,6 @@ export const valueOfArray = remembered(
     return stored ? v.pipe(valid, v.transform(stored)) : valid;
   },
 );
-
-/** Equal single values. */
-const SAME: Identity = {
-  keyOf: (value) => typeof value === "string" ? value : undefined,
-};
 
 /** The schema of an array in the body of a product, or in a tree. */
 function arrayOf(array: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
@@ -234,10 +230,19 @@ export const changedEntry = remembered((array: Rows): Schema => {
   return ruled(bodyOf(fields, "changed", { id: ChangedId }), rules);
 });
 
-/** The columns of an object, such as a territory. */
+/** The columns of an object. */
 export const entryOf = remembered((fields: Fields): Schema =>
   bodyOf(fields, "new")
 );
+
+const groups = new WeakMap<Fields, Schema>();
+
+/** An object of columns, such as a territory: one schema for all groups of these fields. */
+export function groupOf({ fields, rules }: Group): Schema {
+  const group = groups.get(fields) ?? ruled(entryOf(fields), rules);
+  groups.set(fields, group);
+  return group;
+}
 
 /** An entry that creates a row of this type. */
 export function newEntryOfType(array: Rows, type: string): Schema {

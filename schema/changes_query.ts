@@ -37,7 +37,7 @@ export function cursorText(
 }
 
 export const After = v.pipe(
-  v.string(),
+  v.string("invalid_type: Expected a cursor as a string"),
   v.transform((text) => {
     const bytes = Buffer.from(text, "base64url");
     // Buffer skips characters that are not base64url. Padding is optional.

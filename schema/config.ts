@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { parseAllowedTargets } from "./targets.ts";
 
 /** Log levels, from the most to the least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -104,6 +105,29 @@ const VARIABLES = v.object({
   MAX_ONIX_BYTES: number("67108864", 1, 1_073_741_824),
   MIGRATE_ON_START: v.optional(Bool, "true"),
   PORT: number("8000", 1, 65_535),
+  WEBHOOKS: v.optional(Bool, "true"),
+  WEBHOOK_ALLOWED_TARGETS: v.optional(v.pipe(
+    v.string(),
+    v.transform(parseAllowedTargets),
+    v.check(
+      (targets) => targets !== undefined,
+      "must be comma-separated host names, addresses and CIDR ranges, such as receiver.internal,10.1.0.0/16",
+    ),
+  )),
+  WEBHOOK_DISABLE_SECONDS: number("432000", 1, 2_592_000),
+  WEBHOOK_RETRY_SECONDS: v.optional(
+    v.pipe(
+      matching(
+        /^[1-9]\d{0,6}(?: *, *[1-9]\d{0,6}){0,19}$/,
+        "must be 1 to 20 comma-separated numbers of seconds, each from 1 to 9999999",
+      ),
+      v.transform((list) => list.split(",").map(Number)),
+    ),
+    // The schedule that Standard Webhooks 1.0.0 recommends.
+    "5,300,1800,7200,18000,36000,50400,72000,86400",
+  ),
+  WEBHOOK_TIMEOUT_MS: number("15000", 100, 30_000),
+  WEBHOOK_WAITING_MAX: number("1000", 1, 10_000),
 });
 
 /** The names of the variables. */
@@ -148,6 +172,9 @@ export type TokenConfig =
 
 export type Config = ReturnType<typeof readConfig>;
 
+/** How this process sends the messages of webhooks. */
+export type WebhookConfig = Config["webhooks"];
+
 /** The value of a variable by its name. */
 export type Environment = (name: string) => string | undefined;
 
@@ -186,6 +213,15 @@ export function readConfig(environment: Environment) {
       ? { ...database, url: env.DATABASE_REPLICA_URL }
       : undefined,
     token: tokenConfig(env),
+    webhooks: {
+      enabled: env.WEBHOOKS,
+      allowedTargets: env.WEBHOOK_ALLOWED_TARGETS ??
+        { hosts: new Set<string>(), ranges: [] },
+      retrySeconds: env.WEBHOOK_RETRY_SECONDS,
+      timeoutMs: env.WEBHOOK_TIMEOUT_MS,
+      waitingMax: env.WEBHOOK_WAITING_MAX,
+      disableSeconds: env.WEBHOOK_DISABLE_SECONDS,
+    },
   };
 }
 

@@ -1,6 +1,12 @@
 import * as v from "valibot";
-import { Amount, Measurement, Percent, PositiveInteger } from "./numbers.ts";
-import { list } from "./objects.ts";
+import {
+  Amount,
+  ExtentValue,
+  Measurement,
+  Percent,
+  PositiveInteger,
+} from "./numbers.ts";
+import { array, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, described, text, Timestamp, Uuid } from "./values.ts";
 
@@ -94,6 +100,7 @@ export interface Group {
   type?: string;
   /** The column that must be false. Otherwise the group is null, in bodies, too. */
   unless?: string;
+  rules?: readonly Rule[];
 }
 
 /** Rows of a table below the row, as an array. */
@@ -218,6 +225,8 @@ export const count = column(
 
 export const measurement = column(Measurement, v.number());
 
+export const extentValue = column(ExtentValue, v.number());
+
 export const amount = column(Amount, v.number(), { format: "decimal" });
 export const percent = column(
   Percent,
@@ -257,7 +266,7 @@ export function labelled(list: OnixList): Column {
 export function codesOf(onixList: OnixList): Column {
   const codes = `Codes of ONIX List ${onixList}.`;
   return column(
-    described(codes, list(code(onixList))),
+    described(codes, array(code(onixList), { distinct: [SAME] })),
     described(codes, v.array(v.string())),
     { fallback: [], format: "array" },
   );
@@ -290,7 +299,7 @@ export function derived(
 
 export function group(
   fields: Fields,
-  rest: Pick<Group, "type" | "unless"> = {},
+  rest: Omit<Group, "kind" | "fields"> = {},
 ): Group {
   return { kind: "group", fields, ...rest };
 }

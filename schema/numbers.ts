@@ -90,6 +90,14 @@ export const Measurement = decimal(
   { isPositive: true },
 );
 
+/** A `Measurement`, or a duration with leading zeros such as `"00730"`, which is HHHMM (ONIX List 24, 14 to 16). */
+export const ExtentValue = decimal(
+  999_999_999_999.9999,
+  "More than 0, with at most 4 digits after the point. A string may have leading zeros.",
+  "invalid_measurement: Expected more than 0, with at most 12 digits before the point and 4 after it",
+  { isPositive: true, isPadded: true },
+);
+
 /** A percentage with the precision of an amount. */
 export const Percent = decimal(
   100,
@@ -105,9 +113,11 @@ function decimal(
   maximum: number,
   description: string,
   message: string,
-  { isPositive = false } = {},
+  { isPositive = false, isPadded = false } = {},
 ) {
-  const form = /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
+  const form = isPadded
+    ? /^0*\d{1,12}(?:\.\d{1,4})?$/
+    : /^(?:(?:0|[1-9]\d{0,11})(?:\.\d{1,4})?|-0(?:\.0{1,4})?)$/;
   return v.pipe(
     v.custom<number | string | RawNumber>(
       (value) => digitsOf(value) !== undefined,
@@ -137,7 +147,7 @@ function decimal(
 
 /** A valid amount without trailing zeros. */
 function shortest(value: string | RawNumber): string {
-  const digits = digitsOf(value)!.replace(/^-/, "");
+  const digits = digitsOf(value)!.replace(/^-?0*(?=\d)/, "");
   return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
 }
 

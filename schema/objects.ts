@@ -78,6 +78,11 @@ export interface Identity {
   field?: string | undefined;
 }
 
+/** Equal single values. */
+export const SAME: Identity = {
+  keyOf: (value) => typeof value === "string" ? value : undefined,
+};
+
 /** The limits of an array in a body. */
 interface Limits {
   min?: number | undefined;

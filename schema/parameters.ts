@@ -40,7 +40,7 @@ export function readQuery<const S extends QuerySchema>(
       message: `At most ${MAX_PARAMETERS} parameters`,
     }]);
   }
-  const details: ErrorDetail[] = [];
+  const details = encodingDetails(url.search);
   const given = new Map<string, string>();
   for (const [parameter, value] of url.searchParams) {
     const known = Object.hasOwn(parameters.entries, parameter);
@@ -60,6 +60,30 @@ export function readQuery<const S extends QuerySchema>(
   if (read.success && details.length === 0) return read.output;
   details.push(...queryDetails(read.issues ?? []));
   throw invalid("The query", details);
+}
+
+/** Percent-encoded bytes in a row. A URL has no other characters outside ASCII. */
+const ENCODED = /(?:%[\dA-Fa-f]{2})+/g;
+
+/** A detail for every parameter that is not UTF-8, which `searchParams` would replace by U+FFFD. */
+function encodingDetails(search: string): ErrorDetail[] {
+  if (!/%[89A-Fa-f]/.test(search)) return [];
+  return search.slice(1).split("&")
+    .filter((pair) => !(pair.match(ENCODED) ?? []).every(isUtf8))
+    .map((pair) => ({
+      parameter: printable(pair.split("=", 1)[0]),
+      code: "invalid_encoding",
+      message: "Expected percent-encoded UTF-8",
+    }));
+}
+
+function isUtf8(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a parameter takes a list. */

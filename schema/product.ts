@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { printable } from "./errors.ts";
 import {
   about,
   amount,
@@ -12,6 +13,7 @@ import {
   derived,
   type Distinct,
   distinctBy,
+  extentValue,
   type Fields,
   group,
   isTrue,
@@ -31,6 +33,7 @@ import {
   values,
   words,
 } from "./fields.ts";
+import { isObject } from "./objects.ts";
 import { code } from "./onix_codes.ts";
 import { ExactNumber, PositiveInteger, positiveInteger } from "./numbers.ts";
 import {
@@ -226,8 +229,48 @@ const TERRITORY = {
   regions_excluded: about("The regions that are taken out of the included countries or regions.", codesOf(49)),
 };
 
+/** Codes that are included are not excluded, too. */
+function notOnBothSides(included: string, excluded: string): Rule {
+  return {
+    fields: [included, excluded],
+    check(territory) {
+      const codes = new Set(codesIn(territory[included]));
+      const both = codesIn(territory[excluded]).find((code) => codes.has(code));
+      if (both === undefined) return;
+      return `contradictory: ${printable(both)} is in ${included}, too`;
+    },
+  };
+}
+
+/** An exclusion by itself leaves open what it is taken out of. */
+const INCLUDES: Rule = {
+  fields: ["countries_included"],
+  check: ({ countries_included, regions_included, ...excluded }) =>
+    isBlank({ countries_included, regions_included }) && !isBlank(excluded)
+      ? "required: A territory with exclusions includes at least one country or region"
+      : undefined,
+};
+
+function codesIn(list: unknown): unknown[] {
+  return Array.isArray(list)
+    ? list.filter((code) => typeof code === "string")
+    : [];
+}
+
+/** Whether all lists of a territory are empty. */
+function isBlank(territory: object): boolean {
+  return Object.values(territory).flat().length === 0;
+}
+
 /** Where something may be sold: the whole of `Territory`. */
-const territory = group(TERRITORY, { type: "Territory" });
+const territory = group(TERRITORY, {
+  type: "Territory",
+  rules: [
+    notOnBothSides("countries_included", "countries_excluded"),
+    notOnBothSides("regions_included", "regions_excluded"),
+    INCLUDES,
+  ],
+});
 
 const Exclusivity = oneOf(
   "exclusive",
@@ -240,11 +283,15 @@ const Exclusivity = oneOf(
 const WORLD: Rule = {
   fields: ["is_rest_of_world", "territory"],
   check({ is_rest_of_world = false, territory = null }) {
-    if (is_rest_of_world === (territory === null)) return;
-    if (typeof is_rest_of_world !== "boolean") return;
-    return is_rest_of_world
-      ? "unexpected_territory: The rest of the world has no territory: send null"
-      : "required: A territory is required, except for the rest of the world";
+    if (is_rest_of_world === true && territory !== null) {
+      return "unexpected_territory: The rest of the world has no territory: send null";
+    }
+    if (
+      is_rest_of_world === false &&
+      (territory === null || isObject(territory) && isBlank(territory))
+    ) {
+      return "required: A territory is required, except for the rest of the world";
+    }
   },
 };
 
@@ -379,9 +426,9 @@ const PAGES_ELSEWHERE: Rule = {
 
 const PUBLICATION_ELSEWHERE: Rule = {
   fields: ["publishing_date_role"],
-  check: ({ publishing_date_role }) =>
-    publishing_date_role === "01"
-      ? "use_publication_date: Send this date as publication_date of the product"
+  check: ({ publishing_date_role, date }) =>
+    publishing_date_role === "01" && String(date).length === 10
+      ? "use_publication_date: Send the day of publication as publication_date of the product"
       : undefined,
 };
 
@@ -505,7 +552,7 @@ export const ARRAYS = {
 
   extents: about("How long the product is, such as its running time. `page_count` is the number of pages.", values({
     extent_type: about("What is counted, such as the duration or the pages of an original.", required(codeOf(23))),
-    extent_value: about("The size in this unit.", required(measurement)),
+    extent_value: about("The size in this unit.", required(extentValue)),
     extent_unit: about("The unit, such as minutes or words.", required(codeOf(24))),
   }, { type: "Extent", rules: [PAGES_ELSEWHERE] }), "Extent"),
 
@@ -529,7 +576,7 @@ export const ARRAYS = {
     audience_range_to: about("The highest value.", words, "AudienceRangeValue"),
   }, { type: "AudienceRange", rules: [EXACT_OR_RANGE] }), "AudienceRange"),
 
-  publishing_dates: about("The dates of publishing events besides `publication_date`, such as an embargo or the announcement.", values({
+  publishing_dates: about("The dates of publishing events besides `publication_date`, such as an embargo. Role 01 with a year or month announces the publication: it requires that `publication_date` is null, and is removed when that is set.", values({
     publishing_date_role: about("The event.", required(codeOf(163))),
     date: about("The date, whose day, or month and day, may be unknown: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`.", required(column(PartialDate))),
   }, { type: "PublishingDate", rules: [PUBLICATION_ELSEWHERE], distinct: [distinctBy("publishing_date_role")] }), "PublishingDate"),

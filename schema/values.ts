@@ -236,9 +236,12 @@ export function oneOf<const T extends readonly string[]>(...values: T) {
   );
 }
 
+/** Hyphens and dashes of every kind, as word processors write them, the minus sign and spaces. */
+const SEPARATORS = /[-\u2010-\u2015\u2212 ]/g;
+
 /** Removes hyphens and spaces. The check character `x` becomes `X`. */
 export function bareIsbn(isbn: string): string {
-  return isbn.replace(/[- ]/g, "").replace("x", "X");
+  return isbn.replace(SEPARATORS, "").replace("x", "X");
 }
 
 /** The check digit of an ISBN-13 with these first twelve digits (ISO 2108). */

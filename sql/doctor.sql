@@ -143,6 +143,24 @@ from (
   where coalesce(least(a.expires_at, a.revoked_at), 'infinity') > now()
 ) k;
 
+-- webhooks
+select
+  'Disabled: ' || string_agg(
+    format('%s of organization %s (%s)', w.id, w.organization_id, w.disabled_reason), ', ' order by w.disabled_at desc
+  ) filter (where w.disabled_reason <> 'by_hand') as wrong,
+  case
+    when bool_or(w.disabled_reason = 'copied')
+      then 'Enable those that this copy of the database may call: PUT /webhooks/{id} {"enabled":true}; deno task webhook list shows all'
+    else 'Once their receivers work, enable them: PUT /webhooks/{id} {"enabled":true}; deno task webhook list shows all'
+  end as advice,
+  format('%s enabled, %s failing', count(*) filter (where w.enabled), count(*) filter (where w.enabled and w.failures > 0))
+    || coalesce(
+      '; disabled by hand: ' || string_agg(format('%s of organization %s', w.id, w.organization_id), ', ')
+        filter (where w.disabled_reason = 'by_hand'),
+      ''
+    ) as fine
+from webhooks w;
+
 -- distribution
 select
   case

@@ -25,6 +25,7 @@ import {
 import { DOCTOR } from "./doctor.ts";
 import { format } from "./output.ts";
 import { TRANSFER_COMMANDS } from "./transfer.ts";
+import { LIST_WEBHOOKS } from "./webhooks.ts";
 
 const scope = oneOf(Scope.options, "write");
 
@@ -165,6 +166,7 @@ export const COMMANDS: Record<string, Command> = {
       return `${user} is no longer a member of ${organization}`;
     },
   }),
+  "webhook list": LIST_WEBHOOKS,
   ...TRANSFER_COMMANDS,
   "doctor": DOCTOR,
 };

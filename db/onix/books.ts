@@ -5,6 +5,7 @@ import {
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
@@ -154,10 +155,10 @@ export function byId(records: string): Book["contributors"] {
 }
 
 /** The record of a product as it goes out. */
-export function recordOf(source: Source, release: Release): Outgoing {
+export function* recordOf(source: Source, release: Release): Steps<Outgoing> {
   const { record, differences } = source;
   const received = record === null
     ? null
-    : { record: fromStored(record), differences };
-  return writeRecord(bookOf(source), received, release);
+    : { record: yield* fromStored(record), differences };
+  return yield* writeRecord(bookOf(source), received, release);
 }

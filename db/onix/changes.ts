@@ -2,6 +2,7 @@ import type { Cursor } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { deletion } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import {
@@ -56,12 +57,12 @@ export async function listRecords(
 }
 
 /** The record of a change as it goes out. */
-export function changedRecord(
+export function* changedRecord(
   { id, reference, source }: OnixChange,
   release: Release,
-): Element {
+): Steps<Element> {
   return source
-    ? recordOf(source, release).record
+    ? (yield* recordOf(source, release)).record
     : deletion(reference ?? `urn:uuid:${id}`, id);
 }
 

@@ -1,5 +1,6 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
+import { finish } from "../../schema/onix/xml/steps.ts";
 import { writeMessage } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { changedRecord, listRecords } from "./changes.ts";
@@ -32,7 +33,9 @@ export async function exportMessage(
   async function* records(): AsyncGenerator<Element> {
     for (let more = true; more;) {
       const page = await listRecords(database, { after: cursor, limit: PAGE });
-      for (const change of page.changes) yield changedRecord(change, release);
+      for (const change of page.changes) {
+        yield finish(changedRecord(change, release));
+      }
       ({ cursor, more } = page);
       progress?.(written += page.changes.length);
     }

@@ -12,6 +12,7 @@ import {
 } from "../../schema/onix/mapping/outgoing.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { Message, Outcome } from "../../schema/onix/report/report.ts";
+import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import { unavailable } from "../../schema/errors.ts";
@@ -315,7 +316,10 @@ async function writePlanned(
     await pace();
     const one = current.get(id)!;
     const before = parseExact(product) as Entry;
-    const form = formToStore(one, stored.get(id), before);
+    const form = await inTurns(
+      formToStore(one, stored.get(id), before),
+      pace,
+    );
     if (form.digest === one.found!.digest && one.found!.is_current) {
       outcomes.set(one.item, outcomeOf(one.item, "unchanged", id));
       continue;
@@ -402,27 +406,27 @@ interface StoredRecord {
 }
 
 /** The record to store: that of the message, or the present one with the blocks of a partial update. */
-function formToStore(
+function* formToStore(
   { item, found }: Planned,
   stored: StoredRecord | undefined,
   product: Entry,
-): { record: Element; text: string; digest: string } {
+): Steps<{ record: Element; text: string; digest: string }> {
   if (item.incoming.notification !== "04") return item;
   const { record, reference, organization, contributors, differences } =
     stored!;
   const received = record === null
     ? null
-    : { record: fromStored(record), differences };
+    : { record: yield* fromStored(record), differences };
   const base = received && found!.is_current
     ? received.record
     // What requests have changed since stays changed.
-    : writeRecord(
+    : (yield* writeRecord(
       { product, contributors: byId(contributors), organization, reference },
       received,
       "3.1",
-    ).record;
+    )).record;
   const updated = replaceBlocks(base, item.record);
-  return { record: updated, ...storedForm(updated) };
+  return { record: updated, ...yield* storedForm(updated) };
 }
 
 /** The body that a record writes to its product, and the warnings about what it names. */

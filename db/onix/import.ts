@@ -1,13 +1,12 @@
-import type { Element } from "../../schema/onix/xml/element.ts";
-import type { Part } from "../../schema/onix/xml/read.ts";
-import { XmlError } from "../../schema/onix/xml/xml_error.ts";
-import type { Release } from "../../schema/onix/rules/releases.ts";
-import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
+import type { Head, Part } from "../../schema/onix/xml/read.ts";
 import {
   type Outcome,
   type Report,
   Tally,
 } from "../../schema/onix/report/report.ts";
+import type { Paths } from "../../schema/onix/xml/paths.ts";
+import { inTurns } from "../../schema/onix/xml/steps.ts";
+import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
 import { writeGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
@@ -16,14 +15,19 @@ import { type Item, readItem } from "./items.ts";
 const MAX_RECORDS = 100;
 const MAX_LENGTH = 1_000_000;
 
+/** A group of a message that arrives slowly is written after this time. */
+const MAX_AGE_MS = 1_000;
+
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
 
 export interface ImportOptions {
   /** Does the same work as an import, and writes nothing. */
   dryRun: boolean;
-  /** Awaited between the records, so that other requests have their turn. May throw. */
+  /** Awaited between the steps of the work, so that other requests have their turn. May throw. */
   pace: () => Promise<void>;
+  /** Waits for what writing records of this length takes, in characters of XML. */
+  hold?: (length: number) => Promise<Disposable>;
   /** Called after each group with the number of records so far. */
   progress?: (records: number) => void;
 }
@@ -48,31 +52,31 @@ export class ImportEnded extends Error {
 export async function importMessage(
   queries: () => Queries,
   message: AsyncIterable<Part>,
-  { dryRun, pace, progress }: ImportOptions,
+  options: ImportOptions,
 ): Promise<Report> {
-  const tally = new Tally(dryRun);
+  const { pace, hold, progress } = options;
+  const tally = new Tally(options.dryRun);
   let group = new Group();
-  let header: Element | undefined;
-  let release: Release = "3.1";
+  let head: Head | undefined;
   let records = 0;
-
   let writing = Promise.resolve();
 
   /** Writes the group while the next one is read. */
   async function flush(): Promise<void> {
     await writing;
-    writing = write(group, release);
+    writing = write(group);
     // It is awaited before the next group is written.
     writing.catch(() => {});
     group = new Group();
   }
 
-  async function write(group: Group, release: Release): Promise<void> {
-    await group.write(queries, { dryRun, pace });
-    for (const { outcome, unmapped, item } of group.results()) {
-      tally.add(outcome, unmapped, item ? notSentOf(item.record, release) : []);
+  async function write(group: Group): Promise<void> {
+    using _held = await hold?.(group.length);
+    await group.write(queries, options);
+    // What is written is counted, whatever happens next.
+    for (const { outcome, unmapped, notSent } of group.results()) {
+      tally.add(outcome, { unmapped, notSent });
       records++;
-      await pace();
     }
     progress?.(records);
   }
@@ -80,12 +84,11 @@ export async function importMessage(
   async function read(): Promise<void> {
     for await (const part of message) {
       if (part.kind === "header") {
-        ({ header, release } = part);
+        head = part;
         continue;
       }
-      group.add(part, header!);
+      await group.add(part, head!, pace);
       if (group.isFull) await flush();
-      await pace();
     }
   }
 
@@ -104,24 +107,37 @@ export async function importMessage(
   return tally.report();
 }
 
-/** A record of a group, which has an outcome or is still to be written. */
+/** What became of a record of a group. */
 interface Result {
   outcome: Outcome;
-  unmapped: readonly string[];
-  item?: Item;
+  unmapped?: Paths;
+  notSent?: Paths;
 }
 
 /** Records that are written together. */
 class Group {
   readonly #entries: (Item | Outcome)[] = [];
   #length = 0;
+  #started = 0;
   #outcomes = new Map<Item, Outcome>();
 
-  get isFull(): boolean {
-    return this.#entries.length >= MAX_RECORDS || this.#length >= MAX_LENGTH;
+  /** In characters of XML. */
+  get length(): number {
+    return this.#length;
   }
 
-  add(part: Exclude<Part, { kind: "header" }>, header: Element): void {
+  get isFull(): boolean {
+    return this.#entries.length >= MAX_RECORDS || this.#length >= MAX_LENGTH ||
+      performance.now() > this.#started + MAX_AGE_MS;
+  }
+
+  /** Adds a record of a message that begins so. */
+  async add(
+    part: Exclude<Part, Head>,
+    head: Head,
+    pace: () => Promise<void>,
+  ): Promise<void> {
+    this.#started ||= performance.now();
     if (part.kind === "unreadable") {
       const { reference, line, code, message } = part;
       this.#entries.push(rejected(reference, line, [{
@@ -133,7 +149,7 @@ class Group {
       }]));
       return;
     }
-    const item = readItem(part.product, header, part.line);
+    const item = await inTurns(readItem(part.product, head), pace);
     if ("kind" in item) {
       const { reference, line, messages } = item;
       this.#entries.push(rejected(reference, line, messages));
@@ -145,7 +161,7 @@ class Group {
 
   async write(
     queries: () => Queries,
-    { dryRun, pace }: Omit<ImportOptions, "progress">,
+    { dryRun, pace }: ImportOptions,
   ): Promise<void> {
     const items = this.#entries.filter((entry) => "incoming" in entry);
     const { tests = [], others = [] } = Object.groupBy(
@@ -167,14 +183,14 @@ class Group {
   *results(): Generator<Result> {
     for (const entry of this.#entries) {
       if (!("incoming" in entry)) {
-        yield { outcome: entry, unmapped: [] };
+        yield { outcome: entry };
         continue;
       }
       const outcome = this.#outcomes.get(entry)!;
-      const { unmapped } = entry.incoming;
+      const { incoming: { unmapped }, notSent } = entry;
       yield outcome.outcome === "rejected"
-        ? { outcome, unmapped: [] }
-        : { outcome, unmapped, item: entry };
+        ? { outcome }
+        : { outcome, unmapped, notSent };
     }
   }
 }

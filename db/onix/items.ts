@@ -6,12 +6,18 @@ import {
   type Rejected,
   withDefaults,
 } from "../../schema/onix/mapping/incoming.ts";
+import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
+import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
+import type { Paths } from "../../schema/onix/xml/paths.ts";
+import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 
 /** A record of a message that can be written. */
 export interface Item {
   incoming: Incoming;
+  /** What in the record would make a message invalid. */
+  notSent: Paths;
   /** The record to store. For a partial update, its blocks. */
   record: Element;
   /** The text in which it is stored, and the hash of that. */
@@ -19,21 +25,25 @@ export interface Item {
   digest: string;
 }
 
-/** Reads a record of a message with this header. */
-export function readItem(
+/** Reads a record of a message with this header and release. */
+export function* readItem(
   product: Element,
-  header: Element,
-  line: number,
-): Item | Rejected {
-  const incoming = readRecord(product, header, line);
+  { header, release }: Head,
+): Steps<Item | Rejected> {
+  const incoming = readRecord(product, header);
   if (incoming.kind === "rejected") return incoming;
+  yield;
   const record = withDefaults(product, header);
-  return { incoming, record, ...storedForm(record) };
+  yield;
+  const notSent = yield* notSentOf(record, release);
+  return { incoming, notSent, record, ...yield* storedForm(record) };
 }
 
 /** The text in which a record is stored, and its hash. */
-export function storedForm(record: Element): { text: string; digest: string } {
-  const text = toStored(record);
+export function* storedForm(
+  record: Element,
+): Steps<{ text: string; digest: string }> {
+  const text = yield* toStored(record);
   const digest = createHash("sha256").update(text).digest("base64url");
   return { text, digest };
 }

@@ -19,14 +19,18 @@ export async function readSender(database: Queries): Promise<string> {
   return found.name;
 }
 
-/** A whole message as text. */
+/** A whole message as text. Awaits `pace` between its parts. */
 export async function messageText(
   form: Form & { sender: string },
   records: Iterable<Element> | AsyncIterable<Element>,
+  pace: () => Promise<void>,
 ): Promise<string> {
   const chunks: string[] = [];
   for await (
     const chunk of writeMessage({ ...form, sentAt: new Date() }, records)
-  ) chunks.push(chunk);
+  ) {
+    chunks.push(chunk);
+    await pace();
+  }
   return chunks.join("");
 }

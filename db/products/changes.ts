@@ -108,6 +108,14 @@ interface Horizon {
   is_replicated: boolean;
 }
 
+/** The timeline of the server's WAL. */
+export const timeline = sql`
+  case
+    when pg_is_in_recovery() then (select c.timeline_id from pg_control_checkpoint() c)
+    else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int
+  end
+`;
+
 const HORIZON = sql<Horizon>`
   select
     o.id as origin,
@@ -115,10 +123,7 @@ const HORIZON = sql<Horizon>`
     ${isOrigin} as is_origin,
     (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe,
     pg_is_in_recovery() as is_replica,
-    case
-      when pg_is_in_recovery() then (select c.timeline_id from pg_control_checkpoint() c)
-      else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int
-    end as timeline,
+    ${timeline} as timeline,
     not pg_is_in_recovery()
       and current_setting('synchronous_standby_names') <> ''
       and current_setting('synchronous_commit') not in ('off', 'local') as is_replicated

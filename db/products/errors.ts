@@ -72,7 +72,16 @@ const RULES: Record<string, ErrorDetail> = {
     ]),
   ),
   product_documents_size: TOO_LARGE,
+  products_announcement: announced("/publishing_dates"),
 };
+
+/** The error detail of a year or month of publication beside the day. */
+function announced(pointer: string): ErrorDetail {
+  return detailAt(
+    pointer,
+    "contradictory: A year or month of publication (role 01) requires that publication_date is null",
+  );
+}
 
 function tooMany(array: string): ErrorDetail {
   return {
@@ -158,6 +167,7 @@ export async function findErrors(
         unknownReference(pointer)
       ),
       ...unattachedSeries(body, product),
+      ...announcements(body, product),
       ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product)),
     ];
   });
@@ -167,11 +177,17 @@ export async function findErrors(
 interface Stored {
   id: string;
   series_id: string | null;
+  publication_date: string | null;
   tables: Record<string, Entry[]>;
 }
 
 /** A new product has no stored rows. */
-const NOTHING: Stored = { id: "", series_id: null, tables: {} };
+const NOTHING: Stored = {
+  id: "",
+  series_id: null,
+  publication_date: null,
+  tables: {},
+};
 
 function storedRows(changes: readonly Change[]): Statement<Stored> {
   const tables = changes.flatMap(({ body }) =>
@@ -195,7 +211,7 @@ function storedRows(changes: readonly Change[]): Statement<Stored> {
     },
   );
   return unprepared(sql`
-    select p.id, p.series_id, json_build_object(${
+    select p.id, p.series_id, p.publication_date::text, json_build_object(${
     commaSeparated(stored)
   }) as tables
     from products p
@@ -274,6 +290,18 @@ function unattachedSeries(body: ProductBody, stored: Stored): ErrorDetail[] {
   return [
     seriesNotAttached(body.series_id ? "/series_id" : "/product_collections"),
   ];
+}
+
+/** The errors for years and months of publication that the product would have beside its `publication_date`. */
+function announcements(body: ProductBody, stored: Stored): ErrorDetail[] {
+  const { publication_date = stored.publication_date } = body;
+  if (publication_date === null) return [];
+  const dates = body.publishing_dates as Entry[] | undefined ?? [];
+  return dates.flatMap(({ publishing_date_role }, i) =>
+    publishing_date_role === "01"
+      ? [announced(`/publishing_dates/${i}/date`)]
+      : []
+  );
 }
 
 /** The errors of entries that are not rows of the product, invalid for their row, or too many. */

@@ -8,6 +8,7 @@ import {
   json,
   names,
   organization,
+  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
@@ -180,6 +181,7 @@ export function writeProducts(
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.map(insertProduct),
     ...countProducts(changes, deleted),
+    ...endAnnouncements(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(changes),
@@ -253,6 +255,26 @@ function updateProducts(changes: readonly Change[]): Statement {
       and p.id = r.id
   `;
 }
+
+/** A day of publication replaces the year or month that announced it, unless the body has both. */
+function endAnnouncements(changes: readonly Change[]): Statement[] {
+  const published = changes.filter(({ body }) =>
+    body.publication_date && !("publishing_dates" in body)
+  );
+  if (published.length === 0) return [];
+  return [sql`
+    update products p
+    set publishing_dates = (
+      select jsonb_agg(d.entry order by d.position)
+      from jsonb_array_elements(p.publishing_dates) with ordinality d (entry, position)
+      where d.entry ->> 'publishing_date_role' <> '01'
+    )
+    where p.organization_id = ${organization} and p.id ${isIdOf(published)}
+      and p.publishing_dates @> ${ANNOUNCEMENT}
+  `];
+}
+
+const ANNOUNCEMENT = raw(`'[{"publishing_date_role": "01"}]'`);
 
 /** Copies when the products have changed. A distributed database has no trigger that does. */
 function recordChanges(changes: readonly Change[]): Statement[] {

@@ -26,6 +26,7 @@ import {
 import { PROSE, type Prose, TAGS } from "./prose.ts";
 import { SCHEMAS } from "./schemas.ts";
 import { expandTables } from "./tables.ts";
+import { messageItems } from "./webhooks.ts";
 
 type Described = Operation & Prose;
 
@@ -62,6 +63,7 @@ export function openapiDocument(
     tags: Object.entries(TAGS)
       .map(([name, description]) => ({ name, description })),
     paths: pathItems(described, failures),
+    webhooks: messageItems(),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       parameters: sharedParameters(),

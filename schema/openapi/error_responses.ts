@@ -21,7 +21,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The path does not support this method. `Allow` lists the methods that it supports.",
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT:
-    "A product is in a publishing program, or products refer to the record: `details` then has their number.",
+    "The state of a record forbids it: a product is in a publishing program, products refer to the record (`details` has their number), the organization has its 10 webhooks, or a message cannot be sent again.",
   AMBIGUOUS: "Several products have the value that an upsert matches.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
@@ -31,7 +31,7 @@ const WHEN: Record<ErrorCode, string> = {
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE:
-    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed.",
+    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed (for ONIX, otherwise than with gzip).",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",

@@ -39,6 +39,10 @@ export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
 
 /** The value of a parameter in the path of a request to the demo organization. */
 export function examplePathParameter(path: string, name: string): string {
+  if (name === "delivery_id") {
+    const { listDeliveries } = EXCHANGES;
+    return listDeliveries!.response.data[0].id;
+  }
   const isProduct = name === "product_id" || path.startsWith("/onix/");
   const one = isProduct ? "/products/{id}" : path.split(`{${name}}`)[0];
   const { request } = Object.values(EXCHANGES).find(({ operation }) =>

@@ -22,6 +22,10 @@ export const REQUEST_HEADERS = {
     "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
     { pattern: "^[\\x21-\\x7e]{1,255}$" },
   ),
+  "Content-Encoding": header(
+    "How the body is compressed (RFC 9110, 8.4).",
+    { enum: ["gzip", "identity"], default: "identity" },
+  ),
 };
 
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
@@ -34,7 +38,7 @@ export const COMMON_HEADERS = {
   "API-Version": required("The version of the API.", { enum: VERSIONS }),
   "Vary": required("The request headers that the response depends on."),
   "Cache-Control": required(
-    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key.",
+    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key or webhook.",
   ),
   "X-Content-Type-Options": required(
     "Browsers must not guess the content type.",
@@ -73,8 +77,8 @@ export const RESPONSE_HEADERS = {
     "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`, and `product_form_id` if a product has no format. Absent if there are none.",
   ),
   "Accept-Encoding": header(
-    "The supported content coding, if that of the body is not (RFC 9110, 12.5.3).",
-    { enum: ["identity"] },
+    "The supported content coding, if that of the body is not (RFC 9110, 12.5.3): none, or for ONIX gzip.",
+    { enum: ["identity", "gzip"] },
   ),
   "WWW-Authenticate": required("How to authenticate (RFC 9110, 11.6.1)."),
   "Retry-After": header(

@@ -59,6 +59,14 @@ export const OnixReport = v.object({
     v.array(OnixOutcome),
   ),
   more: described("The number of outcomes that are left out.", Count),
+  more_messages: described(
+    "The number of messages that are left out: a record has at most 100, a report 20,000.",
+    Count,
+  ),
+  more_paths: described(
+    "The number of paths that are left out of `unmapped` and `not_sent`, which have at most 1,000 each.",
+    Count,
+  ),
   unmapped: described(
     "What no field of a product holds: it is kept in the record, and goes out with it.",
     v.array(OnixPaths),

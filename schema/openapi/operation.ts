@@ -45,6 +45,7 @@ export const PATH_PARAMETERS: Record<keyof PathParameters, string> = {
   product_id: UUID_PATTERN,
   number: "[1-9][0-9]{0,2}",
   key_id: "[0-9a-z]{12}",
+  delivery_id: "msg_[0-9a-f]{32}",
   records: segmentsOf("records"),
   codes: segmentsOf("codes"),
 };
@@ -55,6 +56,7 @@ export interface PathParameters {
   product_id: string;
   number: string;
   key_id: string;
+  delivery_id: string;
   records: OwnTable;
   codes: SharedTable;
 }

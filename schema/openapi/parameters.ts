@@ -47,6 +47,10 @@ const IN_PATH = {
     description: "The 12 characters after `cat_` in the key.",
     schema: { type: "string", pattern: `^${PATH_PARAMETERS.key_id}$` },
   },
+  delivery_id: {
+    description: "The id of the message, its `webhook-id`.",
+    schema: { type: "string", pattern: `^${PATH_PARAMETERS.delivery_id}$` },
+  },
 };
 
 /** The Parameter Object of a header, or a reference to it. */

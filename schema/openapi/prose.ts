@@ -13,6 +13,8 @@ export const TAGS = {
   "References":
     "The organization's records that products refer to. All have the same operations.",
   "Code lists": "The ids and codes shared by all organizations.",
+  "Webhooks":
+    "Messages about changes of products to a URL of yours, signed as Standard Webhooks 1.0.0 says. A webhook follows `/products/changes`: it misses no change, however it was made.",
   "API keys":
     "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
   "Service": "The service itself.",
@@ -204,6 +206,69 @@ export const PROSE = {
     summary: "Get an ONIX code list",
     description: "The whole list, without pages, ordered by code.",
     returns: "All codes of the list, with their labels.",
+  },
+  listWebhooks: {
+    tag: "Webhooks",
+    summary: "List webhooks",
+    description:
+      "All webhooks of the organization, oldest first. Keys that may only read, and viewers, do not see webhooks: a URL may hold a token.",
+    returns: "The webhooks, without their secrets.",
+  },
+  createWebhook: {
+    tag: "Webhooks",
+    summary: "Create a webhook",
+    description:
+      "Sends messages about changes from now on, or from `after` on. An organization has at most 10 webhooks (409, `limit_reached`). The host of the URL must have a public address, or one that the operator allows; a name that does not resolve yet is accepted. A URL is checked here and before each attempt.",
+    returns: "The webhook, and its secret this once.",
+  },
+  getWebhook: {
+    tag: "Webhooks",
+    summary: "Get a webhook",
+    description:
+      "Gets a webhook with its state: how far it is, and how it does.",
+    returns: "The webhook.",
+  },
+  updateWebhook: {
+    tag: "Webhooks",
+    summary: "Update a webhook",
+    description:
+      "Changes only the fields in the body. `after` sets the webhook back, or forward: it sends every change after that place again, with the ids that the messages had. A new `url`, `enabled: true` and `after` end a rest. What waited while a webhook was disabled is sent once it is enabled.",
+    returns: "The webhook.",
+  },
+  deleteWebhook: {
+    tag: "Webhooks",
+    summary: "Delete a webhook",
+    description:
+      "Deletes a webhook with all that waits. `deleted` is false if it does not exist.",
+    returns: "The requested id, and whether a webhook was deleted.",
+  },
+  rotateWebhookSecret: {
+    tag: "Webhooks",
+    summary: "Replace the secret of a webhook",
+    description:
+      "Makes a new secret. Until the grace is over, the older ones sign too, at most three in all, newest first: a receiver accepts a message if one of its signatures is right. A grace of 0 ends them at once. A rotation whose response was lost can be repeated.",
+    returns: "The webhook, and its new secret this once.",
+  },
+  testWebhook: {
+    tag: "Webhooks",
+    summary: "Test a webhook",
+    description:
+      "Sends `webhook.test` now, even while the webhook is disabled. It is not stored and counts for nothing, except that its success ends a rest.",
+    returns: "The delivery, whatever came of it.",
+  },
+  listDeliveries: {
+    tag: "Webhooks",
+    summary: "List the deliveries of a webhook",
+    description:
+      "A page of messages, newest first: all that wait, the last 1,000 of 30 days that failed for good, and the last 100 that succeeded.",
+    returns: "The page. `meta` contains its number and the totals.",
+  },
+  retryDelivery: {
+    tag: "Webhooks",
+    summary: "Send a message again",
+    description:
+      "Makes one attempt now. Fails with 409 while the message is being sent (`being_sent`), or if its product has changed since (`superseded`): the webhook gets a newer message then.",
+    returns: "The delivery after the attempt.",
   },
   listApiKeys: {
     tag: "API keys",

@@ -13,6 +13,16 @@ import {
 } from "../records.ts";
 import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
+import {
+  CreateWebhook,
+  Delivery,
+  IssuedWebhook,
+  MESSAGE_DATA,
+  type MessageType,
+  RotateSecret,
+  UpdateWebhook,
+  Webhook,
+} from "../webhooks.ts";
 import { OnixMessage, OnixOutcome, OnixPaths, OnixReport } from "./onix.ts";
 import {
   ErrorDetail,
@@ -154,7 +164,7 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
     if (type && field.kind !== "rows") {
       schemas[`${type}Body`] = field.kind === "values"
         ? bodies.valueOfArray(field)
-        : bodies.entryOf(field.fields);
+        : bodies.groupOf(field);
       schemas[type] = responses.objectOf(field.fields);
     } else if (type && field.kind === "rows") {
       if (field.put === "patch") {
@@ -174,6 +184,26 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
   }
   return schemas;
 }
+
+/** The name of a message's schema, such as `ProductChangedMessage`. */
+export function messageSchema(type: string): string {
+  const words = type.split(".").map((word) =>
+    word[0]!.toUpperCase() + word.slice(1)
+  );
+  return `${words.join("")}Message`;
+}
+
+/** The messages of webhooks (Standard Webhooks 1.0.0). */
+const MESSAGES: Record<string, v.GenericSchema> = Object.fromEntries(
+  (Object.keys(MESSAGE_DATA) as MessageType[]).map((type) => [
+    messageSchema(type),
+    v.object({
+      type: described("The type of the message.", v.literal(type)),
+      timestamp: described("When it happened.", Timestamp),
+      data: described("What happened.", MESSAGE_DATA[type]),
+    }),
+  ]),
+);
 
 const { product_territories, product_sales_rights } = ARRAYS;
 
@@ -209,6 +239,18 @@ export const SCHEMAS = {
   ApiKeysResponse: success("The keys, newest first.", v.array(ApiKey)),
   IssuedApiKey,
   IssuedApiKeyResponse: success("The new key.", IssuedApiKey),
+  CreateWebhook,
+  UpdateWebhook,
+  RotateSecret,
+  Webhook,
+  WebhookResponse: success("The webhook.", Webhook),
+  WebhooksResponse: success("The webhooks, oldest first.", v.array(Webhook)),
+  IssuedWebhook,
+  IssuedWebhookResponse: success("The webhook.", IssuedWebhook),
+  Delivery,
+  DeliveryResponse: success("The delivery after the attempt.", Delivery),
+  DeliveriesResponse: page(Delivery),
+  ...MESSAGES,
   ChangedProduct,
   DeletedProduct,
   Change,

@@ -66,6 +66,20 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
     assertEquals(error.details.length, 100);
   });
 
+  await t.step("if it is not UTF-8", async () => {
+    const queries = ["search=%E9", "q=a%C3", "q=%ED%A0%80", "%FF=1"];
+    for (const query of queries) {
+      const { status, body } = await org.get(`/api/products?${query}`);
+
+      assertEquals(status, 400, query);
+      assertEquals(body.error.details[0].code, "invalid_encoding");
+      assertEquals(body.error.details[0].parameter, query.split("=")[0]);
+    }
+    for (const query of ["search=%C3%A9", "search=100%", "q=%e2%82%ac%41"]) {
+      assertEquals((await org.get(`/api/products?${query}`)).status, 200);
+    }
+  });
+
   await t.step("with the beginning of a long name", async () => {
     const { body } = await org.get(`/api/products?${"x".repeat(200)}`);
 

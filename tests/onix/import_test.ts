@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { openApp, send } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
+import { gzip } from "../support/data/gzip.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
 
 Deno.test("POST /onix/products", async (t) => {
@@ -682,7 +683,7 @@ Deno.test("POST /onix/products", async (t) => {
         "content-type": "application/json",
       });
       const compressed = await onix.post("x", "", {
-        "content-encoding": "gzip",
+        "content-encoding": "br",
       });
       const long = await small.post(message(record(), record()));
 
@@ -691,9 +692,58 @@ Deno.test("POST /onix/products", async (t) => {
         415,
         413,
       ]);
+      assertEquals(compressed.headers.get("accept-encoding"), "gzip");
       assertEquals(await products(), []);
     },
   );
+
+  await t.step("may be compressed", async () => {
+    const { onix, products } = await scene();
+    const send = (body: Uint8Array<ArrayBuffer>, encoding = "gzip") =>
+      onix.post(body, "", { "content-encoding": encoding });
+    const first = await gzip(message(record()).slice(0, 400));
+    const rest = await gzip(message(record()).slice(400));
+
+    const whole = await send(await gzip(message(record())));
+    const members = await send(new Uint8Array([...first, ...rest]), "X-GZIP");
+
+    assertEquals([whole.body.data.created, members.body.data.unchanged], [
+      1,
+      1,
+    ]);
+    assertEquals((await products()).length, 1);
+    for (
+      const bad of [
+        rest.slice(0, -1),
+        rest.slice(0, 20),
+        new TextEncoder().encode(message(record({ reference: "2" }))),
+        new Uint8Array([...rest, 1, 2, 3]),
+      ]
+    ) {
+      const { status, body: { error } } = await send(bad);
+      assertEquals([status, error.code], [400, "INVALID_XML"]);
+      assertEquals(error.details.length, 1);
+    }
+    const cut = await send((await gzip(message(record()))).slice(0, -20));
+    const [{ code, pointer, line, column }] = cut.body.error.details;
+    assertEquals([code, pointer], ["invalid_gzip", ""]);
+    assert(line >= 1 && column >= 1);
+  });
+
+  await t.step("may not be larger than its limit when unpacked", async () => {
+    const { onix, products } = await scene();
+    const bomb = await gzip(
+      message(record()).replace("<Product>", `${" ".repeat(80e6)}<Product>`),
+    );
+    assert(bomb.length < 1e6);
+
+    const { status, body } = await onix.post(bomb, "", {
+      "content-encoding": "gzip",
+    });
+
+    assertEquals([status, body.error.code], [413, "PAYLOAD_TOO_LARGE"]);
+    assertEquals(await products(), []);
+  });
 
   await t.step("sees nothing of another organization", async () => {
     const one = await scene();

@@ -76,7 +76,7 @@ Deno.test("An ONIX message", async (t) => {
       `${HEAD}\n\n${record("1")}\n${record("2")}${END}`,
     ]);
     assertEquals(
-      parts.map((part) => part.kind === "product" && part.line),
+      parts.map((part) => part.kind === "product" && part.product.line),
       [false, 3, 4],
     );
   });
@@ -169,6 +169,70 @@ Deno.test("An ONIX message", async (t) => {
     assertEquals(shown(parts), ["3.0", "1"]);
   });
 
+  await t.step("counts no record that a wrong end tag ends", async () => {
+    const before = "<DescriptiveDetail><ProductForm>BC</ProductForm>";
+    for (
+      const torn of [
+        `${record("2").replace("</Product>", END)}`,
+        `${record("2").replace("</Product>", "</Prduct>")}${END}`,
+        `${record("2").replace("</Product>", "</DescriptiveDetail>")}${END}`,
+        `${record("2", before).replace("</Product>", "")}${END}`,
+        `${record("2", before)}${END}`,
+        record("2").replace("</Product>", ""),
+        record("2").replace("</Product>", "</Product"),
+        record("2").replace("</Product>", "</Product x>"),
+      ]
+    ) {
+      const bytes = new TextEncoder().encode(HEAD + record("1") + torn);
+      // The parser may find out within a chunk, or at its end.
+      for (const size of [1, 7, bytes.length]) {
+        const parts: Part[] = [];
+        const error = await assertRejects(async () => {
+          for await (const part of readMessage(inChunks(bytes, size))) {
+            parts.push(part);
+          }
+        }, XmlError);
+        assertEquals(error.code, "not_well_formed");
+        assertEquals(shown(parts), ["3.0", "1"], torn);
+      }
+    }
+  });
+
+  await t.step("has names of at most 100 characters", async () => {
+    const longest = "a".repeat(100);
+    const [, part] = await read([
+      `${HEAD}${record("1", `<${longest}>x</${longest}>`)}${END}`,
+    ]);
+    assert(part?.kind === "product");
+    assertEquals(childValue(part.product, longest), "x");
+    const error = await refusal(
+      `${HEAD}${record("1", `<${longest}a>x</${longest}a>`)}${END}`,
+    );
+    assertEquals(error.code, "too_long");
+  });
+
+  await t.step("has controls as characters of Windows-1252", async () => {
+    const [, part] = await read([
+      message(record("1", "<A>\u0093a\u0094 &#146; \u0081</A><B>é</B>")),
+    ]);
+    assert(part?.kind === "product");
+    const [, a, b] = part.product.children;
+    assertEquals([a!.text, a!.recoded], ["“a” ’ \u0081", true]);
+    assertEquals([b!.text, b!.recoded], ["é", undefined]);
+  });
+
+  await t.step("gives others their turn within a record", async () => {
+    let turns = 0;
+    const text = message(record("1", "<A>1</A>".repeat(64_000)));
+    const pace = () => {
+      turns++;
+      return Promise.resolve();
+    };
+    const bytes = new TextEncoder().encode(text);
+    for await (const _ of readMessage(inChunks(bytes, 2 ** 20), { pace }));
+    assert(turns >= text.length / 70_000, String(turns));
+  });
+
   await t.step("loses a record alone that is too large", async () => {
     const start = `${HEAD}${
       record("1")
@@ -204,7 +268,7 @@ Deno.test("An ONIX message", async (t) => {
       () => read(large(`${HEAD}<`, "x", 1, `/>${END}`)),
       XmlError,
     );
-    assertEquals(error.code, "too_large");
+    assertEquals(error.code, "too_long");
   });
 
   await t.step("loses a record alone that contains a record", async () => {
@@ -217,6 +281,13 @@ Deno.test("An ONIX message", async (t) => {
     );
   });
 });
+
+async function* inChunks(bytes: Uint8Array, size: number) {
+  await Promise.resolve();
+  for (let i = 0; i < bytes.length; i += size) {
+    yield bytes.subarray(i, i + size);
+  }
+}
 
 async function* streamOf(chunks: Uint8Array[]) {
   await Promise.resolve();

@@ -6,6 +6,8 @@ import {
   Tally,
 } from "../../schema/onix/report/report.ts";
 
+import type { Paths } from "../../schema/onix/xml/paths.ts";
+
 const WARNING: Message = {
   severity: "warning",
   code: "invalid_code",
@@ -25,6 +27,10 @@ function outcome(rest: Partial<Outcome> = {}): Outcome {
   };
 }
 
+function of(...paths: string[]): Paths {
+  return { paths, more: 0 };
+}
+
 function acknowledged(tally: Tally): string {
   const who = { sender: "Harbour Press", sentAt: new Date(0) };
   return [...writeAcknowledgement(tally.report(), who)].join("");
@@ -33,8 +39,11 @@ function acknowledged(tally: Tally): string {
 Deno.test("A report", async (t) => {
   await t.step("counts records, warnings and paths", () => {
     const tally = new Tally(true);
-    tally.add(outcome(), ["/Product/Barcode", "/Product/Barcode"]);
-    tally.add(outcome({ outcome: "unchanged" }), ["/Product/Barcode"], ["/a"]);
+    tally.add(outcome(), { unmapped: of("/Product/Barcode") });
+    tally.add(outcome({ outcome: "unchanged" }), {
+      unmapped: of("/Product/Barcode"),
+      notSent: of("/a"),
+    });
     tally.add(outcome({ outcome: "unchanged", messages: [WARNING] }));
     const { outcomes, ...counts } = tally.report();
     assertEquals(counts, {
@@ -47,6 +56,8 @@ Deno.test("A report", async (t) => {
       warnings: 1,
       dry_run: true,
       more: 0,
+      more_messages: 0,
+      more_paths: 0,
       unmapped: [{ path: "/Product/Barcode", records: 2 }],
       not_sent: [{ path: "/a", records: 1 }],
     });
@@ -55,6 +66,35 @@ Deno.test("A report", async (t) => {
       "unchanged",
     ]);
   });
+
+  await t.step(
+    "has the first messages and paths, and counts the others",
+    () => {
+      const tally = new Tally(false);
+      const messages = Array<Message>(100).fill(WARNING);
+      for (let i = 0; i < 250; i++) {
+        tally.add(outcome({ messages }), {
+          unmapped: { ...of(`/${i}`, `/a${i}`, `/b${i}`, `/c${i}`), more: 1 },
+          notSent: of(...Array.from({ length: 10 }, (_, j) => `/${i}/${j}`)),
+          moreMessages: 2,
+        });
+      }
+      tally.add(outcome(), { unmapped: of("/1", "/d") });
+      const report = tally.report();
+      assertEquals(
+        report.outcomes.flatMap(({ messages }) => messages).length,
+        20_000,
+      );
+      assertEquals(report.warnings, 250 * 102);
+      assertEquals(report.more_messages, 250 * 102 - 20_000);
+      assertEquals([report.unmapped.length, report.not_sent.length], [
+        1_000,
+        1_000,
+      ]);
+      assertEquals(report.unmapped[0], { path: "/1", records: 2 });
+      assertEquals(report.more_paths, 250 + 1 + 1_500);
+    },
+  );
 
   await t.step("has the first ten thousand outcomes", () => {
     const tally = new Tally(false);

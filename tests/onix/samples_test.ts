@@ -6,7 +6,6 @@ import {
 } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
 import { readRecord } from "../../schema/onix/mapping/incoming.ts";
-import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
 import {
   type Release,
   RELEASES,
@@ -21,6 +20,7 @@ import {
   SAMPLES,
   SCHEMAS,
   without,
+  writeRecord,
   written,
 } from "./support.ts";
 

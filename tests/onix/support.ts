@@ -5,11 +5,12 @@ import {
   readRecord,
   withDefaults,
 } from "../../schema/onix/mapping/incoming.ts";
+import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
-import { differences } from "../../schema/onix/mapping/outgoing.ts";
 import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
-import { writeMessage } from "../../schema/onix/xml/write.ts";
+import { finish } from "../../schema/onix/xml/steps.ts";
+import * as write from "../../schema/onix/xml/write.ts";
 import { fail } from "@std/assert";
 
 /** Reads a message that arrives in these chunks. */
@@ -18,7 +19,7 @@ export async function read(
   charset?: string,
 ): Promise<Part[]> {
   const parts: Part[] = [];
-  for await (const part of readMessage(bytesOf(chunks), charset)) {
+  for await (const part of readMessage(bytesOf(chunks), { charset })) {
     parts.push(part);
   }
   return parts;
@@ -57,6 +58,25 @@ export interface Imported {
   book: Book;
 }
 
+/** The record of a book, at once. */
+export function writeRecord(
+  ...given: Parameters<typeof outgoing.writeRecord>
+): outgoing.Outgoing {
+  return finish(outgoing.writeRecord(...given));
+}
+
+export function notSentOf(record: Element, release: Release) {
+  return finish(outgoing.notSentOf(record, release)).paths;
+}
+
+export function toStored(record: Element): string {
+  return finish(write.toStored(record));
+}
+
+export function fromStored(text: string): Element {
+  return finish(write.fromStored(text));
+}
+
 /** What becomes of a record that is not rejected. */
 export function imported(product: Element, header: Element): Imported {
   const incoming = readRecord(product, header);
@@ -68,7 +88,7 @@ export function imported(product: Element, header: Element): Imported {
   return {
     incoming,
     book,
-    received: { record, differences: differences(book, record) },
+    received: { record, differences: outgoing.differences(book, record) },
   };
 }
 
@@ -144,7 +164,7 @@ export async function written(
     sentAt: new Date(0),
   };
   let text = "";
-  for await (const chunk of writeMessage(options, records)) text += chunk;
+  for await (const chunk of write.writeMessage(options, records)) text += chunk;
   return text;
 }
 

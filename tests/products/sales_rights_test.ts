@@ -97,7 +97,7 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
 
     const { body: { data } } = await org.put(`${path}/sales-rights`, [
       { id: third.id, sales_rights_type: "06", is_rest_of_world: true },
-      { sales_rights_type: "02", territory: {} },
+      { sales_rights_type: "02", territory: EVERYWHERE_ELSE },
       { ...first, publisher_name: null },
     ]);
 
@@ -124,6 +124,7 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
       { sales_rights_type: "99", territory: { countries_included: ["UK"] } },
       { sales_rights_type: "01" },
       { sales_rights_type: "01", territory: null, is_rest_of_world: false },
+      { sales_rights_type: "01", territory: { countries_included: [] } },
       { sales_rights_type: "03", is_rest_of_world: true, territory: {} },
       { sales_rights_type: "9", is_rest_of_world: true, territory: {} },
       { sales_rights_type: "01", is_rest_of_world: 1, territory: {}, shelf: 1 },
@@ -138,16 +139,18 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
     assertDetails(
       wrong,
       ["/0/sales_rights_type", "required"],
+      ["/0/territory", "required"],
       ["/1/sales_rights_type", "invalid_code"],
       ["/1/territory/countries_included/0", "invalid_code"],
       ["/2/territory", "required"],
       ["/3/territory", "required"],
-      ["/4/territory", "unexpected_territory"],
-      ["/5/sales_rights_type", "invalid_code"],
+      ["/4/territory", "required"],
       ["/5/territory", "unexpected_territory"],
-      ["/6/is_rest_of_world", "invalid_type"],
-      ["/6/shelf", "unknown_field"],
-      ["/8/id", "duplicate"],
+      ["/6/sales_rights_type", "invalid_code"],
+      ["/6/territory", "unexpected_territory"],
+      ["/7/is_rest_of_world", "invalid_type"],
+      ["/7/shelf", "unknown_field"],
+      ["/9/id", "duplicate"],
     );
     assertDetails(unknown, ["/1/id", "unknown_reference"]);
     assertDetails(await org.put(`${path}/sales-rights`, {}), [

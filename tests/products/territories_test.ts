@@ -226,6 +226,42 @@ Deno.test("PUT and GET /products/{id}/territories", async (t) => {
     }
   });
 
+  await t.step("refuse a territory that contradicts itself", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+    const [GB, US, WORLD] = ["GB", "US", "WORLD"];
+    const cases: [object, string, string][] = [
+      [{ countries_included: [GB, GB] }, "countries_included/1", "duplicate"],
+      [
+        { countries_included: [GB], countries_excluded: [US, GB] },
+        "countries_excluded",
+        "contradictory",
+      ],
+      [
+        { regions_included: [WORLD], regions_excluded: [WORLD] },
+        "regions_excluded",
+        "contradictory",
+      ],
+      [{ countries_excluded: [US] }, "countries_included", "required"],
+      [{ regions_excluded: [WORLD] }, "countries_included", "required"],
+    ];
+
+    for (const [territory, at, code] of cases) {
+      const market = { markets: [{ territory }] };
+      const price = { supply_details: [{ prices: [{ territory }] }] };
+      const right = { sales_rights_type: "01", territory };
+
+      assertDetails(await org.put(`${path}/territories`, [market, price]), [
+        `/0/markets/0/territory/${at}`,
+        code,
+      ], [`/1/supply_details/0/prices/0/territory/${at}`, code]);
+      assertDetails(await org.put(`${path}/sales-rights`, [right]), [
+        `/0/territory/${at}`,
+        code,
+      ]);
+    }
+  });
+
   await t.step(
     "accept 200 territories with 20 supply details each",
     async () => {

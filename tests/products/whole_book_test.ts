@@ -232,6 +232,54 @@ Deno.test("The whole book", async (t) => {
     );
   });
 
+  await t.step("announces the publication by its month", async () => {
+    const org = await app.organization();
+    const month = { publishing_date_role: "01", date: "2027-03" };
+    const embargo = { publishing_date_role: "02", date: "2027-03-01" };
+    const contradictory: [string, string] = [
+      "/publishing_dates/1/date",
+      "contradictory",
+    ];
+    const { path, product } = await org.create({
+      publishing_dates: [embargo, month],
+    });
+    assertEquals(product.publishing_dates, [embargo, month]);
+
+    const set = await org.put(path, { publication_date: "2027-03-05" });
+    assertEquals(set.body.data.publishing_dates, [embargo]);
+    const dates = { publishing_dates: [embargo, { ...month, date: "2028" }] };
+    assertDetails(await org.put(path, dates), contradictory);
+    assertDetails(
+      await org.put(path, { ...dates, publication_date: "2028-01-01" }),
+      contradictory,
+    );
+    assertDetails(
+      await org.post("/api/products", {
+        title: "Emma",
+        publication_date: "2028-01-01",
+        ...dates,
+      }),
+      contradictory,
+    );
+    assertEquals((await org.get(path)).body, set.body);
+
+    const back = await org.put(path, { ...dates, publication_date: null });
+    assertEquals(back.body.data.publishing_dates, dates.publishing_dates);
+    const { body } = await org.post("/api/products/batch", {
+      operations: [
+        { method: "update", id: product.id, body: dates },
+        {
+          method: "update",
+          id: product.id,
+          body: { publication_date: "2028-02-29" },
+        },
+        { method: "update", id: product.id, body: dates },
+      ],
+    });
+    assertEquals(body.data[1].data.publishing_dates, [embargo]);
+    assertEquals(errorsOf(body.data[2]), [contradictory]);
+  });
+
   await t.step("is changed by an upsert only where it was sent", async () => {
     const org = await app.organization();
     const body = await fullBody(app, org);

@@ -20,6 +20,7 @@ import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
 import { deletionOf, message, record } from "../support/data/onix.ts";
 import { recorded } from "./recording.ts";
+import { askForWebhooks } from "./webhook_requests.ts";
 
 /** Every statement of the service's requests and commands, as sent to the database. */
 export async function everyStatement(app: App): Promise<Set<string>> {
@@ -96,6 +97,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   for (const each of [database, distributed]) {
     await askInOnix(app.variant({ database: each }), org);
   }
+  await askForWebhooks(app, database, org);
   await ask("GET", "/health/ready");
 
   const operations = database.for({

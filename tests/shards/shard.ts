@@ -19,6 +19,7 @@ const FOLDERS = [
   "products",
   "references",
   "system",
+  "webhooks",
 ];
 
 /** More shards than cores, so that the last one to end is short. */

@@ -76,6 +76,7 @@ Deno.test("deno task doctor", async (t) => {
         ["counters", true],
         ["changes", true],
         ["keys", true],
+        ["webhooks", true],
         ["distribution", true],
       ],
     );

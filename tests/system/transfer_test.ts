@@ -39,6 +39,8 @@ const NOT_CARRIED = [
   "product_deletions",
   "product_documents",
   "product_terms",
+  "webhook_deliveries",
+  "webhooks",
 ];
 
 type Product = Record<string, unknown> & { id: string; title: string };

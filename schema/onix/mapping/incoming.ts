@@ -1,4 +1,5 @@
 import type { Field, Fields } from "../../fields.ts";
+import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
 import {
@@ -96,8 +97,8 @@ export interface Incoming {
   linked: Linked;
   blocks: Block[];
   messages: Message[];
-  /** The paths, without positions, of data elements that no field holds: the record alone keeps them. */
-  unmapped: string[];
+  /** The data elements that no field holds: the record alone keeps them. */
+  unmapped: Paths;
 }
 
 /** A record whose faults reject it. */
@@ -160,7 +161,7 @@ export function readRecord(
     linked: linkedOf(values, isThere, reading),
     blocks,
     messages: reading.messages,
-    unmapped: isDeletion ? [] : reading.unmapped(),
+    unmapped: isDeletion ? NO_PATHS : reading.unmapped(),
   };
 }
 

@@ -8,6 +8,8 @@ export type { Book } from "./part.ts";
 import { Reading } from "./reading.ts";
 import type { Release } from "../rules/releases.ts";
 import { settledValues } from "./settled.ts";
+import type { Paths } from "../xml/paths.ts";
+import type { Steps } from "../xml/steps.ts";
 import {
   containerOf,
   formOf,
@@ -31,19 +33,19 @@ export type Differences = Readonly<Record<string, unknown>>;
 /** A record that can be sent. */
 export interface Outgoing {
   record: Element;
-  /** The paths, without positions, of what would make the message invalid and is left out. */
-  notSent: string[];
+  /** What would make the message invalid and is left out. */
+  notSent: Paths;
 }
 
 /**
  * The product as a record: the record last received, changed where the product has changed
  * since. Always valid by EDItEUR's schema of the release.
  */
-export function writeRecord(
+export function* writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
-): Outgoing {
+): Steps<Outgoing> {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
@@ -52,11 +54,12 @@ export function writeRecord(
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
-  const mended = mend(record, release, {
+  yield;
+  const mended = yield* mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
-  return { record: mended.record, notSent: [...mended.notSent] };
+  return { record: mended.record, notSent: mended.notSent };
 }
 
 /** Writes into the record what the product says otherwise. */
@@ -123,9 +126,13 @@ export function differences(book: Book, record: Element): Differences | null {
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */
-export function notSentOf(record: Element, release: Release): string[] {
+export function* notSentOf(
+  record: Element,
+  release: Release,
+): Steps<Paths> {
   const substitutes = { organization: "-", identifier: proprietary("-", "-") };
-  return [...mend(record, release, substitutes).notSent];
+  const { notSent } = yield* mend(record, release, substitutes);
+  return notSent;
 }
 
 /** The record of a deleted product (NotificationType 05). */

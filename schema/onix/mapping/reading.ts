@@ -3,7 +3,7 @@ import { codePoints } from "../../values.ts";
 import type { Field, Fields } from "../../fields.ts";
 import { elementOf } from "../../fields.ts";
 import { isObject, MAX_ENTRIES } from "../../objects.ts";
-import { dataElement } from "../rules/facts.ts";
+import { type Paths, PathSet } from "../xml/paths.ts";
 import { type Element, valueOf } from "../xml/element.ts";
 import type { Message } from "../report/report.ts";
 
@@ -128,10 +128,10 @@ export class Reading {
   }
 
   /** The paths, without positions, of the values that no field holds. */
-  unmapped(): string[] {
-    const paths = new Set<string>();
-    collectUnused(this.#record, "", this.#used, paths);
-    return [...paths];
+  unmapped(): Paths {
+    const paths = new PathSet();
+    paths.addLeaves([this.#record], "", this.#used);
+    return paths;
   }
 
   /**
@@ -326,19 +326,4 @@ function pathsIn(record: Element): Map<Element, string> {
   };
   visit(record, `/${record.name}`);
   return paths;
-}
-
-function collectUnused(
-  element: Element,
-  at: string,
-  used: ReadonlySet<Element>,
-  paths: Set<string>,
-): void {
-  if (used.has(element)) return;
-  const path = `${at}/${element.name}`;
-  if (element.children.length === 0) {
-    const isFlag = dataElement(element.name)?.kind === "flag";
-    if (isFlag || valueOf(element) !== undefined) paths.add(path);
-  }
-  for (const child of element.children) collectUnused(child, path, used, paths);
 }

@@ -34,7 +34,7 @@ export function* writeAcknowledgement(
 }
 
 function xml(element: Element): string {
-  return indented(element, (name) => name, 1);
+  return [...indented(element)].join("");
 }
 
 /** List 221: processed, part of it, or rejected. */

@@ -1,3 +1,5 @@
+import { MAX_PATHS, NO_PATHS, type Paths } from "../xml/paths.ts";
+
 /** A sentence about a record, an element or a value in it. */
 export interface Message {
   severity: "error" | "warning";
@@ -27,7 +29,7 @@ export interface Outcome {
 }
 
 /** How many records have something at a path without positions, such as `/Product/Barcode/BarcodeType`. */
-export interface Paths {
+export interface Counted {
   path: string;
   records: number;
 }
@@ -43,13 +45,27 @@ export interface Report {
   warnings: number;
   dry_run: boolean;
   outcomes: Outcome[];
+  /** How many outcomes, messages and paths are left out. */
   more: number;
-  unmapped: Paths[];
-  not_sent: Paths[];
+  more_messages: number;
+  more_paths: number;
+  unmapped: Counted[];
+  not_sent: Counted[];
 }
 
-/** The maximum number of outcomes in a report. */
+/** The maximum numbers of outcomes and of their messages in a report. */
 const MAX_OUTCOMES = 10_000;
+const MAX_MESSAGES = 20_000;
+
+/** What is counted of a record besides its outcome. */
+export interface Beside {
+  /** What is kept in the record alone. */
+  unmapped?: Paths | undefined;
+  /** What will not be sent. */
+  notSent?: Paths | undefined;
+  /** How many warnings are left out of its outcome. */
+  moreMessages?: number | undefined;
+}
 
 /** Counts the outcomes of a message's records. */
 export class Tally {
@@ -59,6 +75,9 @@ export class Tally {
   #warnings = 0;
   #outcomes: Outcome[] = [];
   #more = 0;
+  #messages = 0;
+  #moreMessages = 0;
+  #morePaths = 0;
   #unmapped = new Map<string, number>();
   #notSent = new Map<string, number>();
 
@@ -66,23 +85,29 @@ export class Tally {
     this.#dryRun = dryRun;
   }
 
-  /** Adds a record, with the paths that are kept in the record alone, and those that will not be sent. */
+  /** Adds a record. */
   add(
     outcome: Outcome,
-    unmapped: Iterable<string> = [],
-    notSent: Iterable<string> = [],
+    { unmapped, notSent, moreMessages = 0 }: Beside = {},
   ): void {
+    const { messages } = outcome;
     this.#records++;
     this.#counts[outcome.outcome]++;
-    this.#warnings +=
-      outcome.messages.filter(({ severity }) => severity === "warning").length;
-    count(this.#unmapped, unmapped);
-    count(this.#notSent, notSent);
-    if (outcome.outcome === "unchanged" && outcome.messages.length === 0) {
+    this.#warnings += moreMessages +
+      messages.filter(({ severity }) => severity === "warning").length;
+    this.#moreMessages += moreMessages;
+    this.#count(this.#unmapped, unmapped);
+    this.#count(this.#notSent, notSent);
+    if (outcome.outcome === "unchanged" && messages.length === 0) return;
+    if (this.#outcomes.length === MAX_OUTCOMES) {
+      this.#more++;
+      this.#moreMessages += messages.length;
       return;
     }
-    if (this.#outcomes.length < MAX_OUTCOMES) this.#outcomes.push(outcome);
-    else this.#more++;
+    const told = messages.slice(0, MAX_MESSAGES - this.#messages);
+    this.#messages += told.length;
+    this.#moreMessages += messages.length - told.length;
+    this.#outcomes.push({ ...outcome, messages: told });
   }
 
   /** The report so far. */
@@ -94,19 +119,24 @@ export class Tally {
       dry_run: this.#dryRun,
       outcomes: this.#outcomes,
       more: this.#more,
+      more_messages: this.#moreMessages,
+      more_paths: this.#morePaths,
       unmapped: inOrder(this.#unmapped),
       not_sent: inOrder(this.#notSent),
     };
   }
-}
 
-function count(paths: Map<string, number>, found: Iterable<string>): void {
-  for (const path of new Set(found)) {
-    paths.set(path, (paths.get(path) ?? 0) + 1);
+  #count(counts: Map<string, number>, { paths, more } = NO_PATHS): void {
+    this.#morePaths += more;
+    for (const path of paths) {
+      const known = counts.get(path);
+      if (known === undefined && counts.size === MAX_PATHS) this.#morePaths++;
+      else counts.set(path, (known ?? 0) + 1);
+    }
   }
 }
 
-function inOrder(paths: Map<string, number>): Paths[] {
-  return [...paths].map(([path, records]) => ({ path, records }))
+function inOrder(counts: Map<string, number>): Counted[] {
+  return [...counts].map(([path, records]) => ({ path, records }))
     .sort((a, b) => b.records - a.records || (a.path < b.path ? -1 : 1));
 }

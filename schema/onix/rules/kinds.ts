@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   levels: { form: /^\d+(?:\.\d+)*$/ },
   "levels-": { form: /^(?:\d+|-)(?:\.(?:\d+|-))*$/ },
   email: {
-    form: /^\w+(?:[-+.']\w+)*@\w+(?:[-.]\w+)*\.\w+(?:[-.]\w+)*$/,
+    form: /^\w+(?:[-+.']\w+)*@(?=.*\.)\w+(?:[-.]\w+)*$/,
   },
   text: { form: /\S/ },
   flow: { form: /\S/ },
@@ -79,20 +79,23 @@ export function validValue(kind: string, value: string): string | undefined {
   return known.length > 0 ? known.join(" ") : undefined;
 }
 
-/** A number with a decimal comma, as `30,80`, with a point. */
+/** A number with a decimal comma, as `30,80`, with a point. In `1,234` it may separate thousands. */
 export function withPoint(number: string): string {
-  return /^[+-]?\d+,\d+$/.test(number) ? number.replace(",", ".") : number;
+  return /^[+-]?\d+,\d+$/.test(number) && !/,\d{3}$/.test(number)
+    ? number.replace(",", ".")
+    : number;
 }
 
 /** A decimal number as the API shows it: without a sign, and zeros that say nothing. */
 export function shortest(number: string): string {
-  const [, whole = "", fraction = ""] =
-    /^\+?0*(\d*)(?:\.(\d*?)0*)?$/.exec(number) ??
-      [];
-  if (whole === "" && fraction === "") {
-    return /^\+?0*\.?0+$/.test(number) ? "0" : number;
-  }
-  return (whole || "0") + (fraction && `.${fraction}`);
+  const [, whole = "", fraction = ""] = /^\+?(\d*)(?:\.(\d*))?$/.exec(number) ??
+    [];
+  if (whole === "" && fraction === "") return number;
+  let end = fraction.length;
+  // A pattern such as /0+$/ takes the square of the time for many zeros before a digit.
+  while (fraction[end - 1] === "0") end--;
+  return (whole.replace(/^0+/, "") || "0") +
+    (end > 0 ? `.${fraction.slice(0, end)}` : "");
 }
 
 function withoutFraction(number: string): string {

@@ -1,3 +1,4 @@
+import { GzipError } from "../../gunzip.ts";
 import { type Place, XmlError } from "./xml_error.ts";
 
 /** The encodings by the names that messages declare. UTF-16 alone leaves the order of bytes to its mark. */
@@ -43,7 +44,7 @@ export async function* decode(
     }
   }
 
-  for await (const chunk of bytes) {
+  for await (const chunk of readable(bytes, position)) {
     if (decoder) {
       yield decoded(chunk);
       continue;
@@ -58,6 +59,19 @@ export async function* decode(
     yield decoded(start);
   }
   yield decoded();
+}
+
+/** The bytes. Throws `XmlError` where they cannot be unpacked. */
+async function* readable(
+  bytes: AsyncIterable<Uint8Array>,
+  position: () => Place,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (!(error instanceof GzipError)) throw error;
+    throw new XmlError("invalid_gzip", error.message, position());
+  }
 }
 
 function joined(start: Uint8Array, chunk: Uint8Array): Uint8Array {

@@ -14,6 +14,8 @@ export interface Element {
   text: string;
   /** Whether the value contains XHTML elements. */
   markup?: true;
+  /** Whether its text had controls that are read as characters of Windows-1252. */
+  recoded?: true;
   /** Its line in the message. */
   line?: number;
 }

@@ -17,7 +17,9 @@ import {
   type Unique,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
+import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
+import type { Steps } from "./steps.ts";
 import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -29,7 +31,7 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 /** A valid record, and the paths without positions of what it lacks. */
 export interface Mended {
   record: Element;
-  notSent: Set<string>;
+  notSent: Paths;
 }
 
 /** What stands in for what a record lacks. */
@@ -41,38 +43,38 @@ export interface Substitutes {
 }
 
 /** Mends a record. */
-export function mend(
+export function* mend(
   record: Element,
   release: Release,
   substitutes: Substitutes,
-): Mended {
-  const notSent = new Set<string>();
+): Steps<Mended> {
+  const notSent = new PathSet();
   const mender = { release, notSent, ...substitutes };
-  const mended = mendElement(record, "", "", mender);
+  const mended = yield* mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
   return { record: mended, notSent };
 }
 
 interface Mender extends Substitutes {
   release: Release;
-  notSent: Set<string>;
+  notSent: PathSet;
 }
 
 /** The valid element, or undefined if it is left out. */
-function mendElement(
+function* mendElement(
   given: Element,
   parent: string,
   at: string,
   mender: Mender,
-): Element | undefined {
+): Steps<Element | undefined> {
   const { name } = given;
-  const path = `${at}/${name}`;
   if (!isIn(mender.release, name)) {
-    reportLeaves(given, at, mender);
+    mender.notSent.addLeaves([given], at);
     return;
   }
+  const path = `${at}/${name}`;
   return isComposite(name)
-    ? mendComposite(given, parent, path, mender)
+    ? yield* mendComposite(given, parent, path, mender)
     : mendData(given, path, mender);
 }
 
@@ -128,7 +130,7 @@ function mendAttributes(
   { attributes }: Element,
   path: string,
   letters: string,
-  notSent: Set<string>,
+  notSent: PathSet,
 ): Element["attributes"] {
   let valid: Record<string, string> | undefined;
   for (const name in attributes) {
@@ -150,55 +152,39 @@ function mendAttributes(
 
 const NO_ATTRIBUTES = {};
 
-function mendComposite(
+function* mendComposite(
   given: Element,
   parent: string,
   path: string,
   mender: Mender,
-): Element | undefined {
+): Steps<Element | undefined> {
   const { release, notSent } = mender;
   const { model, unique } = composite(release, given.name, parent)!;
   const children: Element[] = [];
   for (const each of converted(given, release)) {
-    const mended = mendElement(each, given.name, path, mender);
+    const mended = yield* mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
   }
+  yield;
   if (children.length === 0 && given.name !== "Product") return;
   let own = children;
   for (const constraint of unique) {
-    own = withoutDuplicates(own, constraint, path, mender);
+    own = yield* withoutDuplicates(own, constraint, path, mender);
   }
   const attributes = mendAttributes(given, path, "", notSent);
   const { name } = given;
   if (match(model, own, 0) === own.length) {
     return { name, attributes, children: own, text: "" };
   }
-  const fitting: Fitting = {
-    parent: name,
-    children: own,
-    mender,
-    taken: new Set(),
-    ordered: [],
-    made: 0,
-  };
-  if (!fit(model, fitting)) {
-    reportLeaves(given, path.slice(0, -name.length - 1), mender);
+  yield;
+  const ordered = fitAll(model, name, own, mender);
+  if (!ordered) {
+    mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
     return;
   }
-  for (const each of own) {
-    if (!fitting.taken.has(each)) reportLeaves(each, path, mender);
-  }
-  return { name, attributes, children: fitting.ordered, text: "" };
-}
-
-/** Reports every data element in this one, which is left out as a whole. */
-function reportLeaves(left: Element, at: string, mender: Mender): void {
-  const path = `${at}/${left.name}`;
-  if (left.children.length === 0) {
-    const isFlag = dataElement(left.name)?.kind === "flag";
-    if (isFlag || valueOf(left)) mender.notSent.add(path);
-  }
-  for (const child of left.children) reportLeaves(child, path, mender);
+  const taken = new Set(ordered);
+  notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
+  return { name, attributes, children: ordered, text: "" };
 }
 
 /** The children of a composite in the terms of the release. */
@@ -251,7 +237,8 @@ function withBareIsbn(identifier: Element): Element[] {
 
 /** A price of 0 as an item that is free of charge. */
 function withoutZero(child: Element): Element {
-  return child.name === "PriceAmount" && /^\s*0*[.,]?0+\s*$/.test(child.text)
+  return child.name === "PriceAmount" &&
+      /^(?:0+|0*[.,]0+)$/.test(child.text.trim())
     ? element("UnpricedItemType", "01")
     : child;
 }
@@ -274,47 +261,54 @@ function renamedFrom({ name, children, markup: _, ...rest }: Element): Element {
 }
 
 /** Leaves out what repeats an earlier element: as little of it as makes the rest unique. */
-function withoutDuplicates(
+function* withoutDuplicates(
   children: Element[],
   { path, fields }: Unique,
   at: string,
   mender: Mender,
-): Element[] {
+): Steps<Element[]> {
+  const { release, notSent } = mender;
   const [names, inner] = path as [string[], string[]?];
+  const [field] = fields as [string];
   const seen = new Set<string>();
-  let left: Set<Element> | undefined;
-  for (const each of children) {
+  const left = new Set<Element>();
+  for (const [i, each] of children.entries()) {
+    if (i % 256 === 255) yield;
     if (!names.includes(each.name)) continue;
     const targets = inner
       ? each.children.filter(({ name }) => inner.includes(name))
       : [each];
-    for (const target of targets) {
-      const key = keyOf(target, fields, mender.release);
-      if (key === undefined) continue;
-      if (!seen.has(key)) {
-        seen.add(key);
-        continue;
-      }
-      const [field] = fields as [string];
-      const place = inner ? `${at}/${each.name}` : at;
-      if (field === "@language") {
+    const repeated = targets.filter((target) => {
+      const key = keyOf(target, fields, release);
+      return key !== undefined && (seen.has(key) || !seen.add(key));
+    });
+    if (repeated.length === 0) continue;
+    const place = inner ? `${at}/${each.name}` : at;
+    if (field === "@language") {
+      for (const target of repeated) {
         const { language: _, ...others } = target.attributes;
         target.attributes = others;
-        mender.notSent.add(`${place}/${target.name}/@language`);
-      } else if (OPTIONAL_KEYS.includes(field)) {
+        notSent.add(`${place}/${target.name}/@language`);
+      }
+    } else if (OPTIONAL_KEYS.includes(field)) {
+      for (const target of repeated) {
         const number = child(target, field)!;
         target.children = target.children.filter((child) => child !== number);
-        mender.notSent.add(`${place}/${target.name}/${field}`);
-      } else if (inner) {
-        each.children = each.children.filter((child) => child !== target);
-        reportLeaves(target, place, mender);
-      } else {
-        (left ??= new Set()).add(each);
-        if (field !== ".") reportLeaves(each, at, mender);
+        notSent.add(`${place}/${target.name}/${field}`);
       }
+    } else if (inner) {
+      const gone = new Set(repeated);
+      each.children = each.children.filter((child) => !gone.has(child));
+      mender.notSent.addLeaves(repeated, place);
+    } else {
+      left.add(each);
+      // A code that is there twice says nothing the second time.
+      if (field !== ".") mender.notSent.addLeaves([each], at);
     }
   }
-  return left ? children.filter((child) => !left.has(child)) : children;
+  return left.size > 0
+    ? children.filter((child) => !left.has(child))
+    : children;
 }
 
 /** The fields without which an element is valid. */
@@ -388,15 +382,44 @@ function matchOnce(
   return empty;
 }
 
-/** The children of a composite on their way to their places. */
+/** The children of a composite on their way to their places, by name. */
 interface Fitting {
   readonly parent: string;
-  readonly children: readonly Element[];
+  readonly given: ReadonlyMap<string, readonly Element[]>;
   readonly mender: Substitutes;
-  taken: Set<Element>;
-  ordered: Element[];
-  /** How many elements are made up. */
-  made: number;
+  /** How many leaves the children of a name have, up to each of them. */
+  readonly leaves: Map<string, number[]>;
+  /** How many of each name have their place, and how many in all. */
+  taken: Map<string, number>;
+  count: number;
+  /** These, in the order of the model: their name, and from where to where in `given`. Or what is made up. */
+  ordered: ([name: string, from: number, to: number] | Element)[];
+}
+
+/** As many children as possible in the order of the model, with what it demands. Undefined if that cannot be had. */
+function fitAll(
+  model: Particle,
+  parent: string,
+  children: Element[],
+  mender: Substitutes,
+): Element[] | undefined {
+  const given = Map.groupBy(children, ({ name }) => name);
+  const fitting: Fitting = {
+    parent,
+    given,
+    mender,
+    leaves: new Map(),
+    taken: new Map(),
+    count: 0,
+    ordered: [],
+  };
+  return fit(model, fitting) ? elementsOf(fitting) : undefined;
+}
+
+function elementsOf({ ordered, given }: Fitting): Element[] {
+  return ordered.flatMap((one) =>
+    Array.isArray(one) ? given.get(one[0])!.slice(one[1], one[2]) : [one]
+  );
 }
 
 /** Puts as many children as possible where the particle wants them. Returns whether it has all that it needs. */
@@ -404,34 +427,32 @@ function fit(particle: Particle, fitting: Fitting): boolean {
   const { min, max } = particle;
   if (particle.kind === "element") {
     const { name } = particle;
-    const found: Element[] = [];
-    for (const each of fitting.children) {
-      if (found.length === max) break;
-      if (each.name === name && !fitting.taken.has(each)) found.push(each);
-    }
-    if (found.length < min) {
-      const made = filler(name, fitting);
-      if (!made) return false;
-      fitting.made++;
-      found.push(made);
-    }
-    for (const each of found) {
-      fitting.taken.add(each);
-      fitting.ordered.push(each);
-    }
-    return true;
+    const { taken, ordered } = fitting;
+    const from = taken.get(name) ?? 0;
+    const to = from + Math.min(max, left(name, fitting));
+    taken.set(name, to);
+    fitting.count += to - from;
+    if (to > from) ordered.push([name, from, to]);
+    if (to - from >= min) return true;
+    const made = filler(name, fitting);
+    if (made) ordered.push(made);
+    return made !== undefined;
   }
   for (let times = 0; times < max; times++) {
-    const hasOwn = fitting.children.some((child) =>
-      particle.names.has(child.name) && !fitting.taken.has(child)
-    );
+    let hasOwn = false;
+    for (const name of particle.names) hasOwn ||= left(name, fitting) > 0;
     if (!hasOwn && times >= min) break;
     const tried = copyOfFitting(fitting);
     if (!fitOnce(particle, tried)) return times >= min;
-    if (tried.taken.size === fitting.taken.size && times >= min) break;
+    if (tried.count === fitting.count && times >= min) break;
     Object.assign(fitting, tried);
   }
   return true;
+}
+
+/** How many children with this name have no place. */
+function left(name: string, { given, taken }: Fitting): number {
+  return (given.get(name)?.length ?? 0) - (taken.get(name) ?? 0);
 }
 
 function fitOnce(
@@ -452,18 +473,31 @@ function fitOnce(
 }
 
 function copyOfFitting(fitting: Fitting): Fitting {
-  return {
-    ...fitting,
-    taken: new Set(fitting.taken),
-    ordered: [...fitting.ordered],
-  };
+  const { taken, ordered } = fitting;
+  return { ...fitting, taken: new Map(taken), ordered: [...ordered] };
 }
 
 /** How much of what is given is in its place. What is made up counts against it. */
-function worth({ taken, made }: Fitting): number {
-  let leaves = 0;
-  for (const each of taken) leaves += leavesOf(each);
-  return leaves - 2 * made;
+function worth(fitting: Fitting): number {
+  let worth = 0;
+  for (const one of fitting.ordered) {
+    if (!Array.isArray(one)) worth -= 2;
+    else {
+      const [name, from, to] = one;
+      const leaves = leavesUpTo(name, fitting);
+      worth += leaves[to]! - leaves[from]!;
+    }
+  }
+  return worth;
+}
+
+function leavesUpTo(name: string, { given, leaves }: Fitting): number[] {
+  const known = leaves.get(name);
+  if (known) return known;
+  const sums = [0];
+  for (const each of given.get(name)!) sums.push(sums.at(-1)! + leavesOf(each));
+  leaves.set(name, sums);
+  return sums;
 }
 
 function leavesOf({ children }: Element): number {

@@ -3,7 +3,8 @@ import { decode } from "./decode.ts";
 import { childValue, type Element } from "./element.ts";
 import { type Known, knownTag, localName } from "../rules/facts.ts";
 import { type Release, RELEASES } from "../rules/releases.ts";
-import { escapeText, startTag } from "./xml.ts";
+import type { Steps } from "./steps.ts";
+import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
 import { type Place, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */
@@ -16,17 +17,23 @@ const MAX_DEPTH = 64;
 
 const MAX_ATTRIBUTES = 64;
 
-/** The longest name, which nothing else limits. */
-const MAX_NAME = 64 * 1024;
+/** The longest name of an element. Names stand in the paths of a report. */
+const MAX_NAME = 100;
+
+/** The longest name of an attribute or entity, which nothing else limits. */
+const MAX_NAME_READ = 64 * 1024;
 
 /** How much of a message is parsed at once, in characters. */
 const PIECE = 64 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
-export type Part =
-  | { kind: "header"; header: Element; release: Release }
-  | { kind: "product"; product: Element; line: number }
-  | Unreadable;
+export type Part = Head | { kind: "product"; product: Element } | Unreadable;
+
+export interface Head {
+  kind: "header";
+  header: Element;
+  release: Release;
+}
 
 /** A record that cannot be read, although the message can. */
 export interface Unreadable {
@@ -38,13 +45,20 @@ export interface Unreadable {
   message: string;
 }
 
+export interface ReadOptions {
+  /** The charset of the media type. */
+  charset?: string | undefined;
+  /** Awaited between the pieces of a message, so that other requests have their turn. */
+  pace?: () => Promise<void>;
+}
+
 /**
- * Reads a message as it arrives, and holds one record at a time. `charset` is that of the
- * media type. Throws `XmlError` where the message cannot be read on.
+ * Reads a message as it arrives, and holds one record at a time. Throws `XmlError` where
+ * the message cannot be read on.
  */
 export async function* readMessage(
   bytes: AsyncIterable<Uint8Array>,
-  charset?: string,
+  { charset, pace }: ReadOptions = {},
 ): AsyncGenerator<Part> {
   const reader = new Reader("message");
   try {
@@ -52,6 +66,7 @@ export async function* readMessage(
       for (let i = 0; i < text.length; i += PIECE) {
         reader.write(text.slice(i, i + PIECE));
         yield* reader.take();
+        await pace?.();
       }
     }
     reader.close();
@@ -62,9 +77,12 @@ export async function* readMessage(
 }
 
 /** Reads the text of one record. */
-export function readProduct(text: string): Element {
+export function* readProduct(text: string): Steps<Element> {
   const reader = new Reader("product");
-  reader.write(text);
+  for (let i = 0; i < text.length; i += PIECE) {
+    reader.write(text.slice(i, i + PIECE));
+    yield;
+  }
   reader.close();
   const [part] = reader.take();
   if (part?.kind !== "product") throw new TypeError("The text is no record");
@@ -88,6 +106,8 @@ class Reader {
   #known: Tag[] = [];
   /** How deep the XHTML in a data element is open. */
   #markup = 0;
+  /** Whether the last tag of that XHTML still lacks its `>` or `/>`. */
+  #isTagOpen = false;
   /** Whether everything up to the end of the header's or record's element is passed over. */
   #isSkipping = false;
   /** Why the record cannot be read. */
@@ -98,6 +118,8 @@ class Reader {
   /** Where the last tag, text or comment ended, and what was before the last start tag. */
   #event = 0;
   #before = 0;
+  /** Where the last record ended. */
+  #ended = -1;
 
   constructor(whole: "message" | "product") {
     this.#top = whole === "message" ? 2 : 1;
@@ -105,6 +127,7 @@ class Reader {
     // An eighth handler would make V8 store the parser's properties in a dictionary, which
     // takes three times as long.
     parser.on("error", ({ message }) => {
+      this.#takeBack();
       const fault = message.replace(/^\d+:\d+: /, "").replace(/\.$/, "");
       this.#fail("not_well_formed", `The XML is not well-formed: ${fault}`);
     });
@@ -142,6 +165,7 @@ class Reader {
   #begin(tag: string, attributes: Record<string, string>): void {
     this.#before = this.#event;
     this.#event = this.#parser.position;
+    if (tag.length > MAX_NAME) this.#refuseName(MAX_NAME);
     this.#limitAttributes(Object.keys(attributes).length);
     if (++this.#depth > MAX_DEPTH) {
       this.#fail(
@@ -227,8 +251,16 @@ class Reader {
       element.text = escapeText(element.text);
       element.markup = true;
     }
-    element.text += startTag(tag, xhtmlAttributes(attributes));
+    this.#endTag(element, ">");
+    element.text += startTag(tag, xhtmlAttributes(attributes)).slice(0, -1);
+    this.#isTagOpen = true;
     this.#markup++;
+  }
+
+  /** Ends the last tag, if it is open. Looking for it in the text would take time for all of that. */
+  #endTag(element: Element, end: ">" | "/>"): void {
+    if (this.#isTagOpen) element.text += end;
+    this.#isTagOpen = false;
   }
 
   #end(tag: string): void {
@@ -244,9 +276,9 @@ class Reader {
     if (this.#markup > 0) {
       this.#markup--;
       const element = this.#open.at(-1)!;
-      element.text = element.text.endsWith(`<${tag}>`) && isVoid(tag)
-        ? `${element.text.slice(0, -1)}/>`
-        : `${element.text}</${tag}>`;
+      if (this.#isTagOpen && isVoid(tag)) return this.#endTag(element, "/>");
+      this.#endTag(element, ">");
+      element.text += `</${tag}>`;
       return;
     }
     if (this.#isTooLarge()) return;
@@ -256,9 +288,14 @@ class Reader {
     if (this.#open.length > 0) return;
     if (element.name === "Header") this.#pushHeader(element);
     else {
-      const line = element.line!;
-      this.#parts.push({ kind: "product", product: element, line });
+      this.#parts.push({ kind: "product", product: element });
+      this.#ended = this.#event;
     }
+  }
+
+  /** Takes back the record that a wrong end tag has ended: the parser reports that afterwards. */
+  #takeBack(): void {
+    if (this.#ended === this.#parser.position) this.#parts.pop();
   }
 
   /** A message without a header has one without defaults. */
@@ -272,6 +309,11 @@ class Reader {
     const element = this.#open.at(-1);
     if (this.#isSkipping || !element || this.#known.at(-1)!.isComposite) return;
     if (this.#isTooLarge()) return;
+    this.#endTag(element, ">");
+    if (isRecoded(text)) {
+      element.recoded = true;
+      text = recoded(text);
+    }
     element.text += element.markup ? escapeText(text) : text;
   }
 
@@ -296,6 +338,7 @@ class Reader {
     if (!this.#isSkipping) this.#parts.push(this.#fault);
     this.#open = [];
     this.#markup = 0;
+    this.#isTagOpen = false;
   }
 
   /**
@@ -305,11 +348,8 @@ class Reader {
   #limitBuffers(): void {
     const parser = this.#parser;
     this.#limitAttributes(parser["attribList"].length);
-    if (parser["name"].length + parser["entity"].length > MAX_NAME) {
-      this.#fail(
-        "too_large",
-        `Expected a name of at most ${MAX_NAME} characters`,
-      );
+    if (parser["name"].length + parser["entity"].length > MAX_NAME_READ) {
+      this.#refuseName(MAX_NAME_READ);
     }
     if (parser.position - this.#event <= MAX_RECORD) return;
     if (this.#depth === 0 && !this.#hasHeader) {
@@ -325,6 +365,10 @@ class Reader {
     } else if (!this.#isSkipping) {
       this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
     }
+  }
+
+  #refuseName(limit: number): never {
+    this.#fail("too_long", `Expected names of at most ${limit} characters`);
   }
 
   #limitAttributes(count: number): void {

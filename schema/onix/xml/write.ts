@@ -2,6 +2,7 @@ import { type Element, element, isMarkedUp, normalized } from "./element.ts";
 import { shortTag } from "../rules/facts.ts";
 import { readProduct } from "./read.ts";
 import type { Release, Tags } from "../rules/releases.ts";
+import type { Steps } from "./steps.ts";
 import { escapeText, startTag, xmlCharacters } from "./xml.ts";
 
 /** The form of a message, and who sends it when. */
@@ -12,6 +13,9 @@ export interface MessageOptions {
   sender: string;
   sentAt: Date;
 }
+
+/** The least size of what is written at once, in characters. */
+const PIECE = 16_384;
 
 /** Writes a message in chunks of text. Without records it has `NoProduct`. */
 export async function* writeMessage(
@@ -27,13 +31,14 @@ export async function* writeMessage(
   ]);
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${
     startTag(root, { release, xmlns })
-  }\n${indented(header, nameOf, 1)}`;
+  }\n`;
+  yield* indented(header, nameOf);
   let isEmpty = true;
   for await (const record of records) {
     isEmpty = false;
-    yield indented(record, nameOf, 1);
+    yield* indented(record, nameOf);
   }
-  if (isEmpty) yield indented(element("NoProduct", ""), nameOf, 1);
+  if (isEmpty) yield* indented(element("NoProduct", ""), nameOf);
   yield `</${root}>\n`;
 }
 
@@ -43,12 +48,17 @@ export function timeOf(time: Date): string {
 }
 
 /** The text in which a record is stored: its XML in reference names. Equal records have equal texts. */
-export function toStored(record: Element): string {
-  return compact(record);
+export function* toStored(record: Element): Steps<string> {
+  const pieces = [];
+  for (const piece of piecesOf(record)) {
+    pieces.push(piece);
+    yield;
+  }
+  return pieces.join("");
 }
 
 /** Reads what `toStored` wrote. */
-export function fromStored(text: string): Element {
+export function fromStored(text: string): Steps<Element> {
   return readProduct(text);
 }
 
@@ -56,47 +66,81 @@ function asItIs(name: string): string {
   return name;
 }
 
-/** An element as text, indented, with its names as the function gives them. */
+/** An element of a message in pieces of text, with its names as the function gives them. */
 export function indented(
-  { name, attributes, children, ...rest }: Element,
-  nameOf: (name: string) => string,
-  depth: number,
-): string {
-  const indent = "  ".repeat(depth);
-  const tag = nameOf(name);
-  if (children.length === 0) {
-    return `${indent}${
-      whole(tag, attributes, contentOf({ name, attributes, children, ...rest }))
-    }\n`;
+  element: Element,
+  nameOf: (name: string) => string = asItIs,
+): Generator<string> {
+  return piecesOf(element, nameOf, "  ", "\n");
+}
+
+/** An element in pieces of text, each of which takes little time. */
+function* piecesOf(
+  root: Element,
+  nameOf = asItIs,
+  indent = "",
+  lineBreak = "",
+): Generator<string> {
+  let piece = "";
+
+  function* add(given: Element, margin: string): Generator<string> {
+    const tag = nameOf(given.name);
+    const start = margin + startTag(tag, given.attributes);
+    if (given.children.length > 0) {
+      piece += start + lineBreak;
+      for (const child of given.children) {
+        if (isShort(child)) piece += margin + indent + short(child) + lineBreak;
+        else yield* add(child, margin + indent);
+      }
+      piece += `${margin}</${tag}>${lineBreak}`;
+    } else yield* addLong(given, start, `</${tag}>${lineBreak}`);
+    if (piece.length < PIECE) return;
+    yield piece;
+    piece = "";
   }
-  let xml = `${indent}${startTag(tag, attributes)}\n`;
-  for (const child of children) xml += indented(child, nameOf, depth + 1);
-  return `${xml}${indent}</${tag}>\n`;
+
+  function short(given: Element): string {
+    const tag = nameOf(given.name);
+    const start = startTag(tag, given.attributes);
+    const content = contentOf(given, textOf(given));
+    return content === ""
+      ? `${start.slice(0, -1)}/>`
+      : `${start}${content}</${tag}>`;
+  }
+
+  function* addLong(
+    given: Element,
+    start: string,
+    end: string,
+  ): Generator<string> {
+    const text = textOf(given);
+    yield piece + start;
+    for (let from = 0, to = 0; from < text.length; from = to) {
+      to = from + PIECE;
+      // Keeps surrogate pairs together.
+      if (/[\ud800-\udbff]/.test(text.charAt(to - 1))) to--;
+      yield contentOf(given, text.slice(from, to));
+    }
+    piece = end;
+  }
+
+  if (isShort(root)) piece = indent + short(root) + lineBreak;
+  else yield* add(root, indent);
+  yield piece;
 }
 
-function compact(element: Element): string {
-  const { name, attributes, children } = element;
-  if (children.length === 0) return whole(name, attributes, contentOf(element));
-  let xml = startTag(name, attributes);
-  for (const child of children) xml += compact(child);
-  return `${xml}</${name}>`;
+/** Whether it is a data element whose value takes little time. */
+function isShort({ children, text }: Element): boolean {
+  return children.length === 0 && text.length <= PIECE;
 }
 
-function whole(
-  tag: string,
-  attributes: Element["attributes"],
-  content: string,
-): string {
-  const start = startTag(tag, attributes);
-  return content === ""
-    ? `${start.slice(0, -1)}/>`
-    : `${start}${content}</${tag}>`;
+/** The value that goes out. White space is kept in texts alone. */
+function textOf(element: Element): string {
+  return isMarkedUp(element) ? element.text.trim() : normalized(element.text);
 }
 
-/** The value as XML. White space is kept in marked-up text alone. */
-function contentOf(element: Element): string {
-  const text = xmlCharacters(
-    isMarkedUp(element) ? element.text.trim() : normalized(element.text),
-  );
-  return element.markup ? text : escapeText(text);
+/** The text, or a part of it, as XML. */
+function contentOf({ markup }: Element, text: string): string {
+  const known = xmlCharacters(text);
+  return markup ? known : escapeText(known);
 }

@@ -8,6 +8,26 @@ export function xmlCharacters(text: string): string {
   return text.replace(NO_CHARACTER, "\ufffd");
 }
 
+/** The controls that are characters in Windows-1252. */
+const C1 = /[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]/;
+
+/** What the bytes 80 to 9F are in Windows-1252. */
+const WINDOWS_1252 = new TextDecoder("windows-1252")
+  .decode(Uint8Array.from({ length: 32 }, (_, i) => 0x80 + i));
+
+/** Whether the text has controls that a sender took for characters of Windows-1252. */
+export function isRecoded(text: string): boolean {
+  return C1.test(text);
+}
+
+/** The text with the characters that the sender took such controls for. */
+export function recoded(text: string): string {
+  return text.replace(
+    new RegExp(C1, "g"),
+    (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80]!,
+  );
+}
+
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",

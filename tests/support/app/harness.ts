@@ -8,7 +8,9 @@ import {
 import { install } from "../../../db/migrate.ts";
 import type { Services } from "../../../middleware/context.ts";
 import { SILENT } from "../../../middleware/telemetry.ts";
+import { openSender, type Sender } from "../../../middleware/sender/sender.ts";
 import { createHandler } from "../../../routes/mod.ts";
+import { readConfig } from "../../../schema/config.ts";
 import type { Scope } from "../../../schema/api_key.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import { assertOpenApi } from "../client/assert_openapi.ts";
@@ -25,6 +27,8 @@ export interface App extends AsyncDisposable {
   handler: (request: Request) => Promise<Response>;
   /** The same service and database, with parts of the service replaced. */
   variant(services: Partial<Services>): App["handler"];
+  /** A sender of webhooks with these variables, which has not started, on this database or another. */
+  sender(variables: Record<string, string>, other?: Database): Sender;
   /** Every line that the service logged at the default level. */
   logged: Record<string, unknown>[];
   /** SQL without the service, to prepare or inspect data. */
@@ -67,15 +71,23 @@ export async function openApp(
   });
   const logged: Record<string, unknown>[] = [];
   const leaked: string[] = [];
+  const log: Services["log"] = (level, fields) => {
+    if (level !== "debug") logged.push({ level, ...fields });
+    const secret = SECRETS.foundIn(fields);
+    if (secret) leaked.push(`${secret}… in ${JSON.stringify(fields)}`);
+  };
+  const sender = (variables: Record<string, string>, other = database) =>
+    openSender(
+      other,
+      readConfig((name) => variables[name]).webhooks,
+      log,
+    );
   const variant = (other: Partial<Services>) =>
     createHandler({
       database,
-      log(level, fields) {
-        if (level !== "debug") logged.push({ level, ...fields });
-        const secret = SECRETS.foundIn(fields);
-        if (secret) leaked.push(`${secret}… in ${JSON.stringify(fields)}`);
-      },
+      log,
       telemetry: SILENT,
+      sender: sender({}),
       apiPrefix: "/api",
       corsOrigins: [],
       docs: true,
@@ -95,6 +107,7 @@ export async function openApp(
     isDistributed,
     handler,
     variant,
+    sender,
     logged,
     sql: (work) => script(operations(), work),
     send: (path, init) => send(handler, path, init),

@@ -68,7 +68,7 @@ export function assertOpenApi(
   if (typeof sent === "string" && isJson && isTaken(reply)) {
     assertValid(
       [...at, "requestBody", "content", JSON_TYPE, "schema"],
-      JSON.parse(sent),
+      JSON.parse(sent.replace(/^\ufeff/, "")),
     );
   }
 }

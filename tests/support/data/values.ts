@@ -16,7 +16,9 @@ export const BY_RULE: Values = { takes: [], refuses: [] };
 
 /** The same values in a field that a rule asks for. */
 export function given(values: Values): Values {
-  const takes = values.takes.filter(([sent]) => sent !== "" && sent !== null);
+  const takes = values.takes.filter(([sent]) =>
+    sent !== null && (sent as string | unknown[]).length !== 0
+  );
   return { ...values, takes, isGiven: true };
 }
 
@@ -99,15 +101,16 @@ export function code(...codes: string[]): Values {
   };
 }
 
-/** An array of codes of an ONIX list. */
-export function codes(...known: string[]): Values {
+/** An array of known codes of an ONIX list. */
+export function codes(unknown: string, ...known: string[]): Values {
   return {
     takes: same([], known),
     refuses: [
       ...each("invalid_type", "GB", 0, {}),
-      [["ZZ"], "invalid_code", "/0"],
+      [[unknown], "invalid_code", "/0"],
       [[...known, 7], "invalid_code", `/${known.length}`],
       [[...known, null], "invalid_code", `/${known.length}`],
+      [[...known, known[0]], "duplicate", `/${known.length}`],
       [Array(501).fill(known[0]), "too_many"],
     ],
   };
@@ -264,6 +267,8 @@ export const ISBN13: Values = {
     ["9780306406157", "9780306406157"],
     ["978-0-306-40615-7", "9780306406157"],
     [" 979 10 90636 07 1 ", "9791090636071"],
+    ["978\u20100\u2011306\u201240615\u20137", "9780306406157"],
+    ["978\u20140\u2015306\u221240615-7", "9780306406157"],
   ],
   refuses: [
     ...each("invalid_type", 9780306406157, [], {}),
@@ -276,7 +281,7 @@ export const ISBN13: Values = {
       "9790306406156",
       "9770306406150",
       "978030640615X",
-      "978–0–306–40615–7",
+      "978_0_306_40615_7",
       "0306406152",
       "９780306406157",
     ),
@@ -407,6 +412,15 @@ export const MEASUREMENT: Values = {
       [sent, code.replace("amount", "measurement")] as [unknown, string]
     ),
     ...each("invalid_measurement", 0, "0", "-0", "0.0000", JSON.rawJSON("-0")),
+  ],
+};
+
+/** A measurement, or a duration that has leading zeros. */
+export const EXTENT_VALUE: Values = {
+  takes: [...MEASUREMENT.takes, ["00730", 730], ["0000100", 100]],
+  refuses: [
+    ...MEASUREMENT.refuses.filter(([sent]) => sent !== "01"),
+    ...each("invalid_measurement", "0000", "-01", "01234567890123"),
   ],
 };
 

@@ -4,7 +4,13 @@ import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import type { Exchange } from "../../../schema/openapi/examples.ts";
 import type { ExampleRequest, Responses } from "./request.ts";
 import { REQUESTS } from "./requests.ts";
-import { type App, openApp, SETTINGS } from "../app/harness.ts";
+import {
+  openExampleReceiver,
+  webhookRequests,
+  withFixedTimes,
+} from "./webhooks.ts";
+import { pause } from "../../../db/connections/deadline.ts";
+import { type App, openApp, send, SETTINGS } from "../app/harness.ts";
 import { claims, hmacToken } from "../app/jwt.ts";
 
 /*
@@ -60,21 +66,38 @@ export async function openDemo(): Promise<Demo> {
 export async function makeExamples(app: Demo): Promise<string> {
   const responses: Responses = {};
   const exchanges: Record<string, Exchange> = {};
-  for (const [name, request] of Object.entries(REQUESTS)) {
+  await using receiver = openExampleReceiver();
+  const sender = app.sender({
+    WEBHOOK_ALLOWED_TARGETS: "127.0.0.1",
+    WEBHOOK_RETRY_SECONDS: "3600",
+  });
+  const handler = app.variant({
+    sender,
+    verifyToken: createTokenVerifier({ secret: SECRET }),
+  });
+  sender.start();
+  const requests = { ...REQUESTS, ...webhookRequests(receiver.url) };
+  for (const [name, request] of Object.entries(requests)) {
     const { summary, operation, caller = "key", isHidden } = request;
     const path = valueOf(request.path, responses);
     const body = valueOf(request.body, responses);
     const isXml = typeof body === "string";
-    const reply = await app.send(`/api${path}`, {
-      method: operation.split(" ")[0]!,
-      headers: {
-        ...app.callers[caller],
-        "content-type": isXml ? "application/xml" : "application/json",
-        "x-request-id": name,
-        ...request.headers,
-      },
-      ...body !== undefined && { body: isXml ? body : JSON.stringify(body) },
-    });
+    const ask = () =>
+      send(handler, `/api${path}`, {
+        method: operation.split(" ")[0]!,
+        headers: {
+          ...app.callers[caller],
+          "content-type": isXml ? "application/xml" : "application/json",
+          "x-request-id": name,
+          ...request.headers,
+        },
+        ...body !== undefined && { body: isXml ? body : JSON.stringify(body) },
+      });
+    let reply = await ask();
+    while (request.until?.(reply.body) === false) {
+      await pause(50);
+      reply = await ask();
+    }
     const { status, body: response = reply.text } = reply;
     if (status >= 500) throw new Error(`${name}: ${JSON.stringify(response)}`);
     responses[name] = response;
@@ -84,12 +107,15 @@ export async function makeExamples(app: Demo): Promise<string> {
         operation,
         request: { path, body },
         status,
-        response,
+        response: operation.includes(" /webhooks")
+          ? withFixedTimes(response)
+          : response,
       };
     }
     // Gives the next request a later time.
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await pause(2);
   }
+  await sender.stop(performance.now() + 5_000);
   return withFixedValues(JSON.stringify(exchanges, null, 2) + "\n");
 }
 
@@ -112,6 +138,11 @@ const GENERATED: [RegExp, (number: string) => string][] = [
     (number) => `01980000-0000-7000-8000-${number.padStart(12, "0")}`,
   ],
   [/\bcat_\w{12}_[\w-]{43}/g, () => "cat_3x4mp1e00001_EXAMPLE"],
+  [/\bwhsec_[\w+/=]{44}/g, () => "whsec_EXAMPLE"],
+  [
+    /\bmsg_[\da-f]{32}/g,
+    (number) => `msg_0e5a3b1c7d9f4e2a8c6b0d1f2e3a4${number.padStart(3, "0")}`,
+  ],
   [
     /(?<="id": "|api-keys\/)[0-9a-z]{12}(?=")/g,
     (number) => `3x4mp1e${number.padStart(5, "0")}`,

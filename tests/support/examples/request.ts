@@ -13,6 +13,9 @@ export interface ExampleRequest {
   headers?: Record<string, string>;
   /** The default is the demo key. */
   caller?: "nobody" | "owner";
+  /** Whether the response is the wanted one. Until then, the request is repeated. */
+  // deno-lint-ignore no-explicit-any
+  until?: (response: any) => boolean;
   /** Whether the request only prepares a later one. */
   isHidden?: true;
 }

@@ -1,0 +1,65 @@
+import { hostOf } from "../../schema/targets.ts";
+import { sql, type Statement } from "../connections/sql.ts";
+import { rfc3339 } from "../times.ts";
+import { entriesAfter, MAX_BEHIND } from "../webhooks/webhooks.ts";
+import { command, flag, uuid } from "./arguments.ts";
+import { format } from "./output.ts";
+
+interface Row {
+  organization_id: string;
+  id: string;
+  url: string;
+  [column: string]: unknown;
+}
+
+/** `deno task webhook list`: how webhooks do, without their secrets. A path may hold a token, so only hosts are shown. */
+export const LIST_WEBHOOKS = command({
+  usage: "webhook list [--organization ID] [--json]",
+  does:
+    "Lists the webhooks of an organization or of all: state, backlog, failures and hosts, without secrets",
+  args: {
+    organization: (given?: string) => given === undefined ? given : uuid(given),
+    json: flag,
+  },
+  async run({ organization, json }, { connect }) {
+    const database = await connect();
+    const rows = await database.scan(webhooksOf(organization));
+    const shown = rows.map(({ organization_id, id, url, ...state }) => (
+      { organization_id, id, host: hostOf(new URL(url)), ...state }
+    ));
+    return format(shown, json);
+  },
+});
+
+function webhooksOf(organizationId: string | undefined): Statement<Row> {
+  return sql`
+    select
+      w.organization_id, w.id, w.url,
+      case
+        when not w.enabled then w.disabled_reason
+        when w.resumes_at > now() then 'resting'
+        when w.failures > 0 then 'failing'
+        else 'sending'
+      end as state,
+      array_to_string(w.events, ',') as events,
+      least(
+        (select count(*) from (${
+    entriesAfter(MAX_BEHIND, sql`w.organization_id`)
+  }) entries),
+        ${MAX_BEHIND}
+      )::int as behind,
+      (
+        select count(*)
+        from webhook_deliveries d
+        where d.organization_id = w.organization_id and d.webhook_id = w.id
+          and d.status = 'waiting'
+      )::int as waiting,
+      ${rfc3339("w.failing_since")} as failing_since,
+      ${rfc3339("w.resumes_at")} as resumes_at,
+      ${rfc3339("w.last_success_at")} as last_success_at,
+      ${rfc3339("w.disabled_at")} as disabled_at
+    from webhooks w
+    ${organizationId ? sql`where w.organization_id = ${organizationId}` : []}
+    order by w.organization_id, w.created_at, w.id
+  `;
+}

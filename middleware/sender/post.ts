@@ -1,0 +1,176 @@
+import { Buffer } from "node:buffer";
+import { lookup } from "node:dns/promises";
+import http from "node:http";
+import https from "node:https";
+import { connect, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { withDeadline } from "../../db/connections/deadline.ts";
+import type { AttemptError } from "../../schema/webhooks.ts";
+import { type AllowedTargets, faultsOf, hostOf } from "../../schema/targets.ts";
+
+/** What is sent, where to, and for how long at most. */
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutMs: number;
+  allowed: AllowedTargets;
+}
+
+/** What the receiver answered, or why it did not. */
+export interface Answer {
+  status: number | null;
+  /** The first `MAX_BODY` bytes. */
+  body: string | null;
+  retryAfter: string | undefined;
+  error: AttemptError | null;
+}
+
+/** The read part of a response, in bytes. */
+const MAX_BODY = 2_048;
+
+/** The time for that part after the head of the response. */
+const BODY_MS = 1_000;
+
+/**
+ * Posts a message. Success is a response with 2xx whose head arrives in time, which is
+ * that of the whole attempt. A redirect is a failure, since nobody has checked its target.
+ * Never throws.
+ */
+export async function post(sent: Post): Promise<Answer> {
+  const deadline = performance.now() + sent.timeoutMs;
+  const url = new URL(sent.url);
+  let addresses: Addresses;
+  try {
+    addresses = await withDeadline(deadline, resolve(url), timedOut);
+  } catch (error) {
+    return failure(error === TIMEOUT ? "timeout" : "unresolved");
+  }
+  if (addresses.length === 0) return failure("unresolved");
+  const faults = faultsOf(url, addresses.map(textOf), sent.allowed);
+  if (faults.length > 0) return failure("forbidden_target");
+  return await exchange(url, addresses, sent, deadline);
+}
+
+type Addresses = { address: string; family: number }[];
+
+/** The addresses of the URL's host. Throws if its name does not resolve. */
+export async function resolve(url: URL): Promise<Addresses> {
+  const host = hostOf(url);
+  const family = isIP(host);
+  return family > 0
+    ? [{ address: host, family }]
+    : await lookup(host, { all: true });
+}
+
+/** Sends the request to one of these addresses: the name is not resolved again. */
+function exchange(
+  url: URL,
+  addresses: Addresses,
+  { headers, body }: Post,
+  deadline: number,
+): Promise<Answer> {
+  const { request } = url.protocol === "https:" ? https : http;
+  const host = hostOf(url);
+  return new Promise((settle) => {
+    const sending = request({
+      method: "POST",
+      host,
+      path: url.pathname + url.search,
+      headers: {
+        ...headers,
+        "host": url.host,
+        "content-length": Buffer.byteLength(body),
+      },
+      createConnection: () => open(url, addresses),
+    });
+
+    function end(answer: Answer): void {
+      clearTimeout(timer);
+      settle(answer);
+      sending.destroy();
+    }
+
+    const timer = setTimeout(
+      () => end(failure("timeout")),
+      deadline - performance.now(),
+    );
+    sending.on("error", (error) => end(failure(kindOf(error))));
+    sending.on("response", (response) => {
+      const status = response.statusCode ?? 0;
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const read = () =>
+        end({
+          status,
+          body: Buffer.concat(chunks).subarray(0, MAX_BODY).toString(),
+          retryAfter: response.headers["retry-after"],
+          error: status >= 200 && status < 300 ? null : "status",
+        });
+      clearTimeout(timer);
+      const late = setTimeout(
+        read,
+        Math.min(BODY_MS, deadline - performance.now()),
+      );
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        if ((size += chunk.length) >= MAX_BODY) read();
+      });
+      response.on("end", read).on("error", read).on("close", () => {
+        clearTimeout(late);
+        read();
+      });
+    });
+    sending.end(body);
+  });
+}
+
+/**
+ * Connects to one of the addresses, whose name is not resolved again. `https.request`
+ * would do so too, but in Deno 2.9.6 it reads the certificates of the system, which needs
+ * a permission.
+ */
+function open(url: URL, addresses: Addresses) {
+  const host = hostOf(url);
+  const isTls = url.protocol === "https:";
+  const place = {
+    host,
+    port: Number(url.port) || (isTls ? 443 : 80),
+    lookup: (
+      _name: string,
+      { all }: { all?: boolean },
+      done: (error: null, ...found: unknown[]) => void,
+    ) =>
+      all
+        ? done(null, addresses)
+        : done(null, addresses[0]!.address, addresses[0]!.family),
+  };
+  // An address has no SNI (RFC 6066, 3).
+  return isTls
+    ? connectTls(
+      { ...place, ...isIP(host) === 0 && { servername: host } } as never,
+    )
+    : connect(place as never);
+}
+
+const TIMEOUT = new Error("The attempt took too long");
+
+function timedOut(): Error {
+  return TIMEOUT;
+}
+
+function failure(error: AttemptError): Answer {
+  return { status: null, body: null, retryAfter: undefined, error };
+}
+
+function textOf({ address }: { address: string }): string {
+  return address;
+}
+
+/** Whether TLS failed, or the connection. Deno 2.9.6 reports a bad certificate in its message alone. */
+function kindOf(error: Error & { code?: string }): AttemptError {
+  const text = `${error.code} ${error.name} ${error.message}`;
+  return /CERT|TLS|SSL|InvalidData|certificate|handshake/i.test(text)
+    ? "tls"
+    : "connection";
+}

@@ -1,0 +1,317 @@
+import * as v from "valibot";
+import { After, type Cursor } from "./changes_query.ts";
+import { array, chosen, closedObject } from "./objects.ts";
+import { PageParameters } from "./record_query.ts";
+import { choices } from "./parameters.ts";
+import { described, oneOf, optional, text, Timestamp, Uuid } from "./values.ts";
+
+/*
+ * Webhooks: their bodies, their responses, and the messages that receivers get, which
+ * follow Standard Webhooks 1.0.0.
+ */
+
+/** The maximum number of webhooks of an organization. */
+export const MAX_WEBHOOKS = 10;
+
+const EVENTS = [
+  "product.changed",
+  "product.deleted",
+  "feed.advanced",
+  "webhook.disabled",
+] as const;
+
+export type Event = typeof EVENTS[number];
+
+export const DISABLED_REASONS = [
+  "by_hand",
+  "gone",
+  "failing",
+  "copied",
+] as const;
+
+export type DisabledReason = typeof DISABLED_REASONS[number];
+
+export const STATUSES = ["waiting", "failed", "succeeded"] as const;
+
+const ATTEMPT_ERRORS = [
+  "status",
+  "timeout",
+  "connection",
+  "unresolved",
+  "tls",
+  "forbidden_target",
+] as const;
+
+/** Why an attempt failed. */
+export type AttemptError = typeof ATTEMPT_ERRORS[number];
+
+const MAX_URL = 2_000;
+
+const Whole = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** A URL that may be called. Whether its host may, the service finds out. */
+const TargetUrl = v.pipe(
+  v.string("invalid_type: Expected a URL as a string"),
+  v.check(
+    isTarget,
+    `invalid_url: Expected an absolute https URL of at most ${MAX_URL} characters, without user, password and fragment`,
+  ),
+  v.metadata({ format: "uri", maxLength: MAX_URL }),
+);
+
+function isTarget(given: string): boolean {
+  const url = URL.parse(given);
+  return url !== null && /^https?:$/.test(url.protocol) &&
+    !url.username && !url.password && !given.includes("#") &&
+    given.length <= MAX_URL && given.isWellFormed() && !given.includes("\0");
+}
+
+const Events = v.pipe(
+  array(oneOf(...EVENTS), {
+    min: 1,
+    distinct: [{ keyOf: (event) => String(event) }],
+  }),
+  v.check(
+    (events) =>
+      !events.includes("feed.advanced") ||
+      !events.some((event) => event.startsWith("product.")),
+    "invalid_value: feed.advanced takes the place of product.changed and product.deleted",
+  ),
+);
+
+/** Where a webhook goes on: a cursor of the feed, or one of its ends. */
+const Ends = oneOf("start", "now");
+
+const Position = chosen<Cursor | "start" | "now">(
+  [Ends, After],
+  (place) => v.is(Ends, place) ? Ends : After,
+);
+
+const URL_TEXT =
+  "Where messages are sent: an `https` URL whose host has a public address.";
+const DESCRIPTION = "What the webhook is for.";
+const EVENTS_TEXT =
+  "The types of messages. `feed.advanced` takes the place of `product.changed` and `product.deleted`: one message for many changes.";
+const ENABLED = "Whether messages are sent.";
+
+const written = {
+  url: described(URL_TEXT, TargetUrl),
+  description: described(DESCRIPTION, optional(text(500))),
+  events: described(EVENTS_TEXT, Events),
+  enabled: described(
+    ENABLED,
+    v.boolean("invalid_type: Expected true or false"),
+  ),
+  after: described(
+    "Where in the feed the webhook begins, or begins again: a cursor of `/products/changes`, `start` for every product, or `now`.",
+    Position,
+  ),
+};
+
+/** What the service alone writes. */
+const assigned = {
+  disabled_reason: described(
+    "Why messages are not sent: `by_hand`, `gone` after a response 410, `failing` for days, or `copied` with the database. Null while they are.",
+    v.nullable(v.picklist(DISABLED_REASONS)),
+  ),
+  disabled_at: described(
+    "Since when messages are not sent.",
+    v.nullable(Timestamp),
+  ),
+  cursor: described(
+    "The place in the feed up to which messages were sent or wait. `GET /products/changes` and `after` take it.",
+    v.string(),
+  ),
+  behind: described(
+    "The number of changes after the cursor. 1000 means 1000 or more.",
+    Whole,
+  ),
+  waiting: described("The number of messages that wait for a retry.", Whole),
+  failing_since: described(
+    "The time of the first failure since the last success. Null after a success.",
+    v.nullable(Timestamp),
+  ),
+  resumes_at: described(
+    "The time of the next attempt, while the webhook rests after five failures, or the receiver has asked for a pause.",
+    v.nullable(Timestamp),
+  ),
+  last_success_at: described(
+    "The time of the last success.",
+    v.nullable(Timestamp),
+  ),
+  secrets: described(
+    "The secrets that sign messages, newest first, without their values.",
+    v.array(v.object({
+      created_at: described("When the secret was made.", Timestamp),
+      expires_at: described(
+        "From when on it signs no more. Null for the current one.",
+        v.nullable(Timestamp),
+      ),
+    })),
+  ),
+  created_at: described(
+    "The time at which the webhook was created.",
+    Timestamp,
+  ),
+  updated_at: described("The time of its last change.", Timestamp),
+};
+
+export const Webhook = v.object({
+  id: described("The id of the webhook.", Uuid),
+  url: described(URL_TEXT, v.string()),
+  description: described(DESCRIPTION, v.nullable(v.string())),
+  events: described(EVENTS_TEXT, v.array(v.picklist(EVENTS))),
+  enabled: described(ENABLED, v.boolean()),
+  ...assigned,
+});
+
+/** A webhook with its new secret. */
+export const IssuedWebhook = v.object({
+  ...Webhook.entries,
+  secret: described(
+    "The key that signs messages: `whsec_` and 32 bytes in base64. Shown only once: store it now.",
+    v.string(),
+  ),
+});
+
+const READ_ONLY = Object.fromEntries(
+  Object.entries({ id: Webhook.entries.id, ...assigned })
+    .map(([name, schema]) => [name, v.getDescription(schema)]),
+);
+
+/** The body of `POST /webhooks`. */
+export const CreateWebhook = closedObject({
+  ...written,
+  events: described(
+    EVENTS_TEXT,
+    v.optional(Events, ["product.changed", "product.deleted"]),
+  ),
+  enabled: described(ENABLED, v.optional(written.enabled, true)),
+  after: described(
+    v.getDescription(written.after)!,
+    v.optional(Position, "now"),
+  ),
+}, READ_ONLY);
+
+export type NewWebhook = v.InferOutput<typeof CreateWebhook>;
+
+/** The body of `PUT /webhooks/{id}`. An absent field keeps its value. */
+export const UpdateWebhook = closedObject({
+  url: described(URL_TEXT, v.optional(TargetUrl)),
+  description: written.description,
+  events: described(EVENTS_TEXT, v.optional(Events)),
+  enabled: described(ENABLED, v.optional(written.enabled)),
+  after: described(
+    v.getDescription(written.after)!,
+    v.optional(Position),
+  ),
+}, READ_ONLY);
+
+export type WebhookChange = v.InferOutput<typeof UpdateWebhook>;
+
+/** The body of `POST /webhooks/{id}/secret`. */
+export const RotateSecret = closedObject({
+  grace_seconds: described(
+    "How long the older secrets sign too, in seconds.",
+    v.optional(
+      v.pipe(
+        v.number("invalid_type: Expected a number"),
+        v.integer("invalid_number: Expected a whole number"),
+        v.minValue(0, "out_of_range: At least 0"),
+        v.maxValue(604_800, "out_of_range: At most 604800"),
+      ),
+      86_400,
+    ),
+  ),
+});
+
+export type Rotation = v.InferOutput<typeof RotateSecret>;
+
+/** The parameters of `GET /webhooks/{id}/deliveries`. */
+export const DeliveryParameters = v.object({
+  ...PageParameters.entries,
+  status: described(
+    "The statuses of the deliveries. The default is all.",
+    v.optional(choices(STATUSES)),
+  ),
+});
+
+export type DeliveryQuery = v.InferOutput<typeof DeliveryParameters>;
+
+/** A message to a webhook, and what became of it. */
+export const Delivery = v.object({
+  id: described(
+    "The id of the message, which each attempt has as `webhook-id`.",
+    v.string(),
+  ),
+  type: described("The type of the message.", v.string()),
+  product_id: described(
+    "The product of the message. Null if it is about none.",
+    v.nullable(Uuid),
+  ),
+  status: described(
+    "`waiting` for its next attempt, `failed` for good, or `succeeded`.",
+    v.picklist(STATUSES),
+  ),
+  attempts: described("The number of attempts.", Whole),
+  created_at: described("The time of the first attempt.", Timestamp),
+  attempted_at: described("The time of the last one.", v.nullable(Timestamp)),
+  next_attempt_at: described(
+    "The time of the next one.",
+    v.nullable(Timestamp),
+  ),
+  response_status: described(
+    "The status of the last response.",
+    v.nullable(Whole),
+  ),
+  response_body: described(
+    "The first 2 KiB of the last response.",
+    v.nullable(v.string()),
+  ),
+  error: described(
+    "Why the last attempt failed: by the `status` of the response, for instance.",
+    v.nullable(v.picklist(ATTEMPT_ERRORS)),
+  ),
+  duration_ms: described(
+    "How long the last attempt took, in milliseconds.",
+    v.nullable(Whole),
+  ),
+});
+
+export type Delivery = v.InferOutput<typeof Delivery>;
+
+/** What a message of each type has in `data`. */
+export const MESSAGE_DATA = {
+  "product.changed": v.object({
+    id: described("The id of the product.", Uuid),
+    product_code: described("Its code.", v.string()),
+    isbn13: described("Its ISBN-13.", v.nullable(v.string())),
+    title: described("Its title.", v.string()),
+    created_at: described("The time at which it was created.", Timestamp),
+    updated_at: described("The time of its last change.", Timestamp),
+  }),
+  "product.deleted": v.object({
+    id: described("The id of the product.", Uuid),
+    updated_at: described("The time of its deletion.", Timestamp),
+  }),
+  "feed.advanced": v.object({
+    after: described(
+      "The cursor after which `GET /products/changes` lists what is new.",
+      v.string(),
+    ),
+    changes: described("How many entries. 1000 means 1000 or more.", Whole),
+  }),
+  "feed.restarted": v.object({}),
+  "webhook.disabled": v.object({
+    id: described("The id of the disabled webhook.", Uuid),
+    description: described(DESCRIPTION, v.nullable(v.string())),
+    reason: described(
+      "Why it was disabled.",
+      v.picklist(DISABLED_REASONS),
+    ),
+  }),
+  "webhook.test": v.object({}),
+};
+
+/** The type of a message. */
+export type MessageType = keyof typeof MESSAGE_DATA;
