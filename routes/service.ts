@@ -7,6 +7,7 @@ import {
   installDemo,
   issueDemoKey,
 } from "../db/migrate.ts";
+import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
@@ -131,6 +132,13 @@ export async function openService(
 
   await prepare();
   if (!config.database.url) await installDemo(untilPrepared());
+  const stopSpreading = keepSpreading(database, (error) => {
+    if (state !== "ready") return;
+    log("warn", {
+      message: "A rename has not reached all products: trying again",
+      cause: causeOf(error),
+    });
+  });
   return {
     async issueDemoKey(show) {
       if (!config.database.url) await issueDemoKey(untilPrepared(), show);
@@ -159,6 +167,7 @@ export async function openService(
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
+      stopSpreading();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

@@ -132,3 +132,9 @@ export const noTimeLimits: readonly Statement[] = [
     where s.name = 'transaction_timeout'
   `,
 ];
+
+/** The settings of a transaction that reads for long, and whose reader may pause. */
+export const readerSettings: readonly Statement[] = [
+  ...noTimeLimits,
+  sql`set local idle_in_transaction_session_timeout = 0`,
+];

@@ -48,7 +48,7 @@ export const PROSE = {
     tag: "Products",
     summary: "Follow the changes of products",
     description:
-      "Synchronizes a copy of the products. The first request omits `after` and gets every product. Each next request sends `meta.cursor` as `after`: immediately while `meta.more` is true, else later. Every change arrives at least once, including deletions. A product that changed several times may arrive once, in its last state. Every update of `updated_at` is a change. A change of a referenced record is not, such as another name, or another `product_form_id` of a format. A change appears after all older transactions of the database server have ended, so a long transaction delays the feed. A page can have fewer changes than `limit`, even none, while `meta.more` is true.",
+      "Synchronizes a copy of the products. The first request omits `after` and gets every product. Each next request sends `meta.cursor` as `after`: immediately while `meta.more` is true, else later. Every change arrives at least once, including deletions. A product that changed several times may arrive once, in its last state. Every update of `updated_at` is a change. So is a change of what the product shows of a referenced record, such as another name of its publisher, with the `updated_at` that the product has: it follows within a minute if more than 10,000 products show it. A change appears after all older transactions of the database server have ended, so a long transaction delays the feed. A page can have fewer changes than `limit`, even none, while `meta.more` is true.",
     returns: "The changes. `meta` contains the cursor of the next page.",
   },
   listOnixRecords: {

@@ -511,6 +511,7 @@ const FILLERS: Readonly<Record<string, string>> = {
   CitedContentType: "01",
   ContentAudience: "00",
   MarketPublishingStatus: "00",
+  NotificationType: "03",
   ProductAvailability: "99",
   ProductComposition: "00",
   ProductForm: "00",
