@@ -1,6 +1,11 @@
 import type { ApiError } from "../../schema/errors.ts";
-import type { Entry } from "../../schema/bodies.ts";
-import { parseExact } from "../../schema/numbers.ts";
+import { type Merged, mergeEdits } from "../../schema/onix/mapping/edits.ts";
+import {
+  type Book,
+  type Received,
+  writeRecord,
+} from "../../schema/onix/mapping/outgoing.ts";
+import { toStored } from "../../schema/onix/xml/write.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
@@ -10,7 +15,7 @@ import { readCurrent } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/writer.ts";
 import { bodyOf } from "./body.ts";
-import { findProducts, lockFound, Matches } from "./find.ts";
+import { findProducts, lockFound, Matches, referencesOf } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
@@ -18,6 +23,7 @@ import {
   isOfRival,
   isStale,
   isUnchanged,
+  otherReference,
   type Outcomes,
   type Plan,
   type Planned,
@@ -26,11 +32,16 @@ import {
   STALE,
 } from "./plan.ts";
 import {
+  bookOf,
   type Form,
   formToStore,
+  keptDifferences,
+  lastOf,
+  type LastRecord,
   noteReferences,
   noteSenders,
   readStored,
+  type StoredRecord,
   storeRecords,
 } from "./records.ts";
 
@@ -62,11 +73,13 @@ export async function importGroup(
       for (let rest: readonly Item[] = changing; rest.length > 0;) {
         const matches = new Matches(await lockFound(tx, rest));
         const plan = planOf(rest, matches, outcomes, options);
+        const { writes, quiet } = await writesOf(tx, plan, outcomes, options);
         const { done, faults } = await writeTogether(
           tx,
-          await writesOf(tx, plan, outcomes, options),
+          writes,
           (done, sizes) => storeRecords(tx, done.filter(hasForm), sizes, pace),
         );
+        await storeRecords(tx, quiet, sizesOf(quiet), pace);
         for (const { item, id, outcome, messages } of done) {
           outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
         }
@@ -75,8 +88,8 @@ export async function importGroup(
           outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
         }
         await tx.send(
-          ...noteReferences(done),
-          ...noteSenders([...done, ...plan.unchanged]),
+          ...noteReferences([...done, ...quiet]),
+          ...noteSenders([...done, ...quiet, ...plan.unchanged]),
         );
         rest = plan.later;
       }
@@ -149,10 +162,22 @@ interface RecordWrite extends Planned, Write {
   messages: readonly Message[];
   /** The record to store. Absent for a deletion. */
   form?: Form;
+  /** What was edited here. Absent for a new product. */
+  merged?: Merged;
+}
+
+function sizesOf(quiet: Writes["quiet"]): Map<string, number | null> {
+  return new Map(quiet.map(({ id, found }) => [id, found?.bytes ?? null]));
 }
 
 function hasForm(write: RecordWrite): write is RecordWrite & { form: Form } {
   return write.form !== undefined;
+}
+
+/** What is written as planned, and the records that are stored without a write of their products. */
+interface Writes {
+  writes: RecordWrite[];
+  quiet: (RecordWrite & { form: Form })[];
 }
 
 /** What is written as planned. Records that write nothing get their outcomes. */
@@ -161,8 +186,7 @@ async function writesOf(
   { changes, deletions }: Plan,
   outcomes: Outcomes,
   options: GroupOptions,
-): Promise<RecordWrite[]> {
-  const { pace } = options;
+): Promise<Writes> {
   const writes: RecordWrite[] = deletions.map((one) => ({
     ...one,
     body: {},
@@ -171,60 +195,129 @@ async function writesOf(
     outcome: "deleted",
     messages: [],
   }));
-  if (changes.length === 0) return writes;
-  const links = await linkRecords(
-    tx,
-    changes.map(({ item }) => item.incoming.linked),
-  );
-  for (const one of changes) {
-    if (one.found) continue;
-    const { item: form } = one;
-    const { body, messages } = bodyOf(form.incoming, links, undefined);
-    writes.push({
-      ...one,
-      body,
-      isNew: true,
-      outcome: "created",
-      messages,
-      form,
-    });
-  }
-  const stored = await readStored(tx, changes);
-  const byId = new Map(changes.map((one) => [one.id, one]));
-  const existing = changes.flatMap(({ found }) =>
-    found ? { id: found.id, bytes: found.bytes ?? null } : []
-  );
-  for await (const { id, product } of readCurrent(tx, existing)) {
-    await pace();
-    const one = byId.get(id)!;
-    const { item, found } = one;
-    const before = parseExact(product) as Entry;
-    const form = await inTurns(formToStore(one, stored.get(id), before), pace);
-    const isKept = form.digest === found!.digest;
-    if (isKept && found!.is_current) {
-      outcomes.set(item, outcomeOf(item, "unchanged", id));
-      continue;
+  const quiet: Writes["quiet"] = [];
+  const created = changes.filter(({ found }) => !found);
+  if (created.length > 0) {
+    const links = await linkRecords(
+      tx,
+      created.map(({ item }) => item.incoming.linked),
+    );
+    for (const one of created) {
+      const { item: form } = one;
+      const { body, messages } = bodyOf(form.incoming, links, undefined);
+      writes.push({
+        ...one,
+        body,
+        isNew: true,
+        outcome: "created",
+        messages,
+        form,
+      });
     }
-    const { body, messages } = bodyOf(item.incoming, links, before);
-    const changed = changedFields(product, body);
-    if (isKept && Object.keys(changed).length === 0) {
-      // The product has changed in what ONIX does not say.
-      outcomes.set(item, outcomeOf(item, "unchanged", id, ...messages));
-      continue;
-    }
-    // The record changes what is sent of the product, even if no field changes.
-    const moved = { title: before.title, ...changed };
-    writes.push({
-      ...one,
-      body: moved,
-      isNew: false,
-      isWhole: true,
-      outcome: "updated",
-      messages,
-      form,
-    });
   }
-  return writes;
+  const existing = changes.filter(({ found }) => found);
+  if (existing.length === 0) return { writes, quiet };
+  const stored = await readStored(tx, existing);
+  const byId = new Map(existing.map((one) => [one.id, one]));
+  const sized = existing.map(({ id, found }) => ({
+    id,
+    bytes: found!.bytes ?? null,
+  }));
+  for await (const products of readCurrent(tx, sized)) {
+    const compared: Compared[] = [];
+    for (const { id, product } of products) {
+      await options.pace();
+      const one = byId.get(id)!;
+      compared.push(await compare(one, product, stored.get(id)!, options));
+    }
+    const links = await linkRecords(
+      tx,
+      compared.map(({ merged }) => merged.incoming.linked),
+    );
+    for (const { one, product, book, form, last, merged } of compared) {
+      await options.pace();
+      const { item, id, found } = one;
+      const { body, messages } = bodyOf(merged.incoming, links, book.product);
+      const changed = changedFields(product, body);
+      const write = {
+        ...one,
+        form,
+        merged,
+        isNew: false,
+        isWhole: true,
+        messages: [...otherOf(one), ...merged.messages, ...messages],
+      };
+      const isMoved = Object.keys(changed).length > 0 ||
+        form.digest !== found!.digest &&
+          await isSentOtherwise(book, last, form, merged, options.pace);
+      if (isMoved) {
+        // The record changes what is sent of the product, even if no field changes.
+        const moved = { title: book.product.title, ...changed };
+        writes.push({ ...write, body: moved, outcome: "updated" });
+      } else {
+        quiet.push({ ...write, body: {}, outcome: "unchanged" });
+        outcomes.set(item, outcomeOf(item, "unchanged", id, ...write.messages));
+      }
+    }
+  }
+  return { writes, quiet };
+}
+
+function otherOf({ item: { incoming }, found }: Planned): Message[] {
+  const isOther = found && found.reference !== null &&
+    !referencesOf(found).includes(incoming.reference);
+  return isOther ? [otherReference(found, incoming.reference)] : [];
+}
+
+/** A record beside its product. */
+interface Compared {
+  one: Planned;
+  /** The product as JSON text, and parsed. */
+  product: string;
+  book: Book;
+  form: Form;
+  last: LastRecord | null;
+  merged: Merged;
+}
+
+/** Compares a record with the last one and with its product. */
+async function compare(
+  one: Planned,
+  product: string,
+  stored: StoredRecord,
+  { edits, pace }: GroupOptions,
+): Promise<Compared> {
+  const { incoming } = one.item;
+  const book = bookOf(product, stored);
+  const last = await inTurns(lastOf(stored), pace);
+  const form = await inTurns(formToStore(one, book, last, edits), pace);
+  const merged = last && edits !== "overwrite"
+    ? mergeEdits(incoming, last, book, edits)
+    : {
+      incoming,
+      messages: [],
+      before: null,
+      kept: new Set<string>(),
+      edited: new Set<string>(),
+    };
+  return { one, product, book, form, last, merged };
+}
+
+/** Whether the product goes out otherwise with the new record than with the last one. */
+async function isSentOtherwise(
+  book: Book,
+  last: LastRecord | null,
+  { record }: Form,
+  { kept, edited }: Merged,
+  pace: () => Promise<void>,
+): Promise<boolean> {
+  if (!last) return true;
+  const differences = keptDifferences(last.differences, kept, edited);
+  const sent = async (received: Received) => {
+    const { record } = await inTurns(writeRecord(book, received, "3.1"), pace);
+    return await inTurns(toStored(record), pace);
+  };
+  return await sent(last) !== await sent({ record, differences });
 }
 
 /** The message of a record whose product cannot be written. */

@@ -192,6 +192,21 @@ function isbnInUse({ rival, incoming }: Item): Message {
   };
 }
 
+/** The warning of a record that its ISBN has led to a product with another reference. */
+export function otherReference(
+  { reference }: Found,
+  value: string,
+): Message {
+  return {
+    severity: "warning",
+    code: "other_reference",
+    path: "/Product/RecordReference",
+    value,
+    message:
+      `The product has the reference "${reference}": this one finds it, too, from now on`,
+  };
+}
+
 export const STALE: Message = {
   severity: "warning",
   code: "stale",
