@@ -8,7 +8,7 @@ import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
-import { writeGroup } from "./group.ts";
+import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
@@ -174,7 +174,7 @@ class Group {
     );
     for (const [group, isDry] of [[others, dryRun], [tests, true]] as const) {
       if (group.length === 0) continue;
-      const outcomes = await writeGroup(queries, group, {
+      const outcomes = await importGroup(queries, group, {
         dryRun: isDry,
         pace,
       });
