@@ -31,6 +31,7 @@ export const newOrigin: readonly Statement[] = [
   sql`
     select begin_origin(greatest(
       (select max(p.change_version) from products p),
+      (select max(c.change_version) from product_changes c),
       (select max(x.change_version) from product_deletions x),
       0
     ))

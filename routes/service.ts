@@ -3,10 +3,12 @@ import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
 import {
   checkMigrated,
+  hasOrganizations,
   install,
   installDemo,
   issueDemoKey,
 } from "../db/migrate.ts";
+import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
@@ -110,11 +112,22 @@ export async function openService(
     });
   }
 
+  /** A database of one's own begins without a demo organization. */
+  async function adviseFirstKey(): Promise<void> {
+    if (await hasOrganizations(untilPrepared())) return;
+    log("warn", {
+      message: "The database has no organization: nobody can use the API yet",
+      advice:
+        'deno task organization create "NAME" prints its ID, deno task key create --organization ID --name NAME a key',
+    });
+  }
+
   async function prepare(): Promise<void> {
     try {
       if (config.migrateOnStart) await install(untilPrepared());
       else await checkMigrated(untilPrepared());
       if (state !== "starting") return;
+      if (config.database.url) await adviseFirstKey();
       state = "ready";
       sender.start();
     } catch (error) {
@@ -134,6 +147,13 @@ export async function openService(
 
   await prepare();
   if (!config.database.url) await installDemo(untilPrepared());
+  const stopSpreading = keepSpreading(database, (error) => {
+    if (state !== "ready") return;
+    log("warn", {
+      message: "A rename has not reached all products: trying again",
+      cause: causeOf(error),
+    });
+  });
   return {
     async issueDemoKey(show) {
       if (!config.database.url) await issueDemoKey(untilPrepared(), show);
@@ -162,6 +182,7 @@ export async function openService(
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
+      stopSpreading();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

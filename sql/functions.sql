@@ -179,13 +179,15 @@ begin
   return null;
 end $$;
 
--- Invalidates the stored JSON of organizations with a changed name.
+-- Invalidates the stored JSON of organizations with a changed name, and makes the change of a record a change of the
+-- products that show it, in JSON or in ONIX.
 create or replace function move_names() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
-  unshown constant text[] := array[
-    'created_at', 'updated_at', 'names_before_key', 'key_names', 'person_name_inverted', 'is_organization', 'isni',
-    'orcid', 'biographical_note'
+  times constant text[] := array['created_at', 'updated_at'];
+  -- ONIX shows the whole contributor, JSON the name.
+  unshown constant text[] := times || array[
+    'names_before_key', 'key_names', 'person_name_inverted', 'is_organization', 'isni', 'orcid', 'biographical_note'
   ];
 begin
   case tg_op
@@ -195,7 +197,6 @@ begin
     when 'UPDATE' then
       update organizations o set names_version = o.names_version + 1
       where o.id in (
-        -- The JSON of a product shows no times of a record, and of a contributor the name alone.
         select changed.organization_id
         from (
           (
@@ -211,8 +212,83 @@ begin
           )
         ) changed
       );
+      -- The products of many records are many, too: 10,000 take about 0.1 s, in which their writers wait.
+      with changed as materialized (
+        select n.organization_id, n.id
+        from new_rows n
+        join old_rows r on r.organization_id = n.organization_id and r.id = n.id
+        where to_jsonb(n) - times <> to_jsonb(r) - times
+      ),
+      shown as materialized (
+        select u.organization_id, u.product_id
+        from changed r
+        join record_uses u on u.organization_id = r.organization_id and u.record_id = r.id
+        where u.record_table = tg_table_name
+        limit 10001
+      ),
+      -- The writer of a product locks its row here, too. The order prevents deadlocks.
+      locked as materialized (
+        select c.organization_id, c.product_id
+        from product_changes c
+        where (c.organization_id, c.product_id) in (select s.organization_id, s.product_id from shown s)
+          and (select count(*) from shown) <= 10000
+        order by c.organization_id, c.product_id
+        for no key update
+      ),
+      moved as (
+        update product_changes c set change_version = greatest(c.change_version, change_version())
+        from locked l
+        where c.organization_id = l.organization_id and c.product_id = l.product_id
+      )
+      insert into renames (organization_id, record_table, record_id)
+      select r.organization_id, tg_table_name, r.id
+      from changed r
+      where (select count(*) from shown) > 10000
+      on conflict (organization_id, record_table, record_id) do update set position = null;
   end case;
   return null;
+end $$;
+
+-- Makes a rename a change of the next products that show the record, at most `most`. Returns how many, or null if
+-- there is none. Several processes may call it at once.
+create or replace function spread_rename(most integer) returns integer
+language plpgsql security definer set search_path from current as $$
+declare
+  item renames;
+  ids uuid[];
+begin
+  select r.* into item from renames r limit 1 for update skip locked;
+  if not found then
+    return null;
+  end if;
+  ids := array(
+    select distinct u.product_id
+    from record_uses u
+    where u.organization_id = item.organization_id and u.record_table = item.record_table
+      and u.record_id = item.record_id and (item.position is null or u.product_id > item.position)
+    order by u.product_id
+    limit most
+  );
+  with locked as materialized (
+    select c.product_id
+    from product_changes c
+    where c.organization_id = item.organization_id and c.product_id = any (ids)
+    order by c.product_id
+    for no key update
+  )
+  update product_changes c set change_version = greatest(c.change_version, change_version())
+  from locked l
+  where c.organization_id = item.organization_id and c.product_id = l.product_id;
+  if cardinality(ids) < most then
+    delete from renames r
+    where r.organization_id = item.organization_id and r.record_table = item.record_table
+      and r.record_id = item.record_id;
+  else
+    update renames r set position = ids[most]
+    where r.organization_id = item.organization_id and r.record_table = item.record_table
+      and r.record_id = item.record_id;
+  end if;
+  return cardinality(ids);
 end $$;
 
 -- Invalidates the stored JSON of organizations with rows that refer to the new record already: they were written while
@@ -424,8 +500,11 @@ begin
   select r.organization_id, r.id, r.updated_at, r.change_version
   from rows r
   on conflict (organization_id, product_id)
-  do update set updated_at = excluded.updated_at, change_version = excluded.change_version
-  where (c.updated_at, c.change_version) is distinct from (excluded.updated_at, excluded.change_version);
+  do update set
+    updated_at = excluded.updated_at,
+    -- A rename moves the version here alone.
+    change_version = greatest(c.change_version, excluded.change_version)
+  where c.updated_at <> excluded.updated_at or c.change_version < excluded.change_version;
   return null;
 end $$;
 
@@ -476,7 +555,8 @@ end $$;
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms()
+  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(),
+  spread_rename(integer)
 from public;
 
 do $$
@@ -517,6 +597,22 @@ declare
 begin
   -- A distributed database has no triggers (citus.sql).
   if to_regtype('product_json') is not null then return; end if;
+
+  -- The products that show a record: they, or their rows, have a foreign key on it.
+  execute 'create or replace view record_uses as ' || (
+    select string_agg(
+      format(
+        'select organization_id, %L::text as record_table, %I as record_id, %I as product_id from %I where %2$I is not null',
+        f.confrelid::regclass, a.attname,
+        case f.conrelid when 'products'::regclass then 'id' else 'product_id' end, f.conrelid::regclass
+      ),
+      ' union all ' order by f.confrelid::regclass::text, f.conrelid::regclass::text, a.attname
+    )
+    from pg_constraint f
+    join pg_attribute a on a.attrelid = f.conrelid and a.attnum = any (f.conkey) and a.attname <> 'organization_id'
+    where f.contype = 'f' and f.confrelid::regclass::text = any (records)
+      and f.conrelid::regclass::text = any (product_rows || 'products'::text)
+  );
 
   -- Creating a trigger blocks writers of its table. Those of products lock products first, and so does this, so that
   -- there are no deadlocks.

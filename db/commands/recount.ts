@@ -27,7 +27,7 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
   select coalesce(p.organization_id, c.organization_id)
   from products p
   full join product_changes c on c.organization_id = p.organization_id and c.product_id = p.id
-  where (p.updated_at, p.change_version) is distinct from (c.updated_at, c.change_version)
+  where p.updated_at is distinct from c.updated_at or (p.change_version <= c.change_version) is not true
   order by organization_id
 `;
 

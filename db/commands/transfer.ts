@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { escapeLines } from "../../schema/control_characters.ts";
 import { readMessage } from "../../schema/onix/xml/read.ts";
 import {
@@ -23,6 +22,7 @@ import {
   uuid,
 } from "./arguments.ts";
 import { openProgressBar } from "./output.ts";
+import { openSource, type Source } from "./source.ts";
 
 /**
  * `deno task export` and `deno task import`: an organization as an NDJSON file, or its
@@ -47,92 +47,110 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       const database = await connect(organization);
       // A bar would mix with lines on the same terminal.
       const isTerminal = Deno.stdout.isTerminal();
-      if (!isOnix) {
-        await exportCatalogue(database, {
-          // JSON strings may contain what a terminal interprets, also as escapes.
-          write: (text) => writeOut(isTerminal ? escapeLines(text) : text),
-          progress: isTerminal
-            ? undefined
-            : (written, total) => bar.show(written, { share: written / total }),
-        });
+      // JSON strings may contain what a terminal interprets, also as escapes.
+      const write = (text: string) =>
+        writeOut(isTerminal ? escapeLines(text) : text);
+      try {
+        if (isOnix) {
+          const next = await exportMessage(database, {
+            ...message,
+            write,
+            progress: isTerminal ? undefined : (done) => bar.show(done, {}),
+          });
+          bar.print(`For later changes: --after ${next}`);
+        } else {
+          await exportCatalogue(database, {
+            write,
+            progress: isTerminal
+              ? undefined
+              : (done, total) => bar.show(done, { share: done / total }),
+          });
+        }
         return "";
+      } catch (error) {
+        // Whoever closes a pipe early, such as head, wants no message.
+        if (!(error instanceof ReaderGone)) throw error;
+        return { text: "", ok: false };
       }
-      const next = await exportMessage(database, {
-        ...message,
-        write: (text) => writeOut(isTerminal ? escapeLines(text) : text),
-        progress: isTerminal ? undefined : (records) => bar.show(records, {}),
-      });
-      if (next) bar.print(`For later changes: --after ${next}`);
-      return "";
     },
   }),
   "import": command({
-    usage: "import --organization ID [--rename] FILE",
+    usage: "import --organization ID [--rename] [--dry-run] FILE",
     does:
-      "Imports the output of export or an ONIX message from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in an NDJSON file only with --rename",
-    args: { organization: uuid, rename: flag, "FILE": required },
-    async run({ organization, rename, FILE: path }, { connect }) {
-      using file = path === "-" ? undefined : await Deno.open(path);
-      const size = file && (await file.stat()).size;
-      const { isXml, bytes } = await recognized((file ?? Deno.stdin).readable);
+      "Imports the output of export or an ONIX message, also packed with gzip, from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in an NDJSON file only with --rename. With --dry-run, says what would become of an ONIX message, and writes nothing. Ends with status 1 if a line was refused or a record rejected. Ctrl-C ends it: it says what was written, which stays",
+    args: {
+      organization: uuid,
+      rename: flag,
+      "dry-run": flag,
+      "FILE": required,
+    },
+    async run(
+      { organization, rename, "dry-run": dryRun, FILE: path },
+      { connect },
+    ) {
+      using source = await openSource(path);
+      if (dryRun && !source.isXml) {
+        throw new Error("--dry-run is for ONIX messages alone");
+      }
       const database = await connect(organization);
-      return isXml
-        ? await importOnix(database, bytes, size)
-        : await importLines(database, bytes, { rename, size });
+      return source.isXml
+        ? await importOnix(database, source, dryRun)
+        : await importLines(database, source, rename);
     },
   }),
 };
 
 async function importLines(
   database: Queries,
-  bytes: AsyncIterable<Uint8Array>,
-  { rename, size }: { rename: boolean; size: number | undefined },
+  source: Source,
+  rename: boolean,
 ): Promise<string> {
   using bar = openProgressBar("Importing");
-  bar.show(0, size ? { share: 0 } : { bytes: 0 });
+  bar.show(0, source.progress());
   let refused = 0;
   let lines = 0;
-  await importCatalogue(database, bytes, {
-    rename,
-    refused(number, reason) {
-      refused++;
-      bar.print(`Line ${number}: ${reason}`);
-    },
-    progress(done, bytes) {
-      bar.show(lines = done, size ? { share: bytes / size } : { bytes });
-    },
-  });
+  try {
+    await importCatalogue(database, source.bytes, {
+      rename,
+      refused(number, reason) {
+        refused++;
+        bar.print(`Line ${number}: ${reason}`);
+      },
+      progress: (done) => bar.show(lines = done, source.progress()),
+    });
+  } catch (error) {
+    bar.print(`Imported ${lines - refused} lines, ${refused} were refused`);
+    throw error;
+  }
   if (refused > 0) throw new Error(`${refused} of ${lines} lines were refused`);
   return `Imported ${lines} lines`;
 }
 
 async function importOnix(
   database: Queries,
-  bytes: AsyncIterable<Uint8Array>,
-  size: number | undefined,
+  source: Source,
+  dryRun: boolean,
 ): Promise<string> {
-  using bar = openProgressBar("Importing", "records");
-  let read = 0;
-  const counted = async function* () {
-    for await (const chunk of bytes) {
-      read += chunk.length;
-      yield chunk;
-    }
-  };
+  using bar = openProgressBar(dryRun ? "Checking" : "Importing", "records");
   try {
-    const report = await importMessage(() => database, readMessage(counted()), {
-      dryRun: false,
+    const message = readMessage(source.bytes);
+    const report = await importMessage(() => database, message, {
+      dryRun,
       pace: () => Promise.resolve(),
-      progress: (records) =>
-        bar.show(records, size ? { share: read / size } : { bytes: read }),
+      progress: (records) => bar.show(records, source.progress()),
     });
     for (const line of linesOf(report)) bar.print(line);
-    if (report.rejected > 0) {
+    const { records, rejected } = report;
+    if (rejected > 0) {
       throw new Error(
-        `${report.rejected} of ${report.records} records were rejected`,
+        `${rejected} of ${records} records ${
+          dryRun ? "would be" : "were"
+        } rejected`,
       );
     }
-    return `Imported ${report.records} records`;
+    return dryRun
+      ? `Checked ${records} records: nothing was written`
+      : `Imported ${records} records`;
   } catch (error) {
     if (!(error instanceof ImportEnded)) throw error;
     for (const line of linesOf(error.report)) bar.print(line);
@@ -151,8 +169,13 @@ function linesOf(report: Report): string[] {
     .map(([name, count]) => `${count} ${name}`).join(", ");
   return [
     ...report.outcomes.flatMap(saidOf),
-    ...report.more > 0 ? [`${report.more} more outcomes`] : [],
-    total,
+    ...report.more_messages > 0
+      ? [`${report.more_messages} more messages`]
+      : [],
+    ...report.not_sent.map(({ path, records }) =>
+      `Will not be sent, in ${records} records: ${path}`
+    ),
+    report.dry_run ? `Nothing was written. It would be: ${total}` : total,
   ];
 }
 
@@ -165,42 +188,18 @@ function saidOf({ line, record_reference, messages }: Outcome): string[] {
   );
 }
 
-/** Whether a file is XML: its first character is `<`, in any encoding. */
-async function recognized(
-  stream: ReadableStream<Uint8Array>,
-): Promise<{ isXml: boolean; bytes: AsyncIterable<Uint8Array> }> {
-  const reader = stream.getReader();
-  const first: Uint8Array[] = [];
-  let start: number | undefined;
-  while (start === undefined) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    first.push(value);
-    start = value.find((byte) => !SKIPPED.has(byte));
-  }
-  async function* bytes() {
-    yield* first;
-    for (let next; !(next = await reader.read()).done;) yield next.value!;
-  }
-  return { isXml: start === "<".charCodeAt(0), bytes: bytes() };
-}
+/** The reader of the output has closed it. */
+class ReaderGone extends Error {}
 
-/** White space, the bytes of byte order marks, and the zeros of UTF-16. */
-const SKIPPED = new Set([
-  ...Buffer.from("\0\t\n\r "),
-  ...[0xef, 0xbb, 0xbf, 0xfe, 0xff],
-]);
-
-/** Writes to standard output. Returns false if its reader is gone. */
-async function writeOut(text: string): Promise<boolean> {
+/** Writes to standard output. Throws `ReaderGone`. */
+async function writeOut(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   try {
     for (let sent = 0; sent < bytes.length;) {
       sent += await Deno.stdout.write(bytes.subarray(sent));
     }
-    return true;
   } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) return false;
+    if (error instanceof Deno.errors.BrokenPipe) throw new ReaderGone();
     const { message } = error as Error;
     throw new Error(`The export cannot be written: ${message}`);
   }

@@ -4,13 +4,13 @@ import { deletion } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
 import {
   documentSize,
   type Page,
   positionsOf,
   type Range,
   readChanges,
+  type Reads,
   smallPositions,
 } from "../products/changes.ts";
 import {
@@ -42,7 +42,7 @@ export interface ChangesOptions {
  * `CURSOR_EXPIRED` if the client must start over.
  */
 export async function listRecords(
-  database: Queries,
+  database: Reads,
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async (range) => {

@@ -2,7 +2,10 @@ import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { finish } from "../../schema/onix/xml/steps.ts";
 import { writeMessage } from "../../schema/onix/xml/write.ts";
+import { sql } from "../connections/sql.ts";
+import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
+import type { Reads } from "../products/changes.ts";
 import { changedRecord, listRecords } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";
 
@@ -12,27 +15,41 @@ const CHUNK = 65_536;
 
 export interface ExportOptions extends Form {
   after?: Cursor | undefined;
-  /** Writes a part of the message. Returns false if the reader is gone: the export then ends. */
-  write(text: string): Promise<boolean>;
+  /** Writes a part of the message. */
+  write(text: string): Promise<void>;
   /** Called after each page with the number of records so far. */
   progress?: ((records: number) => void) | undefined;
 }
 
 /**
  * Writes one message with all changes after the cursor, and returns the cursor of the next
- * export. Throws `CURSOR_EXPIRED`, and for an unknown organization.
+ * export. The message is a consistent snapshot: it has each product once, whatever is
+ * written meanwhile. Throws `CURSOR_EXPIRED`, and for an unknown organization.
  */
 export async function exportMessage(
   database: Queries,
-  { release, tags, after, write, progress }: ExportOptions,
+  { after, ...output }: ExportOptions,
 ): Promise<string> {
   const sender = await readSender(database);
+  const cursor = await inSnapshot(
+    database,
+    (snapshot) => writeChanges(snapshot, sender, after, output),
+  );
+  return cursorText(cursor);
+}
+
+async function writeChanges(
+  snapshot: Reads,
+  sender: string,
+  after: Cursor | undefined,
+  { release, tags, write, progress }: Omit<ExportOptions, "after">,
+): Promise<Cursor> {
   let cursor = after;
   let written = 0;
 
   async function* records(): AsyncGenerator<Element> {
     for (let more = true; more;) {
-      const page = await listRecords(database, { after: cursor, limit: PAGE });
+      const page = await listRecords(snapshot, { after: cursor, limit: PAGE });
       for (const change of page.changes) {
         yield finish(changedRecord(change, release));
       }
@@ -46,9 +63,39 @@ export async function exportMessage(
   for await (const text of writeMessage(form, records())) {
     chunk += text;
     if (chunk.length < CHUNK) continue;
-    if (!await write(chunk)) return "";
+    await write(chunk);
     chunk = "";
   }
   await write(chunk);
-  return cursorText(cursor!);
+  return cursor!;
+}
+
+/** Does work on a snapshot. Its transaction gets no id, so readers of changes do not wait for it. */
+async function inSnapshot<T>(
+  database: Queries,
+  work: (snapshot: Reads) => Promise<T>,
+): Promise<T> {
+  let hasStarted = false;
+  return await database.transaction(async (tx) => {
+    // A retry of the transaction would write its records twice.
+    if (hasStarted) {
+      throw new Error("The export is incomplete: the connection was lost");
+    }
+    hasStarted = true;
+    await tx.send(
+      sql`set transaction isolation level repeatable read, read only`,
+      ...readerSettings,
+    );
+    const read: Reads["scan"] = async (statement) => {
+      const [rows] = await tx.send(statement);
+      return rows;
+    };
+    const result = await work({
+      lookUp: read,
+      scan: read,
+      inBackground: (...statements) => database.inBackground(...statements),
+    });
+    await tx.commit();
+    return result;
+  });
 }

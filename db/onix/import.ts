@@ -1,14 +1,14 @@
 import type { Head, Part } from "../../schema/onix/xml/read.ts";
 import {
+  type Beside,
   type Outcome,
   type Report,
   Tally,
 } from "../../schema/onix/report/report.ts";
-import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
-import { writeGroup } from "./group.ts";
+import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
@@ -17,6 +17,9 @@ const MAX_LENGTH = 1_000_000;
 
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_AGE_MS = 1_000;
+
+/** The longest reference in a report, in characters. A longer one is why its record is rejected. */
+const MAX_REFERENCE = 500;
 
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
@@ -74,8 +77,8 @@ export async function importMessage(
     using _held = await hold?.(group.length);
     await group.write(queries, options);
     // What is written is counted, whatever happens next.
-    for (const { outcome, unmapped, notSent } of group.results()) {
-      tally.add(outcome, { unmapped, notSent });
+    for (const { outcome, ...beside } of group.results()) {
+      tally.add(outcome, beside);
       records++;
     }
     progress?.(records);
@@ -108,15 +111,13 @@ export async function importMessage(
 }
 
 /** What became of a record of a group. */
-interface Result {
+interface Result extends Beside {
   outcome: Outcome;
-  unmapped?: Paths;
-  notSent?: Paths;
 }
 
 /** Records that are written together. */
 class Group {
-  readonly #entries: (Item | Outcome)[] = [];
+  readonly #entries: (Item | Result)[] = [];
   #length = 0;
   #started = 0;
   #outcomes = new Map<Item, Outcome>();
@@ -151,8 +152,11 @@ class Group {
     }
     const item = await inTurns(readItem(part.product, head), pace);
     if ("kind" in item) {
-      const { reference, line, messages } = item;
-      this.#entries.push(rejected(reference, line, messages));
+      const { reference, line, messages, moreMessages } = item;
+      this.#entries.push({
+        ...rejected(reference, line, messages),
+        moreMessages,
+      });
     } else {
       this.#entries.push(item);
       this.#length += item.text.length;
@@ -171,7 +175,7 @@ class Group {
     );
     for (const [group, isDry] of [[others, dryRun], [tests, true]] as const) {
       if (group.length === 0) continue;
-      const outcomes = await writeGroup(queries, group, {
+      const outcomes = await importGroup(queries, group, {
         dryRun: isDry,
         pace,
       });
@@ -183,22 +187,31 @@ class Group {
   *results(): Generator<Result> {
     for (const entry of this.#entries) {
       if (!("incoming" in entry)) {
-        yield { outcome: entry };
+        yield entry;
         continue;
       }
       const outcome = this.#outcomes.get(entry)!;
-      const { incoming: { unmapped }, notSent } = entry;
+      const { incoming: { unmapped, moreMessages }, notSent } = entry;
       yield outcome.outcome === "rejected"
-        ? { outcome }
-        : { outcome, unmapped, notSent };
+        ? { outcome, moreMessages }
+        : { outcome, moreMessages, unmapped, notSent };
     }
   }
 }
 
 function rejected(
-  record_reference: string | null,
+  reference: string | null,
   line: number,
   messages: Outcome["messages"],
-): Outcome {
-  return { record_reference, line, id: null, outcome: "rejected", messages };
+): Result {
+  const record_reference = reference && reference.slice(0, MAX_REFERENCE);
+  return {
+    outcome: {
+      record_reference,
+      line,
+      id: null,
+      outcome: "rejected",
+      messages,
+    },
+  };
 }

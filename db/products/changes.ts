@@ -53,6 +53,9 @@ export async function listChanges(
   });
 }
 
+/** The queries that read changes. An export makes them in one transaction. */
+export type Reads = Pick<Queries, "lookUp" | "scan" | "inBackground">;
+
 /** The changes that a page may list: those after `from` and below version `safe`. */
 export interface Range {
   from: Cursor;
@@ -64,7 +67,7 @@ export interface Range {
  * `CURSOR_EXPIRED` if the client must start over.
  */
 export async function readChanges<P extends Page>(
-  database: Queries,
+  database: Reads,
   after: Cursor | undefined,
   read: (range: Range) => Promise<P>,
 ): Promise<P & { cursor: Cursor }> {
@@ -136,7 +139,7 @@ const HORIZON = sql<Horizon>`
  * get the ids of transactions that were rolled back.
  */
 async function firstCursor(
-  database: Queries,
+  database: Reads,
   { origin, owner, safe }: Horizon,
 ): Promise<Cursor> {
   const [newest] = await database.lookUp(sql<{ version: string }>`

@@ -12,8 +12,8 @@ import {
 
 /** The output of an export. */
 export interface ExportOutput {
-  /** Writes whole lines. Returns false if the reader is gone: the export then ends. */
-  write(lines: string): Promise<boolean>;
+  /** Writes whole lines. */
+  write(lines: string): Promise<void>;
   /** Called after each page with the lines written so far and the total. */
   progress?: ((written: number, total: number) => void) | undefined;
 }
@@ -63,7 +63,7 @@ async function writeLines(
   let written = 0;
   const total = await countRecords(tx);
   const header = { ...CATALOGUE, organization: { name }, records: total };
-  if (!await write(`${JSON.stringify(header)}\n`)) return;
+  await write(`${JSON.stringify(header)}\n`);
 
   const [columns] = await tx.send(listColumns);
   for (const [kind, format] of formatsByKind(columns)) {
@@ -85,11 +85,10 @@ async function writeLines(
       const meanLength = text.length / rows.length;
       limit = Math.ceil(Math.min(MAX_LINES, PAGE_LENGTH / meanLength));
       // The database reads the next page while this one is written.
-      const [hasReader, [next]] = await Promise.all([
+      const [, [next]] = await Promise.all([
         write(text),
         isLast ? [] : tx.send(page(limit, rows.at(-1)!.id)),
       ]);
-      if (!hasReader) return;
       progress?.(written += rows.length, total);
       if (!next) break;
       rows = next;

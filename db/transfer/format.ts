@@ -6,7 +6,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { noTimeLimits } from "../connections/transaction.ts";
+import { readerSettings } from "../connections/transaction.ts";
 
 /*
  * The file format: one JSON object per line. The first line is the header, of kind
@@ -115,7 +115,7 @@ export interface Line {
  */
 export const transferSettings: readonly Statement[] = [
   sql`set local timezone = 'UTC'`,
-  ...noTimeLimits,
+  ...readerSettings,
   // For an organization without statistics, a custom plan could use any index. Citus
   // has no generic plans.
   sql`
@@ -124,8 +124,6 @@ export const transferSettings: readonly Statement[] = [
   `,
   // The planner overestimates the size of arrays: JIT would take longer than the query.
   sql`set local jit = off`,
-  // The reader of an export may pause.
-  sql`set local idle_in_transaction_session_timeout = 0`,
 ];
 
 /** Selects the lines of a kind. `rest` follows the condition on the organization. */

@@ -1,10 +1,12 @@
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { cursor } from "../../db/commands/arguments.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
 import { exportMessage } from "../../db/onix/export.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { openApp } from "../support/app/harness.ts";
+import { onixClient } from "../support/client/onix.ts";
+import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { commandsOn } from "../support/client/transfer.ts";
+import { gzip } from "../support/data/gzip.ts";
 import { isbnOf, message, productsIn, record } from "../support/data/onix.ts";
 
 Deno.test("deno task import and export with ONIX", async (t) => {
@@ -16,6 +18,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
   async function imported(
     organization: string,
     content: string | Uint8Array,
+    ...options: string[]
   ): Promise<unknown> {
     const path = `${folder}/message.xml`;
     await Deno.writeFile(
@@ -25,6 +28,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     const work = COMMANDS["import"]!.parse([
       "--organization",
       organization,
+      ...options,
       path,
     ]);
     return await work({
@@ -49,6 +53,42 @@ Deno.test("deno task import and export with ONIX", async (t) => {
 
     const { body } = await org.get("/api/products");
     assertEquals(body.meta.total, 1);
+  });
+
+  await t.step("import unpacks gzip", async () => {
+    const org = await app.organization();
+    const text = message(record());
+
+    assertEquals(
+      await imported(org.id, await gzip(text)),
+      "Imported 1 records",
+    );
+    const error = await assertRejects(
+      async () => imported(org.id, (await gzip(text)).slice(0, -9)),
+      Error,
+    );
+    assertMatch(error.message, /The gzip data ends before its end$/);
+  });
+
+  await t.step("import says what it would do", async () => {
+    const org = await app.organization();
+    const bad = record({ reference: "x", isbn: "9780141439588" });
+
+    assertEquals(
+      await imported(org.id, message(record()), "--dry-run"),
+      "Checked 1 records: nothing was written",
+    );
+    await assertRejects(
+      () => imported(org.id, message(record(), bad), "--dry-run"),
+      Error,
+      "1 of 2 records would be rejected",
+    );
+    await assertRejects(
+      () => imported(org.id, "{}", "--dry-run"),
+      Error,
+      "--dry-run is for ONIX messages alone",
+    );
+    assertEquals((await org.get("/api/products")).body.meta.total, 0);
   });
 
   await t.step("import fails if a record is rejected", async () => {
@@ -101,7 +141,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
         after: cursor(next),
         write(chunk) {
           text += chunk;
-          return Promise.resolve(true);
+          return Promise.resolve();
         },
       });
       assertMatch(text, /^<\?xml/);
@@ -115,6 +155,37 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     const later: string[] = [];
     await eventually(1, async () => later.push(...await exported()));
     assertMatch(later[0]!, /<TitleText>Changed</);
+  });
+
+  await t.step({
+    name: "export writes a snapshot beside an import",
+    // The embedded database has one connection.
+    ignore: !SETTINGS.url,
+    async fn() {
+      const org = await app.organization();
+      const books = (title: string) =>
+        message(
+          ...Array.from({ length: 1_200 }, (_, i) =>
+            record({ reference: `r${i}`, isbn: isbnOf(i), title })),
+        );
+      await imported(org.id, books("Before"));
+      const client = onixClient(app, org);
+      await client.feed(1_200);
+      let text = "";
+
+      await exportMessage(database(org.id), {
+        release: "3.0",
+        tags: "reference",
+        async write(chunk) {
+          if (text === "") await imported(org.id, books("After"));
+          text += chunk;
+        },
+      });
+
+      const products = productsIn(text);
+      assertEquals(products.length, 1_200);
+      assert(!text.includes("After"));
+    },
   });
 
   await Deno.remove(folder, { recursive: true });

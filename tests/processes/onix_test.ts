@@ -46,3 +46,50 @@ Deno.test({
     assertEquals(await written(), RECORDS);
   },
 });
+
+Deno.test({
+  name: "an import whose service stops says what it has written",
+  ignore: !Deno.env.get("TEST_DATABASE_URL"),
+  async fn() {
+    await using cluster = await startCluster(2);
+    const [stopped, other] = cluster.services;
+    const { key } = await cluster.organization();
+    const records = Array.from(
+      { length: 150 },
+      (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
+    );
+    const begun = message(...records).replace("</ONIXMessage>", "");
+    const written = async () => {
+      const response = await fetch(`${other!.origin}/api/products?limit=1`, {
+        headers: { "x-api-key": key },
+      });
+      return (await response.json()).meta.total as number;
+    };
+    const { hostname, port } = new URL(stopped!.origin);
+    using connection = await Deno.connect({ hostname, port: Number(port) });
+    const body = new TextEncoder().encode(begun);
+    const head = new TextEncoder().encode(
+      `POST /api/onix/products HTTP/1.1\r\nhost: ${hostname}\r\nx-api-key: ${key}\r\n` +
+        `content-type: application/xml\r\ncontent-length: ${
+          body.length + 1
+        }\r\n\r\n`,
+    );
+    const writer = connection.writable.getWriter();
+    await writer.write(head);
+    await writer.write(body);
+    // The last byte never arrives.
+    while (await written() < 100) await pause(20);
+
+    stopped!.stop();
+    let response = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of connection.readable) {
+      response += decoder.decode(chunk, { stream: true });
+      if (response.endsWith("}")) break;
+    }
+
+    assert(response.startsWith("HTTP/1.1 503"), response);
+    const { error } = JSON.parse(response.slice(response.indexOf("\r\n\r\n")));
+    assertEquals(error.report.created, await written());
+  },
+});

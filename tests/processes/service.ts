@@ -5,6 +5,8 @@ export interface Service extends AsyncDisposable {
   origin: string;
   /** Kills the process and returns its log. */
   kill(): Promise<string>;
+  /** Stops it, as a supervisor does. */
+  stop(): void;
 }
 
 /** Starts the service on the database at `url`, and waits until it is ready. */
@@ -28,6 +30,7 @@ export async function startService(
       service.signal("SIGKILL");
       return (await service.ended).stdout;
     },
+    stop: () => service.signal("SIGTERM"),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
     },

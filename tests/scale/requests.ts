@@ -11,6 +11,7 @@ import {
   roleOf,
 } from "../../db/access.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
+import { spreadRenames } from "../../db/products/renames.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -108,6 +109,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     },
   });
   await operations.write(deleteOldest);
+  await spreadRenames(database);
   const { key, statement } = newKey({
     organizationId: org.id,
     name: "Test",
@@ -185,6 +187,7 @@ function changes(
     {},
     product,
     { publishing_status_id: null, product_form_id: null },
+    { publication_date: "2027-03-05" },
     { product_form_id: uuidv7() },
     { product_prices: [{ currency_code: "USD" }], collateral: [] },
     { product_prices: [{ id: uuidv7() }], license_id: uuidv7() },

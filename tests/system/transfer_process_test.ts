@@ -4,6 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
 import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
@@ -15,6 +16,7 @@ import {
   exported,
   fillDemo,
 } from "../support/client/transfer.ts";
+import { message, record } from "../support/data/onix.ts";
 
 /** Whether `script` (util-linux) is installed, which makes terminals. */
 const hasTerminals = await new Deno.Command("script", {
@@ -108,14 +110,46 @@ Deno.test("deno task export and import", async (t) => {
   });
 
   await t.step(
-    "export ends silently when its reader closes the pipe",
+    "export ends with a status when its reader closes the pipe",
     async () => {
-      const { stdout, stderr } = await run(`${exporting} | head -n 1`, "");
+      for (const format of ["ndjson", "onix"]) {
+        const { stdout, stderr } = await run(
+          `(${exporting} --format ${format}; echo "status $?" >&2) | head -n 1`,
+          "",
+        );
 
-      assertEquals(stdout, text.slice(0, text.indexOf("\n") + 1));
-      assertEquals(stderr, "");
+        const [first] = format === "onix"
+          ? ['<?xml version="1.0" encoding="UTF-8"?>']
+          : text.split("\n");
+        assertEquals([stdout, stderr], [`${first}\n`, "status 1\n"]);
+      }
     },
   );
+
+  await t.step("import says what it has written when interrupted", async () => {
+    const records = Array.from(
+      { length: 150 },
+      (_, i) => record({ reference: `interrupted ${i}`, isbn: null }),
+    );
+    const child = command(env, importing);
+    const writer = child.stdin.getWriter();
+    const begun = message(...records).replace("</ONIXMessage>", "");
+    await writer.write(new TextEncoder().encode(begun));
+    // The process reads slower than this one writes.
+    await pause(2_000);
+
+    child.kill("SIGINT");
+    const { code, stdout, stderr } = await child.output();
+    await writer.abort().catch(() => {});
+
+    const said = new TextDecoder().decode(stderr);
+    assertEquals([code, stdout.length], [1, 0]);
+    assertMatch(said, /\n?The import was interrupted\n$/);
+    const [, created] = /^(\d+) created, 0 updated/m.exec(said)!;
+    assert(Number(created) >= 100);
+    const { stdout: xml } = await run(`${exporting} --format onix`, "");
+    assertEquals(xml.match(/>interrupted \d+</g)?.length, Number(created));
+  });
 
   await t.step(
     "import lists the lines that it refuses, and fails",
@@ -143,7 +177,7 @@ Deno.test("deno task export and import", async (t) => {
       const { code, stdout } = await onTerminal(line, text);
 
       assertEquals(code, 0);
-      assertMatch(stdout, /Importing 0\.0 MB, 0 lines/);
+      assertMatch(stdout, /Importing 0\.\d MB, 0 lines/);
       const bytes = (text.length / 1e6).toFixed(1);
       const lines = (text.split("\n").length - 1).toLocaleString("en");
       assertStringIncludes(stdout, `Importing ${bytes} MB, ${lines} lines`);

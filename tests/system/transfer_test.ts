@@ -532,7 +532,6 @@ Deno.test("Export and import", async (t) => {
             );
           }
           text += lines;
-          return true;
         },
       });
 

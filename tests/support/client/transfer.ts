@@ -56,7 +56,7 @@ export async function exported(database: Queries): Promise<string> {
   await exportCatalogue(database, {
     write(lines) {
       text += lines;
-      return Promise.resolve(true);
+      return Promise.resolve();
     },
   });
   return text;

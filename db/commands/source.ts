@@ -1,0 +1,101 @@
+import { Buffer } from "node:buffer";
+import { gunzip } from "../../schema/gunzip.ts";
+
+/** Ends a command that Ctrl-C or SIGTERM interrupts. What it has written stays. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+
+  constructor() {
+    super("The import was interrupted");
+  }
+}
+
+/** The file of an import. Its disposal closes it. */
+export interface Source extends Disposable {
+  isXml: boolean;
+  /** The content, unpacked if it is gzip. Throws `Interrupted` and `GzipError`. */
+  bytes: AsyncIterable<Uint8Array>;
+  /** The bytes of the file that were read, and their share of it, if its size is known. */
+  progress(): { bytes: number; share?: number };
+}
+
+/** `deno task` repeats Ctrl-C. A signal after this time ends the process at once. */
+const DUPLICATE_SIGNAL_MS = 500;
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** Opens a file, or standard input for `-`. Until its disposal, the first signal interrupts the reading. */
+export async function openSource(path: string): Promise<Source> {
+  const file = path === "-" ? undefined : await Deno.open(path);
+  const size = file && (await file.stat()).size;
+  const reader = (file ?? Deno.stdin).readable.getReader();
+  let read = 0;
+  let interruptedAt: number | undefined;
+
+  function interrupt(): void {
+    const now = performance.now();
+    if (interruptedAt === undefined) {
+      interruptedAt = now;
+      // A read that waits for standard input ends.
+      reader.cancel().catch(() => {});
+    } else if (now > interruptedAt + DUPLICATE_SIGNAL_MS) Deno.exit(130);
+  }
+
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (interruptedAt !== undefined) throw new Interrupted();
+      if (done) return;
+      read += value.length;
+      yield value;
+    }
+  }
+
+  for (const signal of SIGNALS) Deno.addSignalListener(signal, interrupt);
+  const packed = await begun(chunks(), () => true);
+  const isGzip = packed.first[0] === 0x1f && packed.first[1] === 0x8b;
+  const content = await begun(
+    isGzip ? gunzip(packed.bytes) : packed.bytes,
+    (byte) => !SKIPPED.has(byte),
+  );
+  return {
+    isXml: content.first[0] === "<".charCodeAt(0),
+    bytes: content.bytes,
+    progress: () =>
+      size ? { bytes: read, share: read / size } : { bytes: read },
+    [Symbol.dispose]() {
+      for (const signal of SIGNALS) {
+        Deno.removeSignalListener(signal, interrupt);
+      }
+      reader.cancel().catch(() => {});
+    },
+  };
+}
+
+/** The chunks, and the first bytes from one that counts on. */
+async function begun(
+  chunks: AsyncGenerator<Uint8Array>,
+  counts: (byte: number) => boolean,
+): Promise<{ first: Uint8Array; bytes: AsyncGenerator<Uint8Array> }> {
+  const read: Uint8Array[] = [];
+  let first = new Uint8Array();
+  while (first.length < 2) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    read.push(value);
+    const all = Buffer.concat(read);
+    const start = all.findIndex(counts);
+    first = start < 0 ? first : all.subarray(start);
+  }
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield* read;
+    yield* chunks;
+  }
+  return { first, bytes: bytes() };
+}
+
+/** White space, the bytes of byte order marks, and the zeros of UTF-16. */
+const SKIPPED = new Set([
+  ...Buffer.from("\0\t\n\r "),
+  ...[0xef, 0xbb, 0xbf, 0xfe, 0xff],
+]);

@@ -1,0 +1,193 @@
+import { assertEquals } from "@std/assert";
+import { spreadRenames } from "../../db/products/renames.ts";
+import type { Fields } from "../../schema/fields.ts";
+import { ROWS, SCALARS } from "../../schema/product.ts";
+import { OWN_TABLES, type OwnTable, RECORDS } from "../../schema/records.ts";
+import type { Organization } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { Copy } from "../support/client/copy.ts";
+import { fullBody } from "../support/data/bodies.ts";
+
+/*
+ * A change of a record is a change of every product that shows it (contract, 10).
+ */
+
+/** The organization's record in each table that products show, and what ONIX alone shows. */
+function changesOf(org: Organization): [OwnTable, string, object][] {
+  return [
+    ["licenses", org.license, { name: "Renamed" }],
+    ["licenses", org.license, { badge_colour: "#abcdef" }],
+    ["seasons", org.season, { name: "Renamed" }],
+    ["publishers", org.publisher, { name: "Renamed" }],
+    ["divisions", org.division, { name: "Renamed" }],
+    ["imprints", org.imprint, { name: "Renamed" }],
+    ["collections", org.collection, { name: "Renamed" }],
+    ["collections", org.series, { collection_type: "renamed" }],
+    ["formats", org.format, { name: "Renamed" }],
+    ["titles", org.title, { name: "Renamed" }],
+    ["contributors", org.contributor, { name: "Renamed" }],
+    ["contributors", org.contributor, { key_names: "Renamed" }],
+    ["contributors", org.contributor, { orcid: "0000-0002-1825-0097" }],
+    ["custom_fields", org.customField, { name: "Renamed" }],
+  ];
+}
+
+/** The columns of records that the JSON of products shows, such as `licenses.badge_colour`. */
+const SHOWN = new Set(
+  [SCALARS, ...ROWS.map(([, { fields }]) => fields)].flatMap((fields: Fields) =>
+    Object.values(fields).flatMap((field) => {
+      if (field.kind === "linked") {
+        return Object.keys(RECORDS[field.table as OwnTable].fields)
+          .map((column) => `${field.table}.${column}`);
+      }
+      const reference = field.kind === "shown" && fields[field.reference];
+      return reference && reference.kind === "column"
+        ? [`${reference.refers!.table}.${field.column}`]
+        : [];
+    })
+  ),
+);
+
+const pathOf = (table: string) => `/api/${table.replaceAll("_", "-")}`;
+
+Deno.test("A rename reaches the feed", async (t) => {
+  await using app = await openOwnApp();
+
+  await t.step("of every record that products show", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create(await fullBody(app, org));
+    await org.create();
+    const copy = new Copy(org, app);
+    await copy.catchUp();
+    const changes = changesOf(org);
+    assertEquals(
+      OWN_TABLES.filter((table) => !changes.some(([name]) => name === table)),
+      ["publishing_programs"],
+    );
+    for (const [table, record, body] of changes) {
+      const before = await org.get(path);
+      await org.put(`${pathOf(table)}/${record}`, body);
+
+      const listed = await copy.catchUp();
+
+      assertEquals(
+        listed.map((change) => change.id),
+        [id],
+        `${table} ${JSON.stringify(body)}`,
+      );
+      assertEquals(listed[0]!.updated_at, before.body.data.updated_at);
+      await copy.assertComplete();
+    }
+  });
+
+  await t.step(
+    "and stored JSON is built again where it shows the change",
+    async () => {
+      const org = await app.organization();
+      const changes = [
+        ...changesOf(org),
+        ["contributors", org.contributor, { names_before_key: "Jane" }],
+        ["contributors", org.contributor, {
+          person_name_inverted: "Austen, J.",
+        }],
+        ["contributors", org.contributor, { is_organization: true }],
+        ["contributors", org.contributor, { isni: "0000000121032683" }],
+        ["contributors", org.contributor, { biographical_note: "A writer" }],
+      ] as const;
+      assertEquals(
+        Object.keys(RECORDS.contributors.fields).filter((name) =>
+          !changes.some(([table, , body]) =>
+            table === "contributors" && name in body
+          )
+        ),
+        ["id", "created_at", "updated_at"],
+      );
+      const version = async () => {
+        const [row] = await app.sql((sql) =>
+          sql<
+            { version: string }[]
+          >`select names_version as version from organizations where id = ${org.id}`
+        );
+        return row!.version;
+      };
+      for (const [table, record, body] of changes) {
+        const before = await version();
+
+        await org.put(`${pathOf(table)}/${record}`, body);
+
+        const [column] = Object.keys(body);
+        assertEquals(
+          await version() !== before,
+          SHOWN.has(`${table}.${column}`),
+          `${table}.${column}`,
+        );
+      }
+    },
+  );
+
+  await t.step("of SQL, and of nothing that stays", async () => {
+    const org = await app.organization();
+    const { id } = await org.create({ publisher_id: org.publisher });
+    const copy = new Copy(org, app);
+    await copy.catchUp();
+
+    await app.sql((sql) => sql`update publishers set name = name`);
+    await org.put(`/api/publishers/${org.publisher}`, {
+      name: "Harbour Press",
+    });
+    assertEquals(await copy.catchUp(), []);
+
+    await app.sql((sql) => sql`update publishers set name = 'By SQL'`);
+    assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
+    await copy.assertComplete();
+  });
+
+  await t.step("of a contributor in ONIX", async () => {
+    const org = await app.organization();
+    await org.create(await fullBody(app, org));
+    const first = await org.get("/api/onix/products");
+    const next = /<([^>]+)>/.exec(first.headers.get("link")!)![1]!;
+
+    await org.put(`/api/contributors/${org.contributor}`, {
+      key_names: "Austen",
+    });
+
+    await eventually(true, async () => {
+      const reply = await org.get(next);
+      return reply.text.includes("<KeyNames>Austen</KeyNames>");
+    });
+  });
+
+  await t.step("that more than 10,000 products show, in chunks", async () => {
+    const org = await app.organization();
+    await app.sql((sql) =>
+      sql`
+        insert into products (organization_id, title, publisher_id)
+        select ${org.id}, 'Emma', ${org.publisher} from generate_series(1, 10001)
+      `
+    );
+    const copy = new Copy(org, app);
+    await copy.catchUp("limit=1000");
+
+    await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
+    assertEquals(await copy.catchUp(), []);
+    // A process that is killed has done a part.
+    await app.sql((sql) => sql`select spread_rename(4000)`);
+    const first = await copy.catchUp("limit=1000");
+    // Renamed again meanwhile, it begins again.
+    await org.put(`/api/publishers/${org.publisher}`, { name: "Again" });
+    await Promise.all([
+      spreadRenames(app.database),
+      spreadRenames(app.database),
+    ]);
+
+    assertEquals(first.length, 4000);
+    assertEquals((await copy.catchUp("limit=1000")).length, 10001);
+    await copy.assertComplete();
+    const waiting = await app.sql((sql) =>
+      sql`select from renames where organization_id = ${org.id}`
+    );
+    assertEquals(waiting.length, 0);
+  });
+});
