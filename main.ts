@@ -11,6 +11,7 @@ import {
   readConfig,
 } from "./schema/config.ts";
 import { escapeLines } from "./schema/control_characters.ts";
+import { VERSION } from "./schema/version.ts";
 
 /** The log alone. What people read goes to stderr. */
 const stdout = openOutput(Deno.stdout);
@@ -23,7 +24,7 @@ function listen(service: Service, config: Config, log: Log): void {
   function onListen(address: Deno.NetAddr): void {
     const origin = `http://${addressOf(address)}`;
     const url = origin + apiPrefix;
-    log("info", { message: "The service is listening", url });
+    log("info", { message: "The service is listening", url, version: VERSION });
     const places = `The product catalogue is served at ${url}\n` +
       (docs ? `Its reference page is ${origin}/docs\n` : "");
     const isTerminal = Deno.stderr.isTerminal();
@@ -40,7 +41,8 @@ function listen(service: Service, config: Config, log: Log): void {
     stopOnSignals(() => service.stop(close));
   } catch (error) {
     throw new Error(
-      `HOST and PORT must be a free address: ${(error as Error).message}`,
+      `Cannot listen at ${hostname}:${port}: ${(error as Error).message}. ` +
+        "Set HOST and PORT to a free address, such as PORT=8001",
     );
   }
 }

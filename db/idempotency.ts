@@ -57,9 +57,7 @@ export async function withIdempotencyKey(
     tx: Transaction,
     /** `source` selects `organization_id`, `record_id` and the response as `answer`. */
     storeResponse: (source: Statement) => Statement[],
-  ) => Promise<
-    { id: string; response: string | null } | Omit<Outcome, "isReplayed">
-  >,
+  ) => Promise<{ id: string | null; response: string | null }>,
   read?: (database: Queries, id: string) => Promise<string>,
 ): Promise<Outcome> {
   const hasKey = request.key !== undefined;
@@ -83,9 +81,14 @@ export async function withIdempotencyKey(
       isReplayed: false,
     };
   } catch (error) {
-    if (brokenConstraint(error) !== KEY_UNUSED) throw error;
+    if (!isKeyUsed(error)) throw error;
     return { ...await storedResult(database, request), isReplayed: true };
   }
+}
+
+/** Whether a transaction failed because another request has used its key. */
+export function isKeyUsed(error: unknown): boolean {
+  return brokenConstraint(error) === KEY_UNUSED;
 }
 
 /** Locks the key until the end of the transaction. Violates `key_unused` if it is locked or used. */

@@ -130,11 +130,17 @@ export async function seed(
 /** The organization of `sql/demo.sql`. */
 const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
+const listFirstOrganization = sql`select from organizations limit 1`;
+
+export async function hasOrganizations(database: Queries): Promise<boolean> {
+  return (await database.lookUp(listFirstOrganization)).length > 0;
+}
+
 /** Creates the demo organization in a database without organizations. */
 export async function installDemo(database: Queries): Promise<void> {
   const { text } = await readSqlFile(DEMO);
   await database.script(async (tx) => {
-    const [known] = await tx.send(sql`select from organizations limit 1`);
+    const [known] = await tx.send(listFirstOrganization);
     if (known.length === 0) await run(tx, splitStatements(text));
     await tx.commit();
   });

@@ -3,6 +3,7 @@ import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
 import {
   checkMigrated,
+  hasOrganizations,
   install,
   installDemo,
   issueDemoKey,
@@ -108,11 +109,22 @@ export async function openService(
     });
   }
 
+  /** A database of one's own begins without a demo organization. */
+  async function adviseFirstKey(): Promise<void> {
+    if (await hasOrganizations(untilPrepared())) return;
+    log("warn", {
+      message: "The database has no organization: nobody can use the API yet",
+      advice:
+        'deno task organization create "NAME" prints its ID, deno task key create --organization ID --name NAME a key',
+    });
+  }
+
   async function prepare(): Promise<void> {
     try {
       if (config.migrateOnStart) await install(untilPrepared());
       else await checkMigrated(untilPrepared());
       if (state !== "starting") return;
+      if (config.database.url) await adviseFirstKey();
       state = "ready";
       sender.start();
     } catch (error) {

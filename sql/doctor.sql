@@ -125,20 +125,27 @@ select
     when not exists (select from organizations) then 'There is no organization'
     when k.number = 0 and current_setting('doctor.fact') = 'false'
       then 'There is no active API key, and no Bearer tokens are configured'
-    else 'These keys expire within 14 days: ' || k.ending
+    else 'These keys expire within 14 days: ' || k.ending || k.planned
   end as wrong,
   case
     when not exists (select from organizations) then 'deno task organization create NAME'
     when k.number = 0 then 'deno task key create --organization ID --name NAME'
     else 'Replace them: deno task key create'
   end as advice,
-  format('%s active keys, none expires within 14 days', k.number) as fine
+  format('%s active keys, none expires within 14 days', k.number) || k.planned as fine
 from (
   select
     count(*) as number,
     string_agg(a.id, ', ' order by a.expires_at) filter (
       where a.revoked_at is null and a.expires_at < now() + interval '14 days'
-    ) as ending
+    ) as ending,
+    coalesce(
+      string_agg(
+        format('; %s will be revoked at %s', a.id, to_char(a.revoked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+        '' order by a.revoked_at
+      ) filter (where a.revoked_at is not null),
+      ''
+    ) as planned
   from api_keys a
   where coalesce(least(a.expires_at, a.revoked_at), 'infinity') > now()
 ) k;

@@ -570,7 +570,8 @@ end $$;
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms()
+  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(),
+  spread_rename(integer)
 from public;
 
 do $$

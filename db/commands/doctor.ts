@@ -3,6 +3,7 @@ import {
   type Environment,
   readConfig,
 } from "../../schema/config.ts";
+import { VERSION } from "../../schema/version.ts";
 import { pause } from "../connections/deadline.ts";
 import { connectionAdvice } from "../connections/errors.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
@@ -50,7 +51,8 @@ export async function doctor(environment: Environment, json = false) {
 }
 
 async function diagnose(environment: Environment): Promise<Findings> {
-  const findings: Findings = {};
+  const version = fine(`${VERSION}, on Deno ${Deno.version.deno}`);
+  const findings: Findings = { version };
   let subject = "configuration";
   try {
     const config = readConfig(environment);

@@ -5,7 +5,10 @@ import {
   type Statement,
   unprepared,
 } from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import { sizeOfStored } from "../products/documents.ts";
 import type { ProductKey } from "../products/keys.ts";
+import { lockAndFind } from "../products/writer.ts";
 import type { Item } from "./items.ts";
 
 /*
@@ -24,8 +27,13 @@ export interface Found {
   is_current: boolean;
 }
 
+/** A product that is locked, with the size of its JSON in bytes, if that is known. */
+export interface Locked extends Found {
+  bytes: number | null;
+}
+
 /** The keys by which the records, and upserts of the same books, find products. */
-export function keysOf(items: readonly Item[]): ProductKey[] {
+function keysOf(items: readonly Item[]): ProductKey[] {
   return items.flatMap(({ incoming: { reference, isbn13, isbn10 } }) => [
     { match: "record_reference", value: reference },
     ...isbn13 ? [{ match: "isbn13", value: isbn13 }] : [],
@@ -33,34 +41,44 @@ export function keysOf(items: readonly Item[]): ProductKey[] {
   ]);
 }
 
+/** What is known of product `p` and its record `n`. */
+const found = sql`
+  p.id,
+  p.isbn13,
+  n.record_reference as reference,
+  n.digest,
+  coalesce(n.product_updated_at = p.updated_at, false) as is_current
+`;
+
+const withRecord = sql`
+  products p
+  left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
+`;
+
 /**
  * The products that the records may be of. It is not prepared: a plan cached while the
  * tables were small would scan them when they are large.
  */
 export function findProducts(items: readonly Item[]): Statement<Found> {
   return unprepared(sql`
-    select
-      p.id,
-      p.isbn13,
-      n.record_reference as reference,
-      n.digest,
-      coalesce(n.product_updated_at = p.updated_at, false) as is_current
-    from products p
-    left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
+    select ${found}
+    from ${withRecord}
     where p.organization_id = ${organization} and ${mayBeOf(items)}
     order by p.id
   `);
 }
 
-/** Locks these products. A later statement sees their values after the lock. */
-export function lockFound(items: readonly Item[]): Statement {
-  return unprepared(sql`
-    select
-    from products p
-    where p.organization_id = ${organization} and ${mayBeOf(items)}
-    order by p.id
-    for no key update
-  `);
+/** Locks these products, and returns them as they are after that. */
+export async function lockFound(
+  tx: Transaction,
+  items: readonly Item[],
+): Promise<Locked[]> {
+  return await lockAndFind(
+    tx,
+    keysOf(items),
+    mayBeOf(items),
+    sql<Locked>`select ${found}, ${sizeOfStored} as bytes from ${withRecord}`,
+  );
 }
 
 /** The condition that one of the records may be of product `p`. */
@@ -85,12 +103,12 @@ function elementsOf(values: readonly string[]): Statement {
 }
 
 /** The products that records may be of, by what records find them. */
-export class Matches {
-  readonly #byReference = new Map<string, Found>();
-  readonly #byId = new Map<string, Found>();
-  readonly #byIsbn: Map<string | null, Found[]>;
+export class Matches<F extends Found> {
+  readonly #byReference = new Map<string, F>();
+  readonly #byId = new Map<string, F>();
+  readonly #byIsbn: Map<string | null, F[]>;
 
-  constructor(found: readonly Found[]) {
+  constructor(found: readonly F[]) {
     for (const product of found) {
       this.#byId.set(product.id, product);
       if (product.reference !== null) {
@@ -101,7 +119,7 @@ export class Matches {
   }
 
   /** The product of the record, if there is one, or `ambiguous`. */
-  of({ incoming }: Item): Found | "ambiguous" | undefined {
+  of({ incoming }: Item): F | "ambiguous" | undefined {
     const { reference, isbn13, notification } = incoming;
     const bound = this.#byReference.get(reference) ??
       this.#byId.get(ownId(reference) ?? "");

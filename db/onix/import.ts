@@ -8,7 +8,7 @@ import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
-import { writeGroup } from "./group.ts";
+import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
@@ -17,6 +17,9 @@ const MAX_LENGTH = 1_000_000;
 
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_AGE_MS = 1_000;
+
+/** The longest reference in a report, in characters. A longer one is why its record is rejected. */
+const MAX_REFERENCE = 500;
 
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
@@ -171,7 +174,7 @@ class Group {
     );
     for (const [group, isDry] of [[others, dryRun], [tests, true]] as const) {
       if (group.length === 0) continue;
-      const outcomes = await writeGroup(queries, group, {
+      const outcomes = await importGroup(queries, group, {
         dryRun: isDry,
         pace,
       });
@@ -196,9 +199,15 @@ class Group {
 }
 
 function rejected(
-  record_reference: string | null,
+  reference: string | null,
   line: number,
   messages: Outcome["messages"],
 ): Outcome {
-  return { record_reference, line, id: null, outcome: "rejected", messages };
+  return {
+    record_reference: reference && reference.slice(0, MAX_REFERENCE),
+    line,
+    id: null,
+    outcome: "rejected",
+    messages,
+  };
 }

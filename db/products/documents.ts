@@ -66,8 +66,8 @@ export const shortProduct = sql`
 } then ${fullProduct} end
 `;
 
-/** The product's id alone, from document `d`. */
-export const productId = sql`'{"id":"' || d.product_id || '"}'`;
+/** The size of the full product in bytes, from document `d`. */
+const productBytes = sql`${sizeOfDocument} + ${raw(String("{,}".length))}`;
 
 /** The columns of a document, in the order of `builtDocument`. */
 const columns =
@@ -302,28 +302,29 @@ const READ_BYTES = 8 * 2 ** 20;
 /** The products, as `currentProducts` selects them, read in groups that bound the memory. */
 export async function* readCurrent(
   tx: Transaction,
-  ids: readonly string[],
+  products: readonly SizedProduct[],
 ): AsyncGenerator<ProductJson> {
-  if (ids.length === 0) return;
-  const [sizes] = await tx.send(sizesOf(ids));
-  for (const group of groupsOf(sizes, READ_BYTES)) {
-    const [products] = await tx.send(currentProducts(group));
-    yield* products;
+  for (const ids of groupsOf(products)) {
+    const [found] = await tx.send(currentProducts(ids));
+    yield* found;
   }
 }
 
-/** Divides products into groups of at most this size, which are read together. */
-export function groupsOf(
-  products: readonly { id: string; bytes?: number | null | undefined }[],
-  allowed: number,
-): string[][] {
+/** A product with the size of its JSON in bytes, which is unknown without a document. */
+interface SizedProduct {
+  id: string;
+  bytes: number | null;
+}
+
+/** Divides products into groups of at most `READ_BYTES`, which are read together. */
+function groupsOf(products: readonly SizedProduct[]): string[][] {
   const groups: string[][] = [];
   let left = 0;
   for (const { id, bytes } of products) {
-    const size = bytes ?? allowed / 16;
+    const size = bytes ?? READ_BYTES / 16;
     if (size > left) {
       groups.push([]);
-      left = allowed;
+      left = READ_BYTES;
     }
     groups.at(-1)!.push(id);
     left -= size;
@@ -331,19 +332,12 @@ export function groupsOf(
   return groups;
 }
 
-/** The size of each of these products in bytes, or null without a valid document. */
-function sizesOf(
-  ids: readonly string[],
-): Statement<{ id: string; bytes: number | null }> {
-  return sql`
-    select p.id, octet_length(d.summary) + octet_length(d.details) as bytes
-    from products p
-    join organizations o on o.id = ${organization}
-    ${validDocument}
-    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
-    order by p.id
-  `;
-}
+/** The size of the document of product `p` in bytes, valid or not, or null without one. */
+export const sizeOfStored = sql`(
+  select ${sizeOfDocument}
+  from product_documents d
+  where d.organization_id = ${organization} and d.product_id = p.id
+)`;
 
 /** The product from its document, or null if it is long or has none. No row if it does not exist. */
 export function existing(id: string): Statement<ShortProductJson> {
@@ -406,6 +400,15 @@ export function storeProducts(ids: readonly string[]): Statement[] {
   ];
 }
 
+/** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
+export function storeSized(
+  tx: Transaction,
+  changes: readonly Change[],
+): Statement<{ id: string; bytes: number }> {
+  const returning = sql`${productBytes} as bytes`;
+  return storeWritten(tx, changes, { returning, omitsLarge: true });
+}
+
 /**
  * Builds, stores and returns the products, or null for a long one: the last statement of
  * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`), or omits it. With
@@ -415,19 +418,25 @@ export function storeProducts(ids: readonly string[]): Statement[] {
  * Where `names_version` is null, the document is never valid (-1). A distributed database
  * stores no documents: it has no triggers that would invalidate them.
  */
-export function storeWritten(
+export function storeWritten<Row extends object = ShortProductJson>(
   tx: Transaction,
   changes: readonly Change[],
-  { returning = shortProduct, isUpdated = false, omitsLarge = false } = {},
-): Statement<ProductJson> {
-  const returned = sql`d.product_id as id, ${returning} as product`;
+  {
+    returning = sql`${shortProduct} as product`,
+    isUpdated = false,
+    omitsLarge = false,
+  } = {},
+): Statement<Row> {
+  const returned = sql`d.product_id as id, ${returning}`;
   if (tx.isDistributed) {
-    return sql`select ${returned} from (${writtenDocuments(tx, changes)}) d`;
+    return sql<Row>`select ${returned} from (${
+      writtenDocuments(tx, changes)
+    }) d`;
   }
   const condition = isUpdated
     ? sql`and (p.change_version = change_version())::rows_found`
     : [];
-  return sql`
+  return sql<Row>`
     insert into product_documents as d (${columns})
     select
       b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details

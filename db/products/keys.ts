@@ -1,3 +1,4 @@
+import type { Match } from "../../schema/batch.ts";
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 
 /** A value by which requests find a product. */
@@ -22,4 +23,18 @@ export function lockKeys(keys: readonly ProductKey[]): Statement {
       order by lock
     ) l
   `;
+}
+
+/** The condition that product `p` has one of the keys. */
+export function hasKey(keys: readonly ProductKey<Match>[]): Statement {
+  const isOneOfValues = (match: Match) => {
+    const values = keys.filter((key) => key.match === match)
+      .map(({ value }) => value);
+    return sql`any(array(select jsonb_array_elements_text(${json(values)})))`;
+  };
+  return sql`(
+    p.isbn13 = ${isOneOfValues("isbn13")}
+    or p.isbn10 = ${isOneOfValues("isbn10")}
+    or p.product_code = ${isOneOfValues("product_code")}
+  )`;
 }

@@ -4,11 +4,12 @@ import type { Attempt, Message } from "../../db/webhooks/deliveries.ts";
 import { REST_AFTER, type State } from "../../db/webhooks/leases.ts";
 import { type Secret, signing } from "../../db/webhooks/webhooks.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
+import { VERSION } from "../../schema/version.ts";
 import { type Answer, post } from "./post.ts";
 
 /* One attempt to send a message, and what follows from it. */
 
-const USER_AGENT = "product-catalogue-webhooks/1.0";
+const USER_AGENT = `product-catalogue/${VERSION}`;
 
 /** The longest pause of a resting webhook. */
 const MAX_REST_SECONDS = 300;

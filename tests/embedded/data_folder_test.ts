@@ -111,6 +111,8 @@ async function assertPrivate(dataDir: string): Promise<void> {
   if (uid !== 0) return;
   const { code } = await new Deno.Command("cat", {
     args: [`${dataDir}/postgres/PG_VERSION`],
+    // That user may not enter the folder of the tests.
+    cwd: "/",
     uid: NOBODY,
     stderr: "null",
   }).output();

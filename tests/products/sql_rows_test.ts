@@ -2,9 +2,14 @@ import { assert, assertEquals } from "@std/assert";
 import { createFullProduct } from "../support/data/full_product.ts";
 import type { App, Organization } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
+import { IS_WHOLE } from "../support/app/sample.ts";
 import { assertBuilt, assertShows, store } from "../support/client/stored.ts";
+import { UNSHOWN } from "../support/sql/shown_columns.ts";
 
 const REPLICA = "set local session_replication_role = replica";
+
+/** The tables for which every way is tried in any case: one with rows of its own, one of a tree. The others are deleted and inserted. */
+const SAMPLE = ["product_prices", "supply_prices"];
 
 /** SQL statements on the rows `these` of a table. `saved` contains the rows saved before. */
 const WAYS: Record<string, (table: string, these: string) => string> = {
@@ -51,7 +56,9 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
     const these = `product_id = '${id}'`;
     await run(app, saving(table, these));
 
-    for (const [way, change] of Object.entries(WAYS)) {
+    const isThorough = IS_WHOLE || SAMPLE.includes(table);
+    const ways = Object.entries(WAYS).slice(0, isThorough ? undefined : 2);
+    for (const [way, change] of ways) {
       await t.step(`${table}: they ${way}`, () =>
         assertShows(
           app,
@@ -63,6 +70,7 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
         ));
     }
 
+    if (!isThorough) continue;
     await t.step(`${table}: they move to another product`, async () => {
       const other = await org.create();
       await store(app, org, id, other.id);
@@ -181,15 +189,13 @@ async function run(app: App, text: string): Promise<void> {
 async function tablesBelowProducts(app: App): Promise<string[]> {
   const rows = await app.sql((sql) =>
     sql<{ name: string }[]>`
-      select table_name as name
-      from information_schema.columns
-      where table_schema = current_schema() and column_name = 'product_id'
-        and table_name <> 'product_deletions'
-        and table_name not in (
-          'product_changes', 'product_documents', 'product_terms', 'idempotency_keys', 'publishing_program_products', 'onix_records'
-        )
-      order by table_name
+      select c.table_name as name
+      from information_schema.columns c
+      join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+        and c.column_name = 'product_id'
+      order by c.table_name
     `
   );
-  return rows.map(({ name }) => name);
+  return rows.map(({ name }) => name).filter((name) => !UNSHOWN.includes(name));
 }

@@ -113,7 +113,7 @@ function tablesOf(level: string) {
     ([, clause]) => clause!.split(/\bjoin\b|,/),
   ).flat().map((source) => ({ kind: "from", source: source.trim() }));
   const written = Array.from(
-    level.matchAll(/\b(update|into|using) (\w+(?: as \w+| \w+)?)/g),
+    level.matchAll(/\b(update|into|using) (?!of\b)(\w+(?: as \w+| \w+)?)/g),
     ([, kind, source]) => ({ kind: kind!, source: source! }),
   );
   return [...joined, ...written].map(({ kind, source }) => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import deno from "../../deno.json" with { type: "json" };
 import { createOrganization, newKey } from "../../db/access.ts";
 import { openDatabase } from "../../db/database.ts";
 import { doctor, examine } from "../../db/commands/doctor.ts";
@@ -96,6 +97,23 @@ Deno.test("deno task doctor", async (t) => {
     );
   });
 
+  await t.step("tells which keys will be revoked, and when", async () => {
+    const id = (await issue()).slice(4, 16);
+    await script(
+      database,
+      (sql) =>
+        sql`update api_keys set revoked_at = '2999-01-31T12:00Z' where id = ${id}`,
+    );
+
+    const { keys } = await examine(database, CONFIG);
+
+    assertStringIncludes(
+      keys!.finding,
+      `; ${id} will be revoked at 2999-01-31T12:00:00Z`,
+    );
+    await script(database, (sql) => sql`delete from api_keys where id = ${id}`);
+  });
+
   await t.step(
     "reports wrong counts until a recount",
     async () => {
@@ -164,10 +182,11 @@ Deno.test("deno task doctor without a database", async (t) => {
       const { ok, text: report } = await run({ DATABASE_URL }, true);
 
       assert(!ok);
-      const [configuration, database] = JSON.parse(report) as {
+      const [version, configuration, database] = JSON.parse(report) as {
         finding: string;
         advice: string;
       }[];
+      assertStringIncludes(version!.finding, deno.version);
       assertEquals(configuration!.finding, "The database is 127.0.0.1:1/books");
       assertStringIncludes(database!.finding, "ECONNREFUSED");
       assertStringIncludes(database!.advice, "Check DATABASE_URL");

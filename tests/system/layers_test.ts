@@ -4,6 +4,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 /** A file imports only from its own layer and from the layers before it. */
 const LAYERS = [
+  "deno.json",
   "sql",
   "schema",
   "schema/onix/rules",

@@ -127,7 +127,7 @@ Deno.test("The service as a process", async (t) => {
     assertEquals(code, 1);
     assertMatch(
       stderr,
-      /^HOST and PORT must be a free address: [^\n]+\n$/,
+      /^Cannot listen at 127\.0\.0\.1:\d+: [^\n]+ Set HOST and PORT to a free address, such as PORT=8001\n$/,
     );
   });
 

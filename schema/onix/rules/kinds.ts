@@ -22,7 +22,8 @@ const AUTHORITY =
   "(?:\\/\\/(?:(?:[^\\s/?#@%]|%[\\dA-Fa-f]{2})*@)?(?:\\[[\\dA-Fa-f:.]+\\]|(?:[^\\s/?#@:[\\]%]|%[\\dA-Fa-f]{2})*)(?::\\d+)?(?=[/?#]|$)|(?!\\/\\/))";
 const PATH = "(?:[^\\s#%[\\]]|%[\\dA-Fa-f]{2})*";
 
-const KINDS: Readonly<Record<string, Kind>> = {
+/** The kinds of values. That of codes is the number of their list, with `*` for several of them. */
+export const KINDS: Readonly<Record<string, Kind>> = {
   n: { form: WHOLE, correct: withoutFraction },
   "n+": { form: /^\+?0*[1-9]\d*$/, correct: withoutFraction },
   int: { form: /^[+-]?\d{1,9}$/ },
@@ -59,11 +60,15 @@ const KINDS: Readonly<Record<string, Kind>> = {
   flag: { form: /^$/, correct: () => "" },
 };
 
+/** The longest code, number, date or URL. Nobody has one that is a tenth of it. */
+const MAX_LENGTH = 65_536;
+
 /**
  * The value as the kind demands it, or undefined if it is none. Of several codes, those
  * that are none are left out.
  */
 export function validValue(kind: string, value: string): string | undefined {
+  if (value.length > MAX_LENGTH && kind !== "text" && kind !== "flow") return;
   const list = Number.parseInt(kind);
   if (Number.isNaN(list)) {
     const { form, correct } = KINDS[kind]!;

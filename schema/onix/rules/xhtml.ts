@@ -48,12 +48,17 @@ interface Open {
   children: number;
 }
 
-/** Whether the markup is well-formed XHTML of this part. */
-export function isValidXhtml(markup: string): boolean {
+/** Between how many tags and texts others may have their turn. */
+const TOKENS = 256;
+
+/** Whether the markup is well-formed XHTML of this part. Yields between its steps. */
+export function* isValidXhtml(markup: string): Generator<void, boolean> {
+  let tokens = 0;
   const open: Open[] = [{ name: "", content: FLOW, children: 0 }];
   for (
     const [token, end, name, attributes = "", empty] of markup.matchAll(TAG)
   ) {
+    if (++tokens % TOKENS === 0) yield;
     const parent = open.at(-1)!;
     if (name === undefined) {
       if (WITHOUT_TEXT.includes(parent.name) && /\S/.test(token)) return false;

@@ -44,9 +44,16 @@ export function childrenOf(parent: Element, name: string): Element[] {
 /** The value without the white space that says nothing, or undefined without a value. */
 export function valueOf(element: Element | undefined): string | undefined {
   if (!element) return;
-  const { text } = element;
-  const value = isMarkedUp(element) ? text.trim() : normalized(text);
+  const value = settledText(element);
   return value === "" ? undefined : value;
+}
+
+/** The text without the white space that says nothing. Markup keeps it, and a text with line breaks. */
+export function settledText(element: Element): string {
+  const { name, text } = element;
+  const isText = isMarkedUp(element) ||
+    dataElement(name)?.kind === "flow" && text.trim().includes("\n");
+  return isText ? text.trim() : normalized(text);
 }
 
 /** The text with each run of white space as one space, trimmed. */

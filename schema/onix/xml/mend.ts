@@ -4,8 +4,8 @@ import {
   childValue,
   type Element,
   element,
-  isMarkedUp,
   normalized,
+  settledText,
   valueOf,
 } from "./element.ts";
 import {
@@ -73,8 +73,11 @@ function* mendElement(
     return;
   }
   const path = `${at}/${name}`;
-  return isComposite(name)
-    ? yield* mendComposite(given, parent, path, mender)
+  if (isComposite(name)) {
+    return yield* mendComposite(given, parent, path, mender);
+  }
+  return given.markup && dataElement(name, mender.release)!.kind === "flow"
+    ? yield* mendMarkup(given, path, mender)
     : mendData(given, path, mender);
 }
 
@@ -85,19 +88,9 @@ function mendData(
 ): Element | undefined {
   const { kind, attributes } = dataElement(given.name, release)!;
   const own = mendAttributes(given, path, attributes, notSent);
-  const isFlow = kind === "flow";
-  if (given.markup && isFlow) {
-    const markup = given.text.trim();
-    if (isValidXhtml(markup)) {
-      return { ...given, text: markup, attributes: own };
-    }
-    // What is XML text until here is plain text now, which is escaped when it is written.
-    const format = { ...own, textformat: "02" };
-    return element(given.name, markup, format);
-  }
-  const value = isFlow && isMarkedUp(given)
-    ? given.text.trim()
-    : normalized(given.markup ? withoutTags(given.text) : given.text);
+  const value = given.markup
+    ? normalized(withoutTags(given.text))
+    : settledText(given);
   if (value === "" && kind !== "flag") return;
   const text = validValue(kind, value);
   if (text === undefined || kind.endsWith("*") && text !== value) {
@@ -105,6 +98,20 @@ function mendData(
   }
   if (text === undefined) return;
   return { name: given.name, attributes: own, children: [], text };
+}
+
+/** A text with XHTML. What texts may not contain as elements becomes plain text, which is escaped when it is written. */
+function* mendMarkup(
+  given: Element,
+  path: string,
+  { release, notSent }: Mender,
+): Steps<Element> {
+  const letters = dataElement(given.name, release)!.attributes;
+  const attributes = mendAttributes(given, path, letters, notSent);
+  const text = given.text.trim();
+  return (yield* isValidXhtml(text))
+    ? { ...given, text, attributes }
+    : element(given.name, text, { ...attributes, textformat: "02" });
 }
 
 /** The codes of attributes whose lists have more or are not published: List 34 without those of earlier releases, List 14. */

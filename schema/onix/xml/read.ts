@@ -24,7 +24,7 @@ const MAX_NAME = 100;
 const MAX_NAME_READ = 64 * 1024;
 
 /** How much of a message is parsed at once, in characters. */
-const PIECE = 64 * 1024;
+const PIECE = 16 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
 export type Part = Head | { kind: "product"; product: Element } | Unreadable;

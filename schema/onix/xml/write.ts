@@ -1,4 +1,4 @@
-import { type Element, element, isMarkedUp, normalized } from "./element.ts";
+import { type Element, element, settledText } from "./element.ts";
 import { shortTag } from "../rules/facts.ts";
 import { readProduct } from "./read.ts";
 import type { Release, Tags } from "../rules/releases.ts";
@@ -91,18 +91,18 @@ function* piecesOf(
       for (const child of given.children) {
         if (isShort(child)) piece += margin + indent + short(child) + lineBreak;
         else yield* add(child, margin + indent);
+        if (piece.length < PIECE) continue;
+        yield piece;
+        piece = "";
       }
       piece += `${margin}</${tag}>${lineBreak}`;
     } else yield* addLong(given, start, `</${tag}>${lineBreak}`);
-    if (piece.length < PIECE) return;
-    yield piece;
-    piece = "";
   }
 
   function short(given: Element): string {
     const tag = nameOf(given.name);
     const start = startTag(tag, given.attributes);
-    const content = contentOf(given, textOf(given));
+    const content = contentOf(given, settledText(given));
     return content === ""
       ? `${start.slice(0, -1)}/>`
       : `${start}${content}</${tag}>`;
@@ -113,7 +113,7 @@ function* piecesOf(
     start: string,
     end: string,
   ): Generator<string> {
-    const text = textOf(given);
+    const text = settledText(given);
     yield piece + start;
     for (let from = 0, to = 0; from < text.length; from = to) {
       to = from + PIECE;
@@ -132,11 +132,6 @@ function* piecesOf(
 /** Whether it is a data element whose value takes little time. */
 function isShort({ children, text }: Element): boolean {
   return children.length === 0 && text.length <= PIECE;
-}
-
-/** The value that goes out. White space is kept in texts alone. */
-function textOf(element: Element): string {
-  return isMarkedUp(element) ? element.text.trim() : normalized(element.text);
 }
 
 /** The text, or a part of it, as XML. */

@@ -234,5 +234,8 @@ export const UNSHOWN = [
   "product_terms",
   "publishing_program_products",
   "publishing_programs",
+  "renames",
   "schema_migrations",
+  "webhook_deliveries",
+  "webhooks",
 ];

@@ -1,0 +1,128 @@
+import { type Entry, type ProductBody, sentBack } from "../../schema/bodies.ts";
+import {
+  type Incoming,
+  replaceTerritories,
+} from "../../schema/onix/mapping/incoming.ts";
+import type { Message } from "../../schema/onix/report/report.ts";
+import { ARRAYS } from "../../schema/product.ts";
+import { ambiguousName, asNamed, type Links } from "./links.ts";
+
+/* What a record writes to its product. */
+
+/** The body that a record writes to its product, and the warnings about what it names. */
+export function bodyOf(
+  incoming: Incoming,
+  links: Links,
+  before: Entry | undefined,
+): { body: ProductBody; messages: Message[] } {
+  const { linked, product_territories, product_sales_rights } = incoming;
+  const messages: Message[] = [];
+  const warn = (noun: string, path: string) => (name: string) =>
+    messages.push(ambiguousName(noun, path, name));
+  const body: ProductBody = { ...incoming.body };
+
+  function link(
+    table: "publishers" | "imprints",
+    field: string,
+    path: string,
+    name: string | null | undefined,
+  ) {
+    if (name === undefined) return;
+    body[field] = name === null
+      ? null
+      : links.idOf(table, { name }, warn(table, path));
+  }
+
+  link(
+    "publishers",
+    "publisher_id",
+    "/Product/PublishingDetail/Publisher/PublisherName",
+    linked.publisher,
+  );
+  link(
+    "imprints",
+    "imprint_id",
+    "/Product/PublishingDetail/Imprint/ImprintName",
+    linked.imprint,
+  );
+  for (
+    const [field, list, code] of [
+      ["publishing_status_id", "publishing_statuses", linked.publishing_status],
+      [
+        "product_availability_id",
+        "product_availabilities",
+        linked.product_availability,
+      ],
+    ] as const
+  ) {
+    if (code === undefined) continue;
+    body[field] = code === null ? null : links.codeId(list, code) ?? null;
+  }
+  if (linked.product_form !== undefined) {
+    const format = formatFor(linked.product_form, links, before);
+    if (format !== undefined) body.format_id = format;
+  }
+  if (linked.contributors) {
+    const seen = new Set<string>();
+    body.contributors = linked.contributors.flatMap(
+      ({ role, contributor, path }) => {
+        const contributor_id = links.idOf(
+          "contributors",
+          asNamed(contributor),
+          warn("contributors", path),
+        );
+        const contributor_role_id = links.codeId("contributor_roles", role);
+        const key = `${contributor_id} ${contributor_role_id}`;
+        if (!contributor_role_id || seen.has(key)) return [];
+        seen.add(key);
+        return [{ contributor_id, contributor_role_id }];
+      },
+    );
+  }
+  if (linked.collections) {
+    const seen = new Set<string>();
+    const collections = linked.collections.flatMap(
+      ({ name, part_number, path }) => {
+        const collection_id = links.idOf(
+          "collections",
+          { name },
+          warn("collections", path),
+        );
+        if (seen.has(collection_id)) return [];
+        seen.add(collection_id);
+        return [{ collection_id, part_number }];
+      },
+    );
+    body.product_collections = collections;
+    if (before?.series_id && !seen.has(before.series_id as string)) {
+      body.series_id = null;
+    }
+  }
+  if (product_territories) {
+    body.product_territories = incoming.byMarketReference && before
+      ? mergedTerritories(before, incoming)
+      : product_territories;
+  }
+  if (product_sales_rights) body.product_sales_rights = product_sales_rights;
+  return { body, messages };
+}
+
+/** The format for a form: the product's own if it has that form. Undefined: it stays. */
+function formatFor(
+  form: string | null,
+  links: Links,
+  before: Entry | undefined,
+): string | null | undefined {
+  const formId = form === null
+    ? null
+    : links.codeId("product_forms", form) ?? null;
+  if (before?.format_id && (before.product_form_id ?? null) === formId) return;
+  return formId === null ? null : links.formatOf(formId);
+}
+
+/** Territories with those of a partial update. Labels and the like are left out. */
+function mergedTerritories(before: Entry, { product_territories }: Incoming) {
+  const present = before.product_territories as Entry[];
+  const merged = replaceTerritories(present, product_territories!);
+  return sentBack(ARRAYS.product_territories, merged);
+}

@@ -1,0 +1,55 @@
+import { assert, assertEquals } from "@std/assert";
+import { VERSION } from "../../schema/version.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** The pages of the repository. */
+const PAGES = [
+  "README.md",
+  "CHANGELOG.md",
+  "CLIENT.md",
+  "ONIX.md",
+  "QUICKSTART.md",
+  "sql/README.md",
+  "tests/bench/README.md",
+];
+
+Deno.test("CHANGELOG.md begins with the version of deno.json", async () => {
+  const text = await read("CHANGELOG.md");
+
+  assertEquals(/^## (.+)$/m.exec(text)?.[1], VERSION);
+});
+
+Deno.test("Every link between the pages leads to a file and a heading", async (t) => {
+  for (const page of PAGES) {
+    await t.step(page, async () => {
+      const links = (await read(page)).matchAll(
+        /\]\(([^)#:]*)(?:#([^)]+))?\)/g,
+      );
+      for (const [link, path, fragment] of links) {
+        const target = new URL(
+          path || page.split("/").at(-1)!,
+          new URL(page, ROOT),
+        );
+        const text = await Deno.readTextFile(target)
+          .catch(() => assert(false, `${link} leads nowhere`));
+        if (!fragment) continue;
+        const anchors = Array.from(
+          text!.matchAll(/^#+ (.+)$/gm),
+          ([, heading]) => anchorOf(heading!),
+        );
+        assert(anchors.includes(fragment), `${link} leads to no heading`);
+      }
+    });
+  }
+});
+
+function read(path: string): Promise<string> {
+  return Deno.readTextFile(new URL(path, ROOT));
+}
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  return heading.toLowerCase().replace(/[^\p{L}\p{N} -]/gu, "")
+    .replaceAll(" ", "-");
+}
