@@ -175,6 +175,8 @@ Deno.test("A rename reaches the feed", async (t) => {
     );
     const copy = new Copy(org, app);
     await copy.catchUp("limit=1000");
+    // Others of the server may have run beside the renames above.
+    await spreadRenames(app.database);
 
     await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
     assertEquals(await copy.catchUp(), []);
