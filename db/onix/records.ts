@@ -4,6 +4,7 @@ import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Differences,
   differences,
+  valuesOf,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
@@ -127,7 +128,10 @@ export async function storeRecords(
       record_reference: reference,
       record: text,
       digest,
-      differences: differences(book, record),
+      differences: differences(
+        book,
+        record === item.record ? item.incoming.values : valuesOf(record),
+      ),
     });
   }
   await tx.send(sql`

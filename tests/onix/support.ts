@@ -3,7 +3,6 @@ import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
   readRecord,
-  withDefaults,
 } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
@@ -83,12 +82,12 @@ export function imported(product: Element, header: Element): Imported {
   if (incoming.kind === "rejected") {
     fail(JSON.stringify(incoming.messages));
   }
-  const record = withDefaults(product, header);
+  const { record, values } = incoming;
   const book = bookOf(incoming);
   return {
     incoming,
     book,
-    received: { record, differences: outgoing.differences(book, record) },
+    received: { record, differences: outgoing.differences(book, values) },
   };
 }
 
