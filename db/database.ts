@@ -5,16 +5,32 @@ import {
 } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
 import type { Caller } from "./connections/fair_share.ts";
-import { type Observe, Pool } from "./connections/pool.ts";
-import type { Load } from "./connections/queue.ts";
+import { pause } from "./connections/deadline.ts";
+import { isConflict, isConnectionLoss } from "./connections/errors.ts";
+import { Pool } from "./connections/pool.ts";
+import type { Kind, Load } from "./connections/queue.ts";
 import {
   type Result,
   type Results,
   sql,
   type Statement,
 } from "./connections/sql.ts";
-import type { Transaction } from "./connections/transaction.ts";
-import type { Memory } from "./long_text.ts";
+import {
+  inTransaction,
+  type Transaction,
+  type TransactionPlan,
+} from "./connections/transaction.ts";
+
+/** Observes an operation: called at its start, it returns a function to call at its end. */
+export type Observe = (operation: string) => (error?: unknown) => void;
+
+/** The memory that a request has reserved for the texts that it reads. */
+export interface Memory {
+  /** The size of the texts that may be read at once, in bytes. */
+  readonly bytes: number;
+  /** Waits until texts of this size may be read. Throws `SERVICE_UNAVAILABLE` at the deadline. */
+  reserve(bytes: number): Promise<void>;
+}
 
 /** What bounds the queries of a request. */
 export interface Limits {
@@ -101,22 +117,22 @@ export async function openDatabase(
     connections: embedded ? 1 : settings.poolSize,
     // An embedded database that does not respond is busy, not dead.
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
-    observe,
   });
   const backlog = new Backlog();
   const distribution = new Distribution();
-  const queries = (limits: Limits) =>
-    new PooledQueries(pool, backlog, distribution, limits);
+  const shared = { pool, observe, backlog, distribution };
+  const queries = (limits: Limits) => new CallerQueries(shared, limits);
   /** Whether the embedded database is being maintained, which happens once at a time. */
   let isMaintained = false;
+  async function maintainOnce() {
+    if (isMaintained) return;
+    isMaintained = true;
+    await maintain(queries({ deadline: Infinity }))
+      .finally(() => isMaintained = false);
+  }
   const housekeeping = setInterval(() => {
     if (!embedded) pool.closeUnused();
-    else {backlog.add(async () => {
-        if (isMaintained) return;
-        isMaintained = true;
-        await maintain(queries({ deadline: Infinity }))
-          .finally(() => isMaintained = false);
-      });}
+    else backlog.add(maintainOnce);
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -135,46 +151,39 @@ export async function openDatabase(
   };
 }
 
-class PooledQueries implements Queries {
-  readonly memory: Memory | undefined;
-  readonly #pool: Pool;
-  readonly #backlog: Backlog;
-  readonly #distribution: Distribution;
-  readonly #limits: Limits;
+/** What all callers of a database share. */
+interface Shared {
+  pool: Pool;
+  observe: Observe | undefined;
+  backlog: Backlog;
+  distribution: Distribution;
+}
 
-  constructor(
-    pool: Pool,
-    backlog: Backlog,
-    distribution: Distribution,
-    limits: Limits,
-  ) {
-    this.#pool = pool;
-    this.#backlog = backlog;
-    this.#distribution = distribution;
-    this.#limits = limits;
-    this.memory = limits.memory;
+/** The caller of the service's own operations, such as look-ups of credentials. */
+const SERVICE: Caller = { organizationId: "", name: "" };
+
+/** Attempts per operation. */
+const MAX_ATTEMPTS = 3;
+
+class CallerQueries implements Queries {
+  readonly memory: Memory | undefined;
+  readonly #shared: Shared;
+  readonly #caller: Caller | undefined;
+  readonly #deadline: number;
+
+  constructor(shared: Shared, { caller, deadline, memory }: Limits) {
+    this.memory = memory;
+    this.#shared = shared;
+    this.#caller = caller;
+    this.#deadline = deadline;
   }
 
   lookUp<S extends Statement>(statement: S): Promise<Result<S>> {
-    const { caller, deadline } = this.#limits;
-    return this.#pool.run({
-      name: "look-up",
-      kind: "short",
-      caller,
-      deadline,
-      statement,
-    });
+    return this.#run("look-up", "short", statement) as Promise<Result<S>>;
   }
 
   scan<S extends Statement>(statement: S): Promise<Result<S>> {
-    const { caller, deadline } = this.#limits;
-    return this.#pool.run({
-      name: "scan",
-      kind: "long",
-      caller,
-      deadline,
-      statement,
-    });
+    return this.#run("scan", "long", statement) as Promise<Result<S>>;
   }
 
   transaction<T>(
@@ -195,7 +204,7 @@ class PooledQueries implements Queries {
   }
 
   inBackground(...statements: Statement[]): void {
-    this.#backlog.add(() => this.write(...statements));
+    this.#shared.backlog.add(() => this.write(...statements));
   }
 
   async #transact<T>(
@@ -204,19 +213,49 @@ class PooledQueries implements Queries {
     work: (tx: Transaction) => Promise<T>,
     opening: readonly Statement[],
   ): Promise<T> {
-    const { caller, deadline } = this.#limits;
-    return await this.#pool.run({
-      name,
-      kind: "long",
-      caller,
-      deadline,
-      transaction: {
-        writer,
-        isDistributed: await this.#distribution.find(this),
-        opening,
-        work,
-      },
-    });
+    const isDistributed = await this.#shared.distribution.find(this);
+    const plan = { writer, isDistributed, opening, work };
+    return await this.#run(name, "long", plan) as T;
+  }
+
+  /**
+   * Runs an operation with exclusive use of a connection, and again after a conflict or
+   * a connection loss. A transaction whose outcome is unknown throws
+   * `SERVICE_UNAVAILABLE`, so it is not repeated. Throws `SERVICE_UNAVAILABLE` at the
+   * deadline.
+   */
+  async #run(
+    name: string,
+    kind: Kind,
+    operation: Statement | TransactionPlan<unknown>,
+  ): Promise<unknown> {
+    const { pool, observe } = this.#shared;
+    const caller = this.#caller;
+    const organizationId = caller?.organizationId;
+    const end = caller && observe?.(name);
+    for (let attempt = 1;; attempt++) {
+      try {
+        const lease = await pool.acquire(
+          caller ?? SERVICE,
+          kind,
+          this.#deadline,
+        );
+        const running = "work" in operation
+          ? inTransaction(lease, operation, organizationId)
+          : lease.connection.send(operation, organizationId);
+        const result = await lease.settle<unknown>(running);
+        end?.();
+        return result;
+      } catch (error) {
+        const canRetry = isConflict(error) || isConnectionLoss(error);
+        if (attempt === MAX_ATTEMPTS || !canRetry) {
+          end?.(error);
+          throw error;
+        }
+        // The random pause separates conflicting operations.
+        await pause(Math.random() * 20 * attempt);
+      }
+    }
   }
 }
 

@@ -1,14 +1,6 @@
 import type { Statement } from "./connections/sql.ts";
 import type { Queries } from "./database.ts";
 
-/** The memory that a request has reserved for the texts that it reads. */
-export interface Memory {
-  /** The size of the texts that may be read at once, in bytes. */
-  readonly bytes: number;
-  /** Waits until texts of this size may be read. Throws `SERVICE_UNAVAILABLE` at the deadline. */
-  reserve(bytes: number): Promise<void>;
-}
-
 /** The size of a text that is read without reserved memory: no more are read at once than there are connections. */
 export const SHORT_BYTES = 131_072;
 
@@ -22,19 +14,21 @@ export interface LongText {
 }
 
 /**
- * Reads a row whose text may be longer than the reserved memory. `statement` withholds a
- * text of more bytes than it is given. Then memory is reserved for the text, and it is read
- * again. A text of more than 16 MiB stays withheld.
+ * Reads a row whose text may be longer than the reserved memory, or is known to have this
+ * `size`. `statement` withholds a text of more bytes than it is given. Then memory is
+ * reserved for the text, and it is read again. A text of more than 16 MiB stays withheld.
  */
 export async function readLong<Row extends LongText>(
   database: Queries,
   kind: "lookUp" | "scan",
   statement: (allowed: number) => Statement<Row>,
+  size = 0,
 ): Promise<Row | undefined> {
   const { memory } = database;
   while (true) {
+    if (memory && size > memory.bytes) await memory.reserve(size);
     const [row] = await database[kind](statement(memory?.bytes ?? MAX_BYTES));
     if (!row?.withheld || row.withheld > MAX_BYTES) return row;
-    await memory!.reserve(row.withheld);
+    size = row.withheld;
   }
 }

@@ -21,10 +21,17 @@ export interface AuthenticatedCaller extends Caller {
   may: Record<Exclude<Permission, "none">, boolean>;
 }
 
+/** The caller of an API key. */
+interface KnownKey {
+  caller: AuthenticatedCaller;
+  /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
+  endsAt: number | null;
+}
+
 /** What is remembered of credentials. */
 interface Caches {
   /** By the SHA-256 hash of the whole key. The key itself is not kept. */
-  keys: CredentialCache<StoredKey>;
+  keys: CredentialCache<KnownKey>;
   /** By organization and subject. */
   roles: CredentialCache<Role>;
   uses: KeyUses;
@@ -83,22 +90,29 @@ async function byKey(
   }
   const { deadline, services: { database } } = context;
   const digest = hash("sha256", apiKey, "hex");
-  const key = await keys.get(digest, async () => {
+  const key = keys.known(digest) ?? await keys.get(digest, async () => {
     const queries = database.for({ deadline, caller: UNKNOWN });
     const [key] = await queries.lookUp(keyById(id));
     if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
-      return key;
+      return { caller: callerOf(id, key), endsAt: key.ends_at };
     }
   });
   if (!key) throw unauthorized("The API key is not valid");
-  if (key.ends_at !== null && key.ends_at <= Date.now()) {
+  const { caller, endsAt } = key;
+  if (endsAt !== null && endsAt <= Date.now()) {
     throw unauthorized("The API key has expired or been revoked");
   }
   context.log.api_key = id;
-  const caller = { organizationId: key.organization_id, name: id };
   if (uses.add(id)) recordUse(context, caller);
-  const mayWrite = key.scope === "write";
-  return { ...caller, may: { read: true, write: mayWrite, administer: false } };
+  return caller;
+}
+
+function callerOf(
+  id: string,
+  { organization_id, scope }: StoredKey,
+): AuthenticatedCaller {
+  const may = { read: true, write: scope === "write", administer: false };
+  return { organizationId: organization_id, name: id, may };
 }
 
 /** Records the use in the background, so that it neither delays nor fails the request. */
@@ -179,17 +193,27 @@ const MAX_ENTRIES = 10_000;
 /** Concurrent look-ups of uncached credentials. */
 const MAX_UNCACHED = 250;
 
+/** A look-up of a credential, and its value as soon as it is known. */
+interface Entry<T> {
+  value: Promise<T | undefined>;
+  known?: T;
+  until: number;
+}
+
 /**
  * Caches look-ups of credentials for seconds. Unknown credentials are not cached, so
  * that a new key works at once.
  */
 class CredentialCache<T> {
   /** In the order of their ends. */
-  readonly #entries = new Map<
-    string,
-    { value: Promise<T | undefined>; until: number }
-  >();
+  readonly #entries = new Map<string, Entry<T>>();
   #uncached = 0;
+
+  /** The value of the credential, if the cache has it. */
+  known(credential: string): T | undefined {
+    const entry = this.#entries.get(credential);
+    return entry && performance.now() < entry.until ? entry.known : undefined;
+  }
 
   /**
    * Returns the value of the credential from the cache, or from `find`. Concurrent
@@ -209,7 +233,7 @@ class CredentialCache<T> {
       throw unavailable("Too many unknown credentials: try again");
     }
     this.#uncached += uncached;
-    const entry = { value: find(), until: now + FRESH_MS };
+    const entry: Entry<T> = { value: find(), until: now + FRESH_MS };
     this.#entries.delete(credential);
     this.#entries.set(credential, entry);
     const forget = () => {
@@ -217,8 +241,10 @@ class CredentialCache<T> {
         this.#entries.delete(credential);
       }
     };
-    entry.value.then((value) => value === undefined && forget(), forget)
-      .finally(() => this.#uncached -= uncached);
+    entry.value.then((value) => {
+      if (value === undefined) forget();
+      else entry.known = value;
+    }, forget).finally(() => this.#uncached -= uncached);
     this.#forgetOld(now);
     return await entry.value;
   }

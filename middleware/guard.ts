@@ -34,7 +34,7 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
   /** The body as sent, and the `Idempotency-Key`. */
   keyed: KeyedRequest;
   /** The check of `If-Match`. Absent without that header. */
-  precondition: Precondition | undefined;
+  precondition?: Precondition | undefined;
 }
 
 /** An operation with its handler, which only the guard runs. */
@@ -104,46 +104,38 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     if (row.permission === "none") return row.handler;
     const { permission, query, body, headers = [], memory, handler } = row;
     const parameters = query ?? NoParameters;
+    const schema = body && bodySchema(body);
     const isStreamed = row.xml?.includes("body");
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
     return async (context) => {
-      const { services, shares, request, url, operation, params } = context;
+      const { services, shares, request, url, operation, deadline } = context;
       checkReady(services);
       const caller = await authenticate(context);
       context.caller = caller;
       if (!caller.may[permission]) {
         throw new ApiError("FORBIDDEN", REFUSALS[permission]);
       }
-      const { deadline } = context;
       const texts = shares.responses.open(caller, deadline, memory?.copies);
       context.memory = texts;
-      const admitted: Admitted = {
-        ...context,
-        caller,
-        database: queriesOf(context, caller),
-        query: url.search.length < SHORT_QUERY
-          ? readQuery(parameters, url)
-          : await shares.parsing.run(
-            { caller, deadline },
-            () => readQuery(parameters, url),
-          ),
-        body: undefined,
-        keyed: {
-          operation,
-          key: hasKey ? idempotencyKeyOf(request) : undefined,
-          text: "",
-        },
-        precondition: hasPrecondition
-          ? preconditionOf(request.headers.get("if-match"))
-          : undefined,
-      };
-      if (!body && !isStreamed) {
+      const admitted = context as Admitted;
+      admitted.database = queriesOf(context, caller);
+      if (url.search.length >= SHORT_QUERY) {
+        admitted.query = await shares.parsing.run(
+          { caller, deadline },
+          () => readQuery(parameters, url),
+        );
+      } else if (query || url.search) {
+        admitted.query = readQuery(parameters, url);
+      }
+      if (hasPrecondition) {
+        admitted.precondition = preconditionOf(request.headers.get("if-match"));
+      }
+      if (!schema && !isStreamed) {
         if (memory?.text) await texts.reserve(memory.text);
         return await handler(admitted);
       }
-
       if (isStreamed) {
         const response = await handler(admitted);
         // The body may have taken longer than a request: its response has time of its own.
@@ -152,11 +144,11 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       }
       // The handler works on the body, so the memory is held until its response.
       using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
-      const schema = bodySchema(body!, params.records);
-      const sent = await readBody(admitted, schema, bodies);
+      const key = hasKey ? idempotencyKeyOf(request) : undefined;
+      const { text, body } = await readBody(admitted, schema!, bodies);
       if (memory?.text) await texts.reserve(memory.text);
-      admitted.keyed.text = sent.text;
-      admitted.body = sent.body;
+      admitted.keyed = { operation, key, text };
+      admitted.body = body;
       return await handler(admitted);
     };
   };

@@ -1,6 +1,7 @@
 import type { Caller } from "../db/connections/fair_share.ts";
 import { type Place, Queue } from "../db/connections/queue.ts";
-import { type Memory, SHORT_BYTES } from "../db/long_text.ts";
+import type { Memory } from "../db/database.ts";
+import { SHORT_BYTES } from "../db/long_text.ts";
 
 /** The holder of the memory of requests without credentials. */
 const NOBODY: Caller = { organizationId: "", name: "" };

@@ -82,22 +82,24 @@ export async function respond(
         }),
     })
     : body;
+  const headers: Record<string, string> = {
+    "x-request-id": requestId,
+    "server-timing": `total;dur=${Math.round(ms * 100) / 100}`,
+    ...COMMON,
+  };
+  if (body !== null) {
+    headers["content-type"] = "application/json; charset=utf-8";
+    // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
+    if (isHead || reserved) {
+      headers["content-length"] = String(Buffer.byteLength(body));
+    }
+  }
   const { ignored_fields } = context.log;
-  return new Response(isHead ? null : sent, {
-    status,
-    headers: {
-      "x-request-id": requestId,
-      "server-timing": `total;dur=${Math.round(ms * 100) / 100}`,
-      ...COMMON,
-      ...body !== null && { "content-type": "application/json; charset=utf-8" },
-      // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
-      ...body !== null && (isHead || reserved) &&
-        { "content-length": String(Buffer.byteLength(body)) },
-      ...ignored_fields && status < 400 &&
-        { "ignored-fields": ignored_fields.join(", ") },
-      ...response.headers,
-    },
-  });
+  if (ignored_fields && status < 400) {
+    headers["ignored-fields"] = ignored_fields.join(", ");
+  }
+  Object.assign(headers, response.headers);
+  return new Response(isHead ? null : sent, { status, headers });
 }
 
 /** The response, or 304 to a `GET` of what the client has already (RFC 9110, 15.4.5). */
@@ -160,8 +162,9 @@ function logRequest(
     ms: Math.round(ms * 10) / 10,
     trace_id: telemetry.traceId(),
     organization_id: caller?.organizationId,
-    ...fields,
-    ...error && { code: error.code },
+    api_key: fields.api_key,
+    ignored_fields: fields.ignored_fields,
+    code: error?.code,
     // The messages of these errors quote no client data.
     ...error && status >= 500 && { message: error.message, cause },
   });
@@ -172,6 +175,7 @@ function logRequest(
  * misplaced credential: the cut removes the secret of an API key.
  */
 function loggedPath(path: string): string {
+  if (path.length <= 200 && !/[^/]{37}/.test(path)) return path;
   return path.split("/")
     .map((part) => part.length > 36 ? `${part.slice(0, 16)}…` : part)
     .join("/").slice(0, 200);

@@ -33,7 +33,11 @@ export type StoredField = Column | Values | List;
 /** What a field means, for clients. */
 export interface About {
   sentence: string;
-  /** Its ONIX element, if the name of that is not the field's in PascalCase. Null: it has none. */
+  /**
+   * Its place in ONIX, if that is not the field's name in PascalCase: a path below the
+   * composite of the object, such as `Extent[ExtentType=00,ExtentUnit=03]/ExtentValue`, from
+   * which reading and writing follow (`onix/mapping/path.ts`). Null: it has none.
+   */
   element?: string | null;
 }
 
@@ -52,6 +56,8 @@ export interface Column {
   fallback?: unknown;
   /** How responses show it, unless as it is stored. */
   format?: "decimal" | "time" | "array";
+  /** The ONIX list of a code. */
+  list?: OnixList;
   /** The ONIX list of a code that responses show with its label, as `<name>_label`. */
   labels?: OnixList;
   /** The record whose id the column holds. */
@@ -128,13 +134,27 @@ export interface Rows {
   /** The column of the tables below that references this table. */
   link?: string;
   /** The fields of each type of row. `fields` then has the discriminator alone. */
-  types?: Readonly<Record<string, { type: string; fields: Fields }>>;
+  types?: Readonly<Record<string, TypeOfRow>>;
+  /** The fields by which ONIX tells entries apart. Default: their required codes. */
+  same?: readonly string[];
+  /** Whether an entry that ONIX says keeps the rest where one of its fields cannot be read. */
+  keepsRest?: true;
   /** The rules on several fields of an entry. */
   rules?: readonly Rule[];
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */
   inLists?: readonly string[] | "none";
+}
+
+/** One of the types of rows in a table. */
+export interface TypeOfRow {
+  /** The name of its schemas in the OpenAPI document. */
+  type: string;
+  fields: Fields;
+  /** Its composite in ONIX, and the fields by which that tells entries apart. */
+  element: string;
+  same: readonly string[];
 }
 
 /** Objects without an identity, in one column of the type `jsonb`. A body replaces them all. */
@@ -145,6 +165,8 @@ export interface Values {
   rules?: readonly Rule[];
   /** What no two entries may share. */
   distinct?: readonly Distinct[];
+  /** The fields by which ONIX tells entries apart. Default: their required codes. */
+  same?: readonly string[];
   /** A valid entry in the form in which it is stored. Default: unchanged. */
   stored?: (entry: Record<string, unknown>) => Record<string, unknown>;
   /** Whether an entry that has the array must have at least one value in it. */
@@ -254,7 +276,8 @@ export const isTrueOrNull = column(
 /** A code of an ONIX list. */
 export function codeOf(list: OnixList): Column {
   const codes = code(list);
-  return column(codes, described(v.getDescription(codes)!, v.string()));
+  const shown = described(v.getDescription(codes)!, v.string());
+  return column(codes, shown, { list });
 }
 
 /** A code of an ONIX list, which responses show with its label. */
@@ -348,7 +371,7 @@ export function distinctBy(field: string, ...others: string[]): Distinct {
   };
 }
 
-/** The same field with what it means, and the ONIX element that `About` describes. */
+/** The same field with what it means, and the place in ONIX that `About` describes. */
 export function about<F extends Field>(
   sentence: string,
   field: F,
@@ -360,12 +383,22 @@ export function about<F extends Field>(
   };
 }
 
-/** The ONIX element of a field, if it has one. */
+/** The fields by which ONIX tells the entries of an array apart. */
+export function keyOf(
+  { fields, same }: Pick<Rows | Values, "fields" | "same">,
+): readonly string[] {
+  return same ??
+    Object.entries(fields).flatMap(([name, field]) =>
+      field.kind === "column" && field.isRequired && field.list ? [name] : []
+    );
+}
+
+/** The place of a field in ONIX, if it has one. */
 export function elementOf(name: string, { about }: Field): string | null {
   return about?.element === undefined ? pascal(name) : about.element;
 }
 
-/** What a field means, in three parts: its sentence, the description of its values, its ONIX element. */
+/** What a field means, in three parts: its sentence, the description of its values, its place in ONIX. */
 export function meaningOf(
   name: string,
   field: Field,

@@ -81,12 +81,13 @@ export const SCALARS = {
   product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code), null),
   created_at: about("The time at which the product was created.", time, null),
   updated_at: about("The time of the last change of the product.", time, null),
-  title: about("The title, without the subtitle.", required(column(heading(500))), "TitleText"),
-  subtitle: about("The subtitle.", column(text())),
+  title: about("The title, without the subtitle.", required(column(heading(500))),
+    "TitleDetail[TitleType=01]/TitleElement[TitleElementLevel=01]/TitleText"),
+  subtitle: about("The subtitle.", column(text()), "TitleDetail[TitleType=01]/TitleElement[TitleElementLevel=01]/Subtitle"),
   isbn13: about("The ISBN-13 of the product.", column(Isbn13, Isbn), "ProductIdentifier"),
   isbn10: about("The ISBN-10 of the product.", column(Isbn10, Isbn), "ProductIdentifier"),
-  page_count: about("The number of pages.", column(PositiveInteger), "ExtentValue"),
-  publication_date: about("The day on which the product is published.", day, "PublishingDate"),
+  page_count: about("The number of pages.", column(PositiveInteger), "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue"),
+  publication_date: about("The day on which the product is published.", day, "PublishingDate[PublishingDateRole=01]/Date"),
   format_id: about("The id of the format, such as that of the paperbacks.",
     refers("formats", { filter: "Products in one of these formats.", isCounted: true }), null),
   title_id: about("The id of the parent title, which all editions of a book share.",
@@ -115,7 +116,8 @@ export const SCALARS = {
       "Without a format it has no effect.",
     refers("product_forms", { constraint: "formats_product_form", heldBy: "format_id" }), "ProductForm"),
   product_type: about("What the product is to the trade, such as a kit of several products.", column(oneOf(...PRODUCT_TYPES)), null),
-  cover_image_url: about("The address of the image of the front cover.", column(HttpUrl), "ResourceLink"),
+  cover_image_url: about("The address of the image of the front cover.", column(HttpUrl),
+    "SupportingResource[ResourceContentType=01,ResourceMode=03]/ResourceVersion/ResourceLink"),
   edition_number: about("The number of the edition: 2 for the second.", column(positiveInteger(999), v.pipe(v.number(), v.integer()))),
   edition_statement: about("The edition in words, as the book states it.", words),
   product_form_description: about("What the product form and its details leave unsaid about the physical or digital form, in words.",
@@ -185,7 +187,7 @@ const LongText = text(100_000);
 // deno-fmt-ignore
 const COLLATERAL = {
   text_content: {
-    type: "TextContent",
+    type: "TextContent", element: "TextContent", same: ["text_type", "language"],
     fields: {
       text: about("The text itself.", required(column(heading(100_000)))),
       text_type: about("The kind of text, such as a description or a review.", column(code(153))),
@@ -198,18 +200,18 @@ const COLLATERAL = {
     },
   },
   cited_content: {
-    type: "CitedContent",
+    type: "CitedContent", element: "CitedContent", same: ["source_title"],
     fields: {
       source_title: about("The publication or programme that is cited.", required(column(heading()))),
       cited_content_type: about("The kind of content, such as a review.", column(code(156))),
       citation_note: about("A note on what is cited, such as its author.", column(LongText)),
       resource_link: about("The address of the content.", column(HttpUrl)),
-      publication_date: about("The day on which the content was published.", day, "ContentDate"),
+      publication_date: about("The day on which the content was published.", day, "ContentDate[ContentDateRole=01]/Date"),
       content_audience: about("The readers that the citation is meant for.", column(Audiences)),
     },
   },
   award: {
-    type: "Award",
+    type: "Award", element: "Prize", same: ["prize_name"],
     fields: {
       prize_name: about("The name of the prize or award.", required(column(heading()))),
       prize_year: about("The year of the award.", column(Year)),
@@ -482,8 +484,8 @@ export const ARRAYS = {
     list_price: about("The price in the publisher's list.", amount, null),
     tax_rate: about("The rate of the tax.", percent, "TaxRatePercent"),
     is_default: about("Whether this is the price to show first.", isTrueOrNull, null),
-    valid_from: about("The first day on which the price is valid.", day, "PriceDate"),
-    valid_to: about("The last day on which the price is valid.", day, "PriceDate"),
+    valid_from: about("The first day on which the price is valid.", day, "PriceDate[PriceDateRole=14]/Date"),
+    valid_to: about("The last day on which the price is valid.", day, "PriceDate[PriceDateRole=15]/Date"),
   }, { put: "patch", naturalKey: ["currency_code", "valid_from"], type: "Price", rules: [VALIDITY] }), "Price"),
 
   packing_configurations: about("The units in which the product is packed.", rows("packing_configurations", {
@@ -538,7 +540,8 @@ export const ARRAYS = {
 
   product_identifiers: about("The numbers that identify the product besides its ISBNs, such as a DOI or the publisher's own.",
     values(PRODUCT_IDENTIFIER, {
-      type: "ProductIdentifier", rules: [PROPRIETARY_PRODUCT_ID, ISBN_ELSEWHERE], distinct: [PRODUCT_ID_TYPE],
+      type: "ProductIdentifier", same: ["product_id_type", "id_type_name"],
+      rules: [PROPRIETARY_PRODUCT_ID, ISBN_ELSEWHERE], distinct: [PRODUCT_ID_TYPE],
     }), "ProductIdentifier"),
 
   subjects: about("What the product is about, as codes of subject schemes or in words.", values({
@@ -548,7 +551,10 @@ export const ARRAYS = {
     subject_scheme_version: about("The version of the scheme.", words),
     subject_code: about("The code of the subject in its scheme.", words),
     subject_heading_text: about("The subject in words: a heading of the scheme, or keywords.", words),
-  }, { type: "Subject", rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING], distinct: [MAIN_SUBJECT] }), "Subject"),
+  }, {
+    type: "Subject", same: ["subject_scheme_identifier", "subject_scheme_name", "subject_code"],
+    rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING], distinct: [MAIN_SUBJECT],
+  }), "Subject"),
 
   extents: about("How long the product is, such as its running time. `page_count` is the number of pages.", values({
     extent_type: about("What is counted, such as the duration or the pages of an original.", required(codeOf(23))),
@@ -566,7 +572,9 @@ export const ARRAYS = {
     audience_code_type: about("The list of the code: 01 for ONIX List 28.", required(codeOf(29))),
     audience_code_type_name: about("The name of a proprietary list, required for code 02 and only there.", words),
     audience_code_value: about("The audience as a code of that list.", required(column(heading()))),
-  }, { type: "Audience", rules: [PROPRIETARY_AUDIENCE, ONIX_AUDIENCE] }), "Audience"),
+  }, {
+    type: "Audience", same: ["audience_code_type", "audience_code_type_name"], rules: [PROPRIETARY_AUDIENCE, ONIX_AUDIENCE],
+  }), "Audience"),
 
   audience_ranges: about(
     "The ages, grades or reading levels for which the product is: one exact value, or a range that may be open at one end.", values({
@@ -585,10 +593,11 @@ export const ARRAYS = {
     product_relation_codes: about("How the other product relates to this one.", required(listOfCodes(51)), "ProductRelationCode"),
     product_identifiers: about("The numbers that identify the other product.",
       required(values({ ...PRODUCT_IDENTIFIER }, {
-        type: "RelatedProductIdentifier", rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED], distinct: [PRODUCT_ID_TYPE],
+        type: "RelatedProductIdentifier", same: ["product_id_type", "id_type_name"],
+        rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED], distinct: [PRODUCT_ID_TYPE],
         stored: withBareIsbn,
       })), "ProductIdentifier"),
-  }, { type: "RelatedProduct" }), "RelatedProduct"),
+  }, { type: "RelatedProduct", same: ["product_identifiers"] }), "RelatedProduct"),
 
   related_works: about("Works and how they relate to this product, such as the work of which it is a manifestation.", values({
     work_relation_code: about("How the work relates to this product.", required(codeOf(164))),
@@ -596,8 +605,10 @@ export const ARRAYS = {
       work_id_type: about("The type of the identifier.", required(codeOf(16)), "WorkIDType"),
       id_type_name: about("The name of a proprietary type, required for code 01 and only there.", words, "IDTypeName"),
       id_value: about("The identifier.", required(column(heading())), "IDValue"),
-    }, { type: "WorkIdentifier", rules: [onlyFor("id_type_name", "work_id_type", "01")] })), "WorkIdentifier"),
-  }, { type: "RelatedWork" }), "RelatedWork"),
+    }, {
+      type: "WorkIdentifier", same: ["work_id_type", "id_type_name"], rules: [onlyFor("id_type_name", "work_id_type", "01")],
+    })), "WorkIdentifier"),
+  }, { type: "RelatedWork", same: ["work_relation_code", "work_identifiers"] }), "RelatedWork"),
 
   supporting_resources: about("Files that help to sell the product, such as covers, samples and trailers.", values({
     resource_content_type: about("What the resource is, such as a front cover or an excerpt.", required(codeOf(158))),
@@ -624,7 +635,7 @@ export const ARRAYS = {
     markets: about("The markets that share the supply below.", rows("territory_markets", {
       name: about("The name of the market.", words, null),
       territory: about("Where the market is.", territory),
-    }, { put: "tree", type: "Market" }), "Market"),
+    }, { put: "tree", type: "Market", same: ["territory"] }), "Market"),
     market_publishing_detail: about("The publishing status of the product in these markets.", group({
       market_publishing_status: about("The publishing status in these markets.", labelled(68)),
       market_dates: about("The dates of the product in these markets.", rows("market_dates", {
@@ -651,8 +662,8 @@ export const ARRAYS = {
         currency_code: about("The currency of the price.", codeOf(96)),
         price_status: about("Whether the price is provisional or firm.", codeOf(61)),
         minimum_order_quantity: about("The number of copies from which the price is valid.", count),
-        valid_from: about("The first day on which the price is valid.", day, "PriceDate"),
-        valid_to: about("The last day on which the price is valid.", day, "PriceDate"),
+        valid_from: about("The first day on which the price is valid.", day, "PriceDate[PriceDateRole=14]/Date"),
+        valid_to: about("The last day on which the price is valid.", day, "PriceDate[PriceDateRole=15]/Date"),
         price_qualifier: about("For whom or for what use the price is, such as consumers or libraries.", labelled(59)),
         territory: about("Where the price is valid.", territory),
         taxes: about("The taxes in the price.", rows("supply_price_taxes", {
@@ -661,13 +672,18 @@ export const ARRAYS = {
           tax_rate_percent: about("The rate.", percent),
           taxable_amount: about("The part of the price that the tax applies to.", amount),
           tax_amount: about("The tax itself.", amount),
-        }, { put: "tree", isIdHidden: true, type: "Tax" }), "Tax"),
-      }, { put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY] }), "Price"),
-    }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail" }), "SupplyDetail"),
+        }, { put: "tree", isIdHidden: true, type: "Tax", same: ["tax_type"] }), "Tax"),
+      }, {
+        put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY],
+        same: ["price_type", "currency_code", "territory", "price_qualifier"],
+      }), "Price"),
+    }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail", same: ["supplier"], keepsRest: true }), "SupplyDetail"),
   }, {
     put: "tree",
     link: "territory_id",
     type: "ProductTerritory",
+    same: ["market_reference", "markets"],
+    keepsRest: true,
     path: "territories",
     inLists: ["market_reference", "exclusivity", "markets"],
   }), "ProductSupply"),
@@ -680,7 +696,7 @@ export const ARRAYS = {
     is_rest_of_world: about("Whether the right covers the rest of the world. It then has no territory.", isTrue, "ROWSalesRightsType"),
     territory: about("Where the right applies. Null for the rest of the world.", { ...territory, unless: "is_rest_of_world" }),
     publisher_name: about("The publisher who has the rights in the territory.", words),
-  }, { put: "tree", type: "SalesRights", path: "sales-rights", rules: [WORLD] }), "SalesRights"),
+  }, { put: "tree", type: "SalesRights", path: "sales-rights", same: ["sales_rights_type", "territory"], rules: [WORLD] }), "SalesRights"),
 } satisfies Fields;
 
 /** The name of an array of a product. */

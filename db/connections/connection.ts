@@ -169,15 +169,17 @@ const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 function replyOf<S extends Statement>(raw: unknown): Reply<S> {
   const reply = raw as RawReply;
   const { columns, count, command } = reply;
-  const rows = Array.from(reply, (values) => {
+  const rows = [];
+  for (const values of reply) {
     const row: Record<string, unknown> = {};
-    for (const [at, { name, parser }] of columns.entries()) {
+    for (let at = 0; at < values.length; at++) {
+      const { name, parser } = columns[at]!;
       const bytes = values[at];
       const text = bytes ? UTF_8.decode(bytes) : null;
       row[name] = text !== null && parser ? parser(text) : text;
     }
-    return row;
-  });
+    rows.push(row);
+  }
   reply.length = 0;
   return Object.assign(rows, { count, command }) as unknown as Reply<S>;
 }

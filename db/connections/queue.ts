@@ -77,17 +77,20 @@ export class Queue {
     });
   }
 
-  /** A place with this amount, whether or not there is as much. */
   #place(caller: Caller, kind: Kind, amount: number): Place {
     this.#take(caller, kind, amount);
-    return new Place(amount, (less) => {
-      this.#take(caller, kind, -less);
-      while (this.#waiting.total > 0 && this.#admitNext());
-    });
+    return new Place(this, caller, kind, amount);
+  }
+
+  /** Only a place calls it. */
+  giveBack(caller: Caller, kind: Kind, amount: number): void {
+    this.#take(caller, kind, -amount);
+    while (this.#waiting.total > 0 && this.#admitNext());
   }
 
   #take(caller: Caller, kind: Kind, amount: number): void {
-    for (const supply of this.#suppliesOf(kind)) supply.take(caller, amount);
+    this.#supply.take(caller, amount);
+    if (kind === "long") this.#longSupply.take(caller, amount);
   }
 
   #tooLate() {
@@ -135,12 +138,16 @@ export class Queue {
 
 /** What a running operation holds. Its disposal lets the next ones run. */
 export class Place implements Disposable {
+  readonly #queue: Queue;
+  readonly #caller: Caller;
+  readonly #kind: Kind;
   #amount: number;
-  readonly #giveBack: (amount: number) => void;
 
-  constructor(amount: number, giveBack: (amount: number) => void) {
+  constructor(queue: Queue, caller: Caller, kind: Kind, amount: number) {
+    this.#queue = queue;
+    this.#caller = caller;
+    this.#kind = kind;
     this.#amount = amount;
-    this.#giveBack = giveBack;
   }
 
   get amount(): number {
@@ -152,7 +159,7 @@ export class Place implements Disposable {
     const less = this.#amount - amount;
     if (less <= 0) return;
     this.#amount = amount;
-    this.#giveBack(less);
+    this.#queue.giveBack(this.#caller, this.#kind, less);
   }
 
   [Symbol.dispose](): void {

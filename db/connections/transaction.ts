@@ -1,5 +1,6 @@
 import { unavailable } from "../../schema/errors.ts";
 import type { Connection, Reply, Writer } from "./connection.ts";
+import type { Lease } from "./pool.ts";
 import { isConflict, isConnectionLoss } from "./errors.ts";
 import { type Results, sql, type Statement } from "./sql.ts";
 
@@ -32,8 +33,7 @@ export interface TransactionPlan<T> {
 
 /**
  * Runs the plan in a transaction. If it throws, the caller must send ROLLBACK: a
- * cancelled COMMIT leaves the transaction open. `check` throws when it is too late to send
- * more.
+ * cancelled COMMIT leaves the transaction open.
  *
  * BEGIN is sent with the first statements and COMMIT with the last ones. What is sent
  * when, one line a round trip:
@@ -53,13 +53,11 @@ export interface TransactionPlan<T> {
  * server skips what was sent with it, and turns COMMIT into ROLLBACK.
  */
 export async function inTransaction<T>(
-  connection: Connection,
+  lease: Lease,
   { writer, isDistributed, opening, work }: TransactionPlan<T>,
-  { organizationId, check }: {
-    organizationId: string | undefined;
-    check: () => void;
-  },
+  organizationId: string | undefined,
 ): Promise<T> {
+  const { connection } = lease;
   let hasBegun = false;
   let hasEnded = false;
   let isCommitted = false;
@@ -68,7 +66,7 @@ export async function inTransaction<T>(
     statements: S,
     isLast: boolean,
   ): Promise<Results<S>> {
-    check();
+    lease.check();
     // The statements would run outside the transaction.
     if (hasEnded) throw new Error("The transaction has ended");
     hasEnded = isLast;

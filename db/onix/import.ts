@@ -1,10 +1,10 @@
 import type { Head, Part } from "../../schema/onix/xml/read.ts";
 import {
+  type Beside,
   type Outcome,
   type Report,
   Tally,
 } from "../../schema/onix/report/report.ts";
-import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
@@ -77,8 +77,8 @@ export async function importMessage(
     using _held = await hold?.(group.length);
     await group.write(queries, options);
     // What is written is counted, whatever happens next.
-    for (const { outcome, unmapped, notSent } of group.results()) {
-      tally.add(outcome, { unmapped, notSent });
+    for (const { outcome, ...beside } of group.results()) {
+      tally.add(outcome, beside);
       records++;
     }
     progress?.(records);
@@ -111,15 +111,13 @@ export async function importMessage(
 }
 
 /** What became of a record of a group. */
-interface Result {
+interface Result extends Beside {
   outcome: Outcome;
-  unmapped?: Paths;
-  notSent?: Paths;
 }
 
 /** Records that are written together. */
 class Group {
-  readonly #entries: (Item | Outcome)[] = [];
+  readonly #entries: (Item | Result)[] = [];
   #length = 0;
   #started = 0;
   #outcomes = new Map<Item, Outcome>();
@@ -154,8 +152,11 @@ class Group {
     }
     const item = await inTurns(readItem(part.product, head), pace);
     if ("kind" in item) {
-      const { reference, line, messages } = item;
-      this.#entries.push(rejected(reference, line, messages));
+      const { reference, line, messages, moreMessages } = item;
+      this.#entries.push({
+        ...rejected(reference, line, messages),
+        moreMessages,
+      });
     } else {
       this.#entries.push(item);
       this.#length += item.text.length;
@@ -186,14 +187,14 @@ class Group {
   *results(): Generator<Result> {
     for (const entry of this.#entries) {
       if (!("incoming" in entry)) {
-        yield { outcome: entry };
+        yield entry;
         continue;
       }
       const outcome = this.#outcomes.get(entry)!;
-      const { incoming: { unmapped }, notSent } = entry;
+      const { incoming: { unmapped, moreMessages }, notSent } = entry;
       yield outcome.outcome === "rejected"
-        ? { outcome }
-        : { outcome, unmapped, notSent };
+        ? { outcome, moreMessages }
+        : { outcome, moreMessages, unmapped, notSent };
     }
   }
 }
@@ -202,12 +203,15 @@ function rejected(
   reference: string | null,
   line: number,
   messages: Outcome["messages"],
-): Outcome {
+): Result {
+  const record_reference = reference && reference.slice(0, MAX_REFERENCE);
   return {
-    record_reference: reference && reference.slice(0, MAX_REFERENCE),
-    line,
-    id: null,
-    outcome: "rejected",
-    messages,
+    outcome: {
+      record_reference,
+      line,
+      id: null,
+      outcome: "rejected",
+      messages,
+    },
   };
 }

@@ -4,7 +4,6 @@ import {
   type Incoming,
   readRecord,
   type Rejected,
-  withDefaults,
 } from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Head } from "../../schema/onix/xml/read.ts";
@@ -30,11 +29,10 @@ export function* readItem(
   product: Element,
   { header, release }: Head,
 ): Steps<Item | Rejected> {
-  const incoming = readRecord(product, header);
+  const incoming = yield* readRecord(product, header);
   if (incoming.kind === "rejected") return incoming;
   yield;
-  const record = withDefaults(product, header);
-  yield;
+  const { record } = incoming;
   const notSent = yield* notSentOf(record, release);
   return { incoming, notSent, record, ...yield* storedForm(record) };
 }

@@ -33,7 +33,7 @@ interface Row extends Record<string, unknown> {
 const FILLED = {
   publishers: [],
   imprints: [],
-  collections: ["collection_type"],
+  collections: [],
   contributors: [
     "names_before_key",
     "key_names",
@@ -140,10 +140,7 @@ function wantedBy(linked: readonly Linked[]): Record<Table, Named[]> {
     publishers: linked.flatMap(({ publisher }) => named(publisher)),
     imprints: linked.flatMap(({ imprint }) => named(imprint)),
     collections: linked.flatMap(({ collections = [] }) =>
-      collections.map(({ name, collection_type }) => ({
-        name,
-        collection_type,
-      }))
+      collections.map(({ name }) => ({ name }))
     ),
     contributors: linked.flatMap(({ contributors = [] }) =>
       contributors.map(({ contributor }) => asNamed(contributor))

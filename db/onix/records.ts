@@ -4,9 +4,10 @@ import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Differences,
   differences,
+  valuesOf,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
-import type { Steps } from "../../schema/onix/xml/steps.ts";
+import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { isOneOf, json, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -127,7 +128,12 @@ export async function storeRecords(
       record_reference: reference,
       record: text,
       digest,
-      differences: differences(book, record),
+      differences: differences(
+        book,
+        record === item.record
+          ? item.incoming.values
+          : await inTurns(valuesOf(record), pace),
+      ),
     });
   }
   await tx.send(sql`

@@ -8,7 +8,7 @@ import { UUID_PATTERN } from "../values.ts";
 import type { RequestHeader, ResponseHeader } from "./headers.ts";
 import type { OperationId } from "./prose.ts";
 import { type SchemaName, SCHEMAS } from "./schemas.ts";
-import { forTable, TABLES_IN_PATH } from "./tables.ts";
+import { TABLES_IN_PATH } from "./tables.ts";
 
 /** What a caller must be permitted to do. An operation with `none` needs no credentials. */
 export type Permission = "none" | "read" | "write" | "administer";
@@ -79,8 +79,7 @@ export type BodyOf<N extends BodyName> = N extends keyof typeof BODIES
   ? v.InferOutput<typeof BODIES[N]>
   : Entry;
 
-/** The schema that validates a body, which may be that of a record of the table. */
-export function bodySchema(name: BodyName, table?: OwnTable): v.GenericSchema {
-  const named = table ? forTable(name, table) : name;
-  return BODIES[named as keyof typeof BODIES];
+/** The schema that validates a body, whose name `expandTables` has written out. */
+export function bodySchema(name: BodyName): v.GenericSchema {
+  return BODIES[name as keyof typeof BODIES];
 }

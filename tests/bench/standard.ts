@@ -78,10 +78,10 @@ export async function measureStandard(
   if ("ONIX".includes(options.only)) {
     console.log(`${await measureOnix(subject, rules)}\n`);
   }
+  if (options.only !== "") return;
   if (options.peers) {
     await Deno.writeTextFile(PICTURE, drawPeers(results, options));
   }
-  if (options.only !== "") return;
   console.log(`${await measureAsides(subject, results, rules)}\n`);
   const flights = await measureFlights(HERE, url, scenarios);
   console.log(flightsTable([HERE], [flights]));

@@ -1,10 +1,7 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import {
-  type Incoming,
-  readRecord,
-  withDefaults,
-} from "../../schema/onix/mapping/incoming.ts";
+import * as reading from "../../schema/onix/mapping/incoming.ts";
+import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
 import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
@@ -58,6 +55,17 @@ export interface Imported {
   book: Book;
 }
 
+/** What comes of a record, at once. */
+export function readRecord(
+  ...given: Parameters<typeof reading.readRecord>
+): Incoming | Rejected {
+  return finish(reading.readRecord(...given));
+}
+
+export function valuesOf(record: Element) {
+  return finish(outgoing.valuesOf(record));
+}
+
 /** The record of a book, at once. */
 export function writeRecord(
   ...given: Parameters<typeof outgoing.writeRecord>
@@ -83,12 +91,12 @@ export function imported(product: Element, header: Element): Imported {
   if (incoming.kind === "rejected") {
     fail(JSON.stringify(incoming.messages));
   }
-  const record = withDefaults(product, header);
+  const { record, values } = incoming;
   const book = bookOf(incoming);
   return {
     incoming,
     book,
-    received: { record, differences: outgoing.differences(book, record) },
+    received: { record, differences: outgoing.differences(book, values) },
   };
 }
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Memory, SHORT_BYTES } from "../../db/long_text.ts";
+import type { Memory } from "../../db/database.ts";
+import { SHORT_BYTES } from "../../db/long_text.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import { openApp } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";

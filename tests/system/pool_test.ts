@@ -18,12 +18,10 @@ Deno.test({
       statementTimeoutMs: 10_000,
     });
     const use = async () => {
-      const [row] = await pool.run({
-        name: "look-up",
-        kind: "short",
-        deadline: performance.now() + 10_000,
-        statement: session,
-      });
+      const caller = { organizationId: "", name: "" };
+      const deadline = performance.now() + 10_000;
+      const lease = await pool.acquire(caller, "short", deadline);
+      const [row] = await lease.settle(lease.connection.send(session));
       return row!.pid;
     };
     let first = "";

@@ -7,19 +7,20 @@ import {
   type Element,
   element,
 } from "../xml/element.ts";
-import { isObject } from "../../objects.ts";
 import {
-  type Part,
+  type Codec,
+  objectsIn,
   replaceChildren,
   scalar,
   setChild,
   textOf,
-} from "./part.ts";
+} from "./codec.ts";
 import {
   addTitle,
+  claimTitle,
   titleElements,
+  titleIn,
   titleOf,
-  useTitle,
   writeTitle,
 } from "./titles.ts";
 
@@ -36,27 +37,31 @@ export const COLLECTION_FIELDS: Fields = {
 /** The level of the title of a collection (List 149). */
 const LEVEL = "02";
 
-export const collections: Part = {
-  read(descriptive, reading) {
+export const collections: Codec = {
+  read(descriptive, reader) {
     return childrenOf(descriptive, "Collection").flatMap((each) => {
       const own = titleElements(each, LEVEL).find(titleOf);
       if (!own) return [];
-      useTitle(own, reading);
+      claimTitle(each, own, reader);
       const number = numberIn(each);
-      if (number) reading.use(number.found);
-      return reading.from(each, {
+      if (number) reader.claim(number.found);
+      const collection = {
         name: titleOf(own)!,
         part_number: number?.value ?? null,
+      };
+      return reader.tie(each, collection, {
+        name: titleIn(own)!,
+        ...number && { part_number: number.found },
       });
     });
   },
-  write(descriptive, now, before, reading) {
-    const known = rows(before).map((row) => ({
+  write(descriptive, now, before, reader) {
+    const known = objectsIn(before).map((row) => ({
       row,
-      each: reading.sourceOf(row)!,
+      each: reader.elementOf(row)!,
     }));
     const left = new Set(known);
-    const wanted = rows(now).map((row) => {
+    const wanted = objectsIn(now).map((row) => {
       const match = [...left].find((one) => one.row.name === row.name);
       if (match) left.delete(match);
       const each = match?.each ??
@@ -70,17 +75,13 @@ export const collections: Part = {
     replaceChildren(descriptive, known.map(({ each }) => each), wanted);
   },
   project: (value) => {
-    const all = rows(value).map(({ name, part_number }) => ({
+    const all = objectsIn(value).map(({ name, part_number }) => ({
       name,
       ...scalar(part_number) !== undefined && { part_number },
     }));
     return all.length > 0 ? all : undefined;
   },
 };
-
-function rows(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
 
 /** The number of the product: in the title, or else in the order of the titles (List 197, 02). */
 function numberIn(

@@ -1,6 +1,11 @@
-import { recordBody } from "../../bodies.ts";
-import { about, codeOf, type Fields, required } from "../../fields.ts";
-import { isObject } from "../../objects.ts";
+import {
+  about,
+  codeOf,
+  elementOf,
+  type Fields,
+  required,
+} from "../../fields.ts";
+import { MAX_ENTRIES } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import {
   child,
@@ -13,20 +18,21 @@ import {
 } from "../xml/element.ts";
 import {
   canonical,
-  type Part,
+  type Codec,
+  objectsIn,
   replaceChildren,
   scalar,
   setChild,
-  textOf,
-} from "./part.ts";
-import type { Reading } from "./reading.ts";
+} from "./codec.ts";
+import { at, readLeaf } from "./path.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * Contributors. An element has one person or organization, and one or more roles. A
  * product has a row for each role.
  */
 
-/** A contributor in one role, as the record names him. */
+/** A contributor in one role, as the record names them. */
 export interface ContributorRow extends Person {
   role: string;
 }
@@ -45,26 +51,18 @@ const NAME_PARTS = [
   "SuffixToKey",
 ];
 
-/** The fields that are one element. */
-const LEAVES: Readonly<Record<string, string>> = {
-  names_before_key: "NamesBeforeKey",
-  key_names: "KeyNames",
-  person_name_inverted: "PersonNameInverted",
-  biographical_note: "BiographicalNote",
-};
+/** The fields beside the name, at their places in a contributor. */
+const PLACES: [field: string, codec: Codec][] = Object.entries(
+  RECORDS.contributors.fields,
+).flatMap(([name, field]): [string, Codec][] => {
+  const place = elementOf(name, field);
+  return name === "name" || place === null ? [] : [[name, at(place)]];
+});
 
-/** The fields that are a `NameIdentifier`, with its type (List 44). */
-const IDENTIFIERS: Readonly<Record<string, string>> = {
-  isni: "16",
-  orcid: "21",
-};
+/** The fields that identify contributors before their names do. */
+const IDENTIFIERS = ["isni", "orcid"];
 
-const PERSON = [
-  "name",
-  "is_organization",
-  ...Object.keys(LEAVES),
-  ...Object.keys(IDENTIFIERS),
-];
+const PERSON = ["name", "is_organization", ...PLACES.map(([name]) => name)];
 
 /** What a row is checked against: a role, and the fields of a contributor. */
 export const CONTRIBUTOR_FIELDS: Fields = {
@@ -72,27 +70,32 @@ export const CONTRIBUTOR_FIELDS: Fields = {
   ...RECORDS.contributors.fields,
 };
 
-export const ContributorBody = recordBody("contributors", "new");
-
-export const contributors: Part = {
-  read(descriptive, reading) {
+export const contributors: Codec = {
+  read(descriptive, reader) {
+    // One more than the API accepts is enough to know that there are too many.
     const rows: ContributorRow[] = [];
     for (const each of inSequence(childrenOf(descriptive, "Contributor"))) {
-      const person = readPerson(each, reading);
+      if (rows.length > MAX_ENTRIES) break;
+      const person = readPerson(each, reader);
       if (!person) continue;
+      const name = nameIn(each)!;
       for (const role of childrenOf(each, "ContributorRole")) {
-        const code = valueOf(role);
-        if (!code) continue;
-        reading.use(role);
-        rows.push(reading.from(each, { role: code, ...person }));
+        if (rows.length > MAX_ENTRIES) break;
+        const { result: code } = reader.attempt(() =>
+          readLeaf(role, "17", reader)
+        );
+        if (typeof code !== "string") continue;
+        reader.claim(role);
+        const row = { role: code, ...person };
+        rows.push(reader.tie(each, row, { role, name }));
       }
       const number = child(each, "SequenceNumber");
-      if (number) reading.use(number);
+      if (number) reader.claim(number);
     }
     return rows;
   },
-  write(descriptive, now, before, reading) {
-    writeRows(descriptive, rowsOf(now), rowsOf(before), reading);
+  write(descriptive, now, before, reader) {
+    writeRows(descriptive, rowsOf(now), rowsOf(before), reader);
   },
   project: (value) => {
     const rows = rowsOf(value).map(projectRow);
@@ -101,10 +104,24 @@ export const contributors: Part = {
 };
 
 function rowsOf(value: unknown): ContributorRow[] {
-  return Array.isArray(value)
-    ? value.filter((row): row is ContributorRow => isObject(row))
-    : [];
+  return objectsIn(value) as unknown as ContributorRow[];
 }
+
+/** The element of the name. */
+function nameIn(each: Element): Element | undefined {
+  return NAMES.map((name) => child(each, name)).find((found) =>
+    valueOf(found) !== undefined
+  );
+}
+
+const NAMES = [
+  "PersonName",
+  "KeyNames",
+  "CorporateName",
+  "PersonNameInverted",
+  "CorporateNameInverted",
+  ...NAME_PARTS,
+];
 
 /** By their numbers, where all have one. */
 function inSequence(all: Element[]): Element[] {
@@ -118,12 +135,12 @@ function inSequence(all: Element[]): Element[] {
 
 function readPerson(
   each: Element,
-  reading: Reading,
+  reader: RecordReader,
 ): Person | undefined {
   const use = (name: string) => {
     const found = child(each, name);
     const value = valueOf(found);
-    if (found && value) reading.use(found);
+    if (found && value) reader.claim(found);
     return value;
   };
   const corporate = childValue(each, "CorporateName") ??
@@ -143,24 +160,13 @@ function readPerson(
   }
   const person: Person = { name: (name ?? corporate)! };
   if (!name) person.is_organization = true;
-  for (const [field, element] of Object.entries(LEAVES)) {
-    const value = use(element);
-    if (value) person[field] = value;
-  }
-  for (const [field, type] of Object.entries(IDENTIFIERS)) {
-    const found = identifierOf(each, type);
-    const value = found && childValue(found, "IDValue");
-    if (!value) continue;
-    person[field] = value.replace(/^https?:\/\/\D*/i, "");
-    found.children.forEach((child) => reading.use(child));
+  for (const [field, codec] of PLACES) {
+    const value = codec.read(each, reader);
+    if (typeof value === "string") {
+      person[field] = value.replace(/^https?:\/\/\D*/i, "");
+    }
   }
   return person;
-}
-
-function identifierOf(each: Element, type: string): Element | undefined {
-  return childrenOf(each, "NameIdentifier").find((identifier) =>
-    childValue(identifier, "NameIDType") === type
-  );
 }
 
 function projectRow(row: ContributorRow): Record<string, unknown> {
@@ -184,11 +190,11 @@ function writeRows(
   descriptive: Element,
   now: ContributorRow[],
   before: ContributorRow[],
-  reading: Reading,
+  reader: RecordReader,
 ): void {
   const known = before.map((row): Known => ({
     row,
-    each: reading.sourceOf(row)!,
+    each: reader.elementOf(row)!,
     isFree: true,
   }));
   const own = [...new Set(known.map(({ each }) => each))];
@@ -213,7 +219,7 @@ function writeRows(
   }
   for (const { each, rows, was } of wanted) {
     writeRoles(each, rows.map(({ role }) => role));
-    writePerson(each, rows[0]!, was);
+    writePerson(each, rows[0]!, was, reader);
   }
   const elements = wanted.map(({ each }) => each);
   const isInPlace = elements.length === own.length &&
@@ -226,7 +232,7 @@ function writeRows(
 
 /** Whether both rows mean one person: by an identifier that both have, or by name. */
 function isSame(a: ContributorRow, b: ContributorRow): boolean {
-  for (const id of Object.keys(IDENTIFIERS)) {
+  for (const id of IDENTIFIERS) {
     if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
   }
   return normalized(a.name) === normalized(b.name);
@@ -252,6 +258,7 @@ function writePerson(
   each: Element,
   row: ContributorRow,
   was: ContributorRow | undefined,
+  reader: RecordReader,
 ): void {
   const now = projectRow(row);
   const before = was ? projectRow(was) : {};
@@ -262,22 +269,8 @@ function writePerson(
     setChild(each, other, undefined);
     setChild(each, name, row.name);
   }
-  for (const [field, name] of Object.entries(LEAVES)) {
-    if (isChanged(field)) setChild(each, name, textOf(row[field]));
-  }
-  for (const [field, type] of Object.entries(IDENTIFIERS)) {
-    if (!isChanged(field)) continue;
-    const found = identifierOf(each, type);
-    const value = now[field] as string | undefined;
-    if (!value) {
-      if (found) replaceChildren(each, [found], []);
-    } else if (found) setChild(found, "IDValue", value);
-    else {
-      each.children.push(element("NameIdentifier", [
-        element("NameIDType", type),
-        element("IDValue", value),
-      ]));
-    }
+  for (const [field, codec] of PLACES) {
+    if (isChanged(field)) codec.write(each, now[field], before[field], reader);
   }
 }
 

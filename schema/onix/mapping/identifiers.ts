@@ -1,14 +1,14 @@
 import { bareIsbn } from "../../values.ts";
 import {
+  child,
   childrenOf,
   childValue,
   type Element,
   element,
+  valueOf,
 } from "../xml/element.ts";
-import { child } from "../xml/element.ts";
 import { isbnOf } from "../xml/mend.ts";
-import { type Part, replaceChildren, scalar, setChild } from "./part.ts";
-import type { Reading } from "./reading.ts";
+import { type Codec, replaceChildren, scalar, setChild } from "./codec.ts";
 
 /*
  * The ISBNs among the identifiers of a product. An ISBN-13 stands as type 15, or as a
@@ -19,40 +19,39 @@ import type { Reading } from "./reading.ts";
 const TYPES = { isbn13: ["03", "15"], isbn10: ["02"] } as const;
 
 /** The ISBN of a product, bare. */
-export function isbnPart(field: "isbn13" | "isbn10"): Part {
+export function isbnCodec(field: "isbn13" | "isbn10"): Codec {
   const all = (product: Element) =>
     childrenOf(product, "ProductIdentifier")
       .filter((each) => isbnOf(each) === field);
   return {
-    read(product, reading) {
-      const found = all(product);
-      // Type 15 says that it is an ISBN, 03 only that it is a GTIN.
-      found.sort((a, b) => Number(isIsbnType(b)) - Number(isIsbnType(a)));
+    find: (product) =>
+      inOrder(all(product)).map((each) => child(each, "IDValue"))
+        .find((found) => valueOf(found) !== undefined),
+    read(product, reader) {
+      const found = inOrder(all(product));
       let isbn: string | undefined;
       for (const each of found) {
-        const value = childValue(each, "IDValue");
-        if (value === undefined) continue;
+        const id = child(each, "IDValue");
+        const value = valueOf(id);
+        if (!id || value === undefined) continue;
         const bare = bareIsbn(value);
         if (isbn !== undefined && bare !== isbn) {
-          reading.warn(
+          reader.warn(
             "another_isbn",
             `The record has another ISBN before this one, ${isbn}`,
-            each,
-            { name: "IDValue" },
+            id,
           );
           continue;
         }
         if (bare !== value) {
-          reading.warn(
+          reader.warn(
             "reformatted",
             `The ISBN is stored as ${bare}`,
-            each,
-            { name: "IDValue" },
+            id,
           );
         }
         isbn = bare;
-        useAll(each, reading);
-        reading.useFor(field, child(each, "IDValue")!);
+        each.children.forEach((child) => reader.claim(child));
       }
       return isbn;
     },
@@ -78,11 +77,11 @@ export function isbnPart(field: "isbn13" | "isbn10"): Part {
   };
 }
 
-function isIsbnType(identifier: Element): boolean {
-  return childValue(identifier, "ProductIDType") === "15";
+/** Type 15 says that it is an ISBN, 03 only that it is a GTIN. */
+function inOrder(all: Element[]): Element[] {
+  return all.sort((a, b) => Number(isIsbnType(b)) - Number(isIsbnType(a)));
 }
 
-export function useAll(composite: Element, reading: Reading): void {
-  if (composite.children.length === 0) reading.use(composite);
-  composite.children.forEach((child) => useAll(child, reading));
+function isIsbnType(identifier: Element): boolean {
+  return childValue(identifier, "ProductIDType") === "15";
 }

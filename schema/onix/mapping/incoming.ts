@@ -1,7 +1,8 @@
 import type { Field, Fields } from "../../fields.ts";
-import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
+import type { Message } from "../report/report.ts";
+import { nameInOnix21 } from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -10,12 +11,26 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
-import { Reading } from "./reading.ts";
-import type { Message } from "../report/report.ts";
-import { COLLATERAL, settledValues } from "./settled.ts";
-import { type Block, BLOCKS, type Values, VIEW } from "./view.ts";
+import { NO_PATHS, type Paths } from "../xml/paths.ts";
+import type { Steps } from "../xml/steps.ts";
+import { withhold } from "../xml/withhold.ts";
+import {
+  type Block,
+  BLOCKS,
+  COLLATERAL,
+  MAPPING,
+  readValues,
+  type Values,
+} from "./mapping.ts";
+import { RecordReader } from "./record_reader.ts";
+import { validValues } from "./valid_values.ts";
 
-export { type Block, BLOCKS } from "./view.ts";
+/*
+ * Records on their way in. In: a record as an element, and the header of its message. Out:
+ * what to write of its product, and what to tell its sender.
+ */
+
+export { type Block, BLOCKS } from "./mapping.ts";
 
 type Entry = Record<string, unknown>;
 
@@ -69,7 +84,6 @@ export interface Linked {
   /** In order, each name once. */
   collections?: {
     name: string;
-    collection_type: string | null;
     part_number: string | null;
     path: string;
   }[];
@@ -97,8 +111,14 @@ export interface Incoming {
   linked: Linked;
   blocks: Block[];
   messages: Message[];
+  /** How many warnings are left out. */
+  moreMessages: number;
   /** The data elements that no field holds: the record alone keeps them. */
   unmapped: Paths;
+  /** The record to store, with the defaults of the header. For a partial update, its blocks. */
+  record: Element;
+  /** Its values by field of the mapping, as the API has them. Not to be changed. */
+  values: Values;
 }
 
 /** A record whose faults reject it. */
@@ -107,49 +127,68 @@ export interface Rejected {
   reference: string | null;
   line: number;
   messages: Message[];
+  moreMessages: number;
 }
 
 /** Reads a record, with the defaults of the message's header. */
-export function readRecord(
+export function* readRecord(
   product: Element,
   header: Element,
-  line = product.line ?? 0,
-): Incoming | Rejected {
-  const record = withDefaults(product, header);
-  const reading = new Reading(record);
-  const reference = childValue(record, "RecordReference");
-  const rejected = (): Rejected => ({
-    kind: "rejected",
-    reference: reference ?? null,
-    line,
-    messages: reading.messages,
-  });
-  const notification = readNotification(record, reading);
-  checkReference(record, reading);
-  if (!notification || hasErrors(reading)) return rejected();
-  reading.messages.push(...warningsOfCredentials(product));
+): Steps<Incoming | Rejected> {
+  const { record, origins } = withDefaults(product, header);
+  const reader = new RecordReader(record, { origins });
+  const reference = childValue(record, "RecordReference") ?? null;
+  const line = product.line ?? 0;
+  const notification = readNotification(record, reader);
+  checkReference(record, reader);
+  yield;
+  warnOfElements(product, record, reader);
+  yield;
+  withhold(
+    record,
+    (element, code, message) => reader.warn(code, message, element),
+  );
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
   const isDeletion = notification === "05";
   // Whether the record says all of the block. What is before the blocks stays in a partial update.
   const isThere = (block: Block | null) =>
     !isDeletion && (!isPartial || block !== null && blocks.includes(block));
-  const values = isDeletion ? {} : settledValues(record, reading);
-  if (isThere("DescriptiveDetail") && !values.title && !hasErrors(reading)) {
-    const rest = { name: "DescriptiveDetail", value: null };
-    reading.fault("no_title", "The record has no title", record, rest);
+  const values = isDeletion
+    ? {}
+    : yield* validValues(yield* readValues(record, reader), reader);
+  if (isThere("DescriptiveDetail") && values.title === undefined) {
+    const block = child(record, "DescriptiveDetail");
+    const title = block && child(block, "TitleDetail");
+    reader.fault(
+      "no_title",
+      "The record has no title",
+      title ?? block ?? record,
+      {
+        missing: title
+          ? undefined
+          : block
+          ? "TitleDetail"
+          : "DescriptiveDetail",
+      },
+    );
   }
-  if (hasErrors(reading)) return rejected();
+  yield;
+  const { messages, more } = reader.messages();
+  yield;
+  if (!notification || reference === null || reader.hasErrors) {
+    return { kind: "rejected", reference, line, messages, moreMessages: more };
+  }
   const supplies = childrenOf(record, "ProductSupply");
   const { isbn13 = null, isbn10 = null } = values;
   return {
     kind: "record",
-    reference: reference!,
+    reference,
     line,
     notification,
     isbn13: isbn13 as string | null,
     isbn10: isbn10 as string | null,
-    body: bodyOf(values, isThere),
+    body: bodyOf(values, isThere, reader),
     ...isThere("ProductSupply") && {
       product_territories: values.product_territories as Entry[],
     },
@@ -158,60 +197,86 @@ export function readRecord(
     },
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),
-    linked: linkedOf(values, isThere, reading),
+    linked: linkedOf(values, isThere, reader),
     blocks,
-    messages: reading.messages,
-    unmapped: isDeletion ? NO_PATHS : reading.unmapped(),
+    messages,
+    moreMessages: more,
+    unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
+    record,
+    values,
   };
 }
 
 function readNotification(
   record: Element,
-  reading: Reading,
+  reader: RecordReader,
 ): Notification | undefined {
   const found = child(record, "NotificationType");
   const value = valueOf(found);
   const known = NOTIFICATIONS.find((type) => type === value);
-  if (found) reading.use(found);
+  if (found) reader.claim(found);
   if (!known) {
-    reading.fault(
+    reader.fault(
       "unknown_notification",
       `Expected a NotificationType of ${NOTIFICATIONS.join(", ")}`,
-      record,
-      { name: "NotificationType", value: value ?? null },
+      found ?? record,
+      { missing: found ? undefined : "NotificationType" },
     );
   }
   return known;
 }
 
-function checkReference(record: Element, reading: Reading): void {
+function checkReference(record: Element, reader: RecordReader): void {
   const found = child(record, "RecordReference");
   const value = valueOf(found);
-  const rest = { name: "RecordReference" };
-  if (found) reading.use(found);
-  if (value === undefined) {
-    reading.fault(
-      "no_reference",
-      "The record has no RecordReference",
-      record,
-      rest,
-    );
+  if (found) reader.claim(found);
+  if (!found || value === undefined) {
+    reader.fault("no_reference", "The record has no RecordReference", record, {
+      missing: "RecordReference",
+    });
   } else if (codePoints(value) > MAX_REFERENCE) {
-    reading.fault(
-      "too_long",
-      `At most ${MAX_REFERENCE} characters`,
-      record,
-      rest,
-    );
+    reader.fault("too_long", `At most ${MAX_REFERENCE} characters`, found);
   }
 }
 
-function hasErrors({ messages }: Reading): boolean {
-  return messages.some(({ severity }) => severity === "error");
+/** Warns of what single elements of the record are. `received` is the record without defaults. */
+function warnOfElements(
+  received: Element,
+  record: Element,
+  reader: RecordReader,
+): void {
+  const { children } = record;
+  received.children.forEach((each, i) => visit(each, children[i]!));
+
+  function visit(was: Element, is: Element): void {
+    if (was.text !== is.text) {
+      reader.warn(
+        "credentials_removed",
+        "A user and password in a URL are not stored",
+        is,
+        { value: null },
+      );
+    }
+    if (was.recoded) {
+      reader.warn(
+        "windows_1252",
+        "Controls are read as characters of Windows-1252",
+        is,
+      );
+    }
+    if (nameInOnix21(was.name) !== undefined) {
+      reader.warn(
+        "onix21_element",
+        `${was.name} is an element of ONIX 2.1: it is kept in the record`,
+        is,
+      );
+    }
+    was.children.forEach((each, i) => visit(each, is.children[i]!));
+  }
 }
 
 /** The fields that the body of a product has. */
-const BODY = Object.entries(VIEW).flatMap(([name, { block }]) => {
+const BODY = Object.entries(MAPPING).flatMap(([name, { block }]) => {
   const field: Field | undefined = ({ ...SCALARS, ...ARRAYS } as Fields)[name];
   const isPath = field?.kind === "rows" && (field.path || field.put === "link");
   return field && !isPath && field.kind !== "linked"
@@ -222,10 +287,13 @@ const BODY = Object.entries(VIEW).flatMap(([name, { block }]) => {
 function bodyOf(
   values: Values,
   isThere: (block: Block | null) => boolean,
+  reader: RecordReader,
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const { name, block, none } of BODY) {
-    if (isThere(block)) body[name] = values[name] ?? none;
+    // What cannot be read changes nothing.
+    const isUnreadable = none === null && reader.isUnreadable(name);
+    if (isThere(block) && !isUnreadable) body[name] = values[name] ?? none;
   }
   if (isThere("CollateralDetail")) {
     body.collateral = COLLATERAL.flatMap((type) => values[type] ?? []);
@@ -236,73 +304,86 @@ function bodyOf(
 function linkedOf(
   values: Values,
   isThere: (block: Block | null) => boolean,
-  reading: Reading,
+  reader: RecordReader,
 ): Linked {
   const linked: Linked = {};
-  const code = (name: string) => (values[name] ?? null) as string | null;
   if (isThere("DescriptiveDetail")) {
-    linked.product_form = code("product_form");
     linked.contributors = distinct(
       values.contributors,
       ["name", "role"],
-      reading,
-    ).map((row) => {
-      const { role, ...contributor } = row;
-      return {
-        role: String(role),
-        contributor: contributor as unknown as LinkedContributor,
-        get path() {
-          return reading.pathOf(reading.sourceOf(row)!);
-        },
-      };
-    });
-    linked.collections = distinct(values.collections, ["name"], reading).map(
+      reader,
+    )
+      .map((row) => {
+        const { role, ...contributor } = row;
+        return {
+          role: String(role),
+          contributor: contributor as unknown as LinkedContributor,
+          get path() {
+            return reader.pathOf(reader.elementOf(row)!);
+          },
+        };
+      });
+    linked.collections = distinct(values.collections, ["name"], reader).map(
       (row) => ({
         name: String(row.name),
-        collection_type: null,
         part_number: (row.part_number ?? null) as string | null,
         get path() {
-          return reading.pathOf(reading.sourceOf(row)!);
+          return reader.pathOf(reader.elementOf(row)!);
         },
       }),
     );
   }
-  if (isThere("PublishingDetail")) {
-    linked.publisher = code("publisher");
-    linked.imprint = code("imprint");
-    linked.publishing_status = code("publishing_status");
-  }
-  if (isThere("ProductSupply")) {
-    linked.product_availability = code("product_availability");
+  for (const name of NAMED) {
+    // What cannot be read changes nothing.
+    if (!isThere(MAPPING[name]!.block) || reader.isUnreadable(name)) continue;
+    linked[name] = (values[name] ?? null) as string | null;
   }
   return linked;
 }
 
-/** The record with the defaults of the header written into it, and URLs without passwords: what to store. */
-export function withDefaults(product: Element, header: Element): Element {
-  const language = childValue(header, "DefaultLanguageOfText");
-  const type = childValue(header, "DefaultPriceType");
-  const currency = childValue(header, "DefaultCurrencyCode");
-  return changedTree(product, (each) => {
+/** What products link to by one name or code. */
+const NAMED = [
+  "publisher",
+  "imprint",
+  "product_form",
+  "publishing_status",
+  "product_availability",
+] as const;
+
+/**
+ * The record with the defaults of the header written into it, and URLs without passwords:
+ * what is stored. `origins` are the paths of the defaults.
+ */
+function withDefaults(
+  product: Element,
+  header: Element,
+): { record: Element; origins: ReadonlyMap<Element, string> } {
+  const origins = new Map<Element, string>();
+  const defaultOf = (name: string, to: string) => {
+    const value = childValue(header, name);
+    if (value === undefined) return;
+    const made = element(to, value);
+    origins.set(made, `/Header/${name}`);
+    return made;
+  };
+  const language = defaultOf("DefaultLanguageOfText", "LanguageCode");
+  const type = defaultOf("DefaultPriceType", "PriceType");
+  const currency = defaultOf("DefaultCurrencyCode", "CurrencyCode");
+  const record = changedTree(product, (each) => {
     if (each.name === "DescriptiveDetail" && language) {
       const isKnown = childrenOf(each, "Language").some((one) =>
         childValue(one, "LanguageRole") === "01"
       );
       return isKnown ? each : withMore(each, [
-        element("Language", [
-          element("LanguageRole", "01"),
-          element("LanguageCode", language),
-        ]),
+        element("Language", [element("LanguageRole", "01"), language]),
       ]);
     }
     if (each.name === "Price" && (type || currency)) {
       const isPriced = child(each, "PriceAmount") !== undefined;
       return withMore(each, [
-        ...type && !child(each, "PriceType")
-          ? [element("PriceType", type)]
-          : [],
+        ...type && !child(each, "PriceType") ? [type] : [],
         ...currency && isPriced && !child(each, "CurrencyCode")
-          ? [element("CurrencyCode", currency)]
+          ? [currency]
           : [],
       ]);
     }
@@ -310,6 +391,7 @@ export function withDefaults(product: Element, header: Element): Element {
       ? { ...each, text: each.text.replace(CREDENTIALS, "$1") }
       : each;
   });
+  return { record, origins };
 }
 
 function withMore(each: Element, more: Element[]): Element {
@@ -338,23 +420,6 @@ const CREDENTIALS = /\b((?:https?|ftps?|sftp):\/\/)[^\s\/?#@"'<>]*@/gi;
 
 function hasCredentials({ text }: Element): boolean {
   return text.includes("@") && text.search(CREDENTIALS) >= 0;
-}
-
-function warningsOfCredentials(product: Element): Message[] {
-  const reading = new Reading(product);
-  const visit = (each: Element) => {
-    if (hasCredentials(each)) {
-      reading.warn(
-        "credentials_removed",
-        "A user and password in a URL are not stored",
-        each,
-        { value: null },
-      );
-    }
-    each.children.forEach(visit);
-  };
-  visit(product);
-  return reading.messages;
 }
 
 /** The stored record after a partial update: the update's blocks replace its own. */
@@ -404,20 +469,15 @@ export function replaceTerritories(
 function distinct(
   rows: unknown,
   key: readonly string[],
-  reading: Reading,
+  reader: RecordReader,
 ): Entry[] {
   const seen = new Set<string>();
   return (rows as Entry[] ?? []).filter((row) => {
     const id = JSON.stringify(key.map((field) => row[field]));
     if (!seen.has(id)) return seen.add(id);
-    const source = reading.sourceOf(row);
-    if (source) {
-      reading.warn(
-        "duplicate",
-        "An earlier one is the same",
-        source,
-        { value: String(row.name) },
-      );
+    const found = reader.elementOf(row);
+    if (found) {
+      reader.warn("duplicate", "An earlier one is the same", found);
     }
     return false;
   });

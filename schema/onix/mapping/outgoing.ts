@@ -1,24 +1,29 @@
-import { copyOf, type Element, element } from "../xml/element.ts";
-import { child, childrenOf } from "../xml/element.ts";
 import { isObject } from "../../objects.ts";
-import { mend } from "../xml/mend.ts";
-import { type Book, canonical, setChild, textOf } from "./part.ts";
-
-export type { Book } from "./part.ts";
-import { Reading } from "./reading.ts";
 import type { Release } from "../rules/releases.ts";
-import { settledValues } from "./settled.ts";
+import { child, copyOf, type Element, element } from "../xml/element.ts";
+import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
+import { withhold } from "../xml/withhold.ts";
+import { type Book, canonical, setChild, textOf } from "./codec.ts";
 import {
   containerOf,
   formOf,
-  type Place,
+  type Mapped,
+  MAPPING,
   PRODUCT_CODE,
-  readView,
+  readValues,
   type Values,
-  VIEW,
-} from "./view.ts";
+} from "./mapping.ts";
+import { RecordReader } from "./record_reader.ts";
+import { validValues } from "./valid_values.ts";
+
+export type { Book } from "./codec.ts";
+
+/*
+ * Records on their way out. In: a product, and the record last received of it. Out: a valid
+ * record, which is that one, changed where the product has changed since.
+ */
 
 /** The record last received. */
 export interface Received {
@@ -50,7 +55,9 @@ export function* writeRecord(
     element("RecordReference", ""),
     element("NotificationType", "03"),
   ]);
-  writeChanges(book, record, received?.differences ?? {});
+  withhold(record);
+  yield;
+  yield* writeChanges(book, record, received?.differences ?? {});
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
@@ -63,46 +70,49 @@ export function* writeRecord(
 }
 
 /** Writes into the record what the product says otherwise. */
-function writeChanges(
+function* writeChanges(
   book: Book,
   record: Element,
   differences: Differences,
-): void {
-  const reading = new Reading(record, { isSilent: true });
-  const places = Object.entries(VIEW).map(([name, place]) => {
-    const now = place.of(book);
-    return { name, place, now, form: formOf(name, now) };
+): Steps<void> {
+  const reader = new RecordReader(record, { isSilent: true });
+  const fields = Object.entries(MAPPING).map(([name, field]) => {
+    const now = field.valueIn(book);
+    return { name, field, now, form: formOf(name, now) };
   });
   const isChanged =
-    (values: Values) => ({ name, form }: typeof places[number]) =>
+    (values: Values) => ({ name, form }: typeof fields[number]) =>
       form !==
         (Object.hasOwn(differences, name)
           ? canonical(differences[name] ?? undefined)
           : formOf(name, values[name]));
   // Most products are as their records say: what the API would refuse need not be known.
-  if (!places.some(isChanged(readView(record, reading)))) return;
-  const values = settledValues(record, reading);
-  for (const { name, place, now } of places.filter(isChanged(values))) {
+  const read = yield* readValues(record, reader);
+  yield;
+  if (!fields.some(isChanged(read))) return;
+  const values = yield* validValues(read, reader);
+  for (const { name, field, now } of fields.filter(isChanged(values))) {
     const before = Object.hasOwn(differences, name)
-      ? asThen(differences[name], values[name], reading)
+      ? asThen(differences[name], values[name], reader)
       : values[name];
-    place.write(blockOf(record, place), now, before, reading);
+    field.write(blockOf(record, field), now, before, reader);
+    yield;
   }
 }
 
 /** What the product said, from the elements that the record has for it. */
-function asThen(then: unknown, values: unknown, reading: Reading): unknown {
+function asThen(then: unknown, values: unknown, reader: RecordReader): unknown {
   if (!Array.isArray(then) || !Array.isArray(values)) return then;
   if (then.length !== values.length) return values;
   then.forEach((entry, i) => {
-    const source = isObject(values[i]) && reading.sourceOf(values[i]);
-    if (source && isObject(entry)) reading.from(source, entry);
+    const source = isObject(values[i]) && reader.elementOf(values[i]);
+    if (source && isObject(entry)) reader.tie(source, entry);
   });
   return then;
 }
 
 /** The composite in which a field stands, which is added where it is missing. */
-function blockOf(record: Element, { block }: Place): Element {
+function blockOf(record: Element, { block }: Mapped): Element {
   const known = containerOf(record, block);
   if (known) return known;
   const added = element(block!, []);
@@ -114,15 +124,20 @@ function blockOf(record: Element, { block }: Place): Element {
  * What a product says otherwise than the record it was just written from, such as the name
  * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
  */
-export function differences(book: Book, record: Element): Differences | null {
-  const reading = new Reading(record, { isSilent: true });
-  const values = settledValues(record, reading);
-  const differing = Object.entries(VIEW).flatMap(([name, place]) => {
-    const is = place.project(place.of(book));
+export function differences(book: Book, values: Values): Differences | null {
+  const differing = Object.entries(MAPPING).flatMap(([name, field]) => {
+    const is = field.project(field.valueIn(book));
     const isSame = canonical(is) === formOf(name, values[name]);
     return isSame ? [] : [[name, is ?? null] as const];
   });
   return differing.length > 0 ? Object.fromEntries(differing) : null;
+}
+
+/** The values of a stored record that a product can have. */
+export function* valuesOf(record: Element): Steps<Values> {
+  withhold(record);
+  const reader = new RecordReader(record, { isSilent: true });
+  return yield* validValues(yield* readValues(record, reader), reader);
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */
@@ -153,9 +168,11 @@ function proprietary(name: string, value: string): Element {
   ]);
 }
 
+/** Whether the record says something of supply. It may be withheld. */
 function hasSupply(record: Element): boolean {
-  return childrenOf(record, "ProductSupply").some((supply) =>
-    child(supply, "SupplyDetail")
+  return record.children.some((each) =>
+    each.name === "ProductSupply" &&
+    (each.isWithheld || child(each, "SupplyDetail"))
   );
 }
 

@@ -7,13 +7,14 @@ import {
   normalized,
 } from "../xml/element.ts";
 import {
-  type Part,
+  type Codec,
   replaceChildren,
   scalar,
   setChild,
   textOf,
-} from "./part.ts";
-import type { Reading } from "./reading.ts";
+} from "./codec.ts";
+import { warnOfOthers } from "./path.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -24,12 +25,17 @@ import { withoutTags } from "../rules/xhtml.ts";
 const TITLE = ["TitlePrefix", "NoPrefix", "TitleWithoutPrefix", "TitleText"];
 
 /** The distinctive title of the product (List 15, 01) at its own level (List 149, 01). */
-export const title: Part = {
-  read(descriptive, reading) {
+export const title: Codec = {
+  find: (descriptive) =>
+    titleElements(descriptive, "01").flatMap((each) => titleIn(each) ?? [])[0],
+  read(descriptive, reader) {
     const titles = titleElements(descriptive, "01");
     const own = titles.find((each) => titleOf(each) !== undefined);
     if (!own) return;
-    useTitle(own, reading);
+    claimTitle(descriptive, own, reader);
+    const found = titleIn(own)!;
+    warnOfEntities(found, reader);
+    warnOfOthers(distinctive(descriptive), found, reader);
     const text = titleOf(own);
     // A part of a set may have a number alone, beside the title of the set.
     const number = own !== titles[0] && titles[0] &&
@@ -44,12 +50,18 @@ export const title: Part = {
   project: scalar,
 };
 
-export const subtitle: Part = {
-  read(descriptive, reading) {
+export const subtitle: Codec = {
+  find(descriptive) {
+    const [own] = titleElements(descriptive, "01");
+    return own && child(own, "Subtitle");
+  },
+  read(descriptive, reader) {
     const [own] = titleElements(descriptive, "01");
     const found = own && child(own, "Subtitle");
     const text = found && plain(found);
-    if (text) reading.useFor("subtitle", found);
+    if (!text) return;
+    reader.claim(found);
+    warnOfEntities(found, reader);
     return text;
   },
   write(descriptive, now) {
@@ -62,6 +74,28 @@ export const subtitle: Part = {
   },
   project: scalar,
 };
+
+/** The title of each distinctive title that the record has. */
+function distinctive(descriptive: Element): Element[] {
+  return childrenOf(descriptive, "TitleDetail")
+    .filter((each) => childValue(each, "TitleType") === "01")
+    .flatMap((each) => {
+      const [first] = childrenOf(each, "TitleElement");
+      return first && titleIn(first) || [];
+    });
+}
+
+/** An entity that still stands in a text was escaped before its message was. */
+function warnOfEntities(found: Element, reader: RecordReader): void {
+  if (!/&(?:[a-z][a-z\d]{1,31}|#\d{1,7}|#x[\da-f]{1,6});/i.test(found.text)) {
+    return;
+  }
+  reader.warn(
+    "escaped_twice",
+    "An entity of HTML stands in the text: it was escaped twice",
+    found,
+  );
+}
 
 /** The elements of the distinctive title, or of the first one, those at the level first. */
 export function titleElements(parent: Element, level: string): Element[] {
@@ -85,10 +119,30 @@ export function titleOf(titleElement: Element): string | undefined {
   return [prefix, rest].filter(Boolean).join(" ") || undefined;
 }
 
-export function useTitle(titleElement: Element, reading: Reading): void {
+/** The element that has the title, or its main part. */
+export function titleIn(titleElement: Element): Element | undefined {
+  return ["TitleText", "TitleWithoutPrefix", "TitlePrefix"]
+    .map((name) => child(titleElement, name))
+    .find((found) => plain(found) !== undefined);
+}
+
+/** Claims a title, and the codes that the service writes beside one. */
+export function claimTitle(
+  parent: Element,
+  titleElement: Element,
+  reader: RecordReader,
+): void {
   for (const each of titleElement.children) {
-    if (TITLE.includes(each.name)) reading.use(each);
+    if (TITLE.includes(each.name)) reader.claim(each);
   }
+  const detail = childrenOf(parent, "TitleDetail").find(({ children }) =>
+    children.includes(titleElement)
+  );
+  const codes = [
+    detail && child(detail, "TitleType"),
+    child(titleElement, "TitleElementLevel"),
+  ];
+  for (const code of codes) if (code) reader.claim(code);
 }
 
 export function writeTitle(titleElement: Element, text: string): void {

@@ -1,11 +1,13 @@
 import { codesIn, type OnixList } from "../../onix_codes.ts";
 import composites from "./composites.txt" with { type: "text" };
 import dataElements from "./data_elements.txt" with { type: "text" };
+import onix21 from "./onix21.txt" with { type: "text" };
 import { type Release, RELEASES } from "./releases.ts";
 
 /*
  * What the service knows of every element of ONIX for Books, read from the tables in
- * `composites.txt` and `data_elements.txt`.
+ * `composites.txt`, `data_elements.txt` and
+ * `onix21.txt`.
  */
 
 /** What a composite may contain at one place. `max` is `Infinity` for any number. */
@@ -101,6 +103,14 @@ function addName(name: string, short: string, isComposite: boolean): void {
   KNOWN.set(short, known);
 }
 
+/** The names of elements of release 2.1, by either tag. */
+const ONIX21 = new Map(
+  linesOf(onix21).flatMap((line) => {
+    const [name = "", short = ""] = line.split(" ");
+    return [[name, name], [short, name]] as const;
+  }),
+);
+
 /** The lines of a table without its comments. */
 function linesOf(table: string): string[] {
   return table.split("\n").filter((line) => /^[^#]/.test(line));
@@ -109,6 +119,11 @@ function linesOf(table: string): string[] {
 /** The element with this tag of either kind. */
 export function knownTag(tag: string): Known | undefined {
   return KNOWN.get(tag);
+}
+
+/** The reference name of an element of release 2.1 that later releases have no more. */
+export function nameInOnix21(tag: string): string | undefined {
+  return ONIX21.get(tag);
 }
 
 /** The name without its namespace's prefix. */
@@ -249,4 +264,17 @@ export function codesOfList(list: number): ReadonlySet<string> {
   const known = CODE_SETS.get(list) ?? new Set(codesIn(list as OnixList));
   CODE_SETS.set(list, known);
   return known;
+}
+
+/** Whether a composite of the release may contain the element. */
+export function contains(
+  release: Release,
+  name: string,
+  element: string,
+): boolean {
+  const model = composite(release, name)?.model;
+  if (!model) return false;
+  return model.kind === "element"
+    ? model.name === element
+    : model.names.has(element);
 }

@@ -84,9 +84,14 @@ export function validValue(kind: string, value: string): string | undefined {
   return known.length > 0 ? known.join(" ") : undefined;
 }
 
-/** A number with a decimal comma, as `30,80`, with a point. In `1,234` it may separate thousands. */
+/** Whether a comma in a number may separate thousands, as in `1,234`. */
+export function isAmbiguous(number: string): boolean {
+  return /,\d{3}$/.test(number);
+}
+
+/** A number with a decimal comma, as `30,80`, with a point. */
 export function withPoint(number: string): string {
-  return /^[+-]?\d+,\d+$/.test(number) && !/,\d{3}$/.test(number)
+  return /^[+-]?\d+,\d+$/.test(number) && !isAmbiguous(number)
     ? number.replace(",", ".")
     : number;
 }

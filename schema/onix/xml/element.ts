@@ -16,6 +16,8 @@ export interface Element {
   markup?: true;
   /** Whether its text had controls that are read as characters of Windows-1252. */
   recoded?: true;
+  /** Whether it is only stored, since it would say more than its sender did (`withhold.ts`). */
+  isWithheld?: true;
   /** Its line in the message. */
   line?: number;
 }
@@ -31,14 +33,18 @@ export function element(
     : { name, attributes, children: content, text: "" };
 }
 
-/** The first child with this name. */
+/** The first child with this name that is not withheld. */
 export function child(parent: Element, name: string): Element | undefined {
-  return parent.children.find((child) => child.name === name);
+  return parent.children.find((child) =>
+    child.name === name && !child.isWithheld
+  );
 }
 
-/** All children with this name. */
+/** All children with this name that are not withheld. */
 export function childrenOf(parent: Element, name: string): Element[] {
-  return parent.children.filter((child) => child.name === name);
+  return parent.children.filter((child) =>
+    child.name === name && !child.isWithheld
+  );
 }
 
 /** The value without the white space that says nothing, or undefined without a value. */

@@ -2,6 +2,7 @@ import { bareIsbn, isIsbn13 } from "../../values.ts";
 import {
   child,
   childValue,
+  copyOf,
   type Element,
   element,
   normalized,
@@ -17,6 +18,8 @@ import {
   type Unique,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
+import { limits, TOGETHER } from "../rules/limits.ts";
+import { dateIn, writeDate } from "./dates.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
@@ -93,10 +96,9 @@ function mendData(
     : settledText(given);
   if (value === "" && kind !== "flag") return;
   const text = validValue(kind, value);
-  if (text === undefined || kind.endsWith("*") && text !== value) {
-    notSent.add(path);
-  }
-  if (text === undefined) return;
+  const isPart = kind.endsWith("*") && text !== value;
+  if (text === undefined || isPart) notSent.add(path);
+  if (text === undefined || isPart && limits(given.name)) return;
   return { name: given.name, attributes: own, children: [], text };
 }
 
@@ -168,13 +170,28 @@ function* mendComposite(
   const { release, notSent } = mender;
   const { model, unique } = composite(release, given.name, parent)!;
   const children: Element[] = [];
+  let lost: Element | undefined;
   for (const each of converted(given, release)) {
+    if (each.isWithheld) {
+      notSent.addLeaves([each], path);
+      continue;
+    }
     const mended = yield* mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
+    else if (isMissed(each, given)) lost = each;
   }
   yield;
   if (children.length === 0 && given.name !== "Product") return;
+  if (lost && isLostWith(given, lost, children)) {
+    notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
+    return;
+  }
   let own = children;
+  if (lost && given.name === "PublishingDetail") {
+    const isRight = ({ name }: Element) => TOGETHER.includes(name);
+    notSent.addLeaves(own.filter(isRight), path);
+    own = own.filter((each) => !isRight(each));
+  }
   for (const constraint of unique) {
     own = yield* withoutDuplicates(own, constraint, path, mender);
   }
@@ -194,21 +211,34 @@ function* mendComposite(
   return { name, attributes, children: ordered, text: "" };
 }
 
+/** Whether a child that is left out limits the composite. An empty one says nothing. */
+function isMissed(left: Element, { name }: Element): boolean {
+  return (limits(left.name) || limits(name)) && saysSomething(left);
+}
+
+function saysSomething({ children, text }: Element): boolean {
+  return children.length > 0 ? children.some(saysSomething) : /\S/.test(text);
+}
+
+/** Whether a composite would say more without the child. */
+function isLostWith(
+  { name }: Element,
+  lost: Element,
+  left: readonly Element[],
+): boolean {
+  if (name === "Product" || name === "PublishingDetail") return false;
+  return name !== "ProductSupply" || lost.name === "Market" &&
+      !left.some((each) => each.name === "Market");
+}
+
 /** The children of a composite in the terms of the release. */
 function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
   if (name === "Price") return children.map(withoutZero);
   if (name === "ProductIdentifier") return withBareIsbn(given);
+  const date = child(given, "Date");
+  if (date) return withDateInForm(given, date, release);
   if (release === "3.0") return children;
-  const format = valueOf(child(given, "DateFormat"));
-  if (format !== undefined) {
-    return children.flatMap((child) => {
-      if (child.name === "DateFormat") return [];
-      if (child.name !== "Date") return [child];
-      const attributes = { dateformat: format, ...child.attributes };
-      return [{ ...child, attributes }];
-    });
-  }
   if (name !== "DescriptiveDetail") return children;
   return children.map((child) => {
     if (child.name === "AudienceCode") {
@@ -218,6 +248,30 @@ function converted(given: Element, release: Release): Element[] {
       ]);
     }
     return child.name === "Conference" ? asEvent(child) : child;
+  });
+}
+
+/** A dated composite whose date is in the form of its format. Release 3.1 has the format in an attribute. */
+function withDateInForm(
+  given: Element,
+  date: Element,
+  release: Release,
+): Element[] {
+  const read = dateIn(given);
+  if (read && "reformatted" in read) {
+    const copy = copyOf(given);
+    const own = child(copy, "Date")!;
+    if ("date" in read) writeDate(copy, read.date);
+    else own.text = own.text.replace(/\D/g, "");
+    return withDateInForm(copy, own, release);
+  }
+  const format = valueOf(child(given, "DateFormat"));
+  if (format === undefined || release === "3.0") return given.children;
+  return given.children.flatMap((child) => {
+    if (child.name === "DateFormat") return [];
+    if (child !== date) return [child];
+    const attributes = { dateformat: format, ...child.attributes };
+    return [{ ...child, attributes }];
   });
 }
 
@@ -560,6 +614,14 @@ function supplier(name: string): Element {
     element("SupplierName", name),
   ]);
 }
+
+/** Whether the service writes the element itself where a record lacks it. */
+export function isFiller({ name, text }: Element): boolean {
+  return (FILLERS[name] ?? WRITTEN[name]) === text.trim();
+}
+
+/** What the service writes of itself beside its values. */
+const WRITTEN: Readonly<Record<string, string>> = { CollectionType: "10" };
 
 /** The organization as the publisher of a product without one. An import reads it as none. */
 function publisher(name: string): Element {

@@ -32,12 +32,13 @@ export class PathSet implements Paths {
 
   /**
    * Adds the paths of the data elements with a value in these elements of `at`. Those that
-   * are `used`, and what is in them, do not count.
+   * are `used`, and what is in them, do not count, nor those that `isNoise` knows.
    */
   addLeaves(
     elements: readonly Element[],
     at: string,
     used: ReadonlySet<Element> = NONE,
+    isNoise: (element: Element) => boolean = () => false,
   ): void {
     const groups = Map.groupBy(
       elements.filter((element) => !used.has(element)),
@@ -45,9 +46,10 @@ export class PathSet implements Paths {
     );
     for (const [name, same] of groups) {
       const path = `${at}/${name}`;
-      if (same.some(saysSomething)) this.add(path);
+      const isTold = same.some((each) => saysSomething(each) && !isNoise(each));
+      if (isTold) this.add(path);
       const children = same.flatMap(({ children }) => children);
-      if (children.length > 0) this.addLeaves(children, path, used);
+      if (children.length > 0) this.addLeaves(children, path, used, isNoise);
     }
   }
 }

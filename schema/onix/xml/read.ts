@@ -1,7 +1,12 @@
 import { SaxesParser } from "saxes";
 import { decode } from "./decode.ts";
 import { childValue, type Element } from "./element.ts";
-import { type Known, knownTag, localName } from "../rules/facts.ts";
+import {
+  type Known,
+  knownTag,
+  localName,
+  nameInOnix21,
+} from "../rules/facts.ts";
 import { type Release, RELEASES } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
 import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
@@ -177,7 +182,7 @@ class Reader {
     if (this.#depth > this.#top && this.#known.at(-1)!.isComposite === false) {
       return this.#beginMarkup(tag, attributes);
     }
-    const known = knownTag(tag) ?? { name: tag };
+    const known = knownTag(tag) ?? { name: nameInOnix21(tag) ?? tag };
     if (this.#depth > this.#top) this.#beginElement(known, attributes);
     else if (this.#depth === this.#top) this.#beginPart(known, attributes);
     else this.#beginMessage(known, attributes);

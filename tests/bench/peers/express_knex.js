@@ -213,7 +213,13 @@ async function collectionsOf(ids) {
       "x.organization_id": "p.organization_id",
       "x.id": "p.collection_id",
     })
-    .select("p.product_id", "x.id", "x.name", "x.collection_type");
+    .select(
+      "p.product_id",
+      "p.part_number",
+      "x.id",
+      "x.name",
+      "x.collection_type",
+    );
   return grouped(rows, "product_id");
 }
 

@@ -36,7 +36,7 @@ const SUPPLY = fields(
 const SUPPLIER = fields("supplier_role@93 supplier_name");
 const SUPPLY_DATE = fields("supply_date_role@166 date");
 const SUPPLY_PRICE = fields(
-  "id price_type@58 price_amount currency_code price_status minimum_order_quantity valid_from valid_to",
+  "id price_type@58 price_amount currency_code price_status minimum_order_quantity valid_from valid_to price_qualifier@59",
 );
 const TAX = fields(
   "tax_type tax_rate_code tax_rate_percent taxable_amount tax_amount",
@@ -46,6 +46,11 @@ const SALES_RIGHT = fields(
 );
 const AREA =
   "countries_included countries_excluded regions_included regions_excluded"
+    .split(" ");
+
+/** The arrays that a product's row holds. Lists omit them. */
+const VALUES =
+  "languages product_form_details edition_types epub_technical_protections product_identifiers subjects extents measures audiences audience_ranges publishing_dates related_products related_works supporting_resources"
     .split(" ");
 
 /** The fields of a listed product that are absent instead of null. */
@@ -58,7 +63,9 @@ const NAMES = new Set(
 export function listed({ collections, ...row }) {
   const product = Object.fromEntries(
     Object.entries(row)
-      .filter(([name, value]) => value !== null || !NAMES.has(name)),
+      .filter(([name, value]) =>
+        !VALUES.includes(name) && (value !== null || !NAMES.has(name))
+      ),
   );
   if (collections.length > 0) {
     product.collections = collections.map(({ id, name, collection_type }) => ({
@@ -104,6 +111,7 @@ export function fullProducts(codes) {
       supply_dates: pickAll(supply.supply_dates, SUPPLY_DATE),
       prices: supply.supply_prices.map((price) => ({
         ...pick(price, SUPPLY_PRICE),
+        territory: areaOf(price),
         taxes: pickAll(price.supply_price_taxes, TAX),
       })),
     })),
@@ -120,11 +128,12 @@ export function fullProducts(codes) {
   /** The full product. `rows` are those below it, by table. */
   return (row, rows) => ({
     ...listed(row),
+    ...Object.fromEntries(VALUES.map((name) => [name, row[name] ?? []])),
     product_prices: pickAll(rows.product_prices, PRICE),
     packing_configurations: pickAll(rows.packing_configurations, PACKING),
     contributors: pickAll(rows.product_contributors, CONTRIBUTOR),
     product_collections: row.collections
-      .map(({ id }) => ({ collection_id: id })),
+      .map(({ id, part_number }) => ({ collection_id: id, part_number })),
     custom_fields: pickAll(rows.custom_field_values, CUSTOM_FIELD),
     collateral: rows.collateral
       .map((piece) => pick(piece, COLLATERAL[piece.collateral_type])),

@@ -1,19 +1,22 @@
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
+import { isObject } from "../../objects.ts";
 import { child, type Element, element } from "../xml/element.ts";
-import type { Reading } from "./reading.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /** How a value stands in a composite. */
-export interface Part {
-  read(composite: Element, reading: Reading): unknown;
+export interface Codec {
+  /** The element of the value, or of the one with this index of several. */
+  find?(composite: Element, index?: number): Element | undefined;
+  read(composite: Element, reader: RecordReader): unknown;
   /** Makes the composite say `now`. It says `before`, from which entries know their elements. */
   write(
     composite: Element,
     now: unknown,
     before: unknown,
-    reading: Reading,
+    reader: RecordReader,
   ): void;
-  /** The value without what this part does not say, such as ids and labels. */
+  /** The value without what the element does not say, such as ids and labels. */
   project(value: unknown): unknown;
 }
 
@@ -27,6 +30,11 @@ export interface Book {
   organization: string;
   /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
   reference: string | null;
+}
+
+/** The objects of an array, or none of another value. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** A text by which projected values are compared. */

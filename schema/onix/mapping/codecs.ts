@@ -1,0 +1,156 @@
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+  isMarkedUp,
+  valueOf,
+} from "../xml/element.ts";
+import { at } from "./path.ts";
+import { dateIn, writeDate } from "../xml/dates.ts";
+import { type Codec, replaceChildren, scalar, textOf } from "./codec.ts";
+
+/*
+ * The fields of entries that no path describes, by composite and field, each with its reason.
+ */
+
+export const CODECS: Readonly<Record<string, Codec>> = {
+  "Price/price_amount": priceAmount(),
+  "Price/valid_from": periodEnd("14", "from"),
+  "Price/valid_to": periodEnd("15", "to"),
+  "AudienceRange/audience_range_exact": rangeValue("01"),
+  "AudienceRange/audience_range_from": rangeValue("03"),
+  "AudienceRange/audience_range_to": rangeValue("04"),
+  "Extent/extent_value": extentValue(),
+  "TextContent/text": text(),
+};
+
+/** A price of 0 is an item that is free of charge (List 57, 01). */
+function priceAmount(): Codec {
+  const amount = at("PriceAmount");
+  return {
+    ...amount,
+    read(composite, reader) {
+      const value = amount.read(composite, reader);
+      if (value !== undefined || child(composite, "PriceAmount")) return value;
+      const unpriced = child(composite, "UnpricedItemType");
+      if (valueOf(unpriced) !== "01") return;
+      reader.claim(unpriced!);
+      return "0";
+    },
+    write(composite, now, before, reader) {
+      const unpriced = child(composite, "UnpricedItemType");
+      if (unpriced && textOf(now) !== undefined) {
+        replaceChildren(composite, [unpriced], []);
+      }
+      amount.write(composite, now, before, reader);
+    },
+  };
+}
+
+/** A period is two dates (List 173, 14 and 15), or one date that is a span (24). */
+function periodEnd(role: "14" | "15", end: "from" | "to"): Codec {
+  const own = at(`PriceDate[PriceDateRole=${role}]/Date`);
+  const spanIn = (price: Element) =>
+    childrenOf(price, "PriceDate").find((each) =>
+      childValue(each, "PriceDateRole") === "24"
+    );
+  return {
+    ...own,
+    find(price) {
+      const span = spanIn(price);
+      return own.find!(price) ?? (span && child(span, "Date"));
+    },
+    read(price, reader) {
+      const span = spanIn(price);
+      const read = span && dateIn(span);
+      if (own.find!(price) || !read || !("from" in read)) {
+        return own.read(price, reader);
+      }
+      span!.children.forEach((each) => reader.claim(each));
+      if (read.reformatted) {
+        const message = `The span is read as ${read.from} to ${read.to}`;
+        reader.warn("reformatted", message, child(span!, "Date")!);
+      }
+      return read[end];
+    },
+    write(price, now, before, reader) {
+      const span = spanIn(price);
+      const read = span && dateIn(span);
+      if (span && read && "from" in read) {
+        replaceChildren(price, [span], [
+          dated("14", read.from),
+          dated("15", read.to),
+        ]);
+      }
+      own.write(price, now, before, reader);
+    },
+  };
+}
+
+function dated(role: string, day: string): Element {
+  const date = element("PriceDate", [element("PriceDateRole", role)]);
+  writeDate(date, day);
+  return date;
+}
+
+/** The digits of durations by their units (List 24): hours, minutes and seconds. */
+const DURATIONS: Readonly<Record<string, number>> = { 14: 3, 15: 5, 16: 7 };
+
+/** A duration has leading zeros, which a number has not. */
+function extentValue(): Codec {
+  const value = at("ExtentValue");
+  return {
+    ...value,
+    write(extent, now, before, reader) {
+      const text = textOf(now);
+      const unit = childValue(extent, "ExtentUnit") ?? "";
+      const padded = text?.padStart(DURATIONS[unit] ?? 0, "0");
+      value.write(extent, padded, before, reader);
+    },
+  };
+}
+
+/** One bound of a range: a precision with the value that follows it, in one composite. */
+function rangeValue(precision: string): Codec {
+  const find = ({ children }: Element) => {
+    const i = children.findIndex((each, i) =>
+      each.name === "AudienceRangePrecision" && valueOf(each) === precision &&
+      children[i + 1]?.name === "AudienceRangeValue"
+    );
+    return i < 0 ? [] : [children[i]!, children[i + 1]!];
+  };
+  return {
+    find: (composite) => find(composite)[1],
+    read(composite, reader) {
+      const [of, value] = find(composite);
+      if (!of || !value) return;
+      reader.claim(of);
+      reader.claim(value);
+      return valueOf(value);
+    },
+    write(composite, now) {
+      const found = find(composite);
+      const text = textOf(now);
+      const wanted = text === undefined ? [] : [
+        element("AudienceRangePrecision", precision),
+        element("AudienceRangeValue", text),
+      ];
+      replaceChildren(composite, found, wanted);
+    },
+    project: scalar,
+  };
+}
+
+/** The text of collateral: white space belongs to its markup. */
+function text(): Codec {
+  return {
+    ...at("Text"),
+    project: (value) => {
+      if (typeof value !== "string") return;
+      const found = element("Text", value);
+      return isMarkedUp(found) ? value.trim() : valueOf(found);
+    },
+  };
+}

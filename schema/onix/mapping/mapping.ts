@@ -1,0 +1,433 @@
+import { idOfCode } from "../../code_ids.ts";
+import { elementOf, type Field, type Fields } from "../../fields.ts";
+import { CODE_LISTS } from "../../onix_codes.ts";
+import { ARRAYS, SCALARS } from "../../product.ts";
+import { RELEASES } from "../rules/releases.ts";
+import { contains } from "../rules/facts.ts";
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+  valueOf,
+} from "../xml/element.ts";
+import { dateIn } from "../xml/dates.ts";
+import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
+import {
+  type Book,
+  canonical,
+  type Codec,
+  objectsIn,
+  scalar,
+  setChild,
+  textOf,
+} from "./codec.ts";
+import { collections } from "./collections.ts";
+import { type ContributorRow, contributors } from "./contributors.ts";
+import { codecOf, codecOfEntry, entriesOf, projectFields } from "./fields.ts";
+import { isbnCodec } from "./identifiers.ts";
+import { at, isAt, type Step, stepsOf } from "./path.ts";
+import type { RecordReader } from "./record_reader.ts";
+import type { Steps } from "../xml/steps.ts";
+import { subtitle, title } from "./titles.ts";
+
+/*
+ * What a record says of a product, field by field. In: the descriptions of a product's
+ * fields with their places. Out: for each field how it is read and written, its block, and
+ * what the product has for it.
+ */
+
+/** The blocks of a record, which a partial update replaces as wholes. */
+export const BLOCKS = [
+  "DescriptiveDetail",
+  "CollateralDetail",
+  "PromotionDetail",
+  "ContentDetail",
+  "PublishingDetail",
+  "RelatedMaterial",
+  "ProductionDetail",
+  "ProductSupply",
+] as const;
+
+export type Block = typeof BLOCKS[number];
+
+/** A field in a record. */
+export interface Mapped extends Codec {
+  /** Its block. Null: before the blocks. */
+  block: Block | null;
+  /** What the product has for it. */
+  valueIn(book: Book): unknown;
+}
+
+/** The fields of a product by name, as bodies have them. */
+export const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
+
+/** The code of a product without a form (List 150). */
+const UNDEFINED_FORM = "00";
+
+/** The codes of product forms by the ids that products have. */
+const FORMS = new Map(
+  CODE_LISTS[150].codes.map(({ code }) => [idOfCode("150", code), code]),
+);
+
+/** The types of collateral in the order in which a record has them. */
+export const COLLATERAL = ["text_content", "cited_content", "award"] as const;
+
+/** What a record says by names and codes, and the product by references or otherwise. */
+const OTHERWISE: Readonly<Record<string, Mapped>> = {
+  product_form: linked(
+    "ProductForm",
+    ({ product }) => FORMS.get(product.product_form_id as string),
+    UNDEFINED_FORM,
+  ),
+  publishing_status: linked(
+    "PublishingStatus",
+    ({ product }) => product.publishing_status_code,
+  ),
+  imprint: linked("Imprint/ImprintName", ({ product }) => product.imprint_name),
+  publisher: linked(
+    "Publisher[PublishingRole=01]/PublisherName",
+    ({ product }) => product.publisher_name,
+  ),
+  collections: {
+    block: "DescriptiveDetail",
+    ...collections,
+    valueIn: ({ product }) => {
+      const names = new Map(
+        objectsIn(product.collections).map(({ id, name }) => [id, name]),
+      );
+      return objectsIn(product.product_collections).map((row) => ({
+        name: names.get(row.collection_id),
+        part_number: row.part_number,
+      }));
+    },
+  },
+  contributors: {
+    block: "DescriptiveDetail",
+    ...contributors,
+    valueIn: ({ product, contributors }) =>
+      objectsIn(product.contributors).map((row): ContributorRow => ({
+        ...contributors[String(row.contributor_id)],
+        role: String(row.contributor_role_code),
+        name: String(row.contributor_name),
+      })),
+  },
+  ...Object.fromEntries(COLLATERAL.map((type) => [type, collateral(type)])),
+  cover_image_url: own("CollateralDetail", "cover_image_url", cover()),
+  product_availability: {
+    block: "ProductSupply",
+    ...availability(),
+    valueIn: ({ product }) => product.product_availability_code,
+  },
+};
+
+/** The fields of a product with a codec of their own. */
+const OWN: Readonly<Record<string, Codec>> = {
+  isbn13: isbnCodec("isbn13"),
+  isbn10: isbnCodec("isbn10"),
+  title,
+  subtitle,
+  publication_date: precise(
+    elementOf("publication_date", SCALARS.publication_date)!,
+  ),
+  product_identifiers: entriesBut("product_identifiers", isElsewhere),
+  publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
+  product_sales_rights: salesRights(),
+};
+
+/** Every field that a record says something for. Most follow from their descriptions. */
+export const MAPPING: Readonly<Record<string, Mapped>> = {
+  ...Object.fromEntries(
+    // Arrays go first: a month of publication in one makes room for the day.
+    Object.entries({ ...ARRAYS, ...SCALARS } as Fields).flatMap(
+      ([name, field]) => {
+        const place = isSaid(name, field) ? elementOf(name, field) : null;
+        if (place === null) return [];
+        const codec = OWN[name] ?? entriesBut(name, isOfAnother(name));
+        return [[name, own(blockWith(place), name, codec)]];
+      },
+    ),
+  ),
+  ...OTHERWISE,
+};
+
+/** Whether a record says the field itself. */
+function isSaid(name: string, field: Field): boolean {
+  if (name in OTHERWISE) return false;
+  switch (field.kind) {
+    case "column":
+      return field.body !== undefined && !field.refers;
+    case "rows":
+      return field.path !== undefined;
+    default:
+      return field.kind === "values" || field.kind === "list";
+  }
+}
+
+/** The block that has the first element of a path, by the content models. */
+function blockWith(path: string): Block | null {
+  const [{ name }] = stepsOf(path) as [Step];
+  if (name === "ProductSupply") return name;
+  return BLOCKS.find((block) =>
+    RELEASES.some((release) => contains(release, block, name))
+  ) ?? null;
+}
+
+/** A field that has the product's name for it. */
+function own(block: Block | null, name: string, codec: Codec): Mapped {
+  return { block, ...codec, valueIn: ({ product }) => product[name] };
+}
+
+/** A name or code that links to a record. `none` is the code of a product without a link. */
+function linked(
+  path: string,
+  valueIn: Mapped["valueIn"],
+  none?: string,
+): Mapped {
+  const codec = at(path);
+  const read: Codec["read"] = (composite, reader) => {
+    const value = codec.read(composite, reader);
+    const [first] = childrenOf(composite, stepsOf(path)[0]!.name);
+    const isStandIn = first?.attributes.sourcename === NO_PUBLISHER;
+    return value === none || isStandIn ? undefined : value;
+  };
+  return { block: blockWith(path), ...codec, read, valueIn };
+}
+
+/** The entries at the place of another field, such as the extent that is the page count. */
+function isOfAnother(array: string): (each: Element) => boolean {
+  const places = Object.entries(FIELDS).flatMap(([name, field]) => {
+    const place = field.kind === "column" && isSaid(name, field)
+      ? elementOf(name, field)
+      : null;
+    const [step] = place === null ? [] : stepsOf(place);
+    return name !== array && step && step.codes.length > 0 ? [step] : [];
+  });
+  return (each) => places.some((step) => isAt(step, each));
+}
+
+/** An array without some of the entries in the record, or any other field. */
+function entriesBut(
+  name: string,
+  isElsewhere: (each: Element) => boolean,
+): Codec {
+  const field = FIELDS[name]!;
+  const whole = codecOf(name, field, "Product")!;
+  if (field.kind !== "values") return whole;
+  return entriesOf(elementOf(name, field)!, {
+    ...codecOfEntry(elementOf(name, field)!, field),
+    isElsewhere,
+  });
+}
+
+/** The day of publication has a field of its own. A year or month announces it. */
+function dayOfPublication(): (date: Element) => boolean {
+  const isPublication = isOfAnother("publishing_dates");
+  return (date) => {
+    const read = isPublication(date) ? dateIn(date) : undefined;
+    return read !== undefined && !("date" in read && read.date.length < 10);
+  };
+}
+
+/** A date with a day: another one announces the publication. */
+function precise(path: string): Codec {
+  const codec = at(path);
+  return {
+    ...codec,
+    read(parent, reader) {
+      const date = codec.read(parent, reader);
+      if (date === undefined || /^\d{4}-\d\d-\d\d$/.test(String(date))) {
+        return date;
+      }
+      const found = codec.find!(parent)!;
+      reader.release(found);
+      reader.warn(
+        "imprecise_date",
+        "publication_date needs a day: the date is one of publishing_dates",
+        found,
+      );
+    },
+  };
+}
+
+/** ISBNs have fields of their own, and the product's own code is none of its identifiers. */
+function isElsewhere(identifier: Element): boolean {
+  return isbnOf(identifier) !== undefined ||
+    childValue(identifier, "IDTypeName") === PRODUCT_CODE &&
+      childValue(identifier, "ProductIDType") === "01";
+}
+
+/** The proprietary type of the product's code, which identifies a product without other identifiers. */
+export const PRODUCT_CODE = "product_code";
+
+/** The collateral of one type, whose entries have `collateral_type` in bodies. */
+function collateral(type: typeof COLLATERAL[number]): Mapped {
+  const { fields, element, same } = ARRAYS.collateral.types![type]!;
+  const entry = codecOfEntry(element, { fields, same });
+  return {
+    block: "CollateralDetail",
+    ...entriesOf(element, {
+      ...entry,
+      read: (each, reader) => ({
+        collateral_type: type,
+        ...entry.read(each, reader),
+      }),
+    }),
+    valueIn: ({ product }) =>
+      objectsIn(product.collateral).filter(({ collateral_type }) =>
+        collateral_type === type
+      ),
+  };
+}
+
+/** The first link of the first front cover. A product without resources may still have a cover URL. */
+function cover(): Codec {
+  const isFront = (each: Element) =>
+    childValue(each, "ResourceContentType") === "01" &&
+    childValue(each, "ResourceMode") === "03";
+  const linkOf = (parent: Element) =>
+    childrenOf(parent, "SupportingResource").filter(isFront)
+      .flatMap((each) => childrenOf(each, "ResourceVersion"))
+      .map((version) => child(version, "ResourceLink"))
+      .find((link) => valueOf(link));
+  return {
+    // It follows from the resources that a product can have.
+    read: () => undefined,
+    write(parent, now) {
+      const url = textOf(now);
+      if (url === undefined || linkOf(parent)) return;
+      parent.children.push(element("SupportingResource", [
+        element("ResourceContentType", "01"),
+        element("ContentAudience", "00"),
+        element("ResourceMode", "03"),
+        element("ResourceVersion", [
+          element("ResourceForm", "01"),
+          element("ResourceLink", url),
+        ]),
+      ]));
+    },
+    project: scalar,
+  };
+}
+
+/** The sales rights, and after them that of the rest of the world, an element of its own without territory. */
+function salesRights(): Codec {
+  const { fields } = ARRAYS.product_sales_rights;
+  const rest = "ROWSalesRightsType";
+  const isRest = (entry: Record<string, unknown>) =>
+    entry.is_rest_of_world === true;
+  const inTerritory = entriesOf(
+    "SalesRights",
+    codecOfEntry("SalesRights", ARRAYS.product_sales_rights),
+  );
+  return {
+    read(parent, reader) {
+      const rights = inTerritory.read(parent, reader) as unknown[];
+      const found = child(parent, rest);
+      const code = valueOf(found);
+      if (!found || !code) return rights;
+      reader.claim(found);
+      const entry = { sales_rights_type: code, is_rest_of_world: true };
+      return [
+        ...rights,
+        reader.tie(found, entry, { sales_rights_type: found }),
+      ];
+    },
+    write(parent, now, before, reader) {
+      const all = objectsIn(now);
+      inTerritory.write(
+        parent,
+        all.filter((entry) => !isRest(entry)),
+        objectsIn(before).filter((entry) => !isRest(entry)),
+        reader,
+      );
+      setChild(parent, rest, textOf(all.find(isRest)?.sales_rights_type));
+    },
+    project: (value) => {
+      const all = objectsIn(value).map((entry) => ({
+        ...projectFields(fields, "SalesRights", entry),
+        ...isRest(entry) && { is_rest_of_world: true },
+      }));
+      // An element can say one for the rest of the world, and says it last.
+      all.sort((a, b) =>
+        Number("is_rest_of_world" in a) - Number("is_rest_of_world" in b)
+      );
+      return all.length > 0 ? all : undefined;
+    },
+  };
+}
+
+/** The availability, if all supply details have the same. Those with their own keep it. */
+function availability(): Codec {
+  const name = "ProductAvailability";
+  const detailsIn = (product: Element) =>
+    childrenOf(product, "ProductSupply")
+      .flatMap((supply) => childrenOf(supply, "SupplyDetail"));
+  const codesIn = (product: Element) =>
+    detailsIn(product).flatMap((detail) => childrenOf(detail, name))
+      .filter((each) => valueOf(each) !== undefined);
+  return {
+    find: (product) => codesIn(product)[0],
+    read(product) {
+      const codes = new Set(codesIn(product).map(valueOf));
+      const [code] = codes;
+      return codes.size === 1 ? code : undefined;
+    },
+    write(product, now) {
+      const code = textOf(now);
+      if (code === undefined || codesIn(product).length > 0) return;
+      for (const detail of detailsIn(product)) setChild(detail, name, code);
+    },
+    project: scalar,
+  };
+}
+
+/** The first link of the first front cover (List 158, 01) that is an image (List 159, 03). */
+export function coverOf(resources: unknown): unknown {
+  const covers = objectsIn(resources).filter((resource) =>
+    resource.resource_content_type === "01" && resource.resource_mode === "03"
+  );
+  return covers.flatMap(({ resource_versions }) => objectsIn(resource_versions))
+    .flatMap(({ resource_links }) => resource_links ?? [])[0];
+}
+
+/** The values of a record, those of its blocks only if it has them. */
+export type Values = Record<string, unknown>;
+
+/** The values in a record. Those of absent blocks are undefined. */
+export function* readValues(
+  record: Element,
+  reader: RecordReader,
+): Steps<Values> {
+  const values: Values = {};
+  for (const [name, { block, read, find }] of Object.entries(MAPPING)) {
+    const container = containerOf(record, block);
+    if (!container) continue;
+    yield;
+    const { result, isWhole } = reader.attempt(() => read(container, reader));
+    if (!isWhole) reader.markUnreadable(name);
+    if (result === undefined) continue;
+    values[name] = result;
+    const found = Array.isArray(result) ? undefined : find?.(container);
+    if (found) reader.claimFor(name, found);
+  }
+  values.cover_image_url = coverOf(values.supporting_resources);
+  return values;
+}
+
+/** The composite in which a field of the block stands. */
+export function containerOf(
+  record: Element,
+  block: Block | null,
+): Element | undefined {
+  // Each `ProductSupply` is an entry of its own.
+  return block === null || block === "ProductSupply"
+    ? record
+    : child(record, block);
+}
+
+/** What the values say, by field, in one form. */
+export function formOf(name: string, value: unknown): string {
+  return canonical(MAPPING[name]!.project(value));
+}

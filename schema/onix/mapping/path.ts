@@ -1,0 +1,237 @@
+import { codesOfList, dataElement } from "../rules/facts.ts";
+import { isAmbiguous, shortest, withPoint } from "../rules/kinds.ts";
+import { withoutTags } from "../rules/xhtml.ts";
+import { dateIn, writeDate } from "../xml/dates.ts";
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  element,
+  valueOf,
+} from "../xml/element.ts";
+import {
+  type Codec,
+  replaceChildren,
+  scalar,
+  setChild,
+  textOf,
+} from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
+
+/*
+ * Where a value stands below a composite. In: a path from the description of a field. Out:
+ * the codec that reads and writes it.
+ *
+ *     EditionNumber                                     a data element
+ *     Extent[ExtentType=00,ExtentUnit=03]/ExtentValue   in a composite with these codes
+ *     ContentDate[ContentDateRole=01]/Date              a date, in the formats of ONIX
+ *     Text/@language                                    an attribute
+ */
+
+/** An element, with the codes that its children have. */
+export interface Step {
+  name: string;
+  codes: [child: string, code: string][];
+}
+
+/** The steps of a path. */
+export function stepsOf(path: string): Step[] {
+  return path.split("/").map((step) => {
+    const [, name = "", conditions] = /^(@?\w+)(?:\[(.+)\])?$/.exec(step)!;
+    const codes = conditions?.split(",").map((one) =>
+      one.split("=") as [string, string]
+    );
+    return { name, codes: codes ?? [] };
+  });
+}
+
+/** Whether an element is that of a step. */
+export function isAt({ name, codes }: Step, element: Element): boolean {
+  return element.name === name && !element.isWithheld &&
+    codes.every(([child, code]) => childValue(element, child) === code);
+}
+
+/** The value at a path. `isWhole` if the field is a JSON integer. */
+export function at(path: string, { isWhole = false } = {}): Codec {
+  const steps = stepsOf(path);
+  const attribute = steps.at(-1)!.name.startsWith("@")
+    ? steps.pop()!.name.slice(1)
+    : undefined;
+  const leaf = steps.at(-1)!.name;
+  const above = steps.slice(0, -1);
+  const kind = isWhole ? "n" : dataElement(leaf)!.kind;
+
+  /** The composites of the steps, as far as there are any. */
+  function trail(composite: Element): Element[] {
+    const found = [composite];
+    for (const step of above) {
+      const next = found.at(-1)!.children.find((each) => isAt(step, each));
+      if (!next) break;
+      found.push(next);
+    }
+    return found;
+  }
+
+  /** Every element at the path, in order. The first one counts. */
+  function all(composite: Element): Element[] {
+    let within = [composite];
+    for (const step of above) {
+      within = within.flatMap(({ children }) =>
+        children.filter((each) => isAt(step, each))
+      );
+    }
+    return within.flatMap((each) => childrenOf(each, leaf));
+  }
+
+  function find(composite: Element): Element | undefined {
+    const found = trail(composite);
+    return found.length > above.length ? child(found.at(-1)!, leaf) : undefined;
+  }
+
+  return {
+    find,
+    read(composite, reader) {
+      const found = find(composite);
+      if (!found) return kind === "flag" ? false : undefined;
+      if (attribute) return found.attributes[attribute];
+      const within = trail(composite);
+      const value = leaf === "Date"
+        ? readDay(within.at(-1)!, found, reader)
+        : readLeaf(found, kind, reader);
+      if (value === undefined) return;
+      reader.claim(found);
+      above.forEach(({ codes }, i) =>
+        codes.forEach(([name]) => reader.claim(child(within[i + 1]!, name)!))
+      );
+      if (kind !== "flag") warnOfOthers(all(composite), found, reader);
+      return value;
+    },
+    write(composite, now) {
+      const text = textOf(now);
+      const found = trail(composite);
+      if (attribute) return setAttribute(find(composite), attribute, text);
+      if (text === undefined && above.length > 0) {
+        return replaceChildren(composite, found.slice(1, 2), []);
+      }
+      for (const step of above.slice(found.length - 1)) {
+        found.push(addFirst(found.at(-1)!, step));
+      }
+      // What is changed here does not come from that source.
+      if (found[1]) found[1].attributes = {};
+      if (leaf === "Date" && text) writeDate(found.at(-1)!, text);
+      else setChild(found.at(-1)!, leaf, text);
+    },
+    project: scalar,
+  };
+}
+
+/** Warns of more elements where a field can have one value. A translation is none of them. */
+export function warnOfOthers(
+  all: readonly Element[],
+  first: Element,
+  reader: RecordReader,
+): void {
+  for (const each of all) {
+    if (each === first || valueOf(each) === undefined) continue;
+    if (each.attributes.language !== first.attributes.language) continue;
+    reader.warn(
+      "duplicate",
+      "An earlier one counts: this one is kept in the record",
+      each,
+    );
+  }
+}
+
+/** The date of a composite, as the API has it. */
+export function readDay(
+  composite: Element,
+  found: Element,
+  reader: RecordReader,
+): string | undefined {
+  const read = dateIn(composite);
+  if (!read) return;
+  if ("fault" in read) {
+    reader.unreadable(found, read.fault, read.message);
+  } else if ("from" in read) {
+    const message = "Expected one date, not a span of time";
+    reader.unreadable(found, "invalid_date", message);
+  } else {
+    if (read.reformatted) {
+      reader.warn("reformatted", `The date is read as ${read.date}`, found);
+    }
+    const format = child(composite, "DateFormat");
+    if (format) reader.claim(format);
+    return read.date;
+  }
+}
+
+/** Adds the composite of a step before others of its name. */
+function addFirst(parent: Element, { name, codes }: Step): Element {
+  const made = element(
+    name,
+    codes.map(([child, code]) => element(child, code)),
+  );
+  const others = childrenOf(parent, name);
+  replaceChildren(parent, others, [made, ...others]);
+  return made;
+}
+
+function setAttribute(
+  found: Element | undefined,
+  attribute: string,
+  value: string | undefined,
+): void {
+  if (!found) return;
+  const { [attribute]: _, ...others } = found.attributes;
+  found.attributes = value === undefined
+    ? others
+    : { ...others, [attribute]: value };
+}
+
+/** The value of a data element in the type that a field has. What it cannot be is said. */
+export function readLeaf(
+  found: Element,
+  kind: string,
+  reader: RecordReader,
+): string | number | boolean | undefined {
+  if (kind === "flag") return true;
+  const text = found.markup && kind !== "flow"
+    ? withoutTags(found.text).trim()
+    : valueOf(found);
+  if (text === undefined || text === "") return;
+  if (!/^(?:n\+?|int|d\+?|dec|percent)$/.test(kind)) {
+    return isCode(text, found, kind, reader) ? text : undefined;
+  }
+  const number = withPoint(text);
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(number)) {
+    reader.unreadable(
+      found,
+      "invalid_number",
+      isAmbiguous(text)
+        ? "A comma before three last digits may separate thousands or be a decimal sign: write a point, or no sign"
+        : "Expected a number, such as 30.80",
+    );
+    return;
+  }
+  if (number !== text) {
+    const message = "A decimal comma is read as a decimal point";
+    reader.warn("reformatted", message, found);
+  }
+  if (!/^(?:n\+?|int)$/.test(kind)) return shortest(number);
+  return /^\+?\d{1,15}(?:\.0*)?$/.test(number) ? Number(number) : number;
+}
+
+/** Whether a value is a code of the list, if its kind is one. What is none is said. */
+export function isCode(
+  code: string,
+  found: Element,
+  kind: string,
+  reader: RecordReader,
+): boolean {
+  const list = Number.parseInt(kind);
+  if (Number.isNaN(list) || codesOfList(list).has(code)) return true;
+  const message = `Expected a code of ONIX List ${list}`;
+  reader.unreadable(found, "invalid_code", message);
+  return false;
+}

@@ -1,0 +1,38 @@
+import { FORMATS_OF_DATES, parseDate, type ReadDate } from "../rules/dates.ts";
+import { child, type Element, valueOf } from "./element.ts";
+
+/** What the `Date` of a composite such as `PublishingDate` says, or undefined without one. */
+export function dateIn(composite: Element): ReadDate | undefined {
+  const found = child(composite, "Date");
+  const text = valueOf(found);
+  if (!found || text === undefined) return;
+  return parseDate(text, formatOf(composite, found));
+}
+
+function formatOf(composite: Element, { attributes }: Element): string {
+  return valueOf(child(composite, "DateFormat")) ??
+    attributes.dateformat?.trim() ?? "00";
+}
+
+/** Writes a date in the format that says how much of it is known. */
+export function writeDate(composite: Element, date: string): void {
+  const digits = date.replaceAll("-", "");
+  const format = FORMATS_OF_DATES[digits.length]!;
+  composite.children = composite.children.filter(({ name }) =>
+    name !== "DateFormat"
+  );
+  const attributes: Record<string, string> = format === "00"
+    ? {}
+    : { dateformat: format };
+  const known = child(composite, "Date");
+  if (known) {
+    Object.assign(known, { text: digits, attributes, markup: undefined });
+  } else {
+    composite.children.push({
+      name: "Date",
+      attributes,
+      children: [],
+      text: digits,
+    });
+  }
+}
