@@ -3,9 +3,11 @@ import { DateTime } from "./date_time.ts";
 import {
   type ErrorDetail,
   invalid,
+  MAX_ERRORS,
   printable,
   queryDetails,
 } from "./errors.ts";
+import { didYouMean, speller } from "./spelling.ts";
 import { codePoints, heading, oneOf, Uuid } from "./values.ts";
 
 /*
@@ -41,6 +43,7 @@ export function readQuery<const S extends QuerySchema>(
     }]);
   }
   const details = encodingDetails(url.search);
+  const meantBy = speller(Object.keys(parameters.entries));
   const given = new Map<string, string>();
   for (const [parameter, value] of url.searchParams) {
     const known = Object.hasOwn(parameters.entries, parameter);
@@ -52,8 +55,12 @@ export function readQuery<const S extends QuerySchema>(
         parameter: printable(parameter),
         ...known
           ? { code: "duplicate", message: "This parameter occurs twice" }
-          : { code: "unknown_parameter", message: "Unknown parameter" },
+          : {
+            code: "unknown_parameter",
+            message: `Unknown parameter${didYouMean(meantBy(parameter))}`,
+          },
       });
+      if (details.length > MAX_ERRORS) break;
     }
   }
   const read = v.safeParse(parameters, Object.fromEntries(given));
