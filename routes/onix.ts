@@ -15,6 +15,7 @@ import { toApiError } from "../middleware/respond.ts";
 import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
 import { writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
+import type { Report } from "../schema/onix/report/report.ts";
 import type { Element } from "../schema/onix/xml/element.ts";
 import { readMessage } from "../schema/onix/xml/read.ts";
 import { inTurns } from "../schema/onix/xml/steps.ts";
@@ -82,7 +83,7 @@ const COPIES = 10;
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, request, query } = context;
+  const { services, shares, caller, request, query, log } = context;
   // Each group has the time of a request.
   const deadline = () => performance.now() + services.deadlineMs;
   const queries = () => services.database.for({ deadline: deadline(), caller });
@@ -107,14 +108,24 @@ export async function write(
         return { [Symbol.dispose]: () => memory.shrink(READING) };
       },
     });
+    log.records = countsOf(report);
     if (!prefersXml(request)) return ok(JSON.stringify(report));
     const sender = await readSender(queries());
     const sentAt = new Date();
     return xml([...writeAcknowledgement(report, { sender, sentAt })].join(""));
   } catch (error) {
-    if (error instanceof ImportEnded) throw endOf(error);
+    if (error instanceof ImportEnded) {
+      log.records = countsOf(error.report);
+      throw endOf(error);
+    }
     throw error;
   }
+}
+
+/** How many records of an import had which outcome, for its log line. */
+function countsOf(report: Report): Record<string, number> {
+  const { created, updated, unchanged, deleted, rejected, warnings } = report;
+  return { created, updated, unchanged, deleted, rejected, warnings };
 }
 
 /** The error that has ended an import, with the report on the records before. */
