@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { didYouMean, slipsBetween } from "./spelling.ts";
 import { parseAllowedTargets } from "./targets.ts";
 
 /** Log levels, from the most to the least verbose. */
@@ -252,9 +253,7 @@ export function findUnknownVariables(names: string[]): string[] {
   const known = [...Object.keys(VARIABLES.entries), ...OTEL];
   return names.filter((name) => !known.includes(name)).flatMap((name) => {
     const meant = known.find((known) => isMisspelling(name, known));
-    return meant
-      ? [`The variable ${name} is unknown: did you mean ${meant}?`]
-      : [];
+    return meant ? [`The variable ${name} is unknown${didYouMean(meant)}`] : [];
   });
 }
 
@@ -266,21 +265,7 @@ export function findUnknownVariables(names: string[]): string[] {
 function isMisspelling(name: string, known: string): boolean {
   const max = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
   return Math.abs(name.length - known.length) <= max &&
-    editDistance(name.toUpperCase(), known) <= max;
-}
-
-/** The Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (const [i, char] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (char === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+    slipsBetween(name.toUpperCase(), known) <= max;
 }
 
 function matching(form: RegExp, message: string) {

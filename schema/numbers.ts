@@ -60,15 +60,29 @@ export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
 
-/** A whole number from 1 to `maximum`. */
+/** A whole number from 1 to `maximum`, as a JSON number or, as amounts, a decimal string. */
 export function positiveInteger(maximum: number) {
+  const form = /^[1-9]\d{0,9}(?:\.0{1,4})?$/;
   return v.pipe(
-    v.number("invalid_type: Expected a whole number"),
+    v.custom<number | string | RawNumber>(
+      (value) => digitsOf(value) !== undefined,
+      "invalid_type: Expected a whole number",
+    ),
     v.check(
-      (number) => Number.isInteger(number) && number >= 1 && number <= maximum,
+      (value) => {
+        const number = Number(digitsOf(value));
+        return (typeof value === "number" || form.test(digitsOf(value)!)) &&
+          Number.isInteger(number) && number >= 1 && number <= maximum;
+      },
       `out_of_range: Expected a whole number from 1 to ${maximum}`,
     ),
-    v.metadata({ type: "integer", minimum: 1, maximum }),
+    v.metadata({
+      anyOf: [
+        { type: "integer", minimum: 1, maximum },
+        { type: "string", pattern: form.source },
+      ],
+    }),
+    v.transform((value) => Number(digitsOf(value))),
   );
 }
 

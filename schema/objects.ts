@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { MAX_ERRORS } from "./errors.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "./numbers.ts";
+import { didYouMean, speller } from "./spelling.ts";
 
 /** The maximum number of unknown fields reported per object. */
 const MAX_UNKNOWN = 20;
@@ -29,7 +30,9 @@ export function closedObject<const E extends v.ObjectEntries>(
   entries: E,
   ignored: Readonly<Record<string, string | undefined>> = {},
 ) {
-  const known = new Set([...Object.keys(entries), ...Object.keys(ignored)]);
+  const written = Object.keys(entries);
+  const meantBy = speller(written);
+  const known = new Set([...written, ...Object.keys(ignored)]);
   return v.intersect([
     object(entries),
     v.pipe(
@@ -39,7 +42,11 @@ export function closedObject<const E extends v.ObjectEntries>(
         if (!isObject(input)) return;
         const unknown = Object.keys(input).filter((key) => !known.has(key));
         for (const key of unknown.slice(0, MAX_UNKNOWN)) {
-          addIssue({ message: "unknown_field: Unknown field", path: at(key) });
+          const meant = didYouMean(meantBy(key));
+          addIssue({
+            message: `unknown_field: Unknown field${meant}`,
+            path: at(key),
+          });
         }
       }),
       v.transform(() => ({})),

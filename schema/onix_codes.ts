@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { didYouMean } from "./spelling.ts";
 import file from "../sql/code_lists.json" with { type: "json" };
 
 /** The ONIX code lists by number. `sql/seed.sql` stores them in the database. */
@@ -20,12 +21,7 @@ const EXPECTED: { [list in OnixList]?: string } = {
  */
 export function code(list: OnixList) {
   const known = SCHEMAS.get(list) ?? v.pipe(
-    oneOfMany(
-      codesIn(list),
-      `invalid_code: Expected ${
-        EXPECTED[list] ?? `a code of ONIX List ${list}`
-      }`,
-    ),
+    oneOfMany(list),
     v.description(`A code of ONIX List ${list}.`),
   );
   SCHEMAS.set(list, known);
@@ -33,8 +29,15 @@ export function code(list: OnixList) {
 }
 
 /** `v.picklist`, which compares with each of hundreds of codes, without the comparisons. */
-function oneOfMany(codes: string[], message: string) {
-  const schema = v.picklist(codes, message);
+function oneOfMany(list: OnixList) {
+  const codes = codesIn(list);
+  const expected = EXPECTED[list] ?? `a code of ONIX List ${list}`;
+  const schema = v.picklist(
+    codes,
+    ({ input }) =>
+      `invalid_code: Expected ${expected}, see /code-lists/${list}` +
+      didYouMean(codeMeantBy(input, list)),
+  );
   const all = new Set<unknown>(codes);
   const run: typeof schema["~run"] = (dataset, config) =>
     all.has(dataset.value)
@@ -42,6 +45,46 @@ function oneOfMany(codes: string[], message: string) {
       : schema["~run"](dataset, config);
   return { ...schema, "~run": run };
 }
+
+/** What people write instead of a code that is neither its label nor the code in another case. */
+const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
+  91: { uk: "GB", "great britain": "GB", usa: "US", "united states": "US" },
+  96: { "£": "GBP", "€": "EUR", "$": "USD" },
+};
+
+/**
+ * The code that a wrong one probably means: in another case, without its zero, another
+ * word, or its label. For a language, also the code with two letters (ISO 639-1).
+ */
+function codeMeantBy(input: unknown, list: OnixList): string | undefined {
+  if (typeof input !== "string" && typeof input !== "number") return;
+  const word = String(input).toLowerCase();
+  if (word === "" || word.length > MAX_LABEL) return;
+  const known = wordsOf(list);
+  return known.get(word) ?? known.get(`0${word}`) ??
+    (list === 74 && /^[a-z]{2}$/.test(word)
+      ? known.get(LANGUAGES.of(word)?.toLowerCase() ?? "")
+      : undefined);
+}
+
+const MAX_LABEL = 100;
+
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+
+/** The codes of the list by other words, labels and themselves, in lower case. */
+function wordsOf(list: OnixList): Map<string, string> {
+  const words = WORDS.get(list) ?? new Map([
+    ...CODE_LISTS[list].codes.map(({ code, label }) =>
+      [label.toLowerCase(), code] as const
+    ),
+    ...Object.entries(OTHER_CODES[list] ?? {}),
+    ...codesIn(list).map((code) => [code.toLowerCase(), code] as const),
+  ]);
+  WORDS.set(list, words);
+  return words;
+}
+
+const WORDS = new Map<OnixList, Map<string, string>>();
 
 type CodeSchema = v.GenericSchema<string>;
 

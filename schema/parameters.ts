@@ -6,6 +6,7 @@ import {
   printable,
   queryDetails,
 } from "./errors.ts";
+import { didYouMean, speller } from "./spelling.ts";
 import { codePoints, heading, oneOf, Uuid } from "./values.ts";
 
 /*
@@ -41,6 +42,7 @@ export function readQuery<const S extends QuerySchema>(
     }]);
   }
   const details = encodingDetails(url.search);
+  const meantBy = speller(Object.keys(parameters.entries));
   const given = new Map<string, string>();
   for (const [parameter, value] of url.searchParams) {
     const known = Object.hasOwn(parameters.entries, parameter);
@@ -52,7 +54,10 @@ export function readQuery<const S extends QuerySchema>(
         parameter: printable(parameter),
         ...known
           ? { code: "duplicate", message: "This parameter occurs twice" }
-          : { code: "unknown_parameter", message: "Unknown parameter" },
+          : {
+            code: "unknown_parameter",
+            message: `Unknown parameter${didYouMean(meantBy(parameter))}`,
+          },
       });
     }
   }

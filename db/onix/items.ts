@@ -29,7 +29,7 @@ export function* readItem(
   product: Element,
   { header, release }: Head,
 ): Steps<Item | Rejected> {
-  const incoming = readRecord(product, header);
+  const incoming = yield* readRecord(product, header);
   if (incoming.kind === "rejected") return incoming;
   yield;
   const { record } = incoming;

@@ -7,7 +7,7 @@ import {
   valuesOf,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
-import type { Steps } from "../../schema/onix/xml/steps.ts";
+import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { isOneOf, json, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -130,7 +130,9 @@ export async function storeRecords(
       digest,
       differences: differences(
         book,
-        record === item.record ? item.incoming.values : valuesOf(record),
+        record === item.record
+          ? item.incoming.values
+          : await inTurns(valuesOf(record), pace),
       ),
     });
   }

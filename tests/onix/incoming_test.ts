@@ -2,11 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { childrenOf, childValue } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
-  readRecord,
   replaceBlocks,
 } from "../../schema/onix/mapping/incoming.ts";
 import { BOOK, least } from "./records.ts";
-import { leavesOf, message, recordsOf } from "./support.ts";
+import { leavesOf, message, readRecord, recordsOf } from "./support.ts";
 
 async function incoming(record: string, header?: string): Promise<Incoming> {
   const read = await readOf(record, header);

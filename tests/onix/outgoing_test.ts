@@ -1,10 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readRecord } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Book,
   deletion,
   differences,
-  valuesOf,
 } from "../../schema/onix/mapping/outgoing.ts";
 import {
   type Release,
@@ -20,9 +18,11 @@ import {
   leavesOf,
   message,
   notSentOf,
+  readRecord,
   recordsOf,
   SCHEMAS,
   toStored,
+  valuesOf,
   without,
   writeRecord,
   written,

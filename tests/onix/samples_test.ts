@@ -5,7 +5,6 @@ import {
   valueOf,
 } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
-import { readRecord } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Release,
   RELEASES,
@@ -17,6 +16,7 @@ import {
   imported,
   leavesOf,
   read,
+  readRecord,
   SAMPLES,
   SCHEMAS,
   without,

@@ -1,9 +1,7 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import {
-  type Incoming,
-  readRecord,
-} from "../../schema/onix/mapping/incoming.ts";
+import * as reading from "../../schema/onix/mapping/incoming.ts";
+import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
 import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
@@ -55,6 +53,17 @@ export interface Imported {
   incoming: Incoming;
   received: Received;
   book: Book;
+}
+
+/** What comes of a record, at once. */
+export function readRecord(
+  ...given: Parameters<typeof reading.readRecord>
+): Incoming | Rejected {
+  return finish(reading.readRecord(...given));
+}
+
+export function valuesOf(record: Element) {
+  return finish(outgoing.valuesOf(record));
 }
 
 /** The record of a book, at once. */

@@ -210,8 +210,8 @@ Deno.test("The languages of a product", async (t) => {
     const line = original.split("\n")
       .findIndex((text) => text.includes('"languages":[{')) + 1;
     assertEquals(refused, [
-      `${line}: /languages/0/language_code: Expected a code of ONIX List 74; ` +
-      "/languages/1/language_code: Expected a code of ONIX List 74",
+      `${line}: /languages/0/language_code: Expected a code of ONIX List 74, see /code-lists/74: did you mean eng?; ` +
+      "/languages/1/language_code: Expected a code of ONIX List 74, see /code-lists/74",
     ]);
   });
 

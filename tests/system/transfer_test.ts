@@ -200,7 +200,7 @@ Deno.test("Export and import", async (t) => {
         [`{"kind":"season","id":"${unknown}","name":null}`]:
           "/name: Expected a string",
         [`{"kind":"season","id":"${unknown}","nmae":"Spring"}`]:
-          "/name: This field is required; /nmae: Unknown field",
+          "/name: This field is required; /nmae: Unknown field: did you mean name?",
         [`{"kind":"season","id":"${unknown}","name":"\\u0000"}`]:
           "/name: The character U+0000 cannot be stored",
         [`{"kind":"format","id":"${unknown}","name":"A","product_form_id":"${unknown}"}`]:
@@ -236,7 +236,7 @@ Deno.test("Export and import", async (t) => {
         [changed((product) => product.cover_image_url = "javascript:alert(1)")]:
           /^\d+: \/cover_image_url: Expected an absolute http or https URL/,
         [changed((product) => product.page_count = "many")]:
-          "/page_count: Expected a whole number",
+          "/page_count: Expected a whole number from 1 to 2147483647",
         [changed((product) => product.product_prices = {})]:
           "/product_prices: Expected an array",
         [changed((product) => product.product_prices = [1])]:
@@ -249,7 +249,7 @@ Deno.test("Export and import", async (t) => {
               price: 1,
             }]
           )
-        ]: "/product_prices/0/price: Unknown field",
+        ]: "/product_prices/0/price: Unknown field: did you mean retail_price?",
         [
           changed((product) =>
             product.product_prices = [
@@ -257,7 +257,7 @@ Deno.test("Export and import", async (t) => {
             ]
           )
         ]: [
-          "/product_prices/0/currency_code: Expected a currency of ISO 4217, in capitals",
+          "/product_prices/0/currency_code: Expected a currency of ISO 4217, in capitals, see /code-lists/96",
           `/product_prices/0/retail_price: ${AMOUNT}`,
         ].join("; "),
         [

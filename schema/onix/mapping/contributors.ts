@@ -72,20 +72,22 @@ export const CONTRIBUTOR_FIELDS: Fields = {
 
 export const contributors: Codec = {
   read(descriptive, reader) {
+    // One more than the API accepts is enough to know that there are too many.
     const rows: ContributorRow[] = [];
     for (const each of inSequence(childrenOf(descriptive, "Contributor"))) {
-      // One more than the API accepts is enough to know that there are too many.
       if (rows.length > MAX_ENTRIES) break;
       const person = readPerson(each, reader);
       if (!person) continue;
+      const name = nameIn(each)!;
       for (const role of childrenOf(each, "ContributorRole")) {
+        if (rows.length > MAX_ENTRIES) break;
         const { result: code } = reader.attempt(() =>
           readLeaf(role, "17", reader)
         );
         if (typeof code !== "string") continue;
         reader.claim(role);
         const row = { role: code, ...person };
-        rows.push(reader.tie(each, row, { role, name: nameIn(each)! }));
+        rows.push(reader.tie(each, row, { role, name }));
       }
       const number = child(each, "SequenceNumber");
       if (number) reader.claim(number);

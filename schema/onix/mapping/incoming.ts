@@ -12,6 +12,7 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
+import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
 import {
   type Block,
@@ -130,17 +131,19 @@ export interface Rejected {
 }
 
 /** Reads a record, with the defaults of the message's header. */
-export function readRecord(
+export function* readRecord(
   product: Element,
   header: Element,
-): Incoming | Rejected {
+): Steps<Incoming | Rejected> {
   const { record, origins } = withDefaults(product, header);
   const reader = new RecordReader(record, { origins });
   const reference = childValue(record, "RecordReference") ?? null;
   const line = product.line ?? 0;
   const notification = readNotification(record, reader);
   checkReference(record, reader);
+  yield;
   warnOfElements(product, record, reader);
+  yield;
   withhold(
     record,
     (element, code, message) => reader.warn(code, message, element),
@@ -153,7 +156,7 @@ export function readRecord(
     !isDeletion && (!isPartial || block !== null && blocks.includes(block));
   const values = isDeletion
     ? {}
-    : validValues(readValues(record, reader), reader);
+    : yield* validValues(yield* readValues(record, reader), reader);
   if (isThere("DescriptiveDetail") && values.title === undefined) {
     const block = child(record, "DescriptiveDetail");
     const title = block && child(block, "TitleDetail");
@@ -170,7 +173,9 @@ export function readRecord(
       },
     );
   }
+  yield;
   const { messages, more } = reader.messages();
+  yield;
   if (!notification || reference === null || reader.hasErrors) {
     return { kind: "rejected", reference, line, messages, moreMessages: more };
   }

@@ -29,6 +29,7 @@ import { codecOf, codecOfEntry, entriesOf, projectFields } from "./fields.ts";
 import { isbnCodec } from "./identifiers.ts";
 import { at, isAt, type Step, stepsOf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
+import type { Steps } from "../xml/steps.ts";
 import { subtitle, title } from "./titles.ts";
 
 /*
@@ -395,11 +396,15 @@ export function coverOf(resources: unknown): unknown {
 export type Values = Record<string, unknown>;
 
 /** The values in a record. Those of absent blocks are undefined. */
-export function readValues(record: Element, reader: RecordReader): Values {
+export function* readValues(
+  record: Element,
+  reader: RecordReader,
+): Steps<Values> {
   const values: Values = {};
   for (const [name, { block, read, find }] of Object.entries(MAPPING)) {
     const container = containerOf(record, block);
     if (!container) continue;
+    yield;
     const { result, isWhole } = reader.attempt(() => read(container, reader));
     if (!isWhole) reader.markUnreadable(name);
     if (result === undefined) continue;

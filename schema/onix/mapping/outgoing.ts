@@ -57,7 +57,7 @@ export function* writeRecord(
   ]);
   withhold(record);
   yield;
-  writeChanges(book, record, received?.differences ?? {});
+  yield* writeChanges(book, record, received?.differences ?? {});
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
@@ -70,11 +70,11 @@ export function* writeRecord(
 }
 
 /** Writes into the record what the product says otherwise. */
-function writeChanges(
+function* writeChanges(
   book: Book,
   record: Element,
   differences: Differences,
-): void {
+): Steps<void> {
   const reader = new RecordReader(record, { isSilent: true });
   const fields = Object.entries(MAPPING).map(([name, field]) => {
     const now = field.valueIn(book);
@@ -87,14 +87,16 @@ function writeChanges(
           ? canonical(differences[name] ?? undefined)
           : formOf(name, values[name]));
   // Most products are as their records say: what the API would refuse need not be known.
-  const read = readValues(record, reader);
+  const read = yield* readValues(record, reader);
+  yield;
   if (!fields.some(isChanged(read))) return;
-  const values = validValues(read, reader);
+  const values = yield* validValues(read, reader);
   for (const { name, field, now } of fields.filter(isChanged(values))) {
     const before = Object.hasOwn(differences, name)
       ? asThen(differences[name], values[name], reader)
       : values[name];
     field.write(blockOf(record, field), now, before, reader);
+    yield;
   }
 }
 
@@ -132,10 +134,10 @@ export function differences(book: Book, values: Values): Differences | null {
 }
 
 /** The values of a stored record that a product can have. */
-export function valuesOf(record: Element): Values {
+export function* valuesOf(record: Element): Steps<Values> {
   withhold(record);
   const reader = new RecordReader(record, { isSilent: true });
-  return validValues(readValues(record, reader), reader);
+  return yield* validValues(yield* readValues(record, reader), reader);
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */

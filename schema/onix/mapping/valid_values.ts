@@ -17,6 +17,7 @@ import {
   type Values,
 } from "./mapping.ts";
 import type { RecordReader } from "./record_reader.ts";
+import type { Steps } from "../xml/steps.ts";
 
 /*
  * The values of a record that a product can have. In: what was read of it. Out: the values by field, in
@@ -78,7 +79,11 @@ const IN_BODY = Object.keys(MAPPING).filter((name) => {
 });
 
 /** The values of those that were read which a product can have, with warnings for the others. Changes what was read. */
-export function validValues(read: Values, reader: RecordReader): Values {
+export function* validValues(
+  read: Values,
+  reader: RecordReader,
+): Steps<Values> {
+  yield;
   const body = reader.keepValid(
     CreateProduct,
     {
@@ -91,12 +96,14 @@ export function validValues(read: Values, reader: RecordReader): Values {
     locate,
     NEEDED,
   );
+  yield;
   const linked = reader.keepValid(
     Linked,
     chosen(read, Object.keys(LINKED_FIELDS)),
     LINKED_FIELDS,
     locate,
   );
+  yield;
   const paths = reader.keepValid(
     Paths,
     {

@@ -108,10 +108,10 @@ const VALUES: Record<string, Values> = {
 
   // What the trade needs beside the fields of the specification
   edition_number: {
-    takes: same(1, 999),
+    takes: [...same(1, 999), ["2", 2]],
     refuses: [
-      ...each("invalid_type", "2", true, [], {}),
-      ...each("out_of_range", 0, -1, 1.5, 1000),
+      ...each("invalid_type", true, [], {}),
+      ...each("out_of_range", "1000", "two", 0, -1, 1.5, 1000),
     ],
   },
   edition_statement: WORDS,

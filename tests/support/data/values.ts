@@ -314,13 +314,16 @@ export const COUNT: Values = {
     ...same(1, 2_147_483_647),
     [JSON.rawJSON("1.2e1"), 12],
     [JSON.rawJSON("12.00000000000000000"), 12],
+    ["12", 12],
+    ["12.00", 12],
   ],
   refuses: [
-    ...each("invalid_type", "12", true, [], {}, [1]),
+    ...each("invalid_type", true, [], {}, [1]),
+    ...each("out_of_range", "", "012", "12.5", " 12", "1e1", "2147483648"),
     ...each("out_of_range", 0, -1, 1.5, 2_147_483_648, 1e18),
     ...each("out_of_range", JSON.rawJSON("-0")),
     ...each(
-      "invalid_type",
+      "out_of_range",
       ...["1e400", "1.00000000000000000001", "12345678901234567890"]
         .map(JSON.rawJSON),
     ),

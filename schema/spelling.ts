@@ -1,0 +1,133 @@
+/*
+ * Which known name an unknown one was meant to be. A message names it, so that the
+ * next request is right.
+ */
+
+/** Longer names are not compared: the cost of an error has a bound. */
+const MAX_LENGTH = 40;
+
+/** Words for a field that other catalogues, and people, use. The first known name counts. */
+const OTHER_WORDS: Record<string, readonly string[]> = {
+  author: ["contributors", "contributor_id"],
+  authors: ["contributors"],
+  availability: ["product_availability_id", "product_availability"],
+  awards: ["collateral"],
+  barcode: ["isbn13", "gtin"],
+  binding: ["format_id"],
+  bisac: ["subjects"],
+  blurb: ["collateral"],
+  category: ["subjects"],
+  categories: ["subjects"],
+  cover: ["cover_image_url"],
+  coverimage: ["cover_image_url"],
+  coverurl: ["cover_image_url"],
+  creator: ["contributors"],
+  description: ["collateral"],
+  dimensions: ["measures"],
+  ean: ["isbn13", "gtin"],
+  edition: ["edition_number"],
+  expand: ["include"],
+  genre: ["subjects"],
+  gtin13: ["isbn13", "gtin"],
+  height: ["measures"],
+  image: ["cover_image_url"],
+  isbn: ["isbn13"],
+  keywords: ["subjects"],
+  modifiedsince: ["updated_since"],
+  name: ["title", "names_before_key"],
+  numberofpages: ["page_count"],
+  offset: ["page"],
+  order: ["sort"],
+  orderby: ["sort"],
+  pages: ["page_count"],
+  pagesize: ["limit"],
+  part: ["part_number"],
+  perpage: ["limit"],
+  price: ["product_prices", "prices", "retail_price", "price_amount"],
+  prices: ["product_prices"],
+  prizes: ["collateral"],
+  pubdate: ["publication_date"],
+  published: ["publication_date"],
+  publisheddate: ["publication_date"],
+  query: ["q"],
+  releasedate: ["publication_date"],
+  reviews: ["collateral"],
+  role: ["contributor_role_id"],
+  rrp: ["product_prices", "retail_price"],
+  since: ["updated_since"],
+  size: ["limit", "measures"],
+  sku: ["product_identifiers"],
+  sortby: ["sort"],
+  status: ["publishing_status_id"],
+  summary: ["collateral"],
+  synopsis: ["collateral"],
+  tags: ["subjects"],
+  tax: ["tax_rate"],
+  thema: ["subjects"],
+  titletext: ["title"],
+  vat: ["tax_rate"],
+  weight: ["measures"],
+  width: ["measures"],
+  writer: ["contributors"],
+};
+
+/**
+ * Returns a function that finds the known name which an unknown one probably means: another
+ * word for it, the same name in another style (`pageCount`), without its ending
+ * (`publisher`), or with a slip of the keyboard. It returns undefined if none is near.
+ */
+export function speller(known: readonly string[]) {
+  let words: (readonly [word: string, name: string])[] | undefined;
+  return (name: string): string | undefined => {
+    if (name.length > MAX_LENGTH) return;
+    const word = wordOf(name);
+    words ??= known.map((name) => [wordOf(name), name]);
+    const find = (isMeant: (known: string) => boolean) =>
+      words!.find(([known]) => isMeant(known))?.[1];
+    const others = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word]! : [];
+    return others.find((other) => known.includes(other)) ??
+      find((known) => known === word) ??
+      find((known) => ENDINGS.some((ending) => known === word + ending)) ??
+      find((known) => isNear(word, known));
+  };
+}
+
+/** What a name is given without: `publisher_id`, `subjects`, `currency_code`. */
+const ENDINGS = ["id", "s", "code", "number", "value"];
+
+/** The letters and digits of a name. */
+function wordOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+/** At most two slips in words from eight letters, one from four. */
+function isNear(word: string, known: string): boolean {
+  const max = known.length < 4 ? 0 : known.length < 8 ? 1 : 2;
+  return Math.abs(word.length - known.length) <= max &&
+    slipsBetween(word, known) <= max;
+}
+
+/** The number of inserted, lost, replaced or swapped characters (optimal string alignment). */
+export function slipsBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let slips = Math.min(replaced, row[j]! + 1, next[j - 1]! + 1);
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        slips = Math.min(slips, before[j - 2]! + 1);
+      }
+      next.push(slips);
+    }
+    before = row;
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+/** The end of a message that names what was meant, if that is known. */
+export function didYouMean(meant: string | undefined): string {
+  return meant === undefined ? "" : `: did you mean ${meant}?`;
+}
