@@ -6,6 +6,7 @@ import {
   imported,
   leavesOf,
   message,
+  readRecord,
   recordsOf,
   writeRecord,
 } from "./support.ts";
@@ -319,9 +320,6 @@ Deno.test("A record that is rejected has all its faults", async () => {
     message(
       "<Product><NotificationType>77</NotificationType><ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780306406158</IDValue></ProductIdentifier><DescriptiveDetail><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>\u00a0</TitleText></TitleElement></TitleDetail></DescriptiveDetail></Product>",
     ),
-  );
-  const { readRecord } = await import(
-    "../../schema/onix/mapping/incoming.ts"
   );
   const read = readRecord(record!, header);
   assertEquals(read.kind, "rejected");
