@@ -11,7 +11,7 @@ import {
   type Edits,
   STALE,
   type Stale,
-} from "../../schema/onix/query.ts";
+} from "../../schema/onix/mapping/options.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import type { Queries } from "../database.ts";
 import { exportMessage } from "../onix/export.ts";

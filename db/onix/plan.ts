@@ -7,7 +7,7 @@ import {
   type Matches,
   referencesOf,
 } from "./find.ts";
-import type { Edits, Stale } from "../../schema/onix/query.ts";
+import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 import { type Item, outcomeOf } from "./items.ts";
 
 /* What a transaction does with records: which products it creates, changes and deletes. */

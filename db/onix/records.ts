@@ -1,7 +1,7 @@
 import type { Entry } from "../../schema/bodies.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import type { Last, Merged } from "../../schema/onix/mapping/edits.ts";
-import type { Edits } from "../../schema/onix/query.ts";
+import type { Edits } from "../../schema/onix/mapping/options.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Book,

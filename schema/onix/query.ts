@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { After } from "../changes_query.ts";
+import { EDITS, STALE } from "./mapping/options.ts";
 import { RELEASES, TAGS } from "./rules/releases.ts";
 import { limit } from "../parameters.ts";
 import { described, oneOf } from "../values.ts";
@@ -34,16 +35,6 @@ export const OnixChangesParameters = v.object({
 });
 
 export type OnixChangesQuery = v.InferOutput<typeof OnixChangesParameters>;
-
-/** What may become of fields that were edited here. */
-export const EDITS = ["keep", "protect", "overwrite"] as const;
-
-export type Edits = typeof EDITS[number];
-
-/** What may become of records of old messages. */
-export const STALE = ["skip", "apply"] as const;
-
-export type Stale = typeof STALE[number];
 
 /** The parameters of `POST /onix/products`. */
 export const ImportParameters = v.object({

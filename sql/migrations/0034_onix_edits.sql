@@ -31,9 +31,22 @@ create table onix_retired (
 
 do $$ begin
   if to_regclass('pg_dist_partition') is not null then
-    perform create_distributed_table(t.name, 'organization_id', colocate_with => 'products')
-    from (values ('onix_aliases'), ('onix_senders'), ('onix_retired')) t (name), pg_dist_partition
-    where logicalrelid = 'products'::regclass;
+    perform create_distributed_table('onix_aliases', 'organization_id', colocate_with => 'products')
+    from pg_dist_partition where logicalrelid = 'products'::regclass;
+  end if;
+end $$;
+
+do $$ begin
+  if to_regclass('pg_dist_partition') is not null then
+    perform create_distributed_table('onix_senders', 'organization_id', colocate_with => 'products')
+    from pg_dist_partition where logicalrelid = 'products'::regclass;
+  end if;
+end $$;
+
+do $$ begin
+  if to_regclass('pg_dist_partition') is not null then
+    perform create_distributed_table('onix_retired', 'organization_id', colocate_with => 'products')
+    from pg_dist_partition where logicalrelid = 'products'::regclass;
   end if;
 end $$;
 

@@ -7,7 +7,7 @@ import {
   type Rows,
 } from "../../fields.ts";
 import { ARRAYS } from "../../product.ts";
-import type { Edits } from "../query.ts";
+import type { Edits } from "./options.ts";
 import type { Message } from "../report/report.ts";
 import { childrenOf, type Element } from "../xml/element.ts";
 import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
