@@ -77,7 +77,10 @@ export async function openService(
   if (replica) telemetry.measure("replica", replica);
   const untilPrepared = () =>
     database.for({ deadline: performance.now() + HOUR_MS });
-  const sender = openSender(database, config.webhooks, log);
+  const sender = openSender(database, config.webhooks, {
+    log,
+    requests: () => inFlight,
+  });
   let state: "starting" | "ready" | "stopping" = "starting";
   let stoppedAt = 0;
   let inFlight = 0;

@@ -240,11 +240,24 @@ begin
         from locked l
         where c.organization_id = l.organization_id and c.product_id = l.product_id
       )
-      insert into renames (organization_id, record_table, record_id)
-      select r.organization_id, tg_table_name, r.id
+      insert into renames as w (organization_id, record_table, record_id, since, before)
+      select r.organization_id, tg_table_name, r.id, v.since, v.before
       from changed r
-      where (select count(*) from shown) > 10000
-      on conflict (organization_id, record_table, record_id) do update set position = null;
+      cross join lateral (
+        select 0, 9223372036854775807
+        where (select count(*) from shown) > 10000
+        union all
+        -- Not shown to this transaction: the products of those that run beside it and are older. The feed may list them
+        -- before this transaction ends. It lists those of younger ones afterwards, with the new name.
+        select
+          change_version() - pg_current_xact_id()::text::bigint
+            + pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+          change_version()
+        where (select count(*) from shown) <= 10000
+      ) v (since, before)
+      where v.since < v.before
+      on conflict (organization_id, record_table, record_id) do update set
+        since = least(w.since, excluded.since), before = greatest(w.before, excluded.before), position = null;
   end case;
   return null;
 end $$;
@@ -257,7 +270,8 @@ declare
   item renames;
   ids uuid[];
 begin
-  select r.* into item from renames r limit 1 for update skip locked;
+  -- In any order: one with many products does not hold back the others.
+  select r.* into item from renames r order by random() limit 1 for update skip locked;
   if not found then
     return null;
   end if;
@@ -273,6 +287,7 @@ begin
     select c.product_id
     from product_changes c
     where c.organization_id = item.organization_id and c.product_id = any (ids)
+      and c.change_version >= item.since and c.change_version < item.before
     order by c.product_id
     for no key update
   )

@@ -45,6 +45,11 @@ export class Queue {
     this.#longSupply = new FairShare(Math.max(1, supply - third), part);
   }
 
+  /** Whether nothing runs. */
+  get isIdle(): boolean {
+    return this.#supply.held === 0;
+  }
+
   get load(): Load {
     return { used: this.#supply.held, waiting: this.#waiting.total };
   }

@@ -162,13 +162,14 @@ export async function takeLease(
   return webhook;
 }
 
-/** Gives the lease back, and the messages that were taken but not sent. */
+/** Gives the lease back, and the messages that were taken but not sent, and deletes old deliveries. */
 export function giveBack(
   id: string,
   { holder }: Lease,
   messages: readonly string[],
 ): Statement[] {
   return [
+    ...prune(id),
     sql`
       update webhook_deliveries d
       set sent_until = null
@@ -190,6 +191,8 @@ export interface Progress {
   cursor?: { from: Cursor; to: Cursor } | undefined;
   /** Whether the receiver works again, and gets at once all that waits. */
   isBack: boolean;
+  /** Whether old deliveries are deleted. */
+  isPruned: boolean;
 }
 
 /**
@@ -200,13 +203,14 @@ export interface Progress {
 export async function saveProgress(
   database: Queries,
   webhook: Leased,
-  { attempts, cursor, isBack }: Progress,
+  { attempts, cursor, isBack, isPruned }: Progress,
   { holder, seconds }: Lease,
 ): Promise<Leased | undefined> {
   const { id } = webhook;
   const own = sql`w.id = ${id} and w.lease_holder = ${holder}`;
   const results = await database.write(
     ...attempts.length > 0 ? storeResults(webhook, own, attempts, isBack) : [],
+    ...isPruned ? prune(id) : [],
     ...cursor ? [moveCursor(own, cursor)] : [],
     sql`
       update webhooks w
@@ -247,6 +251,7 @@ export async function saveRetry(
   const isMoved = cursor && attempt.status === "succeeded";
   await database.write(
     ...storeResults(webhook, own, [attempt], isBack),
+    ...prune(id),
     ...isMoved ? [moveCursor(own, { from: webhook.cursor, to: cursor })] : [],
     newRevision(id, []),
   );
@@ -278,7 +283,6 @@ function storeResults(
     storeAttempts(own, attempts),
     ...reason ? [announceDisabled({ id, url, description, reason })] : [],
     storeState(webhook, own),
-    ...prune(id),
     ...isBack ? [sendAll(id)] : [],
   ];
 }

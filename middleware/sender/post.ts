@@ -35,14 +35,18 @@ const BODY_MS = 1_000;
 /**
  * Posts a message. Success is a response with 2xx whose head arrives in time, which is
  * that of the whole attempt. A redirect is a failure, since nobody has checked its target.
- * Never throws.
+ * The name is resolved once, by `find`, and the connection goes to an address that was
+ * checked. Never throws.
  */
-export async function post(sent: Post): Promise<Answer> {
+export async function post(
+  sent: Post,
+  find = resolve,
+): Promise<Answer> {
   const deadline = performance.now() + sent.timeoutMs;
   const url = new URL(sent.url);
   let addresses: Addresses;
   try {
-    addresses = await withDeadline(deadline, resolve(url), timedOut);
+    addresses = await withDeadline(deadline, find(url), timedOut);
   } catch (error) {
     return failure(error === TIMEOUT ? "timeout" : "unresolved");
   }

@@ -31,7 +31,7 @@ const MAX_IN_FLIGHT = 8;
 const LOOK_MS = 1_000;
 
 /** How long what became of messages may wait to be stored with the rest. */
-const SAVE_MS = 250;
+const SAVE_MS = 500;
 
 /** The least time between two messages `feed.advanced`. */
 const BURST_MS = 1_000;
@@ -65,6 +65,8 @@ export class Run {
   #ready: Ready[] = [];
   #places: Place[] = [];
   #attempts: Attempt[] = [];
+  /** Attempts stored since the last time that old ones were deleted. */
+  #stored = 0;
   #inFlight = 0;
   #isBack = false;
   #isOver = false;
@@ -228,6 +230,9 @@ export class Run {
     const attempts = this.#attempts;
     const to = this.#reached();
     const isBack = this.#isBack;
+    this.#stored += attempts.length;
+    const isPruned = this.#stored >= PAGE;
+    if (isPruned) this.#stored = 0;
     this.#attempts = [];
     this.#places.splice(0, this.#countDone());
     this.#isBack = false;
@@ -235,7 +240,12 @@ export class Run {
     const saved = await saveProgress(
       this.#queries(),
       { ...webhook },
-      { attempts, cursor: to && { from: webhook.cursor, to }, isBack },
+      {
+        attempts,
+        cursor: to && { from: webhook.cursor, to },
+        isBack,
+        isPruned,
+      },
       this.#lease,
     );
     if (!saved) {

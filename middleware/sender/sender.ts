@@ -13,7 +13,10 @@ import { Run } from "./run.ts";
 const POLL_MS = { idle: 10_000, busy: 1_000 };
 
 /** The least time between two of these questions: writes often come together. */
-const GATHER_MS = 100;
+const GATHER_MS = 250;
+
+/** The longest pause between two messages while the process serves requests, which come first. */
+const MAX_YIELD_MS = 20;
 
 /** Runs at once: each has a page of the feed in memory. */
 const MAX_RUNS = 128;
@@ -48,7 +51,11 @@ export interface Sender {
 export function openSender(
   database: Database,
   config: WebhookConfig,
-  log: Log,
+  { log, requests }: {
+    log: Log;
+    /** The number of requests that the process serves at the moment. */
+    requests: () => number;
+  },
 ): Sender {
   const lease: Lease = {
     holder: crypto.randomUUID(),
@@ -62,6 +69,7 @@ export function openSender(
   let hasWebhooks = true;
   let polledAt = -Infinity;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let pollsAt = Infinity;
   let isPolling = false;
   let isPumping = false;
 
@@ -73,7 +81,9 @@ export function openSender(
 
   /** Asks for work in this time, unless it asks earlier anyway. */
   function pollIn(ms: number): void {
-    if (!isStarted || isStopping || isPolling) return;
+    const at = performance.now() + ms;
+    if (!isStarted || isStopping || isPolling || pollsAt <= at) return;
+    pollsAt = at;
     clearTimeout(timer);
     timer = setTimeout(poll, ms);
     Deno.unrefTimer(timer);
@@ -81,7 +91,9 @@ export function openSender(
 
   async function poll(): Promise<void> {
     isPolling = true;
+    pollsAt = Infinity;
     polledAt = performance.now();
+    for (const run of activeRuns()) run.notice();
     try {
       const free = MAX_RUNS - [...activeRuns()].length;
       const [work] = await queries().lookUp(findWork(free, config.waitingMax));
@@ -128,11 +140,11 @@ export function openSender(
     }
   }
 
-  /** Sends what is ready, one message in each turn of the event loop: requests come first. */
+  /** Sends what is ready, one message after the other. */
   function pump(): void {
     if (isPumping) return;
     isPumping = true;
-    setTimeout(sendOne);
+    setTimeout(sendOne, Math.min(MAX_YIELD_MS, requests() ** 2));
   }
 
   function sendOne(): void {
@@ -207,7 +219,6 @@ export function openSender(
     },
     wake() {
       if (!hasWebhooks) return;
-      for (const run of activeRuns()) run.notice();
       const wait = polledAt + GATHER_MS - performance.now();
       pollIn(Math.max(0, wait));
     },

@@ -1,9 +1,13 @@
--- Records whose new name has not reached the feed of all products that show it: there are many, so they come in chunks.
+-- Records whose new name has not reached the feed of all products that show it: there are many, so they come in chunks,
+-- or other transactions referred to the record meanwhile.
 create table renames (
   organization_id uuid not null,
   -- The name of the record's table, such as `publishers`.
   record_table text not null,
   record_id uuid not null,
+  -- The versions of products that remain to be done: from `since`, and below `before`.
+  since bigint not null,
+  before bigint not null,
   -- The last product that is done, in the order of their ids.
   position uuid,
 

@@ -31,6 +31,7 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
       const [method, template] = operation.split(" ") as [string, string];
       const path = template.replace("{number}", "96")
         .replace("{key_id}", "0123456789ab")
+        .replace("{delivery_id}", `msg_${"0".repeat(32)}`)
         .replaceAll(/\{\w+\}/g, id);
 
       const { status, body } = await app.send(`/api${path}?pretty=true`, {

@@ -1,9 +1,15 @@
 import { assertEquals } from "@std/assert";
+import postgres from "postgres";
 import { spreadRenames } from "../../db/products/renames.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { ROWS, SCALARS } from "../../schema/product.ts";
 import { OWN_TABLES, type OwnTable, RECORDS } from "../../schema/records.ts";
-import type { Organization } from "../support/app/harness.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import {
+  openApp,
+  type Organization,
+  SETTINGS,
+} from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { Copy } from "../support/client/copy.ts";
@@ -169,6 +175,8 @@ Deno.test("A rename reaches the feed", async (t) => {
     );
     const copy = new Copy(org, app);
     await copy.catchUp("limit=1000");
+    // Others of the server may have run beside the renames above.
+    await spreadRenames(app.database);
 
     await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
     assertEquals(await copy.catchUp(), []);
@@ -191,3 +199,55 @@ Deno.test("A rename reaches the feed", async (t) => {
     assertEquals(waiting.length, 0);
   });
 });
+
+Deno.test({
+  name: "A rename reaches products that referred to the record meanwhile",
+  // The embedded database runs one transaction at a time.
+  ignore: !SETTINGS.url,
+  async fn(t) {
+    await using fresh = await openFreshDatabase();
+    const { url } = fresh.settings;
+    await using app = await openApp({}, { url, poolSize: 4 });
+    await using writer = session(url!);
+    await using renamer = session(url!);
+
+    for (const isolation of ["read committed", "repeatable read"]) {
+      await t.step(`in transactions that are ${isolation}`, async () => {
+        const org = await app.organization();
+        const copy = new Copy(org, app);
+        await copy.catchUp();
+        await writer.sql.unsafe(`begin isolation level ${isolation}`);
+        await writer.sql`
+          insert into products (organization_id, title, publisher_id)
+          values (${org.id}, 'Emma', ${org.publisher})
+        `;
+        await renamer.sql.unsafe(`begin isolation level ${isolation}`);
+        await renamer.sql`
+          update publishers set name = 'Renamed'
+          where organization_id = ${org.id} and id = ${org.publisher}
+        `;
+        await writer.sql`commit`;
+        // It has no older transaction, so it is given out, with the old name.
+        const { changes } = await copy.read();
+        assertEquals(changes.length, 1);
+        await renamer.sql`commit`;
+
+        await spreadRenames(app.database);
+
+        await copy.catchUp();
+        await copy.assertComplete();
+      });
+    }
+
+    await t.step("and is spread once", async () => {
+      const waiting = await app.sql((sql) => sql`select from renames`);
+      assertEquals(waiting.length, 0);
+    });
+  },
+});
+
+/** One connection. */
+function session(url: string) {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  return { sql, [Symbol.asyncDispose]: () => sql.end() };
+}

@@ -80,7 +80,7 @@ export async function openApp(
     openSender(
       other,
       readConfig((name) => variables[name]).webhooks,
-      log,
+      { log, requests: () => 0 },
     );
   const variant = (other: Partial<Services>) =>
     createHandler({

@@ -38,8 +38,8 @@ export class Secrets {
       else note(this.#texts, value);
     }
     for (const [name, value] of new URL(url).searchParams) {
-      // The values of `include` are names of fields.
-      if (name !== "include") note(this.#texts, value);
+      // The values of `include` and `sort` are names of fields.
+      if (!["include", "sort"].includes(name)) note(this.#texts, value);
     }
     if (typeof body === "string") this.#addBody(body);
   }

@@ -1,0 +1,348 @@
+import { assert, assertEquals } from "@std/assert";
+import { openReceiver } from "../support/app/receiver.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { openScene } from "./scene.ts";
+
+const OK = () => new Response(null, { status: 204 });
+
+function failing(status = 500, headers?: HeadersInit) {
+  return () => new Response("Down", { status, headers });
+}
+
+Deno.test("A message that fails", async (t) => {
+  await using scene = await openScene();
+  const { ask, receiver } = scene;
+  const webhook = await scene.webhook();
+
+  await t.step("waits and is sent again, alike", async () => {
+    receiver.answer(failing());
+    await scene.product("Emma");
+    await scene.until(webhook, "waiting", 1);
+    const [waiting] = await scene.deliveries(webhook, "waiting");
+    assertEquals(
+      [waiting.error, waiting.response_status, waiting.response_body],
+      ["status", 500, "Down"],
+    );
+    assert(
+      Date.parse(waiting.next_attempt_at) > Date.parse(waiting.attempted_at),
+    );
+    assert((await scene.state(webhook)).failing_since);
+    receiver.answer(OK);
+    await scene.until(webhook, "waiting", 0);
+
+    const [first, second] = receiver.received;
+    assertEquals([second!.id, second!.body], [first!.id, first!.body]);
+    const pause = second!.at - first!.at;
+    assert(pause >= 1_000, `The step is 1 s, the pause was ${pause} ms`);
+    const { failing_since, last_success_at } = await scene.state(webhook);
+    assertEquals(failing_since, null);
+    assert(last_success_at);
+    const [sent] = await scene.deliveries(webhook, "succeeded");
+    assertEquals([sent.id, sent.attempts], [first!.id, 2]);
+  });
+
+  await t.step("holds up no other", async () => {
+    receiver.received.length = 0;
+    receiver.answer(({ message }) =>
+      message.data.title === "Bad" ? failing(400)() : OK()
+    );
+    await scene.product("Bad");
+    await scene.product("Good");
+    await eventually(
+      true,
+      () =>
+        receiver.received.some(({ message }) => message.data.title === "Good"),
+    );
+  });
+
+  await t.step("is failed at the end of the schedule", async () => {
+    await eventually(1, async () => {
+      await scene.product("Another success");
+      return (await scene.deliveries(webhook, "failed")).length;
+    });
+
+    const [failed] = await scene.deliveries(webhook, "failed");
+    assertEquals(failed.next_attempt_at, null);
+    assertEquals(failed.attempts, 2);
+    const { waiting, enabled } = await scene.state(webhook);
+    assertEquals([waiting, enabled], [0, true]);
+  });
+
+  await t.step("can be sent by hand", async () => {
+    const [failed] = await scene.deliveries(webhook, "failed");
+    const path = `${webhook.path}/deliveries/${failed.id}/retry`;
+
+    const again = await ask("POST", path);
+    receiver.answer(OK);
+    const sent = await ask("POST", path);
+
+    assertEquals([again.status, again.body.data.status], [200, "failed"]);
+    assertEquals([sent.status, sent.body.data.status], [200, "succeeded"]);
+    assertEquals(sent.body.data.attempts, 4);
+    assertEquals(receiver.received.at(-1)!.id, failed.id);
+  });
+
+  await t.step("is not sent by hand twice at once", async () => {
+    const [sent] = await scene.deliveries(webhook, "succeeded");
+    const arrived = Promise.withResolvers<void>();
+    const respond = Promise.withResolvers<Response>();
+    receiver.answer(() => {
+      arrived.resolve();
+      return respond.promise;
+    });
+    const path = `${webhook.path}/deliveries/${sent.id}/retry`;
+
+    const first = ask("POST", path);
+    await arrived.promise;
+    const second = await ask("POST", path);
+    respond.resolve(OK());
+
+    assertEquals(second.status, 409);
+    assertEquals(second.body.error.details[0].code, "being_sent");
+    assertEquals((await first).status, 200);
+    receiver.answer(OK);
+  });
+
+  await t.step("is dropped once its product has changed", async () => {
+    receiver.answer(failing());
+    const id = await scene.product("Old");
+    await scene.until(webhook, "waiting", 1);
+    const [old] = await scene.deliveries(webhook, "waiting");
+    await ask("PUT", webhook.path, { enabled: false });
+    await ask("PUT", `/products/${id}`, { title: "New" });
+
+    const refused = await ask(
+      "POST",
+      `${webhook.path}/deliveries/${old.id}/retry`,
+    );
+    receiver.received.length = 0;
+    receiver.answer(OK);
+    await ask("PUT", webhook.path, { enabled: true });
+    await scene.until(webhook, "waiting", 0);
+    await scene.until(webhook, "behind", 0);
+
+    assertEquals(refused.status, 409);
+    assertEquals(refused.body.error.details[0].code, "superseded");
+    assertEquals(
+      receiver.received.map(({ message }) => message.data.title),
+      ["New"],
+    );
+  });
+});
+
+Deno.test("A receiver that is down", async (t) => {
+  await using scene = await openScene({ WEBHOOK_RETRY_SECONDS: "2" });
+  const { ask, receiver } = scene;
+  const webhook = await scene.webhook();
+  const create = (count: number) =>
+    ask("POST", "/products/batch", {
+      operations: Array.from({ length: count }, (_, i) => (
+        { method: "create", body: { title: `Book ${i}` } }
+      )),
+    });
+
+  await t.step("gets no more after five failures", async () => {
+    receiver.answer(failing());
+    await create(100);
+    await eventually(
+      true,
+      async () => (await scene.state(webhook)).resumes_at !== null,
+    );
+    // Eight were sent before the first of them failed.
+    assert(receiver.received.length >= 5 && receiver.received.length <= 13);
+    const { behind, waiting } = await scene.state(webhook);
+    assertEquals(waiting, receiver.received.length);
+    assertEquals(behind, 100 - waiting);
+  });
+
+  await t.step("gets one message after each pause", async () => {
+    const before = receiver.received.length;
+    await scene.arrived(before + 1);
+    const { at } = receiver.received.at(-1)!;
+    await scene.arrived(before + 2);
+
+    const pause = receiver.received.at(-1)!.at - at;
+    assert(pause >= 2_000, `The pause was ${pause} ms`);
+  });
+
+  await t.step("gets all once it answers, each product once", async () => {
+    receiver.received.length = 0;
+    receiver.answer(OK);
+    await scene.until(webhook, "behind", 0);
+    await scene.until(webhook, "waiting", 0);
+
+    const ids = receiver.received.map(({ message }) => message.data.id);
+    assertEquals([ids.length, new Set(ids).size], [100, 100]);
+    assertEquals((await scene.state(webhook)).resumes_at, null);
+  });
+
+  await t.step("gets all at once after a successful test", async () => {
+    receiver.answer(failing());
+    await create(20);
+    await eventually(
+      true,
+      async () => (await scene.state(webhook)).resumes_at !== null,
+    );
+    receiver.answer(OK);
+    receiver.received.length = 0;
+    await ask("POST", `${webhook.path}/test`);
+    const start = Date.now();
+    await scene.until(webhook, "waiting", 0);
+    await scene.until(webhook, "behind", 0);
+
+    assert(Date.now() - start < 1_900, "The rest is over");
+    assertEquals(receiver.received.length, 21);
+  });
+});
+
+Deno.test("A webhook waits", async (t) => {
+  await using scene = await openScene({ WEBHOOK_WAITING_MAX: "2" });
+  const { ask, receiver } = scene;
+
+  await t.step("as long as Retry-After says", async () => {
+    const webhook = await scene.webhook();
+    receiver.answer(failing(429, { "retry-after": "3" }));
+    await scene.product("First");
+    await scene.arrived(1);
+    receiver.answer(OK);
+    await scene.product("Second");
+    await scene.arrived(3);
+
+    const [first, second] = receiver.received;
+    assert(second!.at - first!.at >= 3_000);
+    await ask("DELETE", webhook.path);
+  });
+
+  await t.step("with the feed while as many messages wait", async () => {
+    receiver.received.length = 0;
+    receiver.answer(failing());
+    const webhook = await scene.webhook();
+    for (let i = 0; i < 5; i++) await scene.product(`Book ${i}`);
+    await scene.until(webhook, "waiting", 2);
+    await scene.arrived(4);
+
+    assertEquals(new Set(receiver.received.map(({ id }) => id)).size, 2);
+    assertEquals((await scene.state(webhook)).behind, 3);
+    receiver.answer(OK);
+    await scene.until(webhook, "behind", 0);
+    await ask("DELETE", webhook.path);
+  });
+});
+
+Deno.test("A webhook is disabled", async (t) => {
+  await using scene = await openScene({ WEBHOOK_DISABLE_SECONDS: "2" });
+  const { app, ask, receiver } = scene;
+  await using other = openReceiver();
+  const listener = await scene.webhook({
+    url: other.url,
+    events: ["webhook.disabled"],
+  });
+  /** What the listener and the log were told last. */
+  async function told(count: number) {
+    await eventually(count, () => other.received.length);
+    const { type, message: { data } } = other.received.at(-1)!;
+    const line = app.logged.findLast(({ message }) =>
+      message === "A webhook is disabled"
+    )!;
+    assertEquals(type, "webhook.disabled");
+    assertEquals(line.webhook_id, data.id);
+    assertEquals(line.reason, data.reason);
+    assertEquals(line.host, "127.0.0.1");
+    assertEquals(line.organization_id, scene.org.id);
+    return data;
+  }
+
+  await t.step("by hand, and goes on where it stood", async () => {
+    const webhook = await scene.webhook({ description: "The shop" });
+    const { body: { data } } = await ask("PUT", webhook.path, {
+      enabled: false,
+    });
+    await scene.product("Meanwhile");
+
+    assertEquals(data.disabled_reason, "by_hand");
+    assert(data.disabled_at);
+    assertEquals(await told(1), {
+      id: webhook.id,
+      description: "The shop",
+      reason: "by_hand",
+    });
+    assertEquals(receiver.received, []);
+    const enabled = await ask("PUT", webhook.path, { enabled: true });
+    assertEquals(enabled.body.data.disabled_reason, null);
+    await scene.arrived(1);
+    await ask("DELETE", webhook.path);
+  });
+
+  await t.step("by a response 410", async () => {
+    const webhook = await scene.webhook();
+    receiver.answer(failing(410));
+    await scene.product("Gone");
+    await scene.until(webhook, "disabled_reason", "gone");
+
+    assertEquals((await told(2)).reason, "gone");
+    const { enabled, waiting } = await scene.state(webhook);
+    assertEquals([enabled, waiting], [false, 1]);
+    const test = await ask("POST", `${webhook.path}/test`);
+    assertEquals(test.body.data.response_status, 410);
+    receiver.received.length = 0;
+    receiver.answer(OK);
+    await ask("PUT", webhook.path, { enabled: true });
+    await scene.arrived(1);
+    assertEquals(receiver.received[0]!.message.data.title, "Gone");
+    await ask("DELETE", webhook.path);
+  });
+
+  await t.step("by failures without a success", async () => {
+    const webhook = await scene.webhook();
+    receiver.answer(failing());
+    await scene.product("Failing");
+    await scene.until(webhook, "disabled_reason", "failing");
+
+    assertEquals((await told(3)).reason, "failing");
+    await ask("DELETE", webhook.path);
+  });
+
+  await t.step("and tells nobody twice", async () => {
+    await scene.until(listener, "waiting", 0);
+    assertEquals(other.received.length, 3);
+  });
+});
+
+Deno.test("A webhook whose place in the feed is gone", async () => {
+  await using scene = await openScene();
+  const { app, ask, receiver } = scene;
+  const kept = await scene.product("Kept");
+  const webhook = await scene.webhook();
+  // As after `deno task recount`, or the restore of a dump.
+  await app.sql((sql) =>
+    sql`update webhooks set cursor = jsonb_set(cursor, '{origin}', to_jsonb(id)) where id = ${webhook.id}`
+  );
+  await scene.arrived(2);
+
+  const [restarted, product] = receiver.received;
+  assertEquals(
+    [restarted!.type, restarted!.message.data],
+    ["feed.restarted", {}],
+  );
+  assertEquals(product!.message.data.id, kept);
+  await scene.until(webhook, "behind", 0);
+  await ask("DELETE", webhook.path);
+});
+
+Deno.test("A test of a webhook counts for nothing", async () => {
+  await using scene = await openScene();
+  const { ask, receiver } = scene;
+  const webhook = await scene.webhook({ enabled: false });
+  receiver.answer(failing());
+
+  const { status, body: { data } } = await ask("POST", `${webhook.path}/test`);
+
+  assertEquals(status, 200);
+  assertEquals(
+    [data.type, data.status, data.error, data.response_body],
+    ["webhook.test", "failed", "status", "Down"],
+  );
+  assertEquals(await scene.deliveries(webhook), []);
+  const { failing_since, last_success_at } = await scene.state(webhook);
+  assertEquals([failing_since, last_success_at], [null, null]);
+});

@@ -1,0 +1,317 @@
+import { assertEquals } from "@std/assert";
+import { type Answer, post } from "../../middleware/sender/post.ts";
+import {
+  type AllowedTargets,
+  faultsOf,
+  hostOf,
+  parseAllowedTargets,
+} from "../../schema/targets.ts";
+import { openScene } from "./scene.ts";
+
+const NONE: AllowedTargets = { hosts: new Set<string>(), ranges: [] };
+
+/** The first and the last address of each range that is not public, and other spellings. */
+const FORBIDDEN = [
+  ...["0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255"],
+  ...["100.64.0.0", "100.127.255.255", "127.0.0.1", "127.255.255.255"],
+  ...["169.254.0.0", "169.254.169.254", "172.16.0.0", "172.31.255.255"],
+  ...["192.0.0.0", "192.0.0.255", "192.0.2.1", "192.168.0.0"],
+  ...["192.168.255.255", "198.18.0.0", "198.19.255.255", "198.51.100.1"],
+  ...["203.0.113.1", "224.0.0.0", "239.1.1.1", "240.0.0.1"],
+  "255.255.255.255",
+  ...["[::]", "[::1]", "[fc00::]", "[fdff::1]", "[fe80::1]", "[febf::1]"],
+  ...["[fec0::1]", "[ff02::1]", "[2001:db8::1]"],
+  // IPv4 in IPv6: mapped, compatible, NAT64, its local form, 6to4, Teredo's server and client.
+  ...["[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[::127.0.0.1]", "[::10.0.0.1]"],
+  ...["[64:ff9b::10.0.0.1]", "[64:ff9b:1::1]", "[64:ff9b:1:ffff::7f00:1]"],
+  ...["[2002:7f00:1::]", "[2002:c0a8:101::1]"],
+  ...["[2001:0:a00:1::808:808]", "[2001:0:808:808::80ff:fffe]"],
+  ...["127.1", "127.0.1", "0x7f.1", "0177.0.0.1", "2130706433", "0x7f000001"],
+  ...["0", "127.0.0.1.", "１２７.0.0.1", "127。0。0。1", "%31%32%37.0.0.1"],
+  ...["localhost", "LOCALHOST", "localhost.", "a.localhost", "a.b.localhost."],
+];
+
+const PUBLIC = [
+  ...["1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0"],
+  ...["126.255.255.255", "128.0.0.0", "172.15.255.255", "172.32.0.0"],
+  ...["192.0.1.0", "192.167.255.255", "192.169.0.0", "198.17.255.255"],
+  ...["198.20.0.0", "223.255.255.255"],
+  ...["[2606:4700::1]", "[64:ff9b::808:808]", "[2002:808:808::1]"],
+  ...["[2001:0:808:808::f7f7:f7f7]", "[::ffff:8.8.8.8]", "[fbff::1]"],
+];
+
+Deno.test("The targets of webhooks", async (t) => {
+  function faults(host: string, allowed = NONE, protocol = "https"): string {
+    const url = new URL(`${protocol}://${host}/hook`);
+    return faultsOf(url, [hostOf(url)], allowed).join();
+  }
+
+  await t.step("are public addresses, in every spelling", () => {
+    for (const host of FORBIDDEN) {
+      assertEquals(faults(host), "forbidden_target", host);
+    }
+    for (const host of PUBLIC) assertEquals(faults(host), "", host);
+  });
+
+  await t.step("need https", () => {
+    assertEquals(faults("1.1.1.1", NONE, "http"), "https_required");
+  });
+
+  await t.step("need all addresses of a name to be public", () => {
+    const url = new URL("https://shop.example/");
+
+    assertEquals(faultsOf(url, ["1.1.1.1", "2606:4700::1"], NONE), []);
+    assertEquals(
+      faultsOf(url, ["1.1.1.1", "10.0.0.1"], NONE),
+      ["forbidden_target"],
+    );
+    assertEquals(faultsOf(url, [], NONE), []);
+  });
+
+  await t.step("are also what the operator allows, by http too", () => {
+    const allowed = parseAllowedTargets(
+      "receiver.internal, 10.1.0.0/16,127.0.0.1,fd00::/8",
+    )!;
+
+    for (
+      const host of [
+        "receiver.internal",
+        "RECEIVER.internal.",
+        "10.1.255.255",
+        "127.0.0.1",
+        "[::ffff:10.1.0.1]",
+        "[fd12::1]",
+      ]
+    ) {
+      assertEquals(faults(host, allowed), "", host);
+      assertEquals(faults(host, allowed, "http"), "", host);
+    }
+    for (const host of ["10.2.0.0", "127.0.0.2", "localhost", "[fc00::1]"]) {
+      assertEquals(faults(host, allowed), "forbidden_target", host);
+    }
+    assertEquals(
+      faultsOf(new URL("http://shop.example/"), ["10.1.0.1"], allowed),
+      [],
+    );
+    assertEquals(
+      faultsOf(new URL("http://localhost/"), ["127.0.0.1"], allowed),
+      ["https_required", "forbidden_target"],
+    );
+    assertEquals(faults("localhost", parseAllowedTargets("localhost")), "");
+  });
+
+  await t.step("cannot be allowed in a form that names no host", () => {
+    for (
+      const list of ["10.0.0.0/33", "a b", "a/8", "host:80", "127.1", "a,,b"]
+    ) {
+      assertEquals(parseAllowedTargets(list), undefined, list);
+    }
+  });
+
+  await t.step("are checked at POST and PUT", async () => {
+    await using scene = await openScene();
+    const webhook = await scene.webhook();
+    for (const host of ["10.0.0.1", "[::1]", "localhost", "0x7f000002"]) {
+      for (
+        const { status, body } of [
+          await scene.ask("POST", "/webhooks", { url: `https://${host}/` }),
+          await scene.ask("PUT", webhook.path, { url: `https://${host}/` }),
+        ]
+      ) {
+        assertEquals(status, 400);
+        const { pointer, code } = body.error.details[0];
+        assertEquals([pointer, code], ["/url", "forbidden_target"]);
+      }
+    }
+    const later = await scene.ask("POST", "/webhooks", {
+      url: "https://not-yet.invalid/",
+    });
+    assertEquals(later.status, 201);
+    const test = await scene.ask(
+      "POST",
+      `/webhooks/${later.body.data.id}/test`,
+    );
+    assertEquals(test.body.data.error, "unresolved");
+  });
+
+  await t.step("are checked before each attempt", async () => {
+    await using scene = await openScene();
+    const { id, path } = await scene.webhook();
+    // As if the operator allowed less, or the name had other addresses now.
+    await scene.app.sql((sql) =>
+      sql`update webhooks set url = 'https://10.0.0.1/' where id = ${id}`
+    );
+
+    const { body } = await scene.ask("POST", `${path}/test`);
+
+    assertEquals(body.data.error, "forbidden_target");
+  });
+});
+
+/** How a hostile receiver answers, by path. */
+const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
+  "/redirect": (to) =>
+    write(to, "302 Found", "location: http://10.0.0.1/\r\ncontent-length: 0"),
+  "/endless": async (to) => {
+    await write(to, "200 OK");
+    for (;;) await send(to, "x".repeat(10_000));
+  },
+  "/drip": async (to) => {
+    await write(to, "200 OK");
+    for (;;) await send(to, "x").then(() => pause(50));
+  },
+  "/slow-head": async (to) => {
+    for (const char of `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(99)}`) {
+      await send(to, char);
+      await pause(50);
+    }
+  },
+  "/silent": () => new Promise(() => {}),
+  "/closed": (to) => Promise.resolve(to.close()),
+  "/nonsense": (to) => send(to, "SSH-2.0-OpenSSH_9.6\r\n"),
+  "/large-head": (to) => write(to, "200 OK", `a: ${"a".repeat(1_000_000)}`),
+};
+
+Deno.test("Hostile receivers", async (t) => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const paths: string[] = [];
+  const serving = (async () => {
+    for await (const connection of listener) {
+      const request = new TextDecoder().decode(await read(connection));
+      const path = /^POST (\S+)/.exec(request)?.[1] ?? "";
+      paths.push(path);
+      // TLS begins with bytes that name no path.
+      const answer = ANSWERS[path] ?? ANSWERS["/nonsense"]!;
+      answer(connection).catch(() => {});
+    }
+  })();
+  let timeoutMs = 700;
+  const ask = (url: string, find?: Parameters<typeof post>[1]) =>
+    post({
+      url,
+      headers: {},
+      body: "{}",
+      timeoutMs,
+      allowed: parseAllowedTargets("127.0.0.1")!,
+    }, find);
+  const at = (path: string) => ask(`http://127.0.0.1:${port}${path}`);
+  const expectWithin = async (
+    ms: number,
+    asked: Promise<Answer>,
+    expected: Partial<Answer>,
+  ) => {
+    const start = performance.now();
+    const { status, error } = await asked;
+    assertEquals({ status, error }, { status: null, error: null, ...expected });
+    const taken = performance.now() - start;
+    assertEquals(taken < ms, true, `It took ${taken} ms`);
+  };
+
+  await t.step("are not followed elsewhere", async () => {
+    await expectWithin(600, at("/redirect"), { status: 302, error: "status" });
+    assertEquals(paths, ["/redirect"]);
+  });
+
+  await t.step("are read no further than 2 KiB", async () => {
+    const answer = await at("/endless");
+
+    assertEquals([answer.error, answer.body!.length], [null, 2_048]);
+  });
+
+  await t.step("do not gain time by dripping", async () => {
+    await expectWithin(1_500, at("/drip"), { status: 200 });
+    await expectWithin(1_500, at("/slow-head"), { error: "timeout" });
+    await expectWithin(1_500, at("/silent"), { error: "timeout" });
+  });
+
+  await t.step("that speak no HTTP fail the connection", async () => {
+    for (const path of ["/closed", "/nonsense", "/large-head"]) {
+      await expectWithin(1_500, at(path), { error: "connection" });
+    }
+    await expectWithin(1_500, ask("http://127.0.0.1:1/"), {
+      error: "connection",
+    });
+  });
+
+  await t.step("cannot change their address after the check", async () => {
+    let asked = 0;
+    const find = () => {
+      asked++;
+      return Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
+    };
+
+    // This name resolves nowhere: only the checked address can have been reached.
+    await expectWithin(
+      600,
+      ask(`http://rebinding.invalid:${port}/redirect`, find),
+      { status: 302, error: "status" },
+    );
+    assertEquals(asked, 1);
+    await expectWithin(
+      600,
+      ask(
+        `http://rebinding.invalid:${port}/redirect`,
+        () => Promise.resolve([{ address: "127.0.0.2", family: 4 }]),
+      ),
+      { error: "forbidden_target" },
+    );
+  });
+
+  await t.step("with a certificate that nobody vouches for", async () => {
+    // The first use of TLS loads the certificates of all authorities.
+    timeoutMs = 10_000;
+    const folder = await Deno.makeTempDir();
+    const [key, cert] = [`${folder}/key.pem`, `${folder}/cert.pem`];
+    await new Deno.Command("openssl", {
+      args: ["req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt"]
+        .concat("ec_paramgen_curve:prime256v1", "-days", "1", "-subj")
+        .concat("/CN=receiver.invalid", "-keyout", key, "-out", cert),
+      stderr: "null",
+    }).output();
+    const server = Deno.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      key: await Deno.readTextFile(key),
+      cert: await Deno.readTextFile(cert),
+      onListen() {},
+    }, () => new Response("Reached"));
+
+    await expectWithin(
+      9_000,
+      ask(`https://127.0.0.1:${server.addr.port}/`),
+      { error: "tls" },
+    );
+    await expectWithin(9_000, ask(`https://127.0.0.1:${port}/nonsense`), {
+      error: "tls",
+    });
+
+    await server.shutdown();
+    await Deno.remove(folder, { recursive: true });
+  });
+
+  listener.close();
+  await serving.catch(() => {});
+});
+
+async function read(connection: Deno.Conn): Promise<Uint8Array> {
+  const buffer = new Uint8Array(10_000);
+  const size = await connection.read(buffer) ?? 0;
+  return buffer.subarray(0, size);
+}
+
+async function send(connection: Deno.Conn, text: string): Promise<void> {
+  await connection.write(new TextEncoder().encode(text));
+}
+
+async function write(
+  connection: Deno.Conn,
+  status: string,
+  header = "a: b",
+): Promise<void> {
+  await send(connection, `HTTP/1.1 ${status}\r\n${header}\r\n\r\n`);
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
