@@ -137,7 +137,8 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
   );
 
   await t.step("send an ONIX file and follow the feed", async () => {
-    const { sh: [send], json: [sample] } = await blocks(ONIX);
+    const { sh: [send] } = await blocks(ONIX, "Send a file");
+    const { json: [sample] } = await blocks(ONIX, "Read the report");
     const { sh: [, follow] } = await blocks(ONIX, "Give retailers a feed");
     await Deno.writeTextFile(`${cwd}/catalogue.xml`, MESSAGE);
 
