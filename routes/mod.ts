@@ -30,7 +30,19 @@ import { OPERATIONS } from "./operations.ts";
 
 const MIB = 1_048_576;
 
-/** Creates the handler of all requests. It never throws. */
+/**
+ * Creates the handler of all requests. It never throws. The way of a request, with
+ * `GET /products/{id}` as the example:
+ *
+ *     respond      middleware/respond.ts          logs, makes the `Response`
+ *     answer       here                           finds the row of `OPERATIONS`
+ *     guard        middleware/guard.ts            credentials, memory, query, body
+ *     get          routes/products.ts             the handler of the row
+ *     getProduct   db/products/documents.ts       the statement, and a long text once more
+ *     lookUp       db/database.ts                 a short operation
+ *     #run         db/database.ts                 a connection from the pool, deadline, retries
+ *     send         db/connections/connection.ts   postgres.js, and rows from its bytes
+ */
 export function createHandler(
   services: Services,
 ): (request: Request) => Promise<Response> {
