@@ -19,9 +19,6 @@ const BUFFER = 65_536;
 /** A shorter body reserves memory for this size, because of its buffer. */
 const LEAST_BYTES = BUFFER / 8;
 
-/** A shorter body is parsed without waiting for a turn, in characters. */
-const SHORT_BODY = 16_384;
-
 /** How often a body that is waited for asks whether the service stops. */
 const WATCH_MS = 250;
 
@@ -65,15 +62,8 @@ export async function readBody(
     if (ignored.length > 0) context.log.ignored_fields = ignored;
     return result.output;
   };
-  const body = isShortBody(text)
-    ? parse()
-    : await context.shares.parsing.run(context, parse);
+  const body = await context.shares.parsing.run(context, parse);
   return { text, body };
-}
-
-/** Whether parsing and validating a body, or a part of it, takes too little time for a turn. */
-export function isShortBody(text: string): boolean {
-  return text.length < SHORT_BODY;
 }
 
 function decode(bytes: Uint8Array): string {

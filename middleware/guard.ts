@@ -80,9 +80,6 @@ export function operation<
   return { key, id, ...row } as GuardedOperation;
 }
 
-/** A shorter query is parsed without waiting for a turn, in characters. */
-const SHORT_QUERY = 2_048;
-
 /** What a byte of a body takes until its response: its text, its values, and the parameters of statements. */
 const BODY_COPIES = 6;
 
@@ -121,13 +118,11 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
-      if (url.search.length >= SHORT_QUERY) {
+      if (query || url.search) {
         admitted.query = await shares.parsing.run(
           { caller, deadline },
           () => readQuery(parameters, url),
         );
-      } else if (query || url.search) {
-        admitted.query = readQuery(parameters, url);
       }
       if (hasPrecondition) {
         admitted.precondition = preconditionOf(request.headers.get("if-match"));

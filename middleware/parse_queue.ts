@@ -15,24 +15,40 @@ interface Turn {
 }
 
 /**
- * Parses and validates queries and bodies one at a time. Organizations and callers take
- * turns. After longer work, the next turn begins when other requests have had as much
- * time, so that parsing takes at most half of the processor.
+ * Parses and validates queries and bodies: at once, as long as that is short work. After
+ * longer work, others wait until requests that do not parse have had as much time, so that
+ * parsing takes at most half of the processor. Waiting organizations and callers take turns.
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
 
-  /** Runs `work` in the caller's turn. Throws `SERVICE_UNAVAILABLE` at the request's deadline. */
-  async run<T>({ caller, deadline }: Turn, work: () => T): Promise<T> {
-    const turn = await this.#queue.enter(caller, "long", deadline);
+  /**
+   * Runs `work` at once, or in the caller's turn after longer work of others. Throws
+   * `SERVICE_UNAVAILABLE` at the request's deadline.
+   */
+  run<T>({ caller, deadline }: Turn, work: () => T): T | Promise<T> {
+    return this.#queue.isIdle
+      ? this.#measured(work, (taken) => this.#rest(caller, taken))
+      : this.#queue.enter(caller, "long", deadline).then((place) =>
+        this.#measured(work, (taken) => leave(place, taken))
+      );
+  }
+
+  /** Runs `work`, and then calls `end` with the time that it took. */
+  #measured<T>(work: () => T, end: (taken: number) => void): T {
     const started = performance.now();
     try {
       return work();
     } finally {
-      const taken = performance.now() - started;
-      if (taken < SHORT_MS) turn[Symbol.dispose]();
-      else pause(taken).then(() => turn[Symbol.dispose]());
+      end(performance.now() - started);
     }
+  }
+
+  /** Makes others wait after longer work. The queue is idle. */
+  #rest(caller: Caller, taken: number): void {
+    if (taken < SHORT_MS) return;
+    this.#queue.enter(caller, "long", Infinity)
+      .then((place) => leave(place, taken));
   }
 
   /** The turns of work that is divided, and waits for other things in between. */
@@ -57,6 +73,11 @@ export class ParseQueue {
     }
     return results;
   }
+}
+
+/** Ends a turn, after longer work when as much time has passed again. */
+function leave(place: Place, taken: number): void {
+  pause(taken < SHORT_MS ? 0 : taken).then(() => place[Symbol.dispose]());
 }
 
 /** The time that divided work waits for its turn. */

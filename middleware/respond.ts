@@ -175,7 +175,7 @@ function logRequest(
  * misplaced credential: the cut removes the secret of an API key.
  */
 function loggedPath(path: string): string {
-  if (path.length <= 200 && !/[^/]{37}/.test(path)) return path;
+  if (path.length <= 200 && !/(?:^|\/)[^/]{37}/.test(path)) return path;
   return path.split("/")
     .map((part) => part.length > 36 ? `${part.slice(0, 16)}…` : part)
     .join("/").slice(0, 200);

@@ -1,5 +1,4 @@
 import { type Operation, writeBatch } from "../db/products/batch.ts";
-import { isShortBody } from "../middleware/body.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
@@ -22,9 +21,11 @@ export async function write(
   const { database, body, keyed, log, shares } = context;
   const ignored = new Set<string>();
   const readOne = (sent: SentOperation) => read(sent, ignored);
-  const operations = isShortBody(keyed.text)
-    ? body.operations.map(readOne)
-    : await shares.parsing.map(context, body.operations, readOne);
+  const operations = await shares.parsing.map(
+    context,
+    body.operations,
+    readOne,
+  );
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",

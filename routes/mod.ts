@@ -30,7 +30,19 @@ import { OPERATIONS } from "./operations.ts";
 
 const MIB = 1_048_576;
 
-/** Creates the handler of all requests. It never throws. */
+/**
+ * Creates the handler of all requests. It never throws. The way of a request, with
+ * `GET /products/{id}` as the example:
+ *
+ *     respond      middleware/respond.ts          logs, makes the `Response`
+ *     answer       here                           finds the row of `OPERATIONS`
+ *     guard        middleware/guard.ts            credentials, memory, query, body
+ *     get          routes/products.ts             the handler of the row
+ *     getProduct   db/products/documents.ts       the statement, and a long text once more
+ *     lookUp       db/database.ts                 a short operation
+ *     #run         db/database.ts                 a connection from the pool, deadline, retries
+ *     send         db/connections/connection.ts   postgres.js, and rows from its bytes
+ */
 export function createHandler(
   services: Services,
 ): (request: Request) => Promise<Response> {
@@ -89,7 +101,7 @@ interface Route {
   operations: Record<string, { handle: Handler; operation: string }>;
 }
 
-/** The routes by `keyOf` of their paths, so that a request is compared with few patterns. */
+/** The routes by the beginnings of their paths, so that a request is compared with few patterns. */
 type Routes = Map<string, Route[]>;
 
 const TABLES = new Map(
@@ -116,10 +128,14 @@ function routesOf({ apiPrefix, docs }: Services): Routes {
   const pages = Object.entries(DOCS).map(([path, handle]) =>
     routeOf("", path, { GET: { handle, operation: `GET ${path}` } })
   );
-  return Map.groupBy(
-    [...routes, ...docs ? pages : []],
-    ({ path }) => path.includes("{") ? keyOf(path, apiPrefix) : path,
-  );
+  const all = [...routes, ...docs ? pages : []]
+    // Most requests are for a record.
+    .sort((one, other) => idsIn(other) - idsIn(one));
+  return Map.groupBy(all, ({ path }) => beginningOf(path, apiPrefix));
+}
+
+function idsIn({ path }: Route): number {
+  return path.split("{").length;
 }
 
 function routeOf(
@@ -141,16 +157,11 @@ function routeOf(
   };
 }
 
-/**
- * What selects the routes of a path with parameters: its depth and its first segment after
- * the prefix.
- */
-function keyOf(path: string, prefix: string): string {
+/** The path up to the end of its first segment after the prefix. */
+function beginningOf(path: string, prefix: string): string {
   const start = path.startsWith(`${prefix}/`) ? prefix.length : 0;
   const end = path.indexOf("/", start + 1);
-  let depth = 0;
-  for (let at = 0; (at = path.indexOf("/", at) + 1) > 0;) depth++;
-  return depth + (end < 0 ? path : path.slice(0, end));
+  return end < 0 ? path : path.slice(0, end);
 }
 
 /** The handler of a request and what its path says, or the response to `OPTIONS`. */
@@ -173,13 +184,13 @@ function match(
   prefix: string,
 ): Match | undefined {
   if (pathOf(request) !== pathname) return undefined;
-  const candidates = routes.get(pathname) ??
-    routes.get(keyOf(pathname, prefix));
-  if (!candidates) return undefined;
+  const candidates = routes.get(beginningOf(pathname, prefix)) ?? [];
+  const given = pathname.split("/");
   // Without the query, which may be long.
   const url = origin + pathname;
   for (const route of candidates) {
-    if (route.pattern.test(url)) return choose(route, request, pathname);
+    if (route.segments.length !== given.length) continue;
+    if (route.pattern.test(url)) return choose(route, request, given);
   }
 }
 
@@ -187,12 +198,11 @@ function match(
 function choose(
   { path, segments, table, operations }: Route,
   { method }: Request,
-  pathname: string,
+  given: string[],
 ): Match {
   const known = method === "HEAD" ? "GET" : method;
   if (Object.hasOwn(operations, known)) {
     const params: Record<string, unknown> = { records: table, codes: table };
-    const given = pathname.split("/");
     for (let i = 1; i < segments.length; i++) {
       const segment = segments[i]!;
       if (segment[0] === "{") params[segment.slice(1, -1)] = given[i];

@@ -8,7 +8,7 @@ import {
   installDemo,
   issueDemoKey,
 } from "../db/migrate.ts";
-import { keepSpreading } from "../db/products/renames.ts";
+import { keepUp } from "../db/products/chunks.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
@@ -147,12 +147,19 @@ export async function openService(
 
   await prepare();
   if (!config.database.url) await installDemo(untilPrepared());
-  const stopSpreading = keepSpreading(database, (error) => {
-    if (state !== "ready") return;
-    log("warn", {
-      message: "A rename has not reached all products: trying again",
-      cause: causeOf(error),
-    });
+  const stopKeepingUp = keepUp(database, {
+    report: (products) =>
+      log("info", {
+        message: "What searches compare has been stored for more products",
+        products,
+      }),
+    onError(error) {
+      if (state !== "ready") return;
+      log("warn", {
+        message: "Work on products in chunks has failed: trying again",
+        cause: causeOf(error),
+      });
+    },
   });
   return {
     async issueDemoKey(show) {
@@ -182,7 +189,7 @@ export async function openService(
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
-      stopSpreading();
+      stopKeepingUp();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

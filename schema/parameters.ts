@@ -3,6 +3,7 @@ import { DateTime } from "./date_time.ts";
 import {
   type ErrorDetail,
   invalid,
+  MAX_ERRORS,
   printable,
   queryDetails,
 } from "./errors.ts";
@@ -59,6 +60,7 @@ export function readQuery<const S extends QuerySchema>(
             message: `Unknown parameter${didYouMean(meantBy(parameter))}`,
           },
       });
+      if (details.length > MAX_ERRORS) break;
     }
   }
   const read = v.safeParse(parameters, Object.fromEntries(given));

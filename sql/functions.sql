@@ -96,6 +96,91 @@ language sql immutable parallel safe as $$
   where v.value is not null
 $$;
 
+-- What `q` compares (a word and what is found alike): without apostrophes and soft hyphens, in compatibility form and
+-- lower case, without marks, some letters as they are typed without them, any other sign as a space, and single letters
+-- that follow each other as one word. ASCII takes a shorter way. product_search stores its results, so a change needs a
+-- migration that fills search_backlog.
+create or replace function folded(value text) returns text
+language sql immutable parallel safe
+return case
+  when octet_length(value) = char_length(value) then btrim(
+    regexp_replace(
+      regexp_replace(lower(translate(value, '''`', '') collate "C"), '[^a-z0-9]+', ' ', 'g'),
+      '\m([a-z]) (?=[a-z]\M)', '\1', 'g'
+    )
+  )
+  else btrim(
+    regexp_replace(
+      regexp_replace(
+        replace(replace(replace(replace(
+          translate(
+            search_key(normalize(
+              translate(value, E'\'`\u2018\u2019\u201b\u02bb\u02bc\u02b9\u2032\u00b4\u00ad', ''), nfkc
+            )),
+            'øłđðı', 'olddi'
+          ),
+          'þ', 'th'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe') collate "und-x-icu",
+        '[[:punct:][:space:][:cntrl:]$+<=>^|~\u00a2-\u00a9\u00ac\u00ae-\u00b1\u00b4\u00b6-\u00b8\u00d7\u00f7'
+          || '\u02c2-\u02df\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u3004\u3008-\u3020\u3030'
+          || '\ufe00-\ufe0f\ufeff\ufff0-\ufffd\U0001f000-\U0001faff]+',
+        ' ', 'g'
+      ),
+      '\m([[:alpha:]]) (?=[[:alpha:]]\M)', '\1', 'g'
+    )
+  ) collate "C"
+end;
+
+-- The ISBN-10 of an ISBN-13 that begins with 978, or null.
+create or replace function isbn10_of(isbn13 text) returns text
+language sql immutable parallel safe
+return case
+  when isbn13 ~ '^978\d{10}$' then (
+    select
+      substr(isbn13, 4, 9)
+        || substr('0123456789x', 1 + ((11 - sum(substr(isbn13, 3 + i, 1)::int * (11 - i)) % 11) % 11)::int, 1)
+    from generate_series(1, 9) i
+  )
+end;
+
+-- The ISBN-13 of an ISBN-10, or null.
+create or replace function isbn13_of(isbn10 text) returns text
+language sql immutable parallel safe
+return case
+  when isbn10 ~ '^\d{9}[\dXx]$' then (
+    select
+      '978' || left(isbn10, 9)
+        || ((10 - sum(substr('978' || isbn10, i, 1)::int * case i % 2 when 1 then 1 else 3 end) % 10) % 10)
+    from generate_series(1, 12) i
+  )
+end;
+
+-- The texts of a product in product_search. `names` are the folded names of its contributors and collections.
+-- U+001F keeps a word from matching across two parts.
+create or replace function search_texts(
+  title text, subtitle text, product_code text, isbn13 text, isbn10 text, product_identifiers jsonb, names text
+)
+returns table (search_text text, folded_title text, found_text text)
+language sql immutable parallel safe as $$
+  select
+    k.key,
+    k.title,
+    concat_ws(
+      E'\x1f', k.key, k.title, folded(subtitle), folded(product_code), isbn10_of(isbn13), isbn13_of(isbn10),
+      (
+        select string_agg(folded(e ->> 'id_value'), E'\x1f')
+        from jsonb_array_elements(product_identifiers) e
+      ),
+      names
+    )
+  from (
+    select
+      search_key(
+        title || E'\x1f' || product_code || E'\x1f' || coalesce(isbn13, '') || E'\x1f' || coalesce(isbn10, '')
+      ) as key,
+      folded(title) as title
+  ) k
+$$;
+
 -- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
 -- than `infinity`, so now follows it.
 create or replace function next_version(version timestamptz) returns timestamptz
@@ -144,6 +229,27 @@ begin
       );
   end case;
   perform set_config('catalogue.writer', coalesce(writer, ''), true);
+  if tg_table_name in ('product_contributors', 'product_collections') then
+    case tg_op
+      when 'INSERT', 'DELETE' then
+        perform index_search(r.organization_id, array_agg(distinct r.product_id))
+        from rows r
+        group by r.organization_id;
+      when 'UPDATE' then
+        perform index_search(r.organization_id, array_agg(distinct r.product_id))
+        from (
+          select organization_id, product_id from old_rows
+          union all
+          select organization_id, product_id from new_rows
+        ) r
+        group by r.organization_id;
+      when 'TRUNCATE' then
+        -- The rows are still there.
+        delete from product_search;
+        insert into search_backlog (only_row) values (true)
+        on conflict (only_row) do update set last_organization = null, last_product = null;
+    end case;
+  end if;
   return null;
 end $$;
 
@@ -152,12 +258,14 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON, the terms and the change, whose foreign keys would prevent a change of the product's key.
+-- Deletes the stored JSON, the terms, what searches compare and the change, whose foreign keys would prevent a change of
+-- the product's key.
 create or replace function forget_document() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
   delete from product_terms x where x.organization_id = old.organization_id and x.product_id = old.id;
+  delete from product_search s where s.organization_id = old.organization_id and s.product_id = old.id;
   delete from product_changes c where c.organization_id = old.organization_id and c.product_id = old.id;
   return new;
 end $$;
@@ -173,6 +281,9 @@ begin
   delete from product_terms x
   using rows r
   where x.organization_id = r.organization_id and x.product_id = r.id;
+  delete from product_search s
+  using rows r
+  where s.organization_id = r.organization_id and s.product_id = r.id;
   delete from product_changes c
   using rows r
   where c.organization_id = r.organization_id and c.product_id = r.id;
@@ -212,7 +323,7 @@ begin
           )
         ) changed
       );
-      -- The products of many records are many, too: 10,000 take about 0.1 s, in which their writers wait.
+      -- The products of many records are many, too: 10,000 take about 0.2 s, in which their writers wait.
       with changed as materialized (
         select n.organization_id, n.id
         from new_rows n
@@ -258,6 +369,23 @@ begin
       where v.since < v.before
       on conflict (organization_id, record_table, record_id) do update set
         since = least(w.since, excluded.since), before = greatest(w.before, excluded.before), position = null;
+      -- Their writers wait for the rows above.
+      if tg_table_name in ('contributors', 'collections') then
+        perform index_search(u.organization_id, array_agg(distinct u.product_id))
+        from (
+          select u.organization_id, u.product_id, count(*) over () as shown
+          from (
+            select u.organization_id, u.product_id
+            from new_rows r
+            join old_rows o on o.organization_id = r.organization_id and o.id = r.id and o.name <> r.name
+            join record_uses u on u.organization_id = r.organization_id and u.record_id = r.id
+            where u.record_table = tg_table_name
+            limit 10001
+          ) u
+        ) u
+        where u.shown <= 10000
+        group by u.organization_id;
+      end if;
   end case;
   return null;
 end $$;
@@ -294,6 +422,9 @@ begin
   update product_changes c set change_version = greatest(c.change_version, change_version())
   from locked l
   where c.organization_id = item.organization_id and c.product_id = l.product_id;
+  if item.record_table in ('contributors', 'collections') then
+    perform index_search(item.organization_id, ids);
+  end if;
   if cardinality(ids) < most then
     delete from renames r
     where r.organization_id = item.organization_id and r.record_table = item.record_table
@@ -471,6 +602,99 @@ begin
   return null;
 end $$;
 
+-- Search
+
+-- What product_search has of products: for searches until it is there, and for those who write it.
+create or replace view searched_products as
+select
+  p.organization_id, p.id as product_id, p.created_at, p.publisher_id, p.imprint_id, t.search_text,
+  t.folded_title as title, t.found_text
+from products p
+cross join lateral search_texts(
+  p.title, p.subtitle, p.product_code, p.isbn13, p.isbn10, p.product_identifiers,
+  concat_ws(
+    E'\x1f',
+    (
+      select string_agg(folded(r.name), E'\x1f')
+      from product_contributors x
+      join contributors r on r.organization_id = x.organization_id and r.id = x.contributor_id
+      where x.organization_id = p.organization_id and x.product_id = p.id
+    ),
+    (
+      select string_agg(folded(r.name), E'\x1f')
+      from product_collections x
+      join collections r on r.organization_id = x.organization_id and r.id = x.collection_id
+      where x.organization_id = p.organization_id and x.product_id = p.id
+    )
+  )
+) t;
+
+-- Writes what searches compare of products of an organization.
+create or replace function index_search(organization uuid, ids uuid[]) returns void
+language sql volatile security definer set search_path from current as $$
+  insert into product_search as s (
+    organization_id, product_id, created_at, publisher_id, imprint_id, search_text, title, found_text
+  )
+  select
+    p.organization_id, p.product_id, p.created_at, p.publisher_id, p.imprint_id, p.search_text, p.title, p.found_text
+  from searched_products p
+  where p.organization_id = organization and p.product_id = any (ids)
+  order by p.product_id
+  on conflict (organization_id, product_id) do update set
+    created_at = excluded.created_at,
+    publisher_id = excluded.publisher_id,
+    imprint_id = excluded.imprint_id,
+    search_text = excluded.search_text,
+    title = excluded.title,
+    found_text = excluded.found_text
+  where (s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.found_text) is distinct from
+    (excluded.created_at, excluded.publisher_id, excluded.imprint_id, excluded.search_text, excluded.found_text)
+$$;
+
+-- Writes what searches compare when SQL inserts or updates products.
+create or replace function index_products() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  perform index_search(r.organization_id, array_agg(r.id))
+  from rows r
+  group by r.organization_id;
+  return null;
+end $$;
+
+-- Writes what searches compare of the next products that have it not yet, at most `most`. Returns how many, or null if
+-- there are none. Several processes may call it at once: one of them works.
+create or replace function fill_search(most integer) returns integer
+language plpgsql security definer set search_path from current as $$
+declare
+  place search_backlog;
+  ids uuid[];
+  owners uuid[];
+begin
+  select b.* into place from search_backlog b for update skip locked;
+  if not found then
+    return null;
+  end if;
+  select array_agg(p.organization_id), array_agg(p.id)
+  into owners, ids
+  from (
+    select p.organization_id, p.id
+    from products p
+    where place.last_product is null or (p.organization_id, p.id) > (place.last_organization, place.last_product)
+    order by p.organization_id, p.id
+    limit most
+  ) p;
+  if ids is null then
+    delete from search_backlog;
+    return null;
+  end if;
+  perform index_search(r.organization_id, array_agg(r.id))
+  from unnest(owners, ids) r (organization_id, id)
+  group by r.organization_id;
+  update search_backlog
+  set last_organization = owners[cardinality(ids)], last_product = ids[cardinality(ids)];
+  return cardinality(ids);
+end $$;
+
 -- The feed of changes
 
 -- Names the table of products: no other server, database or restored table has the same name.
@@ -570,8 +794,8 @@ end $$;
 revoke execute on function
   move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(),
-  spread_rename(integer)
+  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(), index_products(),
+  index_search(uuid, uuid[]), fill_search(integer), spread_rename(integer)
 from public;
 
 do $$
@@ -590,7 +814,8 @@ declare
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'product_id'
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
       and c.relname not in (
-        'product_changes', 'product_documents', 'product_deletions', 'product_terms', 'publishing_program_products'
+        'product_changes', 'product_documents', 'product_deletions', 'product_search', 'product_terms',
+        'publishing_program_products'
       )
   );
   -- The tables of records whose names products show: they and their rows refer to these.
@@ -644,7 +869,7 @@ begin
         when t.each = 'row' or t.event like '%truncate' then ''
         when t.event like '%insert' then 'referencing new table as rows'
         when t.event like '%delete' then 'referencing old table as rows'
-        when t.function = 'record_changes()' then 'referencing new table as rows'
+        when t.function in ('record_changes()', 'index_products()') then 'referencing new table as rows'
         else 'referencing old table as old_rows new table as new_rows'
       end as referencing,
       coalesce('when (' || t.condition || ')', '') as condition
@@ -657,6 +882,8 @@ begin
       (array['products'], 'counted', 'after update', 'statement', by_sql, 'count_changed_products()'),
       (array['products'], 'indexed', 'after insert', 'statement', by_sql, 'index_terms()'),
       (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
+      (array['products'], 'searched', 'after insert', 'statement', by_sql, 'index_products()'),
+      (array['products'], 'searched_again', 'after update', 'statement', by_sql, 'index_products()'),
       (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
         'forget_document()'),

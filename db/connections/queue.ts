@@ -30,10 +30,14 @@ const PART = 7 / 8;
 export class Queue {
   readonly #name: string;
   readonly #supply: FairShare;
-  /** What long operations may have. */
-  readonly #longSupply: FairShare;
+  /** What operations of a kind need a part of: long ones may not have all. */
+  readonly #supplies: Record<Kind, FairShare[]>;
   readonly #waiting = new Tally();
   readonly #lines = { short: new Line(), long: new Line() };
+  readonly #admissions = {
+    short: this.#admissionOf("short"),
+    long: this.#admissionOf("long"),
+  };
   /** The first kind has priority for the next place. */
   readonly #kinds: Kind[] = ["short", "long"];
 
@@ -42,7 +46,16 @@ export class Queue {
     this.#name = name;
     this.#supply = new FairShare(supply, part);
     const third = Math.ceil(supply / 3);
-    this.#longSupply = new FairShare(Math.max(1, supply - third), part);
+    const longSupply = new FairShare(Math.max(1, supply - third), part);
+    this.#supplies = {
+      short: [this.#supply],
+      long: [this.#supply, longSupply],
+    };
+  }
+
+  /** Whether nothing runs. */
+  get isIdle(): boolean {
+    return this.#supply.held === 0;
   }
 
   get load(): Load {
@@ -67,11 +80,11 @@ export class Queue {
       throw unavailable(`Too many requests are waiting for the ${this.#name}`);
     }
     const { promise, resolve: admit } = Promise.withResolvers<Place>();
-    const entry = { amount, admit };
-    this.#lines[kind].add(caller, entry);
+    const entry = { caller, amount, admit };
+    this.#lines[kind].add(entry);
     this.#waiting.add(caller, 1);
     return await withDeadline(deadline, promise, () => {
-      this.#lines[kind].remove(caller, entry);
+      this.#lines[kind].remove(entry);
       this.#waiting.add(caller, -1);
       return this.#tooLate();
     });
@@ -89,8 +102,7 @@ export class Queue {
   }
 
   #take(caller: Caller, kind: Kind, amount: number): void {
-    this.#supply.take(caller, amount);
-    if (kind === "long") this.#longSupply.take(caller, amount);
+    for (const supply of this.#supplies[kind]) supply.take(caller, amount);
   }
 
   #tooLate() {
@@ -103,29 +115,29 @@ export class Queue {
       this.#waiting.ofCaller(caller) >= MAX_WAITING.caller;
   }
 
-  #suppliesOf(kind: Kind): FairShare[] {
-    return kind === "short" ? [this.#supply] : [this.#supply, this.#longSupply];
+  #admissionOf(kind: Kind): Admission {
+    return {
+      organization: (id) =>
+        this.#supplies[kind].every((supply) => supply.allowsNewcomer(id)),
+      entry: ({ caller, amount }) => this.#mayEnter(caller, kind, amount),
+    };
   }
 
   /** Whether there is as much, or the operation would be alone. */
   #mayEnter(caller: Caller, kind: Kind, amount: number): boolean {
-    return this.#suppliesOf(kind).every((supply) =>
-      (supply.free >= amount || supply.held === 0) &&
-      supply.allows(caller, amount)
-    );
+    for (const supply of this.#supplies[kind]) {
+      const isThere = supply.free >= amount || supply.held === 0;
+      if (!isThere || !supply.allows(caller, amount)) return false;
+    }
+    return true;
   }
 
   /** Admits the next operation. Returns whether there was one that may run. */
   #admitNext(): boolean {
     for (const kind of this.#kinds) {
-      const supplies = this.#suppliesOf(kind);
       // Without this, every release would ask all waiting organizations.
-      if (supplies.some(({ free }) => free <= 0)) continue;
-      const next = this.#lines[kind].takeFirst({
-        organization: (id) =>
-          supplies.every((supply) => supply.allowsNewcomer(id)),
-        entry: (caller, { amount }) => this.#mayEnter(caller, kind, amount),
-      });
+      if (this.#supplies[kind].some(({ free }) => free <= 0)) continue;
+      const next = this.#lines[kind].takeFirst(this.#admissions[kind]);
       if (!next) continue;
       if (kind === this.#kinds[0]) this.#kinds.reverse();
       this.#waiting.add(next.caller, -1);
@@ -169,6 +181,7 @@ export class Place implements Disposable {
 
 /** A waiting operation. `admit` lets it run. */
 interface Entry {
+  caller: Caller;
   amount: number;
   admit(place: Place): void;
 }
@@ -176,7 +189,7 @@ interface Entry {
 /** Whether an operation may run. If an organization is not admitted, none of its operations is. */
 interface Admission {
   organization(id: string): boolean;
-  entry(caller: Caller, entry: Entry): boolean;
+  entry(entry: Entry): boolean;
 }
 
 /** The waiting operations of a kind. */
@@ -184,14 +197,16 @@ class Line {
   /** By organization and by the name of the caller. The operations of a caller are first in, first out. */
   readonly #organizations = new Turns<Turns<Entry[]>>();
 
-  add({ organizationId, name }: Caller, entry: Entry): void {
+  add(entry: Entry): void {
+    const { organizationId, name } = entry.caller;
     const callers = this.#organizations.get(organizationId) ??
       this.#organizations.add(organizationId, new Turns());
     const entries = callers.get(name) ?? callers.add(name, []);
     entries.push(entry);
   }
 
-  remove({ organizationId, name }: Caller, entry: Entry): void {
+  remove(entry: Entry): void {
+    const { organizationId, name } = entry.caller;
     const callers = this.#organizations.get(organizationId)!;
     const entries = callers.get(name)!;
     entries.splice(entries.indexOf(entry), 1);
@@ -200,18 +215,17 @@ class Line {
   }
 
   /** Takes the next operation that may run. The organization and the caller go to the end. */
-  takeFirst(admission: Admission): Entry & { caller: Caller } | undefined {
+  takeFirst(admission: Admission): Entry | undefined {
     for (const [organizationId, callers] of this.#organizations) {
       if (!admission.organization(organizationId)) continue;
       for (const [name, entries] of callers) {
-        const caller = { organizationId, name };
-        if (!admission.entry(caller, entries[0]!)) continue;
+        if (!admission.entry(entries[0]!)) continue;
         const entry = entries.shift()!;
         if (entries.length > 0) callers.moveToEnd(name);
         else callers.delete(name);
         if (callers.size > 0) this.#organizations.moveToEnd(organizationId);
         else this.#organizations.delete(organizationId);
-        return { ...entry, caller };
+        return entry;
       }
     }
   }

@@ -59,11 +59,11 @@ export const fullProduct = sql`'{' || d.summary || ',' || d.details || '}'`;
 export const sizeOfDocument =
   sql`(octet_length(d.summary) + octet_length(d.details))`;
 
+const shortBytes = raw(String(SHORT_BYTES));
+
 /** The full product, from document `d`, or null if it is long. */
 export const shortProduct = sql`
-  case when ${sizeOfDocument} <= ${
-  raw(String(SHORT_BYTES))
-} then ${fullProduct} end
+  case when ${sizeOfDocument} <= ${shortBytes} then ${fullProduct} end
 `;
 
 /** The size of the full product in bytes, from document `d`. */
@@ -111,7 +111,7 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
-  let [stored] = await database.lookUp(storedProduct(id, SHORT_BYTES));
+  let [stored] = await database.lookUp(storedProduct(id, shortBytes));
   if (stored?.withheld) {
     const statement = (allowed: number) => storedProduct(id, allowed);
     stored = await readLong(database, "lookUp", statement, stored.withheld);
@@ -237,7 +237,7 @@ export function notFound(id: string): ApiError {
  */
 export function storedProduct(
   id: string,
-  allowed = MAX_BYTES,
+  allowed: number | Statement = MAX_BYTES,
 ): Statement<{ product: string | null; etag: string | null } & LongText> {
   return sql`
     select

@@ -29,8 +29,15 @@ import {
   readProducts,
   storedSummary,
 } from "./pages.ts";
-import { foundProducts, relevance } from "./find.ts";
-import { searchConditions } from "./search.ts";
+import {
+  foundConditions,
+  foundWordsOf,
+  type Named,
+  namedBy,
+  relevance,
+  searchConditions,
+  searched,
+} from "./search.ts";
 import { termed } from "./terms.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
@@ -44,11 +51,12 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<Page> {
+  const found = await findNames(database, query.q);
   const read = (source: Source) => async () => {
     const page = await readLong(
       database,
       "scan",
-      (allowed) => pageOf(query, source, allowed),
+      (allowed) => pageOf({ ...query, found }, source, allowed),
     );
     return page!;
   };
@@ -69,6 +77,26 @@ export async function listProducts(
     entries: entries === null ? "[]" : `[{${entries}}]`,
     total: Number(total),
   };
+}
+
+/** A query, with the words of `q` and what each of them names. */
+interface Query extends ListQuery {
+  found: Found | undefined;
+}
+
+interface Found {
+  words: string[];
+  named: Named[];
+}
+
+/** Looks up the names that most products may show. */
+async function findNames(
+  database: Queries,
+  term: string | undefined,
+): Promise<Found | undefined> {
+  const words = foundWordsOf(term ?? "");
+  if (words.length === 0) return;
+  return { words, named: await database.lookUp(unprepared(namedBy(words))) };
 }
 
 interface Row extends ProductsRow {
@@ -100,11 +128,11 @@ const current: Source = { summary: currentSummary, columns: sql`p.*` };
  * The joins keep their order, so that nothing sorts the longer entries.
  */
 function pageOf(
-  query: ListQuery,
+  query: Query,
   { summary, columns }: Source,
   allowed: number,
 ): Statement<Row> {
-  const { limit, q, sort = DEFAULT_SORT } = query;
+  const { limit, found, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -112,12 +140,15 @@ function pageOf(
       opaque(offsetOf(query), "bigint")
     }`
     : limitOf(query);
-  const { key, order } = q && !query.sort ? byRelevance(q) : SORTING[sort];
+  const sorting = found && !query.sort ? byRelevance(found) : SORTING[sort];
+  const { order } = sorting;
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<Row>`
-    ${q ? foundProducts(q, key, conditions(query)) : []}
+    ${
+    found ? sql`with found as materialized (${selected(query, sorting)})` : []
+  }
     select
-      ${q ? sql`(select count(*) from found)` : totalOf(query)} as total,
+      ${found ? sql`(select count(*) from found)` : totalOf(query)} as total,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
@@ -130,7 +161,7 @@ function pageOf(
       from unnest(array(
         select page.id
         from (
-          ${q ? sql`select p.* from found p` : selected(query, sort)}
+          ${found ? sql`select f.* from found f` : selected(query, sorting)}
           order by ${order}
           ${range}
         ) page
@@ -153,78 +184,117 @@ function pageOf(
 
 /** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
-  /** The column `sort_key` of product `p`. */
-  key: Statement;
+  /** The table that has the key: products, their changes, or what searches compare, with all times of creation. */
+  of: "p" | "c" | "s";
+  /** The column `sort_key`. `from` has the key. */
+  key(from: Statement): Statement;
   /** The ORDER BY. The id breaks ties, so pages neither repeat nor skip a product. */
   order: Statement;
 }
 
-/** Titles use the Unicode collation, whatever the database's default. */
-const title = sql`p.title collate "und-x-icu"`;
-
 const ascending = sql`sort_key, id`;
 const descending = sql`sort_key desc, id desc`;
 
+/** Titles use the Unicode collation, whatever the database's default. */
+const title = keyOf("p", (p) => sql`${p}.title collate "und-x-icu"`);
+
+const age = keyOf("s", (from) => sql`${from}.created_at`);
+
+const change = keyOf("c", (c) => sql`${c}.updated_at`);
+
+const publication = keyOf("p", (p) => sql`${p}.publication_date`);
+
+function keyOf(of: Sorting["of"], key: Sorting["key"]) {
+  return { of, key };
+}
+
 const SORTING: Record<Sort, Sorting> = {
-  "created_at": { key: sql`p.created_at`, order: ascending },
-  "-created_at": { key: sql`p.created_at`, order: descending },
-  "updated_at": { key: sql`p.updated_at`, order: ascending },
-  "-updated_at": { key: sql`p.updated_at`, order: descending },
-  "title": { key: title, order: ascending },
-  "-title": { key: title, order: descending },
+  "created_at": { ...age, order: ascending },
+  "-created_at": { ...age, order: descending },
+  "updated_at": { ...change, order: ascending },
+  "-updated_at": { ...change, order: descending },
+  "title": { ...title, order: ascending },
+  "-title": { ...title, order: descending },
   // Products without a publication date come last in both directions.
-  "publication_date": { key: sql`p.publication_date`, order: ascending },
+  "publication_date": { ...publication, order: ascending },
   "-publication_date": {
-    key: sql`p.publication_date`,
+    ...publication,
     order: sql`sort_key desc nulls last, id desc`,
   },
 };
 
-/**
- * The products of a list as rows of `id`, with the `sort_key` of an order. The index by
- * time is on `product_changes`.
- */
-function selected(query: ListQuery, sort?: Sort): Statement {
-  const { updated_since } = query;
-  const isByTime = sort?.endsWith("updated_at");
-  const key = sort
-    ? sql`, ${isByTime ? sql`c.updated_at` : SORTING[sort].key} as sort_key`
-    : [];
-  if (!updated_since && !isByTime) {
-    return sql`
-      select p.id ${key}
-      from products p
-      where p.organization_id = ${organization} ${conditions(query)}
-    `;
-  }
-  const filters = conditions({ ...query, updated_since: undefined });
-  const isOfProducts = filters.length > 0 || sort && !isByTime;
-  return sql`
-    select c.product_id as id ${key}
-    from product_changes c
-    ${
-    isOfProducts
-      ? sql`join products p on p.organization_id = ${organization} and p.id = c.product_id`
-      : []
-  }
-    where c.organization_id = ${organization}
-      ${
-    updated_since ? sql`and c.updated_at >= ${updated_since}` : []
-  } ${filters}
-  `;
-}
-
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
-function byRelevance(q: string): Sorting {
+function byRelevance({ words }: Found): Sorting {
   return {
-    key: relevance(q),
+    of: "s",
+    key: () => relevance(words),
     order: sql`sort_key, created_at desc, id desc`,
   };
+}
+/**
+ * The products of a list as rows of `id`, with the `sort_key` of an order. Only the tables
+ * with conditions or the key are read: a term alone needs what searches compare, a time
+ * alone `product_changes`.
+ */
+function selected(
+  query: Partial<Query> & ListQuery,
+  sorting?: Sorting,
+): Statement {
+  const { search, found, updated_since } = query;
+  const filters = conditions(query);
+  const texts = [
+    ...search ? searchConditions(search) : [],
+    ...found ? foundConditions(found.words, found.named) : [],
+  ];
+  const isSearched = texts.length > 0;
+  // Without a term, products have the time of creation.
+  const of = sorting?.of === "s" && !isSearched ? "p" : sorting?.of;
+  const isByTime = updated_since !== undefined || of === "c";
+  const isOfProducts = filters.length > 0 || of === "p" ||
+    !isSearched && !isByTime;
+  const tables = [
+    ...isSearched
+      ? [{ from: sql`${searched} s`, alias: raw("s"), id: raw("s.product_id") }]
+      : [],
+    ...isByTime
+      ? [{
+        from: raw("product_changes c"),
+        alias: raw("c"),
+        id: raw("c.product_id"),
+      }]
+      : [],
+    ...isOfProducts
+      ? [{ from: raw("products p"), alias: raw("p"), id: raw("p.id") }]
+      : [],
+  ];
+  const [first, ...joined] = tables;
+  return sql`
+    select
+      ${first!.id} as id
+      ${sorting && of ? sql`, ${sorting.key(raw(of))} as sort_key` : []}
+      ${found ? raw(", s.created_at") : []}
+    from ${first!.from}
+    ${
+    joined.map(({ from, alias, id }) =>
+      sql`join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${
+        first!.id
+      }`
+    )
+  }
+    where ${
+    isSearched
+      ? raw("true")
+      : sql`${first!.alias}.organization_id = ${organization}`
+  }
+      ${
+    updated_since ? sql`and c.updated_at >= ${updated_since}` : []
+  } ${texts} ${filters}
+  `;
 }
 
 /** The filter conditions on product `p`, each with a leading `and`. */
 function conditions(query: ListQuery): Statement[] {
-  const { product_type, search, updated_since } = query;
+  const { product_type } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
       const ids = query[filter.name];
@@ -243,8 +313,6 @@ function conditions(query: ListQuery): Statement[] {
         ? [sql` and p.id in (${termed(filter, query[filter])})`]
         : []
     ),
-    ...updated_since ? [sql` and p.updated_at >= ${updated_since}`] : [],
-    ...search ? searchConditions(search) : [],
   ];
 }
 
@@ -298,7 +366,7 @@ function totalOf(query: ListQuery): Statement {
     select case when stored.total > ${String(end)} then stored.total else (
       select count(*)
       from (
-        ${selected(query, DEFAULT_SORT)}
+        ${selected(query, SORTING[DEFAULT_SORT])}
         order by ${SORTING[DEFAULT_SORT].order}
         limit ${opaque(String(end + 1n), "bigint")}
       ) p

@@ -36,6 +36,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
+import { lockNames, writeSearch } from "./searched.ts";
 import { writeTerms } from "./terms.ts";
 
 /**
@@ -163,7 +164,7 @@ async function checkPrecondition(
 
 /**
  * The statements that change products and delete others. Each product occurs once. They
- * lock rows in a fixed order, which prevents most deadlocks: products, counts, nested
+ * lock rows in a fixed order, which prevents most deadlocks: names, products, counts, nested
  * records, and last the formats, whose trigger locks the organization. The pool retries a
  * transaction that deadlocks.
  */
@@ -178,6 +179,7 @@ export function writeProducts(
   );
   const arrays = writeArrays(changes);
   return [
+    ...lockNames(changes),
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.map(insertProduct),
     ...countProducts(changes, deleted),
@@ -189,6 +191,7 @@ export function writeProducts(
     ...writeTerms(changes),
     ...setSeries(changes),
     ...arrays.deletions,
+    ...writeSearch(changes),
     ...deleted.length > 0 ? deleteProducts(deleted) : [],
     ...setProductForms(changes),
   ];

@@ -9,6 +9,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
 import { assertCount } from "../products/change.ts";
+import { indexSearch } from "../products/searched.ts";
 import { forgetTerms, indexTerms } from "../products/terms.ts";
 import type { TableFormat } from "./format.ts";
 
@@ -105,6 +106,7 @@ export function writeRecords(
         sql`select where ${assertCount(unwritten, 0)}`,
         forgetTerms(isOneOf(ids, { plan: "generic" })),
         indexTerms(isOneOf(ids, { plan: "generic" })),
+        indexSearch(isOneOf(ids, { plan: "generic" })),
         ...countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), []),
       ]
       : [],

@@ -52,6 +52,10 @@ export async function measureAsides(
     [`Worst GET during "${common.name}"`, milliseconds(worst.beside)],
     [`Worst GET during "${found.name}"`, milliseconds(besideFound.beside)],
     [
+      `GET p99 during "${found.name}" of ${found.clients} clients / alone`,
+      besideFound.p99.toFixed(2),
+    ],
+    [
       `Products by ${BATCH_CLIENTS} clients in batches of ${OPERATIONS}`,
       `${batches.toFixed(0)} per second`,
     ],
@@ -223,15 +227,21 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
 export interface Worst {
   alone: number;
   beside: number;
+  /** The ratio of the 99th percentiles, with and without. */
+  p99: number;
 }
 
-/** The median of many clients' slowest responses, alone and while another client sends heavy requests. */
+/** The median of many clients' slowest responses, alone and while others send heavy requests. */
 export async function worstBeside(
   { origin }: Service,
   { many, heavy }: { many: Requests; heavy: Requests },
   { rounds, seconds, seed }: { rounds: number; seconds: number; seed: number },
 ): Promise<Worst> {
-  const worst = { alone: [] as number[], beside: [] as number[] };
+  const worst = {
+    alone: [] as number[],
+    beside: [] as number[],
+    p99: [] as number[],
+  };
   for (let round = 0; round < rounds; round++) {
     const how = { origin, seconds, seed: seed + round };
     const alone = await runWrk(many, how);
@@ -241,6 +251,11 @@ export async function worstBeside(
     ]);
     worst.alone.push(alone.max);
     worst.beside.push(beside.max);
+    worst.p99.push(beside.p99 / alone.p99);
   }
-  return { alone: median(worst.alone), beside: median(worst.beside) };
+  return {
+    alone: median(worst.alone),
+    beside: median(worst.beside),
+    p99: median(worst.p99),
+  };
 }

@@ -31,7 +31,7 @@ export interface Scenarios {
   /** The lists that search for a rare word and for a common one. */
   rare: Scenario;
   common: Scenario;
-  /** The list that finds a common word by `q`. */
+  /** The lists of two clients that find a word of all names by `q`. */
   found: Scenario;
   put: Scenario;
   create: Scenario;
@@ -48,6 +48,7 @@ const WRITERS = 16;
 
 const RARE_WORD = "rare word";
 const COMMON_WORD = "word of 1 title in 3";
+const EVERY_CONTRIBUTOR = "word of every contributor";
 
 /** The scenarios of a data set. `clients` applies to the first two. */
 export function scenariosOf(
@@ -84,7 +85,10 @@ export function scenariosOf(
     lists,
     rare: lists.find(({ name }) => name.endsWith(RARE_WORD))!,
     common: lists.find(({ name }) => name.endsWith(COMMON_WORD))!,
-    found: lists.findLast(({ name }) => name.endsWith(COMMON_WORD))!,
+    found: {
+      ...lists.find(({ name }) => name.endsWith(EVERY_CONTRIBUTOR))!,
+      clients: 2,
+    },
     put: {
       ...writing,
       name: "PUT",
@@ -154,6 +158,10 @@ function listsOf({ large, small }: Dataset, samples: Samples): Scenario[] {
     q("rare word", samples.rareWord),
     q(COMMON_WORD, "the"),
     q("contributor", samples.contributor),
+    q("ISBN", isbn13),
+    q(EVERY_CONTRIBUTOR, "contributor"),
+    q("word of every publisher", "publisher"),
+    q("four letters", "a%20e%20i%20o"),
   ];
 }
 

@@ -127,11 +127,11 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
     await new Copy(org, app).catchUp();
     const output = first + await run(others.join("\n"));
 
-    const [created, all, later, written, imported, refused] = responsesIn(
-      output,
-    );
+    const [created, all, later, called, written, imported, refused] =
+      responsesIn(output);
     assertEquals(created.data.page_count, 304);
     assert(all.data.length > 0);
+    assertMatch(called.data.secret, /^whsec_/);
     assertEquals(later.data.at(-1).id, created.data.id);
     assertEquals(
       // deno-lint-ignore no-explicit-any

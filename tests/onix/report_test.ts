@@ -126,7 +126,17 @@ Deno.test("A report", async (t) => {
         `<RecordStatus>${status}</RecordStatus><NumberOfRecords>1</NumberOfRecords>`,
       );
     }
-    assertStringIncludes(text, "List 74 (&lt;zz&gt;)</RecordStatusNote>");
+    assertStringIncludes(
+      text.replace(/>\s+</g, "><"),
+      [
+        "<StatusDetailType>W</StatusDetailType>",
+        "<StatusDetailCodeType>02</StatusDetailCodeType>",
+        "<StatusDetailCode>000</StatusDetailCode>",
+        `<StatusDetailText>${WARNING.code}: ${WARNING.message} (&lt;zz&gt;)</StatusDetailText>`,
+        `<StatusDetailXPath>${WARNING.path}</StatusDetailXPath>`,
+      ].join(""),
+    );
+    assertStringIncludes(text, "<StatusDetailType>E</StatusDetailType>");
     const none = new Tally(false);
     none.add(outcome({ outcome: "unchanged" }));
     assertStringIncludes(

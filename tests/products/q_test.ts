@@ -49,7 +49,8 @@ Deno.test("GET /products?q=", async (t) => {
       "10.1000/emma": ["Two"],
       "hp rowling": ["Two"],
       "sku": [],
-      "k.": ["Two"],
+      "j.k. rowling": ["Two"],
+      "J K Rowling": ["Two"],
       '"garcia marquez"': ["Two"],
       '"marquez garcia"': [],
       '"rowling garcia"': [],
@@ -109,7 +110,11 @@ Deno.test("GET /products?q=", async (t) => {
     assertEquals(await find(org, "the hobbit"), [
       ...["The Hobbit", "There is the hobbit"],
     ]);
-    assertEquals(await find(org, "c++"), ["C++", "c++c++", "Learn C++"]);
+    assertEquals((await find(org, "c++")).slice(0, 3), [
+      "C++",
+      "c++c++",
+      "Learn C++",
+    ]);
     assertEquals(await find(org, "мир"), ["Мир", "Война и мир", "Войнамир"]);
   });
 
@@ -266,6 +271,7 @@ Deno.test("GET /products?q=", async (t) => {
         join contributor_roles r on r.code = 'A01'
         where p.organization_id = ${org.id} and (p.title = 'Linked' or p.title like 'Common 1____')
       `;
+      await sql`select index_search(${org.id}, array(select id from products where organization_id = ${org.id}))`;
     });
     const totals = {
       "common": 20102,
@@ -294,6 +300,7 @@ Deno.test("GET /products?q=", async (t) => {
       (_, i) => String.fromCodePoint(0x4e00 + i),
     );
     assertEquals(await find(org, letters), ["a b c d e f g h"]);
+    assertEquals(await find(org, "a, b c d"), ["a b c d e f g h"]);
     assertEquals(await find(org, hundred.join(" ")), []);
     assertEquals(await find(org, "x".repeat(200)), ["x".repeat(300)]);
 
@@ -317,7 +324,7 @@ Deno.test("GET /products?q=", async (t) => {
 });
 
 /** Overlapping words of different lengths. */
-const WORDS = "a an ann anna the them thematic in ink inkling rose prose r2"
+const WORDS = "as an ann anna the them thematic in ink inkling rose prose r2"
   .split(" ");
 
 /** The titles found, in order. The total must equal their number, up to a page. */

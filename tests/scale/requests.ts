@@ -11,7 +11,7 @@ import {
   roleOf,
 } from "../../db/access.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
-import { spreadRenames } from "../../db/products/renames.ts";
+import { fillSearch, spreadRenames } from "../../db/products/chunks.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -110,6 +110,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   });
   await operations.write(deleteOldest);
   await spreadRenames(database);
+  await fillSearch(database, () => {});
   const { key, statement } = newKey({
     organizationId: org.id,
     name: "Test",

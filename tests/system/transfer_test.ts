@@ -38,7 +38,9 @@ const NOT_CARRIED = [
   "product_counts",
   "product_deletions",
   "product_documents",
+  "product_search",
   "product_terms",
+  "renames",
   "webhook_deliveries",
   "webhooks",
 ];

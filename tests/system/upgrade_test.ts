@@ -2,7 +2,11 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Queries } from "../../db/database.ts";
 import { install, seed } from "../../db/migrate.ts";
 import { miscounted } from "../../db/commands/recount.ts";
+import { fillSearch } from "../../db/products/chunks.ts";
+import { listProducts } from "../../db/products/list.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { ProductParameters } from "../../schema/list_query.ts";
+import { readQuery } from "../../schema/parameters.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import {
   type App,
@@ -14,6 +18,12 @@ import { assertBuilt, read } from "../support/client/stored.ts";
 import { idsOf } from "../support/sql/loading.ts";
 import { installRelease } from "../support/sql/releases.ts";
 import { script } from "../support/sql/script.ts";
+
+/** How many backlogs of search wait: one, or none. */
+async function waiting(database: Queries): Promise<number> {
+  return (await script(database, (sql) => sql`select from search_backlog`))
+    .length;
+}
 
 /** The last migrations of releases: before triggers, before the feed's later changes, before functions.sql. */
 const RELEASES = ["0008", "0013", "0018", "0023"];
@@ -107,21 +117,39 @@ Deno.test("The upgrade to accents in search finds older products, and changes no
       values (${id}, ${uuidv7()}, 'Pedro Páramo'), (${id}, ${uuidv7()}, 'Emma')
     `;
   });
-  const products = () =>
-    script(database, (sql) =>
-      sql`
-        select p.title, p.updated_at::text, p.search_text like '%paramo%' as found
-        from products p
-        where p.organization_id = ${id}
-        order by p.title
-      `);
-  const before = await products();
+  const times = () =>
+    script(
+      database,
+      (sql) => sql`select title, updated_at::text from products order by title`,
+    );
+  const before = await times();
 
   await install(database);
 
-  const after = await products();
-  assertEquals(before.map(({ found }) => found), [false, false]);
-  assertEquals(after.map(({ found }) => found), [false, true]);
+  // From the first answer, although products follow in chunks.
+  const org = fresh.database.for({
+    deadline: performance.now() + 60_000,
+    caller: { organizationId: id, name: "Test" },
+  });
+  const find = async (term: string) => {
+    const url = new URL(`http://catalogue.test/?${term}`);
+    return (await listProducts(org, readQuery(ProductParameters, url))).total;
+  };
+  const found = async () => [
+    await find("search=paramo"),
+    await find("q=pedro+páramo"),
+    await find("search=em"),
+  ];
+  assertEquals(await waiting(database), 1);
+  assertEquals(await found(), [1, 1, 1]);
+  await script(database, (sql) => sql`select fill_search(1)`);
+  assertEquals(await found(), [1, 1, 1]);
+  const reports: number[] = [];
+  await fillSearch(fresh.database, (products) => reports.push(products));
+  assertEquals(reports, [1]);
+  assertEquals(await waiting(database), 0);
+  assertEquals(await found(), [1, 1, 1]);
+  const after = await times();
   assertEquals(
     after.map(({ updated_at }) => updated_at),
     before.map(({ updated_at }) => updated_at),

@@ -240,12 +240,10 @@ function precise(path: string): Codec {
       if (date === undefined || /^\d{4}-\d\d-\d\d$/.test(String(date))) {
         return date;
       }
-      const found = codec.find!(parent)!;
-      reader.release(found);
       reader.warn(
         "imprecise_date",
         "publication_date needs a day: the date is one of publishing_dates",
-        found,
+        codec.find!(parent)!,
       );
     },
   };

@@ -1,5 +1,10 @@
 import { codesOfList, dataElement } from "../rules/facts.ts";
-import { isAmbiguous, shortest, withPoint } from "../rules/kinds.ts";
+import {
+  expectedCode,
+  isAmbiguous,
+  shortest,
+  withPoint,
+} from "../rules/kinds.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
 import {
@@ -152,7 +157,10 @@ export function readDay(
   const read = dateIn(composite);
   if (!read) return;
   if ("fault" in read) {
-    reader.unreadable(found, read.fault, read.message);
+    // A date of another calendar is right: it is read as none.
+    if (read.fault === "other_calendar") {
+      reader.warn(read.fault, read.message, found);
+    } else reader.unreadable(found, read.fault, read.message);
   } else if ("from" in read) {
     const message = "Expected one date, not a span of time";
     reader.unreadable(found, "invalid_date", message);
@@ -231,7 +239,6 @@ export function isCode(
 ): boolean {
   const list = Number.parseInt(kind);
   if (Number.isNaN(list) || codesOfList(list).has(code)) return true;
-  const message = `Expected a code of ONIX List ${list}`;
-  reader.unreadable(found, "invalid_code", message);
+  reader.unreadable(found, "invalid_code", expectedCode(kind, [code]));
   return false;
 }

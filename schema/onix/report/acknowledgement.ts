@@ -81,22 +81,21 @@ function productOf(outcome: Named): Element {
   return element("Product", [
     element("RecordReference", record_reference),
     element("RecordStatus", recordStatus(outcome)),
-    ...messages.map(noteOf),
     ...messages.map(detailOf),
   ]);
 }
 
-function noteOf({ path, message, value }: Message): Element {
+/**
+ * A message of the report: its severity (List 224), and its place. List 225 has a code for
+ * it in general, so that our own goes before the sentence.
+ */
+function detailOf({ code, severity, path, message, value }: Message): Element {
   const shown = value === null ? "" : ` (${value})`;
-  return element("RecordStatusNote", `${path}: ${message}${shown}`);
-}
-
-/** The code of a message, which is the service's own (List 223, 01), with its severity (List 224). */
-function detailOf({ code, severity }: Message): Element {
   return element("RecordStatusDetail", [
-    element("StatusDetailType", "01"),
-    element("StatusDetailTypeName", "code"),
-    element("StatusDetailCode", code),
-    element("StatusDetailSeverity", severity === "error" ? "E" : "W"),
+    element("StatusDetailType", severity === "error" ? "E" : "W"),
+    element("StatusDetailCodeType", "02"),
+    element("StatusDetailCode", severity === "error" ? "001" : "000"),
+    element("StatusDetailText", `${code}: ${message}${shown}`),
+    element("StatusDetailXPath", path),
   ]);
 }

@@ -84,6 +84,14 @@ export function validValue(kind: string, value: string): string | undefined {
   return known.length > 0 ? known.join(" ") : undefined;
 }
 
+/** The sentence about codes that are none. Of several codes in one element, it says which. */
+export function expectedCode(kind: string, wrong: readonly string[]): string {
+  const list = `Expected a code of ONIX List ${Number.parseInt(kind)}`;
+  return kind.endsWith("*")
+    ? `${list}, not ${wrong.slice(0, 10).join(", ")}`
+    : list;
+}
+
 /** Whether a comma in a number may separate thousands, as in `1,234`. */
 export function isAmbiguous(number: string): boolean {
   return /,\d{3}$/.test(number);

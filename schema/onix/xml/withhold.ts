@@ -1,5 +1,5 @@
 import { dataElement, knownTag } from "../rules/facts.ts";
-import { validValue } from "../rules/kinds.ts";
+import { expectedCode, validValue } from "../rules/kinds.ts";
 import { limits, TOGETHER } from "../rules/limits.ts";
 import { dateIn } from "./dates.ts";
 import { child, childrenOf, type Element, valueOf } from "./element.ts";
@@ -76,12 +76,12 @@ function isValueLost(element: Element, tell: Tell): boolean {
   const kind = dataElement(element.name)?.kind;
   if (value === undefined || kind === undefined) return false;
   if (validValue(kind, value) === value) return false;
-  const list = Number.parseInt(kind);
-  if (Number.isNaN(list)) {
+  if (Number.isNaN(Number.parseInt(kind))) {
     if (validValue(kind, value) !== undefined) return false;
     tell(element, "invalid_number", "Expected a whole number");
   } else {
-    tell(element, "invalid_code", `Expected a code of ONIX List ${list}`);
+    const codes = value.split(" ").filter((code) => !validValue(kind, code));
+    tell(element, "invalid_code", expectedCode(kind, codes));
   }
   return true;
 }

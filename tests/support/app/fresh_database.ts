@@ -11,6 +11,7 @@ import { emptyFolder } from "./prepared_folder.ts";
 /** An empty database for this test alone. */
 export interface FreshDatabase extends AsyncDisposable {
   settings: DatabaseSettings;
+  database: Database;
   operations: Queries;
 }
 
@@ -43,6 +44,7 @@ function fresh(
 ): FreshDatabase {
   return {
     settings,
+    database,
     operations: database.for({ deadline: performance.now() + 600_000 }),
     async [Symbol.asyncDispose]() {
       await database.close();

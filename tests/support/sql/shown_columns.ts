@@ -74,7 +74,6 @@ export const TABLES: Record<
 > = {
   products: {
     ...RECORD,
-    search_text: FIXED,
     change_version: FIXED,
     updated_at: {
       set: "updated_at = t.updated_at + interval '1 day'",
@@ -231,10 +230,12 @@ export const UNSHOWN = [
   "product_deletions",
   "product_documents",
   "product_forms",
+  "product_search",
   "product_terms",
   "publishing_program_products",
   "publishing_programs",
   "renames",
+  "search_backlog",
   "schema_migrations",
   "webhook_deliveries",
   "webhooks",

@@ -1,0 +1,89 @@
+import { sql, type Statement } from "../connections/sql.ts";
+import type { Database } from "../database.ts";
+
+/*
+ * What is too much for one transaction follows in chunks, so that nobody waits for long. A
+ * chunk and its place are committed together: whatever ends the process, another goes on.
+ *
+ * - A change of a record is a change of every product that shows it, also for those who
+ *   follow the feed. A trigger changes up to 10,000 products with the record; more of them
+ *   wait in the table `renames`.
+ * - After an upgrade, `search_backlog` says which products `product_search` lacks.
+ */
+
+/** The products of a chunk. Their writers wait for it, for some 50 ms. */
+const CHUNK = 2_500;
+
+/** The interval at which work is looked for. */
+const INTERVAL_MS = 5_000;
+
+/** The time limit of a chunk. */
+const LIMIT_MS = 60_000;
+
+/** The time between two reports of progress. */
+const REPORT_MS = 10_000;
+
+/** The number of products in the chunk, or null if there was nothing to do. */
+type Chunk = Statement<{ products: number | null }>;
+
+const SPREAD: Chunk = sql`select spread_rename(${CHUNK}::int) as products`;
+
+const FILL: Chunk = sql`select fill_search(${CHUNK}::int) as products`;
+
+/** Spreads the renames that wait now. Other processes may do the same. */
+export async function spreadRenames(database: Database): Promise<void> {
+  for await (const _ of chunks(database, SPREAD));
+}
+
+/** Fills the table of search, if products wait for it. Reports how many are done now and then, and at the end. */
+export async function fillSearch(
+  database: Database,
+  report: (products: number) => void,
+): Promise<void> {
+  let done = 0;
+  let reportedAt = performance.now();
+  for await (const products of chunks(database, FILL)) {
+    done += products;
+    if (performance.now() - reportedAt < REPORT_MS) continue;
+    report(done);
+    reportedAt = performance.now();
+  }
+  if (done > 0) report(done);
+}
+
+async function* chunks(
+  database: Database,
+  chunk: Chunk,
+): AsyncGenerator<number> {
+  for (;;) {
+    const deadline = performance.now() + LIMIT_MS;
+    const [[row]] = await database.for({ deadline }).write(chunk);
+    if (row!.products === null) return;
+    yield row!.products;
+  }
+}
+
+/** Does the work now and then, one call at a time. Returns how to stop it. */
+export function keepUp(
+  database: Database,
+  { report, onError }: {
+    report: (products: number) => void;
+    onError: (error: unknown) => void;
+  },
+): () => void {
+  let isWorking = false;
+  async function work(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    try {
+      await fillSearch(database, report);
+      await spreadRenames(database);
+    } catch (error) {
+      onError(error);
+    }
+    isWorking = false;
+  }
+  work();
+  const timer = setInterval(work, INTERVAL_MS);
+  return () => clearInterval(timer);
+}

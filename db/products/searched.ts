@@ -1,0 +1,79 @@
+import type { Entry } from "../../schema/bodies.ts";
+import {
+  isOneOf,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import type { Change } from "./change.ts";
+
+/*
+ * The table `product_search` has what searches compare. The service maintains it with the
+ * products, and triggers for SQL scripts and for names that change.
+ */
+
+/** The fields whose changes change what searches compare. */
+const COMPARED = [
+  "title",
+  "subtitle",
+  "isbn13",
+  "isbn10",
+  "product_identifiers",
+]
+  .concat("publisher_id", "imprint_id", "contributors", "product_collections");
+
+/** The arrays whose entries refer to names in the texts. */
+const NAMED = {
+  contributors: { table: "contributors", reference: "contributor_id" },
+  product_collections: { table: "collections", reference: "collection_id" },
+};
+
+/** Locks the names that new rows will show: a rename meanwhile would not know of the rows. */
+export function lockNames(changes: readonly Change[]): Statement[] {
+  return Object.entries(NAMED).flatMap(([array, { table, reference }]) => {
+    const ids = changes.flatMap(({ body }) =>
+      (body[array] as Entry[] ?? []).map((entry) => entry[reference] as string)
+    );
+    if (ids.length === 0) return [];
+    return [sql`
+      select
+      from ${raw(table)} r
+      where r.organization_id = ${organization} and r.id ${
+      isOneOf([...new Set(ids)])
+    }
+      order by r.id
+      for share
+    `];
+  });
+}
+
+/** Writes what searches compare of products whose texts, names or references the bodies have. */
+export function writeSearch(changes: readonly Change[]): Statement[] {
+  const ids = changes.flatMap(({ id, body, isNew }) =>
+    isNew || COMPARED.some((field) => field in body) ? [id] : []
+  );
+  return ids.length > 0 ? [indexSearch(isOneOf(ids))] : [];
+}
+
+/** Writes what searches compare of products with these ids. */
+export function indexSearch(areIds: Statement): Statement {
+  return sql`
+    insert into product_search (
+      organization_id, product_id, created_at, publisher_id, imprint_id, search_text, title,
+      found_text
+    )
+    select
+      v.organization_id, v.product_id, v.created_at, v.publisher_id, v.imprint_id,
+      v.search_text, v.title, v.found_text
+    from searched_products v
+    where v.organization_id = ${organization} and v.product_id ${areIds}
+    on conflict (organization_id, product_id) do update set
+      created_at = excluded.created_at,
+      publisher_id = excluded.publisher_id,
+      imprint_id = excluded.imprint_id,
+      search_text = excluded.search_text,
+      title = excluded.title,
+      found_text = excluded.found_text
+  `;
+}

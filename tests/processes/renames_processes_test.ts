@@ -1,0 +1,45 @@
+import { assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { openApp } from "../support/app/harness.ts";
+import { Copy } from "../support/client/copy.ts";
+import { startService } from "./service.ts";
+
+const PRODUCTS = 15_000;
+
+Deno.test({
+  name: "A rename reaches the feed although one of two processes is killed",
+  // Only one process can open an embedded database.
+  ignore: !Deno.env.get("TEST_DATABASE_URL"),
+}, async () => {
+  await using fresh = await openFreshDatabase();
+  const url = fresh.settings.url!;
+  await using app = await openApp({}, { url });
+  const org = await app.organization();
+  await app.sql((sql) =>
+    sql`
+      insert into products (organization_id, title, publisher_id)
+      select ${org.id}, 'Emma', ${org.publisher} from generate_series(1, ${PRODUCTS}::int)
+    `
+  );
+  const copy = new Copy(org, app);
+  await copy.catchUp("limit=1000");
+  const renames = () =>
+    app.sql((sql) => sql<{ position: string | null }[]>`table renames`);
+  await using victim = await startService(url);
+  await using _survivor = await startService(url);
+
+  await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
+  // The processes look for renames every five seconds.
+  for (let [row] = await renames(); row?.position === null;) {
+    await pause(5);
+    [row] = await renames();
+  }
+  await victim.kill();
+  await eventually(0, async () => (await renames()).length, 60_000);
+
+  const changes = await copy.catchUp("limit=1000");
+  assertEquals(new Set(changes.map(({ id }) => id)).size, PRODUCTS);
+  await copy.assertComplete();
+});

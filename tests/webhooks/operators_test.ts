@@ -1,0 +1,81 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { COMMANDS } from "../../db/commands/commands.ts";
+import { examine } from "../../db/commands/doctor.ts";
+import { migrate } from "../../db/migrate.ts";
+import { readConfig } from "../../schema/config.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { openReceiver } from "../support/app/receiver.ts";
+
+Deno.test("Webhooks for operators", async (t) => {
+  await using app = await openOwnApp();
+  await using receiver = openReceiver();
+  const org = await app.organization();
+  const sender = app.sender({ WEBHOOK_ALLOWED_TARGETS: "127.0.0.1" });
+  const handler = app.variant({ sender });
+  const database = app.database.for({ deadline: performance.now() + 600_000 });
+  const ids: string[] = [];
+  for (const enabled of [true, false]) {
+    const response = await handler(
+      new Request("http://catalogue.test/api/webhooks", {
+        method: "POST",
+        headers: { "x-api-key": org.key, "content-type": "application/json" },
+        body: JSON.stringify({ url: receiver.url, enabled }),
+      }),
+    );
+    ids.push((await response.json()).data.id);
+  }
+  const doctor = async () =>
+    (await examine(database, readConfig(() => undefined))).webhooks!;
+  const list = (...args: string[]) =>
+    COMMANDS["webhook list"]!.parse(args)({
+      environment: () => undefined,
+      connect: () => Promise.resolve(database),
+    });
+
+  await t.step("are listed with their hosts, without secrets", async () => {
+    const rows = JSON.parse(String(await list("--json")));
+    const others = await list("--organization", crypto.randomUUID());
+
+    assertEquals(
+      rows.map(({ id, host, state, waiting }: Record<string, unknown>) => (
+        { id, host, state, waiting }
+      )),
+      [
+        { id: ids[0], host: "127.0.0.1", state: "sending", waiting: 0 },
+        { id: ids[1], host: "127.0.0.1", state: "by_hand", waiting: 0 },
+      ],
+    );
+    assertEquals(/whsec_|token/.test(JSON.stringify(rows)), false);
+    assertEquals(others, "None");
+  });
+
+  await t.step("are a line of the doctor", async () => {
+    const { ok, finding } = await doctor();
+
+    assertEquals(ok, true);
+    assertStringIncludes(finding, `disabled by hand: ${ids[1]}`);
+  });
+
+  await t.step("of a copied database are disabled", async () => {
+    // As in a restored dump: the place is another's.
+    await app.sql((sql) => sql`update change_origins set place = 'elsewhere'`);
+
+    await migrate(database);
+
+    const rows = await app.sql((sql) =>
+      sql<{ id: string; enabled: boolean; disabled_reason: string }[]>`
+        select id, enabled, disabled_reason from webhooks order by id
+      `
+    );
+    assertEquals(
+      rows.map(({ enabled, disabled_reason }) => [enabled, disabled_reason]),
+      [[false, "copied"], [false, "by_hand"]],
+    );
+    const { ok, finding } = await doctor();
+    assertEquals(ok, false);
+    assertStringIncludes(
+      finding,
+      `${ids[0]} of organization ${org.id} (copied)`,
+    );
+  });
+});
