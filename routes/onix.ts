@@ -6,6 +6,7 @@ import {
 } from "../db/onix/changes.ts";
 import { ImportEnded, importMessage } from "../db/onix/import.ts";
 import { messageText, readSender } from "../db/onix/message.ts";
+import { pause } from "../db/connections/deadline.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import { openXml } from "../middleware/body.ts";
 import { isNotModified, prefersXml } from "../middleware/conditional.ts";
@@ -15,6 +16,7 @@ import { toApiError } from "../middleware/respond.ts";
 import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
 import { writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
+import type { Report } from "../schema/onix/report/report.ts";
 import type { Element } from "../schema/onix/xml/element.ts";
 import { readMessage } from "../schema/onix/xml/read.ts";
 import { inTurns } from "../schema/onix/xml/steps.ts";
@@ -94,6 +96,7 @@ export async function write(
     await turns.next();
   }
   const { chunks, charset } = openXml(context);
+  const sender = prefersXml(request) ? await readSender(queries()) : undefined;
   try {
     const message = readMessage(chunks, { charset, pace });
     const report = await importMessage(queries, message, {
@@ -105,15 +108,31 @@ export async function write(
         return { [Symbol.dispose]: () => memory.shrink(READING) };
       },
     });
-    if (!prefersXml(request)) return ok(JSON.stringify(report));
-    const sender = await readSender(queries());
-    const sentAt = new Date();
-    return xml([...writeAcknowledgement(report, { sender, sentAt })].join(""));
+    return sender === undefined
+      ? ok(JSON.stringify(report))
+      : xml(await acknowledgementOf(report, sender));
   } catch (error) {
     if (error instanceof ImportEnded) throw endOf(error);
     throw error;
   }
 }
+
+/** The report as an acknowledgement. Others have their turn, but what is written must be told: none is waited for. */
+async function acknowledgementOf(
+  report: Report,
+  sender: string,
+): Promise<string> {
+  const parts: string[] = [];
+  for (
+    const part of writeAcknowledgement(report, { sender, sentAt: new Date() })
+  ) {
+    parts.push(part);
+    if (parts.length % RECORDS_AT_ONCE === 0) await pause(1);
+  }
+  return parts.join("");
+}
+
+const RECORDS_AT_ONCE = 100;
 
 /** The error that has ended an import, with the report on the records before. */
 function endOf({ cause, report }: ImportEnded): ApiError {

@@ -203,6 +203,18 @@ language plpgsql security definer set search_path from current as $$
 declare
   writer constant text := current_setting('catalogue.writer', true);
 begin
+  -- Until a rename ends, new rows wait for the name that product_search will have.
+  if tg_op in ('INSERT', 'UPDATE') and tg_table_name in ('product_contributors', 'product_collections') then
+    execute format(
+      'select from %I r
+      where (r.organization_id, r.id) in (select x.organization_id, x.%I from %I x)
+      order by r.organization_id, r.id
+      for share',
+      substr(tg_table_name, length('product_') + 1),
+      case tg_table_name when 'product_contributors' then 'contributor_id' else 'collection_id' end,
+      case tg_op when 'INSERT' then 'rows' else 'new_rows' end
+    );
+  end if;
   perform set_config('catalogue.writer', 'service', true);
   case tg_op
     when 'INSERT', 'DELETE' then

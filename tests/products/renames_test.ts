@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
+import { pause } from "../../db/connections/deadline.ts";
 import { spreadRenames } from "../../db/products/chunks.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { ROWS, SCALARS } from "../../schema/product.ts";
@@ -238,6 +239,30 @@ Deno.test({
         await copy.assertComplete();
       });
     }
+
+    await t.step("and is found by the new name", async () => {
+      const org = await app.organization();
+      const { id } = await org.create({ title: "Emma" });
+      let written: Promise<unknown> | undefined;
+      await renamer.sql.begin(async (sql) => {
+        await sql`
+          update contributors set name = 'Renamed'
+          where organization_id = ${org.id} and id = ${org.contributor}
+        `;
+        written = writer.sql`
+          insert into product_contributors (
+            organization_id, product_id, contributor_id, contributor_role_id, position
+          )
+          select ${org.id}, ${id}, ${org.contributor}, r.id, 1
+          from contributor_roles r
+          where r.code = 'A01'
+        `.execute();
+        await pause(100);
+      });
+      await written;
+      const { body } = await org.get("/api/products?q=renamed");
+      assertEquals(body.meta.total, 1);
+    });
 
     await t.step("and is spread once", async () => {
       const waiting = await app.sql((sql) => sql`select from renames`);

@@ -51,8 +51,22 @@ function codecsIn(fields: Fields, composite: string): [string, Codec][] {
   return codecs;
 }
 
+const OF_FIELDS = new WeakMap<Field, Map<string, Codec | undefined>>();
+
 /** How a field stands in this composite, or undefined if ONIX has no element for it. */
 export function codecOf(
+  name: string,
+  field: Field,
+  composite: string,
+): Codec | undefined {
+  const known = OF_FIELDS.get(field) ?? new Map<string, Codec | undefined>();
+  OF_FIELDS.set(field, known);
+  const key = `${composite}/${name}`;
+  if (!known.has(key)) known.set(key, newCodec(name, field, composite));
+  return known.get(key);
+}
+
+function newCodec(
   name: string,
   field: Field,
   composite: string,

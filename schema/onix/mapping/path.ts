@@ -1,4 +1,4 @@
-import { codesOfList, dataElement } from "../rules/facts.ts";
+import { codesOfKind, dataElement } from "../rules/facts.ts";
 import {
   expectedCode,
   isAmbiguous,
@@ -90,6 +90,7 @@ export function at(path: string, { isWhole = false } = {}): Codec {
   }
 
   function find(composite: Element): Element | undefined {
+    if (above.length === 0) return child(composite, leaf);
     const found = trail(composite);
     return found.length > above.length ? child(found.at(-1)!, leaf) : undefined;
   }
@@ -100,16 +101,18 @@ export function at(path: string, { isWhole = false } = {}): Codec {
       const found = find(composite);
       if (!found) return kind === "flag" ? false : undefined;
       if (attribute) return found.attributes[attribute];
-      const within = trail(composite);
+      const within = above.length === 0 ? [composite] : trail(composite);
       const value = leaf === "Date"
         ? readDay(within.at(-1)!, found, reader)
         : readLeaf(found, kind, reader);
       if (value === undefined) return;
       reader.claim(found);
-      above.forEach(({ codes }, i) =>
-        codes.forEach(([name]) => reader.claim(child(within[i + 1]!, name)!))
-      );
-      if (kind !== "flag") warnOfOthers(all(composite), found, reader);
+      for (const [i, { codes }] of above.entries()) {
+        for (const [name] of codes) reader.claim(child(within[i + 1]!, name)!);
+      }
+      const isOne = kind === "flag" || reader.isSilent ||
+        above.length === 0 && isLast(composite, found);
+      if (!isOne) warnOfOthers(all(composite), found, reader);
       return value;
     },
     write(composite, now) {
@@ -129,6 +132,11 @@ export function at(path: string, { isWhole = false } = {}): Codec {
     },
     project: scalar,
   };
+}
+
+/** Whether no child of its name follows a child: most are the only ones. */
+function isLast({ children }: Element, found: Element): boolean {
+  return children.findLast(({ name }) => name === found.name) === found;
 }
 
 /** Warns of more elements where a field can have one value. A translation is none of them. */
@@ -197,6 +205,10 @@ function setAttribute(
     : { ...others, [attribute]: value };
 }
 
+/** The kinds of whole numbers, and of all numbers. */
+const WHOLE_NUMBERS = new Set(["n", "n+", "int"]);
+const NUMBERS = new Set([...WHOLE_NUMBERS, "d", "d+", "dec", "percent"]);
+
 /** The value of a data element in the type that a field has. What it cannot be is said. */
 export function readLeaf(
   found: Element,
@@ -208,7 +220,7 @@ export function readLeaf(
     ? withoutTags(found.text).trim()
     : valueOf(found);
   if (text === undefined || text === "") return;
-  if (!/^(?:n\+?|int|d\+?|dec|percent)$/.test(kind)) {
+  if (!NUMBERS.has(kind)) {
     return isCode(text, found, kind, reader) ? text : undefined;
   }
   const number = withPoint(text);
@@ -226,7 +238,7 @@ export function readLeaf(
     const message = "A decimal comma is read as a decimal point";
     reader.warn("reformatted", message, found);
   }
-  if (!/^(?:n\+?|int)$/.test(kind)) return shortest(number);
+  if (!WHOLE_NUMBERS.has(kind)) return shortest(number);
   return /^\+?\d{1,15}(?:\.0*)?$/.test(number) ? Number(number) : number;
 }
 
@@ -237,8 +249,8 @@ export function isCode(
   kind: string,
   reader: RecordReader,
 ): boolean {
-  const list = Number.parseInt(kind);
-  if (Number.isNaN(list) || codesOfList(list).has(code)) return true;
+  const codes = codesOfKind(kind);
+  if (!codes || codes.has(code)) return true;
   reader.unreadable(found, "invalid_code", expectedCode(kind, [code]));
   return false;
 }

@@ -46,7 +46,8 @@ export type Locate = (
 
 export class RecordReader {
   readonly #record: Element;
-  readonly #isSilent: boolean;
+  /** Whether nothing is said. */
+  readonly isSilent: boolean;
   /** The paths of elements that the record has from elsewhere. */
   readonly #origins: ReadonlyMap<Element, string>;
   #told: Told[] = [];
@@ -68,7 +69,7 @@ export class RecordReader {
     } = {},
   ) {
     this.#record = record;
-    this.#isSilent = isSilent;
+    this.isSilent = isSilent;
     this.#origins = origins;
   }
 
@@ -158,7 +159,7 @@ export class RecordReader {
     element: Element,
     { missing, value }: Rest = {},
   ): void {
-    if (this.#isSilent) return;
+    if (this.isSilent) return;
     const codes = this.#toldAt.get(element) ?? new Set();
     const kind = `${code} ${missing ?? ""}`;
     if (codes.has(kind)) return;

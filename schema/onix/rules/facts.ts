@@ -278,3 +278,14 @@ export function contains(
     ? model.name === element
     : model.names.has(element);
 }
+
+const BY_KIND = new Map<string, ReadonlySet<string> | undefined>();
+
+/** The codes that a kind of value has, or undefined if it has others than codes. */
+export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
+  if (BY_KIND.has(kind)) return BY_KIND.get(kind);
+  const list = Number.parseInt(kind);
+  const codes = Number.isNaN(list) ? undefined : codesOfList(list);
+  BY_KIND.set(kind, codes);
+  return codes;
+}

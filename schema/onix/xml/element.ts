@@ -57,9 +57,10 @@ export function valueOf(element: Element | undefined): string | undefined {
 /** The text without the white space that says nothing. Markup keeps it, and a text with line breaks. */
 export function settledText(element: Element): string {
   const { name, text } = element;
-  const isText = isMarkedUp(element) ||
-    dataElement(name)?.kind === "flow" && text.trim().includes("\n");
-  return isText ? text.trim() : normalized(text);
+  if (isMarkedUp(element)) return text.trim();
+  const hasLines = text.includes("\n") && dataElement(name)?.kind === "flow" &&
+    text.trim().includes("\n");
+  return hasLines ? text.trim() : normalized(text);
 }
 
 /** The text with each run of white space as one space, trimmed. */

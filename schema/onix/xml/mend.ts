@@ -31,6 +31,9 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
  * left out, and its path reported.
  */
 
+/** Between how many children others may have their turn. */
+const CHILDREN = 256;
+
 /** A valid record, and the paths without positions of what it lacks. */
 export interface Mended {
   record: Element;
@@ -79,9 +82,14 @@ function* mendElement(
   if (isComposite(name)) {
     return yield* mendComposite(given, parent, path, mender);
   }
-  return given.markup && dataElement(name, mender.release)!.kind === "flow"
+  return dataElement(name, mender.release)!.kind === "flow"
     ? yield* mendMarkup(given, path, mender)
     : mendData(given, path, mender);
+}
+
+/** Whether it is a data element that takes little time. */
+function isPlain({ name, markup }: Element, release: Release): boolean {
+  return !markup && dataElement(name, release) !== undefined;
 }
 
 function mendData(
@@ -171,12 +179,15 @@ function* mendComposite(
   const { model, unique } = composite(release, given.name, parent)!;
   const children: Element[] = [];
   let lost: Element | undefined;
-  for (const each of converted(given, release)) {
+  for (const [i, each] of converted(given, release).entries()) {
+    if (i % CHILDREN === CHILDREN - 1) yield;
     if (each.isWithheld) {
       notSent.addLeaves([each], path);
       continue;
     }
-    const mended = yield* mendElement(each, given.name, path, mender);
+    const mended = isPlain(each, release)
+      ? mendData(each, `${path}/${each.name}`, mender)
+      : yield* mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
     else if (isMissed(each, given)) lost = each;
   }
@@ -334,7 +345,7 @@ function* withoutDuplicates(
   const seen = new Set<string>();
   const left = new Set<Element>();
   for (const [i, each] of children.entries()) {
-    if (i % 256 === 255) yield;
+    if (i % CHILDREN === CHILDREN - 1) yield;
     if (!names.includes(each.name)) continue;
     const targets = inner
       ? each.children.filter(({ name }) => inner.includes(name))

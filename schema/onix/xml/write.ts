@@ -74,7 +74,16 @@ export function indented(
   return piecesOf(element, nameOf, "  ", "\n");
 }
 
-/** An element in pieces of text, each of which takes little time. */
+/** A composite that is being written, and how many of its children are. */
+interface Open {
+  element: Element;
+  written: number;
+}
+
+/**
+ * An element in pieces of text, each of which takes little time. A generator for each
+ * composite would take five times as long as this stack.
+ */
 function* piecesOf(
   root: Element,
   nameOf = asItIs,
@@ -82,56 +91,52 @@ function* piecesOf(
   lineBreak = "",
 ): Generator<string> {
   let piece = "";
-
-  function* add(given: Element, margin: string): Generator<string> {
-    const tag = nameOf(given.name);
-    const start = margin + startTag(tag, given.attributes);
-    if (given.children.length > 0) {
+  let margin = indent;
+  const open: Open[] = [];
+  for (let next: Element | undefined = root; next;) {
+    const tag = nameOf(next.name);
+    const start = startTag(tag, next.attributes);
+    piece += margin;
+    if (next.children.length > 0) {
       piece += start + lineBreak;
-      for (const child of given.children) {
-        if (isShort(child)) piece += margin + indent + short(child) + lineBreak;
-        else yield* add(child, margin + indent);
-        if (piece.length < PIECE) continue;
-        yield piece;
-        piece = "";
+      margin += indent;
+      open.push({ element: next, written: 0 });
+    } else if (next.text.length <= PIECE) {
+      const content = contentOf(next, settledText(next));
+      piece += content === ""
+        ? `${start.slice(0, -1)}/>${lineBreak}`
+        : `${start}${content}</${tag}>${lineBreak}`;
+    } else {
+      yield piece + start;
+      for (const part of partsOf(settledText(next))) {
+        yield contentOf(next, part);
       }
-      piece += `${margin}</${tag}>${lineBreak}`;
-    } else yield* addLong(given, start, `</${tag}>${lineBreak}`);
-  }
-
-  function short(given: Element): string {
-    const tag = nameOf(given.name);
-    const start = startTag(tag, given.attributes);
-    const content = contentOf(given, settledText(given));
-    return content === ""
-      ? `${start.slice(0, -1)}/>`
-      : `${start}${content}</${tag}>`;
-  }
-
-  function* addLong(
-    given: Element,
-    start: string,
-    end: string,
-  ): Generator<string> {
-    const text = settledText(given);
-    yield piece + start;
-    for (let from = 0, to = 0; from < text.length; from = to) {
-      to = from + PIECE;
-      // Keeps surrogate pairs together.
-      if (/[\ud800-\udbff]/.test(text.charAt(to - 1))) to--;
-      yield contentOf(given, text.slice(from, to));
+      piece = `</${tag}>${lineBreak}`;
     }
-    piece = end;
+    next = undefined;
+    while (!next && open.length > 0) {
+      const top = open.at(-1)!;
+      next = top.element.children[top.written++];
+      if (next) continue;
+      open.pop();
+      margin = margin.slice(indent.length);
+      piece += `${margin}</${nameOf(top.element.name)}>${lineBreak}`;
+    }
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = "";
   }
-
-  if (isShort(root)) piece = indent + short(root) + lineBreak;
-  else yield* add(root, indent);
   yield piece;
 }
 
-/** Whether it is a data element whose value takes little time. */
-function isShort({ children, text }: Element): boolean {
-  return children.length === 0 && text.length <= PIECE;
+/** The parts of a long text. */
+function* partsOf(text: string): Generator<string> {
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = from + PIECE;
+    // Keeps surrogate pairs together.
+    if (/[\ud800-\udbff]/.test(text.charAt(to - 1))) to--;
+    yield text.slice(from, to);
+  }
 }
 
 /** The text, or a part of it, as XML. */
