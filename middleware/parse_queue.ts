@@ -8,7 +8,7 @@ const TURN_MS = 10;
 /** Work that takes less time needs no rest after it, in milliseconds. */
 const SHORT_MS = 1;
 
-/** Whose turn it is, and until when it is waited for. */
+/** The caller, and the time until which it waits. */
 interface Turn {
   caller: Caller;
   deadline: number;

@@ -9,6 +9,8 @@ import type {
 import { checkReady } from "../middleware/guard.ts";
 import { errorCodes } from "../schema/openapi/error_responses.ts";
 import type { Operation } from "../schema/openapi/operation.ts";
+import { CODE_LISTS } from "../schema/onix_codes.ts";
+import { OTHER_WORDS } from "../schema/spelling.ts";
 import { ok } from "./responses.ts";
 
 /* The health checks, the OpenAPI document and the reference page. */
@@ -55,9 +57,19 @@ const OWN_FILES = [
   "page.js",
   "credentials.js",
   "navigation.js",
+  "fields.js",
+  "lists.js",
   "operations.js",
   "samples.js",
+  "search.js",
 ];
+
+/** The media types of assets by the ends of their names. */
+const TYPES: Record<string, string> = {
+  css: "text/css",
+  js: "text/javascript",
+  json: "application/json",
+};
 
 /** The handlers of the reference page and its assets, by path. Swagger UI shows the operations. */
 export const DOCS: Record<string, Handler> = {
@@ -76,6 +88,11 @@ export const DOCS: Record<string, Handler> = {
     OWN_FILES.map((
       name,
     ) => [`/docs/${name}`, asset(name, "no-cache", () => ownFile(name))]),
+  ),
+  "/docs/search.json": asset(
+    "search.json",
+    "no-cache",
+    () => Promise.resolve(searchWords()),
   ),
   "/docs/swagger-ui.css": asset("swagger-ui.css", AN_HOUR, async () => {
     const { default: css } = await import("swagger-ui-dist/swagger-ui.css", {
@@ -96,11 +113,26 @@ export const DOCS: Record<string, Handler> = {
   ),
 };
 
+/** What the search of the page knows beside the OpenAPI document: other words for fields, and the ONIX lists. */
+function searchWords(): string {
+  const lists = Object.entries(CODE_LISTS).map(([number, { title, codes }]) => [
+    number,
+    {
+      title,
+      codes: Object.fromEntries(codes.map(({ code, label }) => [code, label])),
+    },
+  ]);
+  return JSON.stringify({
+    otherWords: OTHER_WORDS,
+    lists: Object.fromEntries(lists),
+  });
+}
+
 /** The rows of the table of error codes. */
 function rowsOfCodes(): string {
   return errorCodes().map(({ status, code, when }) => {
     const sentence = when.replace(/`(.+?)`/g, "<code>$1</code>");
-    return `<tr><th scope="row"><code>${code}</code><td>${status}<td>${sentence}`;
+    return `<tr id="codes/${code}" tabindex="-1"><th scope="row"><code>${code}</code><td>${status}<td>${sentence}`;
   }).join("\n");
 }
 
@@ -113,9 +145,8 @@ function asset(
   caching: string,
   load: () => Promise<string>,
 ): Handler {
-  const type = name.endsWith(".css") ? "css" : "javascript";
   return constant(load, {
-    "content-type": `text/${type}; charset=utf-8`,
+    "content-type": `${TYPES[name.split(".").at(-1)!]}; charset=utf-8`,
     "cache-control": caching,
   });
 }

@@ -7,7 +7,7 @@
 const MAX_LENGTH = 40;
 
 /** Words for a field that other catalogues, and people, use. The first known name counts. */
-const OTHER_WORDS: Record<string, readonly string[]> = {
+export const OTHER_WORDS: Record<string, readonly string[]> = {
   author: ["contributors", "contributor_id"],
   authors: ["contributors"],
   availability: ["product_availability_id", "product_availability"],

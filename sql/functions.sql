@@ -2,7 +2,7 @@
 -- migrations, if one of them is new or this file has changed. It only replaces: also drop here what is no longer needed.
 -- An older release does not know a newer file, so a change that the service relies on comes with a migration.
 --
--- Who may write a table needs no rights to what follows from that, so most functions run as their owner. They run with
+-- Most functions run as their owner: writing a table must not require rights on derived tables. They run with
 -- this search_path, so that neither the writer's search_path nor temporary tables mislead them.
 select set_config('search_path', format('%I, pg_temp', current_schema()), true);
 

@@ -71,6 +71,8 @@ export function openSender(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pollsAt = Infinity;
   let isPolling = false;
+  /** Whether the log says that the database does not answer. */
+  let isDelayed = false;
   let isPumping = false;
 
   const queries = (organizationId?: string): Queries =>
@@ -98,6 +100,7 @@ export function openSender(
       const free = MAX_RUNS - [...activeRuns()].length;
       const [work] = await queries().lookUp(findWork(free, config.waitingMax));
       hasWebhooks = work!.enabled > 0;
+      isDelayed = false;
       for (const { organization_id, id } of work!.ready) {
         run(organization_id, id).catch(logFailure);
       }
@@ -109,6 +112,8 @@ export function openSender(
   }
 
   function logFailure(error: unknown): void {
+    if (isDelayed) return;
+    isDelayed = true;
     const { name, code } = error as { name?: string; code?: string };
     log("warn", {
       message: "Webhooks are delayed: trying again",

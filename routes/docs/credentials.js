@@ -9,9 +9,9 @@ const HEADERS = {
 
 /**
  * Lets people enter credentials. They are kept in the tab's session storage, which other
- * tabs do not see. Returns the function that makes the headers with them.
+ * tabs do not see, once the service has accepted them. Returns the function that makes the headers with them.
  */
-export function watchCredentials() {
+export function watchCredentials(prefix) {
   const form = document.getElementById("credentials");
   const kept = document.getElementById("kept");
   const fields = Object.keys(HEADERS).map((id) => document.getElementById(id));
@@ -24,17 +24,42 @@ export function watchCredentials() {
       .filter(([, value]) => value);
   }
 
-  form.addEventListener("submit", (event) => {
+  function headers() {
+    return Object.fromEntries(
+      given().map(([id, value]) => HEADERS[id](value)),
+    );
+  }
+
+  /** Why the service refuses these headers, if it does. */
+  async function refusalOf(headers) {
+    try {
+      const response = await fetch(`${prefix}/products?limit=1`, { headers });
+      return response.ok ? undefined : (await response.json()).error.message;
+    } catch (error) {
+      return error.message;
+    }
+  }
+
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    sessionStorage.removeItem(STORED);
+    if (given().length === 0) {
+      kept.textContent = "Enter a key, or a token and an organization.";
+      return;
+    }
+    kept.textContent = "Trying …";
+    const refusal = await refusalOf(headers());
+    if (refusal) {
+      kept.textContent = `Not in use: ${refusal}.`;
+      return;
+    }
     sessionStorage.setItem(STORED, JSON.stringify(Object.fromEntries(given())));
-    kept.textContent = given().length > 0
-      ? "In use. Kept in this tab's session storage until you press “Forget” or close the tab."
-      : "Enter a key, or a token and an organization.";
+    kept.textContent =
+      "In use: the service accepts it. Kept in this tab's session storage until you press “Forget” or close the tab.";
   });
   form.addEventListener("reset", () => {
     sessionStorage.removeItem(STORED);
     kept.textContent = "Forgotten.";
   });
-  return () =>
-    Object.fromEntries(given().map(([id, value]) => HEADERS[id](value)));
+  return headers;
 }

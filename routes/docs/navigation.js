@@ -1,91 +1,112 @@
+import { make } from "./fields.js";
+import { openList } from "./lists.js";
+
 /** A viewport with room for the navigation beside the text. The style sheet has the same width. */
 const WIDE = matchMedia("(min-width: 60rem)");
 
 /** The groups that begin open, so that the guides are in sight. */
 const OPEN = 2;
 
-/** Lists the operations by tag in the navigation, and lets people search it. */
-export function showNavigation({ tags, paths }, open) {
-  const all = Object.entries(paths).flatMap(([path, item]) =>
+/** All operations of the document with their methods and paths. */
+export function operationsIn({ paths }) {
+  return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).filter(([, operation]) => operation.operationId)
       .map(([method, operation]) => ({ method, path, ...operation }))
   );
+}
+
+/** The address of an operation. */
+export function addressOf({ tags: [tag], operationId }) {
+  return `#/${encodeURIComponent(tag)}/${operationId}`;
+}
+
+/** Lists the operations by tag, and the guides by their headings, in the navigation. */
+export function showNavigation({ tags }, operations, { go }) {
   const groups = tags.map(({ name }) =>
-    groupOf(name, all.filter(({ tags }) => tags.includes(name)), open)
+    make(
+      "details",
+      {},
+      make("summary", {}, name),
+      make(
+        "ul",
+        {},
+        ...operations.filter(({ tags }) => tags.includes(name))
+          .map((operation) => itemOf(operation, go)),
+      ),
+    )
   );
   for (const group of groups.slice(0, OPEN)) group.open = true;
   document.getElementById("operations-contents").replaceChildren(...groups);
-  watchWidth();
-  watchSearch();
-}
-
-/** A tag with its operations. */
-function groupOf(name, operations, open) {
-  const group = document.createElement("details");
-  const title = document.createElement("summary");
-  title.textContent = name;
-  const list = document.createElement("ul");
-  list.append(...operations.map((operation) => itemOf(name, operation, open)));
-  group.append(title, list);
-  return group;
-}
-
-function itemOf(tag, { method, path, operationId, summary }, open) {
-  const link = document.createElement("a");
-  link.href = `#/${encodeURIComponent(tag)}/${operationId}`;
-  link.dataset.words = `${method} ${path} ${operationId}`.toLowerCase();
-  const badge = document.createElement("span");
-  badge.className = `method ${method}`;
-  badge.textContent = method.toUpperCase();
-  link.append(summary, " ", badge);
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    history.pushState(null, "", link.href);
-    open(tag, operationId);
-    if (!WIDE.matches) document.getElementById("contents").open = false;
-  });
-  const item = document.createElement("li");
-  item.append(link);
-  return item;
-}
-
-/** The contents are open beside the text, and closed above it. */
-function watchWidth() {
+  document.getElementById("guides-contents").replaceChildren(
+    ...guides().map(({ id, textContent }) =>
+      make("li", {}, make("a", { href: `#${id}` }, textContent))
+    ),
+  );
   const apply = () => document.getElementById("contents").open = WIDE.matches;
   WIDE.addEventListener("change", apply);
   apply();
 }
 
-/** Shows only the entries that contain each word: in their text, path or operation id. */
-function watchSearch() {
-  const search = document.getElementById("search");
-  const contents = document.getElementById("contents");
-  const groups = [...contents.querySelectorAll("details, section")];
-  const wereOpen = new Map(groups.map((group) => [group, group.open]));
+/** The headings of the guides. */
+export function guides() {
+  return [...document.querySelectorAll("main section > h3")];
+}
 
-  function find() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const isSearch = words.length > 0;
-    for (const group of groups) {
-      const items = [...group.querySelectorAll("li")];
-      for (const item of items) {
-        const link = item.firstElementChild;
-        const text = `${link.textContent} ${link.dataset.words ?? ""}`
-          .toLowerCase();
-        item.hidden = !words.every((word) => text.includes(word));
-      }
-      group.hidden = items.every(({ hidden }) => hidden);
-      group.open = isSearch || wereOpen.get(group);
+function itemOf(operation, go) {
+  const { method, summary } = operation;
+  const badge = make(
+    "span",
+    { className: `method ${method}` },
+    method.toUpperCase(),
+  );
+  const href = addressOf(operation);
+  const link = make("a", { href }, summary, " ", badge);
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    go(href);
+  });
+  return make("li", {}, link);
+}
+
+/**
+ * Opens what an address names: an operation, a field, a list, a code or a guide. Returns the
+ * function that goes there and keeps the address in the history.
+ */
+export function watchAddress(openOperation) {
+  async function open() {
+    const address = decodeURIComponent(location.hash.slice(1));
+    if (!WIDE.matches && address) {
+      document.getElementById("contents").open = false;
     }
-    document.getElementById("none").hidden = groups.some(({ hidden }) =>
-      !hidden
-    );
-    contents.open = isSearch || WIDE.matches;
+    if (address.startsWith("/")) {
+      const [, tag, operationId] = address.split("/");
+      if (operationId) openOperation(tag, operationId);
+      return;
+    }
+    const [kind, number] = address.split("/");
+    if (kind === "lists" && number) await openList(number);
+    show(document.getElementById(address));
   }
 
-  search.addEventListener("input", find);
-  search.addEventListener("keydown", ({ key }) => {
-    const first = contents.querySelector("li:not([hidden]) a");
-    if (key === "Enter" && search.value.trim()) first?.click();
-  });
+  addEventListener("popstate", open);
+  addEventListener("hashchange", open);
+  if (location.hash) open();
+  return (href) => {
+    history.pushState(null, "", href);
+    open();
+  };
+}
+
+/** Unfolds what the element is in, and moves there. */
+function show(element) {
+  if (!element) return;
+  for (
+    let around = element;
+    around;
+    around = around.parentElement?.closest("details")
+  ) {
+    if (around.matches("details")) around.open = true;
+  }
+  element.scrollIntoView();
+  element.focus({ preventScroll: true });
 }

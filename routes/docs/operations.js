@@ -10,15 +10,16 @@ const MANY = 10;
 
 /**
  * Shows the operations. A try sends only the parameters that were set, and the
- * credentials. Returns the function that opens an operation.
+ * credentials. Resolves, once they are on the page, to the function that opens one.
  */
-export function showOperations(description, { credentials }) {
+export async function showOperations(description, { credentials }) {
+  const shown = Promise.withResolvers();
   const ui = SwaggerUIBundle({
     spec: withoutRepetition(description),
     domNode: document.getElementById("reference"),
     layout: "CatalogueOperations",
-    plugins: [operationsAlone, labelled, sampled],
-    deepLinking: true,
+    plugins: [operationsAlone, addressed, labelled, sampled],
+    onComplete: () => shown.resolve(),
     tryItOutEnabled: true,
     defaultModelExpandDepth: 0,
     syntaxHighlight: false,
@@ -54,10 +55,7 @@ export function showOperations(description, { credentials }) {
     });
   }
 
-  addEventListener("popstate", () => {
-    const [, tag, operationId] = location.hash.split("/");
-    if (operationId) open(decodeURIComponent(tag), operationId);
-  });
+  await shown.promise;
   return open;
 }
 
@@ -149,6 +147,19 @@ function operationsAlone({ React, getComponent }) {
       curl: () => null,
     },
   };
+}
+
+/** Shows the address of an operation that is opened. The page opens addresses itself. */
+function addressed() {
+  const show = (original) => (thing, isShown) => {
+    const [kind, tag, operationId] = thing;
+    if (kind === "operations" && isShown) {
+      const address = `#/${encodeURIComponent(tag)}/${operationId}`;
+      history.replaceState(null, "", address);
+    }
+    return original(thing, isShown);
+  };
+  return { statePlugins: { layout: { wrapActions: { show } } } };
 }
 
 /** Gives controls a name for screen readers, and those of parameters a placeholder. */

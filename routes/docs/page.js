@@ -1,9 +1,18 @@
 import { watchCredentials } from "./credentials.js";
-import { showNavigation } from "./navigation.js";
+import { showFields } from "./fields.js";
+import { showLists } from "./lists.js";
+import {
+  addressOf,
+  guides,
+  operationsIn,
+  showNavigation,
+  watchAddress,
+} from "./navigation.js";
 import { showOperations } from "./operations.js";
 import { tabbed } from "./samples.js";
+import { watchSearch } from "./search.js";
 
-/* The reference page: the guides are in page.html, the operations come from the OpenAPI document. */
+/* The reference page: the guides are in page.html, the fields and the operations come from the OpenAPI document. */
 
 const { prefix } = document.documentElement.dataset;
 const baseUrl = location.origin + prefix;
@@ -22,8 +31,57 @@ for (const element of document.querySelectorAll(".base-url")) {
   element.textContent = baseUrl;
 }
 for (const sample of document.querySelectorAll(".sample")) tabbed(sample);
-const credentials = watchCredentials();
+const credentials = watchCredentials(prefix);
 const response = await fetch(`${prefix}/openapi.json`);
 const description = await response.json();
-const open = showOperations(description, { credentials });
-showNavigation(description, open);
+const fields = showFields(
+  document.getElementById("product-fields"),
+  description,
+);
+showLists(
+  document.getElementById("code-lists"),
+  [
+    ...new Set(fields.map(({ list }) => list).filter(Boolean)),
+  ].sort((a, b) => a - b),
+);
+const operations = operationsIn(description);
+const go = watchAddress(
+  await showOperations(description, { credentials }),
+);
+showNavigation(description, operations, { go });
+watchSearch([
+  ...fields.map(({ id, path, element, sentence }) => ({
+    kind: "field",
+    names: [path.join("."), path.at(-1), ...element ? [element] : []],
+    detail: element,
+    text: sentence,
+    href: `#${id}`,
+  })),
+  ...operations.map((operation) => ({
+    kind: operation.method.toUpperCase(),
+    names: [operation.summary, operation.operationId, operation.path],
+    detail: operation.path,
+    text: parametersOf(operation),
+    href: addressOf(operation),
+  })),
+  ...guides().map((heading) => ({
+    kind: "guide",
+    names: [heading.textContent],
+    text: heading.parentElement.textContent,
+    href: `#${heading.id}`,
+  })),
+  ...[...document.querySelectorAll("#errors tbody tr")].map((row) => ({
+    kind: "error",
+    names: [row.cells[0].textContent],
+    detail: row.cells[1].textContent,
+    text: row.cells[2].textContent,
+    href: `#${row.id}`,
+  })),
+], { go });
+
+/** The names of the parameters of an operation. */
+function parametersOf({ parameters = [] }) {
+  return parameters.map(({ name, $ref = "" }) =>
+    name ?? description.components.parameters[$ref.split("/").at(-1)]?.name
+  ).join(" ");
+}

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { emptyFields } from "../support/data/filled_fields.ts";
 import { freePort } from "../support/app/port.ts";
 import { ROOT } from "../support/app/process.ts";
@@ -6,6 +6,33 @@ import { ROOT } from "../support/app/process.ts";
 const QUICKSTART = new URL("../../QUICKSTART.md", import.meta.url);
 
 Deno.test("QUICKSTART.md makes a complete product and a second key", async () => {
+  const { code, printed, complaints } = await run((script) => script);
+
+  assertEquals([code, complaints], [0, ""], printed);
+  const responses = printed.slice(printed.indexOf("{"))
+    .split(/(?<=\})(?=\{"success")/)
+    // deno-lint-ignore no-explicit-any
+    .map((response) => JSON.parse(response) as any);
+  assertEquals(responses.every(({ success }) => success), true, printed);
+  const [product, key] = responses.slice(-2).map(({ data }) => data);
+  assertEquals(emptyFields("Product", product), []);
+  assertMatch(key.key, /^cat_/);
+  assertEquals(key.scope, "read");
+});
+
+Deno.test("QUICKSTART.md stops at the first error, and shows it", async () => {
+  const { code, printed, complaints } = await run((script) =>
+    script.replace('"#1d4ed8"', '"blue"')
+  );
+
+  assertEquals(code === 0, false);
+  assertStringIncludes(complaints, '"pointer":"/badge_colour"');
+  assertEquals(complaints.split("VALIDATION_ERROR").length, 2, complaints);
+  assertEquals(printed.includes("Emma"), false);
+});
+
+/** Runs the commands of the page, changed by a function, on a database of their own. */
+async function run(change: (script: string) => string) {
   const port = String(freePort());
   const dataDir = await Deno.makeTempDir();
   const text = await Deno.readTextFile(QUICKSTART);
@@ -13,10 +40,8 @@ Deno.test("QUICKSTART.md makes a complete product and a second key", async () =>
     text.replaceAll("8000", port).matchAll(/```sh\n(.*?)```/gs),
     ([, code]) => code!,
   );
-  const stop = "wait || true";
-
   const { code, stdout, stderr } = await new Deno.Command("bash", {
-    args: ["-euc", [...commands, stop].join("\n")],
+    args: ["-c", change([...commands, "wait || true"].join("\n"))],
     cwd: ROOT,
     env: {
       API_PREFIX: "",
@@ -28,17 +53,11 @@ Deno.test("QUICKSTART.md makes a complete product and a second key", async () =>
       PORT: port,
     },
   }).output();
-
-  const printed = new TextDecoder().decode(stdout);
-  assertEquals([code, new TextDecoder().decode(stderr)], [0, ""], printed);
-  const responses = printed.slice(printed.indexOf("{"))
-    .split(/(?<=\})(?=\{"success")/)
-    // deno-lint-ignore no-explicit-any
-    .map((response) => JSON.parse(response) as any);
-  assertEquals(responses.every(({ success }) => success), true, printed);
-  const [product, key] = responses.slice(-2).map(({ data }) => data);
-  assertEquals(emptyFields("Product", product), []);
-  assertMatch(key.key, /^cat_/);
-  assertEquals(key.scope, "read");
   await Deno.remove(dataDir, { recursive: true });
-});
+  const decoder = new TextDecoder();
+  return {
+    code,
+    printed: decoder.decode(stdout),
+    complaints: decoder.decode(stderr),
+  };
+}

@@ -8,6 +8,21 @@ const README = new URL("../../README.md", import.meta.url);
 
 const CLIENT = new URL("../../CLIENT.md", import.meta.url);
 
+const ONIX = new URL("../../ONIX.md", import.meta.url);
+
+/** A message with one record. */
+const MESSAGE = `
+<ONIXMessage release="3.0">
+  <Header><Sender><SenderName>Harbour Press</SenderName></Sender></Header>
+  <Product>
+    <RecordReference>com.harbour.1</RecordReference>
+    <NotificationType>03</NotificationType>
+    <DescriptiveDetail><TitleDetail><TitleType>01</TitleType><TitleElement>
+      <TitleElementLevel>01</TitleElementLevel><TitleText>Emma</TitleText>
+    </TitleElement></TitleDetail></DescriptiveDetail>
+  </Product>
+</ONIXMessage>`;
+
 const PAGE = new URL("../../routes/docs/page.html", import.meta.url);
 
 /** A cursor of another database. */
@@ -38,6 +53,8 @@ const refused = await upsert([
   { title: "Persuasion", isbn13: "9780141439686", season_id: "${uuidv7()}" },
 ]);
 console.log([...refused.keys()].join());
+const priced = [...copy.products.values()].find(({ title }) => title === "Persuasion");
+console.log(priced?.product_prices?.[0]?.retail_price, priced?.contributors?.length);
 await step("Lady Susan,Persuasion,Sanditon");
 const [first] = copy.products.values();
 copy.products.set("of another database", first!);
@@ -60,7 +77,10 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
   };
   const cwd = await Deno.makeTempDir();
   const { sh: [curl] } = await blocks(README, "First requests");
-  const { sh: [types], ts: [client] } = await blocks(README, "Client");
+  const { sh: [types], ts: [client] } = await blocks(
+    CLIENT,
+    "Create and update",
+  );
 
   await t.step("generate types from the OpenAPI document", async () => {
     const npx =
@@ -95,7 +115,7 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
   await t.step(
     "synchronize a copy and send batches with the typed client",
     async () => {
-      const { ts: [keeping] } = await blocks(CLIENT);
+      const { ts: [keeping] } = await blocks(CLIENT, "Keep a copy");
       await org.create({ title: "Sanditon" });
       await Deno.writeTextFile(`${cwd}/client.ts`, keeping!);
       await Deno.writeTextFile(`${cwd}/keeper.ts`, KEEPER);
@@ -109,11 +129,38 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
       assertEquals(output.trim().split("\n"), [
         "Persuasion,Sanditon",
         "9780141439686",
+        "8.99 0",
         "Lady Susan,Persuasion,Sanditon",
         "Lady Susan,Persuasion,Sanditon",
       ]);
     },
   );
+
+  await t.step("send an ONIX file and follow the feed", async () => {
+    const { sh: [send] } = await blocks(ONIX, "Send a file");
+    const { json: [sample] } = await blocks(ONIX, "Read the report");
+    const { sh: [, follow] } = await blocks(ONIX, "Give retailers a feed");
+    await Deno.writeTextFile(`${cwd}/catalogue.xml`, MESSAGE);
+
+    await shell(send!, { cwd, env });
+    const { success, stdout } = await new Deno.Command("bash", {
+      args: ["-euc", follow!],
+      cwd,
+      env,
+    }).output();
+
+    const report = JSON.parse(await Deno.readTextFile(`${cwd}/report.json`));
+    assertEquals(keysIn(report), keysIn(JSON.parse(sample!)));
+    assert(success);
+    assertMatch(
+      new TextDecoder().decode(stdout),
+      /^\/api\/onix\/products\?\S*after=\S+\n$/,
+    );
+    assertMatch(
+      await Deno.readTextFile(`${cwd}/onix1.xml`),
+      /<ONIXmessage [^>]*release="3\.0"/,
+    );
+  });
 
   await t.step("of the reference page run with curl", async () => {
     const samples = await samplesOfPage("curl");
@@ -187,6 +234,11 @@ async function samplesOfPage(language: string): Promise<string[]> {
     );
 }
 
+/** The names of the members of a report, and of those in its arrays that have entries. */
+function keysIn(report: { data: Record<string, unknown> }): string[] {
+  return [...Object.keys(report), ...Object.keys(report.data)].sort();
+}
+
 /** The responses that curl has written one after the other. */
 function responsesIn(output: string) {
   return output.split(/(?<=\})(?=\{"success")/)
@@ -201,9 +253,15 @@ async function blocks(file: URL, heading?: string) {
     ? whole.split(`\n## ${heading}\n`)
     : ["", whole];
   const [text = ""] = section.split("\n## ");
-  const found = { sh: [] as string[], ts: [] as string[] };
-  for (const [, language, code] of text.matchAll(/```(sh|ts)\n(.*?)```/gs)) {
-    found[language as "sh" | "ts"].push(code!);
+  const found = {
+    sh: [] as string[],
+    ts: [] as string[],
+    json: [] as string[],
+  };
+  for (
+    const [, language, code] of text.matchAll(/```(sh|ts|json)\n(.*?)```/gs)
+  ) {
+    found[language as keyof typeof found].push(code!);
   }
   return found;
 }

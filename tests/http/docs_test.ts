@@ -72,7 +72,7 @@ Deno.test("GET /docs", async (t) => {
         if (!found.includes(`/docs${name}`)) found.push(`/docs${name}`);
       }
     }
-    assertEquals(found.length, 8);
+    assertEquals(found.length, 11);
   });
 
   await t.step("ends with the error codes and their meanings", async () => {
@@ -177,7 +177,24 @@ async function browse(app: App): Promise<void> {
   assert(paper < 50 && field < 50 && text > 200, String(seen.night));
   const [dayPaper, dayField, dayText] = seen.day;
   assert(dayPaper > 200 && dayField > 200 && dayText < 50, String(seen.day));
-  assertEquals(seen.widths, [390, 390, 390, 390]);
+  assertMatch(seen.tries[0], /^Not in use: The header x-api-key is not/);
+  assertMatch(seen.tries[1], /^In use: the service accepts it\./);
+  for (const contrast of seen.faintest) {
+    assert(contrast >= 4.5 && contrast < 21, String(seen.faintest));
+  }
+  assertEquals(seen.results.isbn.slice(0, 2), ["isbn13", "isbn10"]);
+  assertEquals(seen.results.price[0], "product_prices");
+  assertEquals(seen.results.Subject[0], "subjects");
+  assertEquals(seen.results.cursor, ["CURSOR_EXPIRED", "Keep a copy"]);
+  assertEquals(seen.results.barcode[0], "isbn13");
+  assertEquals(seen.results.hardback[0], "BB");
+  assertEquals(seen.reached, [
+    "fields/product_prices/retail_price",
+    "fields/languages/language_code",
+    "lists/91/GB",
+    "handling",
+  ]);
+  assertEquals(seen.widths, [390, 390, 390, 390, 390]);
   assertEquals(seen.complaints, []);
   assertEquals(seen.hosts, [origin]);
 }

@@ -2,8 +2,9 @@
 import { chromium } from "playwright-core";
 
 /*
- * Uses the reference page like a person with a telephone: enters a key, reloads the
- * page, searches the navigation, creates a product and lists it. Prints the results as JSON.
+ * Uses the reference page like a person with a telephone: enters a wrong key and a right
+ * one, reloads the page, searches it, creates a product and lists it, and opens the address
+ * of a field. Prints the results as JSON.
  *
  *     browse.ts CHROMIUM PAGE KEY TITLE
  */
@@ -31,8 +32,10 @@ tab.on("request", (request: { url(): string }) => {
 await tab.goto(page);
 
 const widths = [await width()];
-await tab.getByLabel("API key", { exact: true }).fill(key);
-await tab.getByRole("button", { name: "Use" }).click();
+const tries = [await enter("cat_wrong", /^Not in use/)];
+// The browser reports the refusal of the wrong key.
+complaints.length = 0;
+tries.push(await enter(key, /^In use/));
 widths.push(await width());
 await tab.reload();
 widths.push(await width());
@@ -47,9 +50,31 @@ const listed = await execute(list);
 const samples = await samplesOf(list);
 
 widths.push(await width());
-const showsKey = (await tab.content()).includes(key);
 const night = await brightnessIn("dark");
 const day = await brightnessIn("light");
+const faintest = [await faintestIn("light"), await faintestIn("dark")];
+const results: Record<string, string[]> = {};
+for (
+  const words of ["isbn", "price", "Subject", "cursor", "barcode", "hardback"]
+) {
+  results[words] = await resultsOf(words);
+}
+await tab.getByRole("searchbox").fill("retail_price");
+await tab.locator("#found a").first().waitFor();
+for (const key of ["ArrowDown", "Enter"]) await tab.keyboard.press(key);
+const reached = [await focused()];
+for (
+  const address of ["fields/languages/language_code", "lists/91/GB", "handling"]
+) {
+  await tab.goto("about:blank");
+  await tab.goto(`${page}#${address}`);
+  await tab.locator(".opblock").first().waitFor();
+  await tab.waitForTimeout(500);
+  reached.push(await focused());
+}
+await tab.locator(".opblock").first().waitFor();
+widths.push(await width());
+const showsKey = (await tab.content()).includes(key);
 await tab.getByRole("button", { name: "Forget" }).click();
 const stored = await tab.evaluate("Object.keys(sessionStorage).length");
 await browser.close();
@@ -57,6 +82,10 @@ console.log(JSON.stringify({
   created,
   listed,
   samples,
+  tries,
+  faintest,
+  results,
+  reached,
   widths,
   night,
   day,
@@ -70,6 +99,68 @@ console.log(JSON.stringify({
 async function width(): Promise<number> {
   await tab.locator(".opblock").first().waitFor();
   return await tab.evaluate("document.documentElement.scrollWidth");
+}
+
+/** Enters a key, and returns what the page says of it. */
+async function enter(key: string, expected: RegExp): Promise<string> {
+  await tab.getByLabel("API key", { exact: true }).fill(key);
+  await tab.getByRole("button", { name: "Use" }).click();
+  await tab.locator("#kept", { hasText: expected }).waitFor();
+  return await tab.locator("#kept").innerText();
+}
+
+/** The names of the first results. */
+async function resultsOf(words: string): Promise<string[]> {
+  await tab.getByRole("searchbox").fill(words);
+  await tab.locator("#found a").first().waitFor();
+  await tab.waitForTimeout(300);
+  return await tab.locator("#found a span:first-child").evaluateAll(
+    (names: { firstChild: { data: string } }[]) =>
+      names.slice(0, 3).map(({ firstChild }) => firstChild.data),
+  );
+}
+
+/** The id of the focused element in sight, or of the heading at the top. */
+async function focused(): Promise<string> {
+  return await tab.evaluate(`
+    document.activeElement.id ||
+      document.querySelector(decodeURIComponent(location.hash))?.id
+  `);
+}
+
+/** The smallest contrast of a text with what is behind it (WCAG 2.2, 1.4.3). */
+async function faintestIn(colorScheme: "dark" | "light"): Promise<number> {
+  await tab.emulateMedia({ colorScheme });
+  // Colours change gradually.
+  await tab.waitForTimeout(600);
+  return await tab.evaluate(`(() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const channelsOf = (color) => {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = color;
+      canvas.fillRect(0, 0, 1, 1);
+      return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const luminanceOf = (channels) =>
+      channels.slice(0, 3).map((value) => value / 255)
+        .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0);
+    const chain = (element) => element ? [element, ...chain(element.parentElement)] : [];
+    const shown = [...document.querySelectorAll("body *")].filter((element) =>
+      element.checkVisibility() &&
+      (element.matches("input, textarea, select") ||
+        [...element.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim())));
+    return Math.min(...shown.map((element) => {
+      const around = chain(element).map((one) => getComputedStyle(one));
+      const paper = around.map(({ backgroundColor }) => channelsOf(backgroundColor))
+        .find(([, , , alpha]) => alpha > 0);
+      const opacity = around.reduce((product, style) => product * style.opacity, 1);
+      const ink = channelsOf(around[0].color)
+        .map((value, i) => value * opacity + paper[i] * (1 - opacity));
+      const [dark, bright] = [luminanceOf(ink), luminanceOf(paper)].sort((a, b) => a - b);
+      return (bright + 0.05) / (dark + 0.05);
+    }));
+  })()`);
 }
 
 /** The brightness (0 to 255) of the page, and of a field and its text in an operation. */
