@@ -7,6 +7,7 @@ import { limits } from "../rules/limits.ts";
 import { type Element, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
 import { type Paths, PathSet } from "../xml/paths.ts";
+import type { Steps } from "../xml/steps.ts";
 
 /*
  * What is found out about a record while it is read. In: the codecs say which element holds
@@ -19,6 +20,9 @@ const MAX_MESSAGES = 100;
 
 /** What is left out may make something else invalid, and that once more. */
 const MAX_ROUNDS = 3;
+
+/** Between how many issues others may have their turn. Each looks for its element. */
+const ISSUES = 16;
 
 interface Told {
   severity: Message["severity"];
@@ -214,13 +218,13 @@ export class RecordReader {
    * warning, or an error if it concerns one of the `needed` fields: that then has the value
    * that stands in for it.
    */
-  keepValid<T>(
+  *keepValid<T>(
     schema: v.GenericSchema<unknown, T>,
     value: Record<string, unknown>,
     fields: Fields,
     locate: Locate,
     needed: Readonly<Record<string, unknown>> = {},
-  ): T | undefined {
+  ): Steps<T | undefined> {
     let issue: v.BaseIssue<unknown> | undefined;
     for (let round = 0; round <= MAX_ROUNDS; round++) {
       const { success, output, issues } = v.safeParse(schema, value);
@@ -229,9 +233,11 @@ export class RecordReader {
         return output;
       }
       issue = issues[0];
-      const refused = issues.map((issue) =>
-        this.#refused(issue, value, fields, locate)
-      );
+      const refused = [];
+      for (const [i, issue] of issues.entries()) {
+        if (i % ISSUES === ISSUES - 1) yield;
+        refused.push(this.#refused(issue, value, fields, locate));
+      }
       for (const one of refused) {
         const isError = one.owner === value && String(one.key) in needed;
         const isFollowing = one.isMissing && this.#hasTold(one.element);

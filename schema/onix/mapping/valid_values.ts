@@ -84,7 +84,7 @@ export function* validValues(
   reader: RecordReader,
 ): Steps<Values> {
   yield;
-  const body = reader.keepValid(
+  const body = yield* reader.keepValid(
     CreateProduct,
     {
       collateral: COLLATERAL.flatMap((type) => objectsIn(read[type])),
@@ -97,14 +97,14 @@ export function* validValues(
     NEEDED,
   );
   yield;
-  const linked = reader.keepValid(
+  const linked = yield* reader.keepValid(
     Linked,
     chosen(read, Object.keys(LINKED_FIELDS)),
     LINKED_FIELDS,
     locate,
   );
   yield;
-  const paths = reader.keepValid(
+  const paths = yield* reader.keepValid(
     Paths,
     {
       product_territories: read.product_territories ?? [],
