@@ -78,6 +78,8 @@ export interface RequestLog {
   api_key?: string;
   /** The ignored fields of the body. The response lists them too. */
   ignored_fields?: string[];
+  /** What became of the records of an import, by outcome. */
+  records?: Record<string, number>;
 }
 
 /**

@@ -164,6 +164,7 @@ function logRequest(
     organization_id: caller?.organizationId,
     api_key: fields.api_key,
     ignored_fields: fields.ignored_fields,
+    records: fields.records,
     code: error?.code,
     // The messages of these errors quote no client data.
     ...error && status >= 500 && { message: error.message, cause },

@@ -84,7 +84,7 @@ const COPIES = 10;
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, request, query } = context;
+  const { services, shares, caller, request, query, log } = context;
   // Each group has the time of a request.
   const deadline = () => performance.now() + services.deadlineMs;
   const queries = () => services.database.for({ deadline: deadline(), caller });
@@ -101,6 +101,8 @@ export async function write(
     const message = readMessage(chunks, { charset, pace });
     const report = await importMessage(queries, message, {
       dryRun: query.dry_run,
+      edits: query.edits,
+      stale: query.stale,
       pace,
       async hold(length) {
         memory.deadline = deadline();
@@ -108,13 +110,23 @@ export async function write(
         return { [Symbol.dispose]: () => memory.shrink(READING) };
       },
     });
+    log.records = countsOf(report);
     return sender === undefined
       ? ok(JSON.stringify(report))
       : xml(await acknowledgementOf(report, sender));
   } catch (error) {
-    if (error instanceof ImportEnded) throw endOf(error);
+    if (error instanceof ImportEnded) {
+      log.records = countsOf(error.report);
+      throw endOf(error);
+    }
     throw error;
   }
+}
+
+/** How many records of an import had which outcome, for its log line. */
+function countsOf(report: Report): Record<string, number> {
+  const { created, updated, unchanged, deleted, rejected, warnings } = report;
+  return { created, updated, unchanged, deleted, rejected, warnings };
 }
 
 /** The report as an acknowledgement. Others have their turn, but what is written must be told: none is waited for. */

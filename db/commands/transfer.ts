@@ -6,10 +6,20 @@ import {
   TAGS,
   type Tags,
 } from "../../schema/onix/rules/releases.ts";
+import {
+  EDITS,
+  type Edits,
+  STALE,
+  type Stale,
+} from "../../schema/onix/mapping/options.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import type { Queries } from "../database.ts";
 import { exportMessage } from "../onix/export.ts";
-import { ImportEnded, importMessage } from "../onix/import.ts";
+import {
+  ImportEnded,
+  importMessage,
+  type ImportOptions,
+} from "../onix/import.ts";
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
 import {
@@ -75,17 +85,20 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     },
   }),
   "import": command({
-    usage: "import --organization ID [--rename] [--dry-run] FILE",
+    usage:
+      "import --organization ID [--rename] [--dry-run] [--edits keep|protect|overwrite] [--stale skip|apply] FILE",
     does:
-      "Imports the output of export or an ONIX message, also packed with gzip, from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in an NDJSON file only with --rename. With --dry-run, says what would become of an ONIX message, and writes nothing. Ends with status 1 if a line was refused or a record rejected. Ctrl-C ends it: it says what was written, which stays",
+      "Imports the output of export or an ONIX message, also packed with gzip, from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in an NDJSON file only with --rename. With --dry-run, says what would become of an ONIX message, and writes nothing. --edits and --stale say what an ONIX message does to what was edited here, and whether an old one is applied. Ends with status 1 if a line was refused or a record rejected. Ctrl-C ends it: it says what was written, which stays",
     args: {
       organization: uuid,
       rename: flag,
       "dry-run": flag,
+      edits: oneOf<Edits>(EDITS, "keep"),
+      stale: oneOf<Stale>(STALE, "skip"),
       "FILE": required,
     },
     async run(
-      { organization, rename, "dry-run": dryRun, FILE: path },
+      { organization, rename, "dry-run": dryRun, edits, stale, FILE: path },
       { connect },
     ) {
       using source = await openSource(path);
@@ -94,7 +107,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       }
       const database = await connect(organization);
       return source.isXml
-        ? await importOnix(database, source, dryRun)
+        ? await importOnix(database, source, { dryRun, edits, stale })
         : await importLines(database, source, rename);
     },
   }),
@@ -129,13 +142,14 @@ async function importLines(
 async function importOnix(
   database: Queries,
   source: Source,
-  dryRun: boolean,
+  options: Pick<ImportOptions, "dryRun" | "edits" | "stale">,
 ): Promise<string> {
+  const { dryRun } = options;
   using bar = openProgressBar(dryRun ? "Checking" : "Importing", "records");
   try {
     const message = readMessage(source.bytes);
     const report = await importMessage(() => database, message, {
-      dryRun,
+      ...options,
       pace: () => Promise.resolve(),
       progress: (records) => bar.show(records, source.progress()),
     });

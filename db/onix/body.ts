@@ -5,7 +5,7 @@ import {
 } from "../../schema/onix/mapping/incoming.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import { ambiguousName, asNamed, type Links } from "./links.ts";
+import type { Links } from "./links.ts";
 
 /* What a record writes to its product. */
 
@@ -17,9 +17,12 @@ export function bodyOf(
 ): { body: ProductBody; messages: Message[] } {
   const { linked, product_territories, product_sales_rights } = incoming;
   const messages: Message[] = [];
-  const warn = (noun: string, path: string) => (name: string) =>
-    messages.push(ambiguousName(noun, path, name));
+  const warn =
+    (path: string) => (code: string, value: string, message: string) =>
+      messages.push({ severity: "warning", code, path, value, message });
   const body: ProductBody = { ...incoming.body };
+  // An ISBN-10 alone says nothing against the ISBN-13 that it is.
+  if (incoming.isbn13 === null && incoming.isbn10 !== null) delete body.isbn13;
 
   function link(
     table: "publishers" | "imprints",
@@ -30,7 +33,7 @@ export function bodyOf(
     if (name === undefined) return;
     body[field] = name === null
       ? null
-      : links.idOf(table, { name }, warn(table, path));
+      : links.idOf(table, { name }, warn(path));
   }
 
   link(
@@ -63,21 +66,22 @@ export function bodyOf(
     if (format !== undefined) body.format_id = format;
   }
   if (linked.contributors) {
-    const seen = new Set<string>();
-    body.contributors = linked.contributors.flatMap(
-      ({ role, contributor, path }) => {
-        const contributor_id = links.idOf(
-          "contributors",
-          asNamed(contributor),
-          warn("contributors", path),
-        );
-        const contributor_role_id = links.codeId("contributor_roles", role);
-        const key = `${contributor_id} ${contributor_role_id}`;
-        if (!contributor_role_id || seen.has(key)) return [];
-        seen.add(key);
-        return [{ contributor_id, contributor_role_id }];
-      },
+    const ids = links.contributors(
+      linked.contributors.map((one) => ({
+        role: one.role,
+        named: { ...one.contributor },
+        warn: (...said) => warn(one.path)(...said),
+      })),
     );
+    const seen = new Set<string>();
+    body.contributors = linked.contributors.flatMap(({ role }, i) => {
+      const contributor_id = ids[i]!;
+      const contributor_role_id = links.codeId("contributor_roles", role);
+      const key = `${contributor_id} ${contributor_role_id}`;
+      if (!contributor_role_id || seen.has(key)) return [];
+      seen.add(key);
+      return [{ contributor_id, contributor_role_id }];
+    });
   }
   if (linked.collections) {
     const seen = new Set<string>();
@@ -86,7 +90,7 @@ export function bodyOf(
         const collection_id = links.idOf(
           "collections",
           { name },
-          warn("collections", path),
+          (...said) => warn(path)(...said),
         );
         if (seen.has(collection_id)) return [];
         seen.add(collection_id);

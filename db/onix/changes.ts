@@ -111,7 +111,9 @@ function pageOf(range: Range, limit: number): Statement<Row> {
     0
   )`;
   return sql`
-    with positions as materialized (${positionsOf(range, limit)})
+    with positions as materialized (${
+    positionsOf(range, limit, retiredAfter(range))
+  })
     select
       c.place::int,
       c.version::text,
@@ -119,7 +121,7 @@ function pageOf(range: Range, limit: number): Statement<Row> {
       case when c.deleted_at is null then ${currentProduct} end as product,
       n.record,
       ${besideProduct},
-      coalesce(n.record_reference, x.record_reference) as reference,
+      coalesce(n.record_reference, x.record_reference, y.record_reference) as reference,
       c.deleted_at is null or p.id is null and not exists (
         select
         from onix_records b
@@ -145,9 +147,30 @@ function pageOf(range: Range, limit: number): Statement<Row> {
       where x.organization_id = ${organization} and x.product_id = c.id and c.deleted_at is not null
       limit 1
     ) x on true
+    left join lateral (
+      select y.record_reference
+      from onix_retired y
+      where y.organization_id = ${organization} and y.id = c.id and c.deleted_at is not null
+      limit 1
+    ) y on true
     ${validDocument}
     ${receivedRecord}
     where c.place <= ${limit}
     order by c.place
+  `;
+}
+
+/**
+ * The positions of references under which products no longer go out. A recipient who starts
+ * later gets them, too: it may have the product from another file.
+ */
+function retiredAfter({ from, safe }: Range): Statement {
+  return sql`
+    select y.change_version, y.id, y.deleted_at
+    from onix_retired y
+    where y.organization_id = ${organization}
+      and (y.change_version, y.id) > (${from.version}::bigint, ${from.id}::uuid)
+      and y.change_version < ${safe}::bigint
+    order by y.change_version, y.id
   `;
 }

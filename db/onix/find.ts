@@ -12,19 +12,24 @@ import { lockAndFind } from "../products/writer.ts";
 import type { Item } from "./items.ts";
 
 /*
- * Which product a record is of: the one that is bound to its RecordReference, then the one
- * with its ISBN-13.
+ * Which product a record is of: the one that is bound to its RecordReference or has it as an alias,
+ * then the one with its ISBN.
  */
 
 /** A product that a record may be of. */
 export interface Found {
   id: string;
   isbn13: string | null;
+  isbn10: string | null;
   /** The reference that it is bound to. Null without a record. */
   reference: string | null;
+  /** The other references under which its records came. */
+  aliases: string[];
   digest: string | null;
   /** Whether the product has not changed since its record was stored. */
   is_current: boolean;
+  /** When the sender of the message sent the latest message with the product, in milliseconds. */
+  sent_at: number | null;
 }
 
 /** A product that is locked, with the size of its JSON in bytes, if that is known. */
@@ -34,21 +39,38 @@ export interface Locked extends Found {
 
 /** The keys by which the records, and upserts of the same books, find products. */
 function keysOf(items: readonly Item[]): ProductKey[] {
-  return items.flatMap(({ incoming: { reference, isbn13, isbn10 } }) => [
-    { match: "record_reference", value: reference },
-    ...isbn13 ? [{ match: "isbn13", value: isbn13 }] : [],
-    ...isbn10 ? [{ match: "isbn10", value: isbn10 }] : [],
-  ]);
+  return items.flatMap(({ incoming: { reference, isbn13, isbn10 } }) => {
+    const number = isbnNumber({ isbn13, isbn10 });
+    return [
+      { match: "record_reference", value: reference },
+      ...number ? [{ match: "isbn13", value: number }] : [],
+      ...isbn10 ? [{ match: "isbn10", value: isbn10 }] : [],
+    ];
+  });
 }
 
-/** What is known of product `p` and its record `n`. */
-const found = sql`
-  p.id,
-  p.isbn13,
-  n.record_reference as reference,
-  n.digest,
-  coalesce(n.product_updated_at = p.updated_at, false) as is_current
-`;
+/** What is known of product `p` and its record `n` when a message of this sender arrives. */
+function found(sender: string | null): Statement {
+  return sql`
+    p.id,
+    p.isbn13,
+    p.isbn10,
+    n.record_reference as reference,
+    to_jsonb(array(
+      select a.record_reference
+      from onix_aliases a
+      where a.organization_id = ${organization} and a.product_id = p.id
+    )) as aliases,
+    n.digest,
+    coalesce(n.product_updated_at = p.updated_at, false) as is_current,
+    (
+      select extract(epoch from x.sent_at)::float8 * 1000
+      from onix_senders x
+      where x.organization_id = ${organization} and x.product_id = p.id
+        and x.sender_name = ${sender}::text
+    ) as sent_at
+  `;
+}
 
 const withRecord = sql`
   products p
@@ -56,12 +78,12 @@ const withRecord = sql`
 `;
 
 /**
- * The products that the records may be of. It is not prepared: a plan cached while the
- * tables were small would scan them when they are large.
+ * The products that the records of one message may be of. It is not prepared: a plan cached
+ * while the tables were small would scan them when they are large.
  */
 export function findProducts(items: readonly Item[]): Statement<Found> {
   return unprepared(sql`
-    select ${found}
+    select ${found(items[0]!.sent.sender)}
     from ${withRecord}
     where p.organization_id = ${organization} and ${mayBeOf(items)}
     order by p.id
@@ -73,11 +95,12 @@ export async function lockFound(
   tx: Transaction,
   items: readonly Item[],
 ): Promise<Locked[]> {
+  const columns = found(items[0]!.sent.sender);
   return await lockAndFind(
     tx,
     keysOf(items),
     mayBeOf(items),
-    sql<Locked>`select ${found}, ${sizeOfStored} as bytes from ${withRecord}`,
+    sql<Locked>`select ${columns}, ${sizeOfStored} as bytes from ${withRecord}`,
   );
 }
 
@@ -85,7 +108,8 @@ export async function lockFound(
 function mayBeOf(items: readonly Item[]): Statement {
   const references = items.map(({ incoming }) => incoming.reference);
   const ids = references.flatMap((reference) => ownId(reference) ?? []);
-  const isbns = items.flatMap(({ incoming: { isbn13 } }) => isbn13 ?? []);
+  const isbns = items.flatMap(({ incoming }) => isbnNumber(incoming) ?? []);
+  const shortIsbns = isbns.flatMap((isbn) => isbn10Of(isbn) ?? []);
   return sql`(
     p.id = any(${elementsOf(ids)}::uuid[])
     or p.id = any(array(
@@ -94,12 +118,54 @@ function mayBeOf(items: readonly Item[]): Statement {
       where b.organization_id = ${organization}
         and b.record_reference = any(${elementsOf(references)})
     ))
+    or p.id = any(array(
+      select a.product_id
+      from onix_aliases a
+      where a.organization_id = ${organization}
+        and a.record_reference = any(${elementsOf(references)})
+    ))
     or p.isbn13 = any(${elementsOf(isbns)})
+    or p.isbn10 = any(${elementsOf(shortIsbns)}) and p.isbn13 is null
   )`;
 }
 
 function elementsOf(values: readonly string[]): Statement {
   return sql`array(select jsonb_array_elements_text(${json(values)}))`;
+}
+
+/** The references by which records find the product. */
+export function referencesOf({ id, reference, aliases }: Found): string[] {
+  return [
+    ...reference === null ? [] : [reference],
+    ...aliases,
+    ownReference(id),
+  ];
+}
+
+/** The ISBN as one number, whichever of its forms there is: that of ISBN-13. */
+export function isbnNumber(
+  { isbn13, isbn10 }: { isbn13: string | null; isbn10: string | null },
+): string | null {
+  if (isbn13 !== null) return isbn13;
+  if (isbn10 === null) return null;
+  const digits = `978${isbn10.slice(0, 9)}`;
+  const sum = sumOf(digits, (i) => i % 2 === 0 ? 1 : 3);
+  return `${digits}${(10 - sum % 10) % 10}`;
+}
+
+/** The ISBN-10 of an ISBN-13, if it has one. */
+function isbn10Of(isbn13: string): string | undefined {
+  if (!isbn13.startsWith("978")) return;
+  const digits = isbn13.slice(3, 12);
+  const check = (11 - sumOf(digits, (i) => 10 - i) % 11) % 11;
+  return `${digits}${check === 10 ? "X" : check}`;
+}
+
+function sumOf(digits: string, weight: (i: number) => number): number {
+  return [...digits].reduce(
+    (sum, digit, i) => sum + Number(digit) * weight(i),
+    0,
+  );
 }
 
 /** The products that records may be of, by what records find them. */
@@ -111,25 +177,31 @@ export class Matches<F extends Found> {
   constructor(found: readonly F[]) {
     for (const product of found) {
       this.#byId.set(product.id, product);
-      if (product.reference !== null) {
-        this.#byReference.set(product.reference, product);
+      for (const reference of referencesOf(product)) {
+        this.#byReference.set(reference, product);
       }
     }
-    this.#byIsbn = Map.groupBy(found, ({ isbn13 }) => isbn13);
+    this.#byIsbn = Map.groupBy(found, isbnNumber);
   }
 
   /** The product of the record, if there is one, or `ambiguous`. */
   of({ incoming }: Item): F | "ambiguous" | undefined {
-    const { reference, isbn13, notification } = incoming;
+    const { reference, notification } = incoming;
+    const number = isbnNumber(incoming);
     const bound = this.#byReference.get(reference) ??
       this.#byId.get(ownId(reference) ?? "");
-    if (bound || notification === "05" || isbn13 === null) return bound;
-    const [product, another] = this.#byIsbn.get(isbn13) ?? [];
+    if (bound || notification === "05" || number === null) return bound;
+    const [product, another] = this.#byIsbn.get(number) ?? [];
     return another ? "ambiguous" : product;
   }
 }
 
 const OWN = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+/** The reference under which a product without a record is exported. */
+export function ownReference(id: string): string {
+  return `urn:uuid:${id}`;
+}
 
 /** The id in the reference under which a product without a record is exported. */
 export function ownId(reference: string): string | undefined {

@@ -1,6 +1,11 @@
 import type { ApiError } from "../../schema/errors.ts";
-import type { Entry } from "../../schema/bodies.ts";
-import { parseExact } from "../../schema/numbers.ts";
+import { type Merged, mergeEdits } from "../../schema/onix/mapping/edits.ts";
+import {
+  type Book,
+  type Received,
+  writeRecord,
+} from "../../schema/onix/mapping/outgoing.ts";
+import { toStored } from "../../schema/onix/xml/write.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
@@ -10,22 +15,39 @@ import { readCurrent } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/writer.ts";
 import { bodyOf } from "./body.ts";
-import { findProducts, lockFound, Matches } from "./find.ts";
+import { findProducts, lockFound, Matches, referencesOf } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
   fault,
+  isOfRival,
+  isStale,
   isUnchanged,
+  otherReference,
   type Outcomes,
   type Plan,
   type Planned,
   planOf,
+  type PlanOptions,
+  STALE,
 } from "./plan.ts";
-import { type Form, formToStore, readStored, storeRecords } from "./records.ts";
+import {
+  bookOf,
+  type Form,
+  formToStore,
+  keptDifferences,
+  lastOf,
+  type LastRecord,
+  noteReferences,
+  noteSenders,
+  readStored,
+  type StoredRecord,
+  storeRecords,
+} from "./records.ts";
 
 /* Writes a group of records in one transaction, and stores them beside the products. */
 
-export interface GroupOptions {
+export interface GroupOptions extends PlanOptions {
   /** Does the same work, and writes nothing. */
   dryRun: boolean;
   /** Awaited between the records, so that other requests have their turn. */
@@ -39,9 +61,10 @@ export interface GroupOptions {
 export async function importGroup(
   queries: () => Queries,
   items: readonly Item[],
-  { dryRun, pace }: GroupOptions,
+  options: GroupOptions,
 ): Promise<Outcomes> {
-  const unchanged = await findUnchanged(queries(), items);
+  const { dryRun, pace } = options;
+  const unchanged = await findUnchanged(queries(), items, options);
   const changing = items.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
   try {
@@ -49,12 +72,14 @@ export async function importGroup(
       const outcomes: Outcomes = new Map();
       for (let rest: readonly Item[] = changing; rest.length > 0;) {
         const matches = new Matches(await lockFound(tx, rest));
-        const plan = planOf(rest, matches, outcomes);
+        const plan = planOf(rest, matches, outcomes, options);
+        const { writes, quiet } = await writesOf(tx, plan, outcomes, options);
         const { done, faults } = await writeTogether(
           tx,
-          await writesOf(tx, plan, outcomes, pace),
+          writes,
           (done, sizes) => storeRecords(tx, done.filter(hasForm), sizes, pace),
         );
+        await storeRecords(tx, quiet, sizesOf(quiet), pace);
         for (const { item, id, outcome, messages } of done) {
           outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
         }
@@ -62,6 +87,10 @@ export async function importGroup(
           const id = found?.id ?? null;
           outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
         }
+        await tx.send(
+          ...noteReferences([...done, ...quiet]),
+          ...noteSenders([...done, ...quiet, ...plan.unchanged]),
+        );
         rest = plan.later;
       }
       if (dryRun) throw new DryRun(outcomes);
@@ -99,6 +128,7 @@ class DryRun extends Error {
 async function findUnchanged(
   database: Queries,
   items: readonly Item[],
+  options: GroupOptions,
 ): Promise<Outcomes> {
   const matches = new Matches(await database.scan(findProducts(items)));
   const idOf = (item: Item) => {
@@ -107,13 +137,21 @@ async function findUnchanged(
   };
   const ofProduct = Map.groupBy(items, idOf);
   const outcomes: Outcomes = new Map();
+  const same: Planned[] = [];
   for (const item of items) {
     const found = matches.of(item);
-    if (typeof found !== "object" || !isUnchanged(item, found)) continue;
+    if (typeof found !== "object" || isOfRival(item, found)) continue;
     // Of several records of a product, the last one counts.
     if (ofProduct.get(found.id)!.length > 1) continue;
-    outcomes.set(item, outcomeOf(item, "unchanged", found.id));
+    if (isStale(item, found, options)) {
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE));
+    } else if (isUnchanged(item, found, options)) {
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id));
+      same.push({ item, id: found.id, found });
+    }
   }
+  const noted = options.dryRun ? [] : noteSenders(same);
+  if (noted.length > 0) await database.write(...noted);
   return outcomes;
 }
 
@@ -124,10 +162,22 @@ interface RecordWrite extends Planned, Write {
   messages: readonly Message[];
   /** The record to store. Absent for a deletion. */
   form?: Form;
+  /** What was edited here. Absent for a new product. */
+  merged?: Merged;
+}
+
+function sizesOf(quiet: Writes["quiet"]): Map<string, number | null> {
+  return new Map(quiet.map(({ id, found }) => [id, found?.bytes ?? null]));
 }
 
 function hasForm(write: RecordWrite): write is RecordWrite & { form: Form } {
   return write.form !== undefined;
+}
+
+/** What is written as planned, and the records that are stored without a write of their products. */
+interface Writes {
+  writes: RecordWrite[];
+  quiet: (RecordWrite & { form: Form })[];
 }
 
 /** What is written as planned. Records that write nothing get their outcomes. */
@@ -135,8 +185,8 @@ async function writesOf(
   tx: Transaction,
   { changes, deletions }: Plan,
   outcomes: Outcomes,
-  pace: () => Promise<void>,
-): Promise<RecordWrite[]> {
+  options: GroupOptions,
+): Promise<Writes> {
   const writes: RecordWrite[] = deletions.map((one) => ({
     ...one,
     body: {},
@@ -145,58 +195,129 @@ async function writesOf(
     outcome: "deleted",
     messages: [],
   }));
-  if (changes.length === 0) return writes;
-  const links = await linkRecords(
-    tx,
-    changes.map(({ item }) => item.incoming.linked),
-  );
-  for (const one of changes) {
-    if (one.found) continue;
-    const { item: form } = one;
-    const { body, messages } = bodyOf(form.incoming, links, undefined);
-    writes.push({
-      ...one,
-      body,
-      isNew: true,
-      outcome: "created",
-      messages,
-      form,
-    });
-  }
-  const stored = await readStored(tx, changes);
-  const byId = new Map(changes.map((one) => [one.id, one]));
-  const existing = changes.flatMap(({ found }) => found ?? []);
-  for await (const { id, product } of readCurrent(tx, existing)) {
-    await pace();
-    const one = byId.get(id)!;
-    const { item, found } = one;
-    const before = parseExact(product) as Entry;
-    const form = await inTurns(formToStore(one, stored.get(id), before), pace);
-    const isKept = form.digest === found!.digest;
-    if (isKept && found!.is_current) {
-      outcomes.set(item, outcomeOf(item, "unchanged", id));
-      continue;
+  const quiet: Writes["quiet"] = [];
+  const created = changes.filter(({ found }) => !found);
+  if (created.length > 0) {
+    const links = await linkRecords(
+      tx,
+      created.map(({ item }) => item.incoming.linked),
+    );
+    for (const one of created) {
+      const { item: form } = one;
+      const { body, messages } = bodyOf(form.incoming, links, undefined);
+      writes.push({
+        ...one,
+        body,
+        isNew: true,
+        outcome: "created",
+        messages,
+        form,
+      });
     }
-    const { body, messages } = bodyOf(item.incoming, links, before);
-    const changed = changedFields(product, body);
-    if (isKept && Object.keys(changed).length === 0) {
-      // The product has changed in what ONIX does not say.
-      outcomes.set(item, outcomeOf(item, "unchanged", id, ...messages));
-      continue;
-    }
-    // The record changes what is sent of the product, even if no field changes.
-    const moved = { title: before.title, ...changed };
-    writes.push({
-      ...one,
-      body: moved,
-      isNew: false,
-      isWhole: true,
-      outcome: "updated",
-      messages,
-      form,
-    });
   }
-  return writes;
+  const existing = changes.filter(({ found }) => found);
+  if (existing.length === 0) return { writes, quiet };
+  const stored = await readStored(tx, existing);
+  const byId = new Map(existing.map((one) => [one.id, one]));
+  const sized = existing.map(({ id, found }) => ({
+    id,
+    bytes: found!.bytes ?? null,
+  }));
+  for await (const products of readCurrent(tx, sized)) {
+    const compared: Compared[] = [];
+    for (const { id, product } of products) {
+      await options.pace();
+      const one = byId.get(id)!;
+      compared.push(await compare(one, product, stored.get(id)!, options));
+    }
+    const links = await linkRecords(
+      tx,
+      compared.map(({ merged }) => merged.incoming.linked),
+    );
+    for (const { one, product, book, form, last, merged } of compared) {
+      await options.pace();
+      const { item, id, found } = one;
+      const { body, messages } = bodyOf(merged.incoming, links, book.product);
+      const changed = changedFields(product, body);
+      const write = {
+        ...one,
+        form,
+        merged,
+        isNew: false,
+        isWhole: true,
+        messages: [...otherOf(one), ...merged.messages, ...messages],
+      };
+      const isMoved = Object.keys(changed).length > 0 ||
+        form.digest !== found!.digest &&
+          await isSentOtherwise(book, last, form, merged, options.pace);
+      if (isMoved) {
+        // The record changes what is sent of the product, even if no field changes.
+        const moved = { title: book.product.title, ...changed };
+        writes.push({ ...write, body: moved, outcome: "updated" });
+      } else {
+        quiet.push({ ...write, body: {}, outcome: "unchanged" });
+        outcomes.set(item, outcomeOf(item, "unchanged", id, ...write.messages));
+      }
+    }
+  }
+  return { writes, quiet };
+}
+
+function otherOf({ item: { incoming }, found }: Planned): Message[] {
+  const isOther = found && found.reference !== null &&
+    !referencesOf(found).includes(incoming.reference);
+  return isOther ? [otherReference(found, incoming.reference)] : [];
+}
+
+/** A record beside its product. */
+interface Compared {
+  one: Planned;
+  /** The product as JSON text, and parsed. */
+  product: string;
+  book: Book;
+  form: Form;
+  last: LastRecord | null;
+  merged: Merged;
+}
+
+/** Compares a record with the last one and with its product. */
+async function compare(
+  one: Planned,
+  product: string,
+  stored: StoredRecord,
+  { edits, pace }: GroupOptions,
+): Promise<Compared> {
+  const { incoming } = one.item;
+  const book = bookOf(product, stored);
+  const last = await inTurns(lastOf(stored), pace);
+  const form = await inTurns(formToStore(one, book, last, edits), pace);
+  const merged = last && edits !== "overwrite"
+    ? mergeEdits(incoming, last, book, edits)
+    : {
+      incoming,
+      messages: [],
+      before: null,
+      kept: new Set<string>(),
+      edited: new Set<string>(),
+    };
+  return { one, product, book, form, last, merged };
+}
+
+/** Whether the product goes out otherwise with the new record than with the last one. */
+async function isSentOtherwise(
+  book: Book,
+  last: LastRecord | null,
+  { record }: Form,
+  { kept, edited }: Merged,
+  pace: () => Promise<void>,
+): Promise<boolean> {
+  if (!last) return true;
+  const differences = keptDifferences(last.differences, kept, edited);
+  const sent = async (received: Received) => {
+    const { record } = await inTurns(writeRecord(book, received, "3.1"), pace);
+    return await inTurns(toStored(record), pace);
+  };
+  return await sent(last) !== await sent({ record, differences });
 }
 
 /** The message of a record whose product cannot be written. */

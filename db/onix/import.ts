@@ -8,8 +8,10 @@ import {
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
+import { isbnNumber } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
+import type { PlanOptions } from "./plan.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
 const MAX_RECORDS = 100;
@@ -21,10 +23,13 @@ const MAX_AGE_MS = 1_000;
 /** The longest reference in a report, in characters. A longer one is why its record is rejected. */
 const MAX_REFERENCE = 500;
 
+/** The most ISBNs of a message that are remembered. */
+const MAX_ISBNS = 1_000_000;
+
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
 
-export interface ImportOptions {
+export interface ImportOptions extends PlanOptions {
   /** Does the same work as an import, and writes nothing. */
   dryRun: boolean;
   /** Awaited between the steps of the work, so that other requests have their turn. May throw. */
@@ -59,7 +64,8 @@ export async function importMessage(
 ): Promise<Report> {
   const { pace, hold, progress } = options;
   const tally = new Tally(options.dryRun);
-  let group = new Group();
+  const isbns = new Isbns();
+  let group = new Group(isbns);
   let head: Head | undefined;
   let records = 0;
   let writing = Promise.resolve();
@@ -70,7 +76,7 @@ export async function importMessage(
     writing = write(group);
     // It is awaited before the next group is written.
     writing.catch(() => {});
-    group = new Group();
+    group = new Group(isbns);
   }
 
   async function write(group: Group): Promise<void> {
@@ -115,12 +121,34 @@ interface Result extends Beside {
   outcome: Outcome;
 }
 
+/** The ISBNs of a message's records with their references, of so many records. */
+class Isbns {
+  readonly #references = new Map<string, string>();
+
+  /** Adds the ISBN of a record. Returns the other reference under which it is there already. */
+  add({ incoming }: Item): string | undefined {
+    const isbn = isbnNumber(incoming);
+    if (isbn === null || incoming.notification === "05") return;
+    const { reference } = incoming;
+    const known = this.#references.get(isbn);
+    if (known !== undefined) return known === reference ? undefined : known;
+    if (this.#references.size < MAX_ISBNS) {
+      this.#references.set(isbn, reference);
+    }
+  }
+}
+
 /** Records that are written together. */
 class Group {
   readonly #entries: (Item | Result)[] = [];
   #length = 0;
   #started = 0;
   #outcomes = new Map<Item, Outcome>();
+  readonly #isbns: Isbns;
+
+  constructor(isbns: Isbns) {
+    this.#isbns = isbns;
+  }
 
   /** In characters of XML. */
   get length(): number {
@@ -158,6 +186,7 @@ class Group {
         moreMessages,
       });
     } else {
+      item.rival = this.#isbns.add(item);
       this.#entries.push(item);
       this.#length += item.text.length;
     }
@@ -165,7 +194,7 @@ class Group {
 
   async write(
     queries: () => Queries,
-    { dryRun, pace }: ImportOptions,
+    options: ImportOptions,
   ): Promise<void> {
     const items = this.#entries.filter((entry) => "incoming" in entry);
     const { tests = [], others = [] } = Object.groupBy(
@@ -173,11 +202,16 @@ class Group {
       ({ incoming }) =>
         TESTS.includes(incoming.notification) ? "tests" : "others",
     );
-    for (const [group, isDry] of [[others, dryRun], [tests, true]] as const) {
+    for (
+      const [group, dryRun] of [[others, options.dryRun], [
+        tests,
+        true,
+      ]] as const
+    ) {
       if (group.length === 0) continue;
       const outcomes = await importGroup(queries, group, {
-        dryRun: isDry,
-        pace,
+        ...options,
+        dryRun,
       });
       for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
     }

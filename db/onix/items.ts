@@ -5,6 +5,7 @@ import {
   readRecord,
   type Rejected,
 } from "../../schema/onix/mapping/incoming.ts";
+import { type Sent, sentOf } from "../../schema/onix/mapping/sent.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
@@ -22,6 +23,10 @@ export interface Item {
   /** The text in which it is stored, and the hash of that. */
   text: string;
   digest: string;
+  /** When and by whom its message was sent. */
+  sent: Sent;
+  /** The other reference under which an earlier record of the message has the same ISBN. */
+  rival?: string | undefined;
 }
 
 /** Reads a record of a message with this header and release. */
@@ -34,7 +39,8 @@ export function* readItem(
   yield;
   const { record } = incoming;
   const notSent = yield* notSentOf(record, release);
-  return { incoming, notSent, record, ...yield* storedForm(record) };
+  const sent = sentOf(header);
+  return { incoming, notSent, record, sent, ...yield* storedForm(record) };
 }
 
 /** The text in which a record is stored, and its hash. */

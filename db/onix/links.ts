@@ -1,8 +1,6 @@
-import type {
-  Linked,
-  LinkedContributor,
-} from "../../schema/onix/mapping/incoming.ts";
-import type { Message } from "../../schema/onix/report/report.ts";
+import type { Field } from "../../schema/fields.ts";
+import type { Linked } from "../../schema/onix/mapping/incoming.ts";
+import { RECORDS } from "../../schema/records.ts";
 import {
   json,
   names,
@@ -13,7 +11,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { lockKeys } from "../products/keys.ts";
+import { lockKeys, type ProductKey } from "../products/keys.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
 
@@ -29,39 +27,43 @@ interface Row extends Record<string, unknown> {
   name: string;
 }
 
-/** The columns of each table that an import fills. */
-const FILLED = {
-  publishers: [],
-  imprints: [],
-  collections: [],
-  contributors: [
-    "names_before_key",
-    "key_names",
-    "person_name_inverted",
-    "isni",
-    "orcid",
-    "biographical_note",
-  ],
-} as const satisfies Record<string, readonly string[]>;
+const TABLES = [
+  "publishers",
+  "imprints",
+  "collections",
+  "contributors",
+] as const;
 
-type Table = keyof typeof FILLED;
-
-/** Columns that only a new record gets. */
-const CREATED: Partial<Record<Table, readonly string[]>> = {
-  contributors: ["is_organization"],
-};
+type Table = typeof TABLES[number];
 
 /** Identifies a record before its name does: the same value is the same record. */
 const IDENTIFIERS: Partial<Record<Table, readonly string[]>> = {
   contributors: ["orcid", "isni"],
 };
 
-const TABLES = Object.keys(FILLED) as Table[];
+/** The columns of a table beside the name that a record may say. */
+function columnsOf(table: Table): string[] {
+  return Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
+    field.kind === "column" && field.body && name !== "name" ? [name] : []
+  );
+}
+
+/** The columns that an import fills where they are null. Others have a fallback, or only people say them. */
+function filledIn(table: Table): string[] {
+  const { fields } = RECORDS[table];
+  return columnsOf(table).filter((name) => {
+    const field = fields[name]!;
+    return field.kind === "column" && field.fallback === undefined;
+  });
+}
 
 /** What a record names in one of the tables. */
 interface Named extends Record<string, unknown> {
   name: string;
 }
+
+/** What is warned of while something named is found. */
+type Warn = (code: string, value: string, message: string) => void;
 
 /** A code of a shared list, with its id. */
 interface Code {
@@ -79,7 +81,7 @@ interface Code {
 export class Links {
   readonly #records: Record<Table, Records>;
   readonly #codes: Map<string, Code>;
-  readonly #formats: Map<string, string>;
+  readonly #formats: ReadonlyMap<string, string>;
 
   constructor(
     records: Record<Table, Records>,
@@ -90,14 +92,23 @@ export class Links {
     this.#codes = new Map(
       codes.map((code) => [`${code.list} ${code.code}`, code]),
     );
-    this.#formats = new Map(formats);
+    this.#formats = formats;
   }
 
   /** The record of this name. `warn` is called if several have it. */
-  idOf(table: Table, named: Named, warn: (name: string) => void): string {
-    const { row, isAmbiguous } = this.#records[table].find(named)!;
-    if (isAmbiguous) warn(row.name);
-    return row.id;
+  idOf(
+    table: Exclude<Table, "contributors">,
+    named: Named,
+    warn: Warn,
+  ): string {
+    return this.#records[table].linkAll([{ named, warn }])[0]!.id;
+  }
+
+  /** The contributors of one record in their roles, each of which has a row of its own. */
+  contributors(
+    all: readonly { role: string; named: Named; warn: Warn }[],
+  ): string[] {
+    return this.#records.contributors.linkAll(all).map(({ id }) => id);
   }
 
   codeId(list: Code["list"], code: string): string | undefined {
@@ -110,92 +121,285 @@ export class Links {
   }
 }
 
-/** Finds or creates what these records name. */
+/**
+ * Finds or creates what these records name. What is created or filled is decided under a
+ * lock, so that of imports at once the later one finds what the earlier one has written.
+ */
 export async function linkRecords(
   tx: Transaction,
   linked: readonly Linked[],
 ): Promise<Links> {
   const wanted = wantedBy(linked);
-  const [codes, ...found] = await tx.send(
-    codesOf(linked),
-    ...TABLES.map((table) => findRows(table, wanted[table])),
-  );
-  const records = Object.fromEntries(
-    TABLES.map((table, i) => [table, new Records(table, found[i]!)]),
-  ) as Record<Table, Records>;
-  await create(tx, wanted, records);
-  await tx.send(
-    ...TABLES.flatMap((table) => fill(table, wanted[table], records[table])),
-  );
+  const names = Object.fromEntries(
+    TABLES.map((table) => [table, wanted[table].flat()]),
+  ) as Record<Table, Named[]>;
+  const find = TABLES.map((table) => findRows(table, names[table]));
+  const [codes, ...found] = await tx.send(codesOf(linked), ...find);
+  let records = link(found);
+  if (TABLES.some((table) => records[table].isChanged)) {
+    const [, ...foundAgain] = await tx.send(lockKeys(keysOf(names)), ...find);
+    records = link(foundAgain);
+    await tx.send(...TABLES.flatMap((table) => records[table].writes()));
+  }
   const formats = await findFormats(
     tx,
     codes.filter(({ list }) => list === "product_forms"),
   );
   return new Links(records, codes, formats);
+
+  /** Links every record to the rows. What is missing is a row to create or to fill. */
+  function link(rows: readonly object[][]): Record<Table, Records> {
+    return Object.fromEntries(TABLES.map((table, i) => {
+      const records = new Records(table, rows[i] as Row[]);
+      for (const ofRecord of wanted[table]) {
+        records.linkAll(ofRecord.map((named) => ({ named, role: named.role })));
+      }
+      return [table, records];
+    })) as Record<Table, Records>;
+  }
 }
 
-function wantedBy(linked: readonly Linked[]): Record<Table, Named[]> {
+/** What each record names in each table. A contributor has its role. */
+function wantedBy(
+  linked: readonly Linked[],
+): Record<Table, (Named & { role?: string })[][]> {
   const named = (name: string | null | undefined) => name ? [{ name }] : [];
   return {
-    publishers: linked.flatMap(({ publisher }) => named(publisher)),
-    imprints: linked.flatMap(({ imprint }) => named(imprint)),
-    collections: linked.flatMap(({ collections = [] }) =>
-      collections.map(({ name }) => ({ name }))
+    publishers: linked.map(({ publisher }) => named(publisher)),
+    imprints: linked.map(({ imprint }) => named(imprint)),
+    collections: linked.map(({ collections = [] }) =>
+      collections.flatMap(({ name }) => named(name))
     ),
-    contributors: linked.flatMap(({ contributors = [] }) =>
-      contributors.map(({ contributor }) => asNamed(contributor))
+    contributors: linked.map(({ contributors = [] }) =>
+      contributors.map(({ contributor, role }) => ({ ...contributor, role }))
     ),
   };
 }
 
-/** A contributor as `idOf` takes it. */
-export function asNamed(contributor: LinkedContributor): Named {
-  return { ...contributor };
+/** The names and identifiers that imports at once may create or fill a record for. */
+function keysOf(named: Record<Table, Named[]>): ProductKey[] {
+  return TABLES.flatMap((table) =>
+    named[table].flatMap((one) => [
+      { match: table, value: nameKey(one.name) },
+      ...(IDENTIFIERS[table] ?? []).flatMap((column) =>
+        one[column]
+          ? [{ match: `${table} ${column}`, value: String(one[column]) }]
+          : []
+      ),
+    ])
+  );
 }
 
-/** The records of a table that may be meant, oldest first. */
+/** A name as names are compared: NFC, with each run of white space as one space. */
+function nameKey(name: string): string {
+  return name.normalize("NFC").replace(/\s+/g, " ").trim();
+}
+
+/** Something named, with the role in which a record names it. */
+interface ToLink {
+  named: Named;
+  role?: string | undefined;
+  warn?: Warn;
+}
+
+/** The records of a table that may be meant, oldest first, and those to create. */
 class Records {
   readonly #table: Table;
-  readonly #rows: Row[] = [];
   readonly #byName = new Map<string, Row[]>();
+  readonly #byIdentifier = new Map<string, Row>();
+  readonly #created = new Set<Row>();
+  /** The columns to fill, with their values. */
+  readonly #filled = new Map<Row, Record<string, unknown>>();
 
-  constructor(table: Table, rows: readonly object[]) {
+  constructor(table: Table, rows: readonly Row[]) {
     this.#table = table;
-    for (const row of rows) this.add(row as Row);
+    for (const row of rows) this.#add(row);
   }
 
-  add(row: Row): void {
-    this.#rows.push(row);
-    const same = this.#byName.get(row.name);
-    if (same) same.push(row);
-    else this.#byName.set(row.name, [row]);
+  get isChanged(): boolean {
+    return this.#created.size + this.#filled.size > 0;
+  }
+
+  /**
+   * Links what one record names. Those of one role are different rows, so that a product
+   * gets no fewer contributors than its record has.
+   */
+  linkAll(all: readonly ToLink[]): Row[] {
+    const shared = this.#sharedIdentifiers(all);
+    const taken = new Map<string, Set<Row>>();
+    return all.map(({ named, role, warn = () => {} }) => {
+      const others = role && taken.get(role) || new Set();
+      if (role) taken.set(role, others);
+      const identified = this.#identified(named, shared, warn);
+      const row = this.#find(identified, others, warn) ??
+        this.#create(identified);
+      this.#fill(row, identified);
+      others.add(row);
+      return row;
+    });
+  }
+
+  /** The identifiers that two names of one record bear. */
+  #sharedIdentifiers(all: readonly ToLink[]): Set<string> {
+    const bearers = new Map<string, string>();
+    const shared = new Set<string>();
+    for (const { named } of all) {
+      for (const id of this.#identifiersOf(named)) {
+        const name = nameKey(named.name);
+        if ((bearers.get(id) ?? name) !== name) shared.add(id);
+        bearers.set(id, name);
+      }
+    }
+    return shared;
+  }
+
+  #identifiersOf(named: Named): string[] {
+    return (IDENTIFIERS[this.#table] ?? [])
+      .flatMap((column) => named[column] ? `${column} ${named[column]}` : []);
+  }
+
+  /** What is named, without identifiers of others. */
+  #identified(named: Named, shared: ReadonlySet<string>, warn: Warn): Named {
+    const own: Named = { ...named };
+    for (const column of IDENTIFIERS[this.#table] ?? []) {
+      if (!named[column]) continue;
+      const id = `${column} ${named[column]}`;
+      const bearer = this.#byIdentifier.get(id);
+      if (!shared.has(id) && (!bearer || shareWord(bearer.name, named.name))) {
+        continue;
+      }
+      delete own[column];
+      warn(
+        "identifier_of_another",
+        String(named[column]),
+        bearer
+          ? `The ${column.toUpperCase()} ${
+            named[column]
+          } is that of "${bearer.name}": the name is linked without it`
+          : `Two names of the record have the ${column.toUpperCase()} ${
+            named[column]
+          }: each is linked without it`,
+      );
+    }
+    return own;
   }
 
   /** The record with an identifier of what is named, or else the oldest of its name. */
-  find(named: Named): { row: Row; isAmbiguous: boolean } | undefined {
-    const identifiers = (IDENTIFIERS[this.#table] ?? [])
-      .filter((identifier) => named[identifier]);
-    for (const identifier of identifiers) {
-      const row = this.#rows.find((row) =>
-        row[identifier] === named[identifier]
-      );
-      if (row) return { row, isAmbiguous: false };
+  #find(named: Named, others: ReadonlySet<Row>, warn: Warn): Row | undefined {
+    for (const id of this.#identifiersOf(named)) {
+      const row = this.#byIdentifier.get(id);
+      if (!row) continue;
+      if (nameKey(row.name) !== nameKey(named.name)) {
+        warn(
+          "name_differs",
+          named.name,
+          `The contributor with this identifier is called "${row.name}": it is linked under its own name`,
+        );
+      }
+      return row;
     }
-    // Another identifier is another person.
-    const [row, another] = (this.#byName.get(named.name) ?? []).filter((row) =>
-      identifiers.every((identifier) => !row[identifier])
-    );
-    return row && { row, isAmbiguous: another !== undefined };
+    const columns = IDENTIFIERS[this.#table] ?? [];
+    const [row, another] = (this.#byName.get(nameKey(named.name)) ?? [])
+      .filter((row) =>
+        !others.has(row) &&
+        // Another identifier is another person.
+        columns.every((column) =>
+          !named[column] || !row[column] || row[column] === named[column]
+        )
+      );
+    if (another) {
+      warn(
+        "ambiguous_name",
+        named.name,
+        `Several ${this.#table} have this name: the oldest is linked`,
+      );
+    }
+    return row;
+  }
+
+  #create(named: Named): Row {
+    const columns = columnsOf(this.#table);
+    const row: Row = { id: uuidv7(), name: nameKey(named.name) };
+    for (const column of columns) {
+      if (named[column] != null) row[column] = named[column];
+    }
+    this.#created.add(row);
+    this.#add(row);
+    return row;
+  }
+
+  #fill(row: Row, named: Named): void {
+    for (const column of filledIn(this.#table)) {
+      if (!named[column] || row[column]) continue;
+      row[column] = named[column];
+      if (!this.#created.has(row)) {
+        const filled = this.#filled.get(row) ?? {};
+        this.#filled.set(row, { ...filled, [column]: named[column] });
+      }
+      this.#identify(row);
+    }
+  }
+
+  #add(row: Row): void {
+    const key = nameKey(row.name);
+    const same = this.#byName.get(key);
+    if (same) same.push(row);
+    else this.#byName.set(key, [row]);
+    this.#identify(row);
+  }
+
+  #identify(row: Row): void {
+    for (const id of this.#identifiersOf(row)) {
+      if (!this.#byIdentifier.has(id)) this.#byIdentifier.set(id, row);
+    }
+  }
+
+  /** Creates what is missing, and fills what records lack: never what another has set meanwhile. */
+  writes(): Statement[] {
+    const table = raw(this.#table);
+    const inserts = Array.from(this.#created, (row) => {
+      const given = columnsOf(this.#table)
+        .filter((column) => row[column] != null);
+      const values = given.map((column) => sql`, ${row[column]}`);
+      return sql`
+        insert into ${table} (organization_id, id, ${names("name", ...given)})
+        values (${organization}, ${row.id}, ${row.name}${values})
+      `;
+    });
+    const updates = Array.from(this.#filled, ([row, filled]) => {
+      const values = Object.entries(filled).map(([column, value]) => {
+        const name = raw(column);
+        return sql`, ${name} = coalesce(r.${name}, ${value})`;
+      });
+      return sql`
+        update ${table} r
+        set updated_at = ${nextUpdate("r.updated_at")}${values}
+        where r.organization_id = ${organization} and r.id = ${row.id}
+      `;
+    });
+    return [...inserts, ...updates];
   }
 }
 
-function columnsOf(table: Table): string[] {
-  return [...FILLED[table], ...CREATED[table] ?? []];
+/** Whether two names share a word. An initial is a word that begins so. */
+function shareWord(one: string, other: string): boolean {
+  const others = wordsOf(other);
+  return wordsOf(one).some((a) =>
+    others.some((b) =>
+      a === b || a.length === 1 && b.startsWith(a) ||
+      b.length === 1 && a.startsWith(b)
+    )
+  );
+}
+
+function wordsOf(name: string): string[] {
+  const folded = name.normalize("NFD").replace(/\p{Mn}+/gu, "").toLowerCase();
+  return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** The records with the names or identifiers, oldest first. The index on the sort key finds names. */
 function findRows(table: Table, named: readonly Named[]): Statement<Row> {
-  const all = [...new Set(named.map(({ name }) => name))];
+  const all = [...new Set(named.map(({ name }) => nameKey(name)))];
   const identified = (IDENTIFIERS[table] ?? []).map((identifier) => {
     const values = named.flatMap((one) => one[identifier] ?? []);
     return sql` or r.${
@@ -213,81 +417,10 @@ function findRows(table: Table, named: readonly Named[]): Statement<Row> {
     json(all)
   }) x (name)
       ))
-      and r.name = any(array(select jsonb_array_elements_text(${json(all)})))
       ${identified}
     )
     order by r.created_at, r.id
   `);
-}
-
-/**
- * Creates what is missing. Imports that create the same name take turns, and the later one
- * finds what the earlier one has created.
- */
-async function create(
-  tx: Transaction,
-  wanted: Record<Table, Named[]>,
-  records: Record<Table, Records>,
-): Promise<void> {
-  const missing = TABLES.flatMap((table) =>
-    wanted[table].filter((named) => !records[table].find(named))
-      .map((named) => ({ table, named }))
-  );
-  if (missing.length === 0) return;
-  const of = (table: Table) =>
-    missing.flatMap((one) => one.table === table ? [one.named] : []);
-  const [, ...found] = await tx.send(
-    lockKeys(missing.map(({ table, named }) => (
-      { match: table, value: named.name }
-    ))),
-    ...TABLES.map((table) => findRows(table, of(table))),
-  );
-  const inserts = TABLES.flatMap((table, i) => {
-    for (const row of found[i]! as Row[]) {
-      const known = records[table].find(row);
-      if (known?.row.id !== row.id) records[table].add(row);
-    }
-    return of(table).flatMap((named) => {
-      if (records[table].find(named)) return [];
-      const row: Row = { ...named, id: uuidv7() };
-      records[table].add(row);
-      return [insertRow(table, row)];
-    });
-  });
-  await tx.send(...inserts);
-}
-
-function insertRow(table: Table, row: Row): Statement {
-  const given = columnsOf(table).filter((column) => row[column] != null);
-  const values = given.map((column) => sql`, ${row[column]}`);
-  return sql`
-    insert into ${raw(table)} (organization_id, id, ${names("name", ...given)})
-    values (${organization}, ${row.id}, ${row.name}${values})
-  `;
-}
-
-/** Fills what the records lack. */
-function fill(
-  table: Table,
-  wanted: readonly Named[],
-  records: Records,
-): Statement[] {
-  return wanted.flatMap((named) => {
-    const { row } = records.find(named)!;
-    const lacking = FILLED[table].filter((column) =>
-      named[column] && !row[column]
-    );
-    if (lacking.length === 0) return [];
-    const values = lacking.map((column) => {
-      row[column] = named[column];
-      return sql`, ${raw(column)} = ${named[column]}`;
-    });
-    return [sql`
-      update ${raw(table)} r
-      set updated_at = ${nextUpdate("r.updated_at")}${values}
-      where r.organization_id = ${organization} and r.id = ${row.id}
-    `];
-  });
 }
 
 /** The codes that the records name. */
@@ -352,19 +485,4 @@ async function findFormats(
   });
   await tx.send(...inserts);
   return formats;
-}
-
-/** The warning that several records have a name. */
-export function ambiguousName(
-  noun: string,
-  path: string,
-  name: string,
-): Message {
-  return {
-    severity: "warning",
-    code: "ambiguous_name",
-    path,
-    value: name,
-    message: `Several ${noun} have this name: the oldest is linked`,
-  };
 }

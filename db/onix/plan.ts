@@ -1,6 +1,13 @@
 import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { uuidv7 } from "../uuid.ts";
-import type { Found, Locked, Matches } from "./find.ts";
+import {
+  type Found,
+  isbnNumber,
+  type Locked,
+  type Matches,
+  referencesOf,
+} from "./find.ts";
+import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 import { type Item, outcomeOf } from "./items.ts";
 
 /* What a transaction does with records: which products it creates, changes and deletes. */
@@ -10,13 +17,15 @@ export interface Planned {
   item: Item;
   id: string;
   /** Absent for a new product. */
-  found?: Locked;
+  found?: Found & { bytes?: number | null };
 }
 
 /** The next round of a transaction. */
 export interface Plan {
   changes: Planned[];
   deletions: Planned[];
+  /** The records that their products have already. */
+  unchanged: Planned[];
   /** The records that the round after it writes. */
   later: readonly Item[];
 }
@@ -24,13 +33,45 @@ export interface Plan {
 /** What has become of records. */
 export type Outcomes = Map<Item, Outcome>;
 
-/** Whether the product has the record already, and has not changed since. */
+/** How records are applied. */
+export interface PlanOptions {
+  /**
+   * What is written of a product that was edited here: `keep` and `protect` write what the
+   * sender has changed since the last record, `protect` not where it was edited, and
+   * `overwrite` writes all that the record says.
+   */
+  edits: Edits;
+  /** Whether a record of an older message than the last one is applied. */
+  stale: Stale;
+}
+
+/** Whether the product has the record already, and nothing is to be written again. */
 export function isUnchanged(
-  { digest, incoming: { notification } }: Item,
-  found: Found | undefined,
+  { digest, incoming: { reference, notification } }: Item,
+  found: Found,
+  { edits }: PlanOptions,
 ): boolean {
-  return found !== undefined && found.is_current && found.digest === digest &&
+  return found.digest === digest &&
+    (found.is_current || edits !== "overwrite") &&
+    referencesOf(found).includes(reference) &&
     notification !== "04" && notification !== "05";
+}
+
+/** Whether the sender has sent a later message with the product, which counts. */
+export function isStale(
+  { sent: { at } }: Item,
+  { sent_at }: Found,
+  { stale }: PlanOptions,
+): boolean {
+  return stale === "skip" && at !== null && sent_at !== null && at < sent_at;
+}
+
+/** Whether the record has the ISBN of an earlier record in the message, which is of another product. */
+export function isOfRival({ rival, incoming }: Item, found: Found | undefined) {
+  if (rival === undefined) return false;
+  const references = found ? referencesOf(found) : [];
+  return !references.includes(rival) ||
+    !references.includes(incoming.reference);
 }
 
 /**
@@ -43,16 +84,26 @@ export function planOf(
   items: readonly Item[],
   matches: Matches<Locked>,
   outcomes: Outcomes,
+  options: PlanOptions,
 ): Plan {
   const planned = new Map<string, Planned>();
   const writtenIsbns = new Set<string>();
   let later: readonly Item[] = [];
 
   for (const [at, item] of items.entries()) {
-    const { reference, isbn13, notification } = item.incoming;
+    const { reference, notification } = item.incoming;
+    const isbn13 = isbnNumber(item.incoming);
     const found = matches.of(item);
     if (found === "ambiguous") {
       outcomes.set(item, outcomeOf(item, "rejected", null, ambiguous(isbn13)));
+      continue;
+    }
+    if (isOfRival(item, found)) {
+      outcomes.set(item, outcomeOf(item, "rejected", null, isbnInUse(item)));
+      continue;
+    }
+    if (found && isStale(item, found, options)) {
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE));
       continue;
     }
     const names = found
@@ -97,14 +148,16 @@ export function planOf(
   const all = [...new Set(planned.values())];
   const changes: Planned[] = [];
   const deletions: Planned[] = [];
+  const unchanged: Planned[] = [];
   for (const one of all) {
     const { item, id, found } = one;
     if (item.incoming.notification === "05") deletions.push(one);
-    else if (isUnchanged(item, found)) {
+    else if (found && isUnchanged(item, found, options)) {
       outcomes.set(item, outcomeOf(item, "unchanged", id));
+      unchanged.push(one);
     } else changes.push(one);
   }
-  return { changes, deletions, later };
+  return { changes, deletions, unchanged, later };
 }
 
 /** A message that rejects a record. */
@@ -127,6 +180,41 @@ function ambiguous(isbn: string | null): Message {
     path: "/Product/ProductIdentifier/IDValue",
   };
 }
+
+function isbnInUse({ rival, incoming }: Item): Message {
+  return {
+    ...fault(
+      "isbn_in_use",
+      `The record "${rival}" of this message has the same ISBN`,
+      isbnNumber(incoming),
+    ),
+    path: "/Product/ProductIdentifier/IDValue",
+  };
+}
+
+/** The warning of a record that its ISBN has led to a product with another reference. */
+export function otherReference(
+  { reference }: Found,
+  value: string,
+): Message {
+  return {
+    severity: "warning",
+    code: "other_reference",
+    path: "/Product/RecordReference",
+    value,
+    message:
+      `The product has the reference "${reference}": this one finds it, too, from now on`,
+  };
+}
+
+export const STALE: Message = {
+  severity: "warning",
+  code: "stale",
+  path: "/Product",
+  value: null,
+  message:
+    "The sender has sent a later message with this product: this record is not applied",
+};
 
 const UNKNOWN: Message = {
   severity: "warning",

@@ -1,29 +1,37 @@
 import type { Entry } from "../../schema/bodies.ts";
 import { parseExact } from "../../schema/numbers.ts";
+import type { Last, Merged } from "../../schema/onix/mapping/edits.ts";
+import type { Edits } from "../../schema/onix/mapping/options.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
+  type Book,
   type Differences,
   differences,
+  type Received,
   valuesOf,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
 import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
-import { isOneOf, json, organization, sql } from "../connections/sql.ts";
+import {
+  isOneOf,
+  json,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { readCurrent } from "../products/documents.ts";
 import { byId, contributorsJson } from "./books.ts";
 import { type Item, storedForm } from "./items.ts";
+import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned } from "./plan.ts";
 
 /* The records that are stored beside products. */
 
-/** The stored records that partial updates change, by product. */
+/** What is stored of these products, by id. */
 export async function readStored(tx: Transaction, changes: readonly Planned[]) {
-  const ids = changes.flatMap(({ item, id }) =>
-    item.incoming.notification === "04" ? id : []
-  );
-  if (ids.length === 0) return new Map<string, StoredRecord>();
+  const ids = changes.map(({ id }) => id);
   const [rows] = await tx.send(sql<StoredRecord>`
     select
       p.id,
@@ -49,7 +57,7 @@ export async function readStored(tx: Transaction, changes: readonly Planned[]) {
 /** A record in the form in which it is stored. */
 export type Form = Pick<Item, "record" | "text" | "digest">;
 
-interface StoredRecord {
+export interface StoredRecord {
   id: string;
   record: string | null;
   reference: string | null;
@@ -58,35 +66,67 @@ interface StoredRecord {
   contributors: string;
 }
 
-/** The record to store: that of the message, or the present one with the blocks of a partial update. */
+/** The record last received, with its values. */
+export interface LastRecord extends Received, Last {}
+
+/** The record last received, if there is one. */
+export function* lastOf(
+  { record, differences }: StoredRecord,
+): Steps<LastRecord | null> {
+  if (record === null) return null;
+  const received = yield* fromStored(record);
+  return { record: received, differences, values: yield* valuesOf(received) };
+}
+
+/** What the record of a product, which is JSON text, is written from. */
+export function bookOf(product: string, stored: StoredRecord): Book {
+  const { organization, contributors, reference } = stored;
+  return {
+    product: parseExact(product) as Entry,
+    contributors: byId(contributors),
+    organization,
+    reference,
+  };
+}
+
+/** The record to store: that of the message, or the last one with the blocks of a partial update. */
 export function* formToStore(
   { item, found }: Planned,
-  stored: StoredRecord | undefined,
-  product: Entry,
+  book: Book,
+  last: LastRecord | null,
+  edits: Edits,
 ): Steps<Form> {
   if (item.incoming.notification !== "04") return item;
-  const { record, reference, organization, contributors, differences } =
-    stored!;
-  const received = record === null
-    ? null
-    : { record: yield* fromStored(record), differences };
-  const base = received && found!.is_current
-    ? received.record
+  const base = last && (found!.is_current || edits !== "overwrite")
+    ? last.record
     // What requests have changed since stays changed.
-    : (yield* writeRecord(
-      { product, contributors: byId(contributors), organization, reference },
-      received,
-      "3.1",
-    )).record;
+    : (yield* writeRecord(book, last, "3.1")).record;
   const updated = replaceBlocks(base, item.record);
   return { record: updated, ...yield* storedForm(updated) };
+}
+
+/** The differences that were known of fields that a record does not write, but for those that were edited. */
+export function keptDifferences(
+  before: Differences | null,
+  kept: ReadonlySet<string>,
+  edited: ReadonlySet<string>,
+  now: Differences | null = null,
+): Differences | null {
+  const isKept = ([name]: [string, unknown]) => kept.has(name);
+  const isWritten = ([name]: [string, unknown]) =>
+    !kept.has(name) && !edited.has(name);
+  const all = [
+    ...Object.entries(before ?? {}).filter(isKept),
+    ...Object.entries(now ?? {}).filter(isWritten),
+  ];
+  return all.length > 0 ? Object.fromEntries(all) : null;
 }
 
 /** Stores the records of written products, whose JSON has these sizes in bytes. */
 export async function storeRecords(
   tx: Transaction,
-  changes: readonly (Planned & { form: Form })[],
-  sizes: ReadonlyMap<string, number>,
+  changes: readonly (Planned & { form: Form; merged?: Merged })[],
+  sizes: ReadonlyMap<string, number | null>,
   pace: () => Promise<void>,
 ): Promise<void> {
   if (changes.length === 0) return;
@@ -112,29 +152,32 @@ export async function storeRecords(
   const contributors = byId(beside!.contributors);
   const rows: Entry[] = [];
   const sized = Array.from(sizes, ([id, bytes]) => ({ id, bytes }));
-  for await (const { id, product } of readCurrent(tx, sized)) {
-    await pace();
-    const { item, found, form } = byProduct.get(id)!;
-    const { record, text, digest } = form;
-    const reference = found?.reference ?? item.incoming.reference;
-    const book = {
-      product: parseExact(product) as Entry,
-      contributors,
-      organization: beside!.organization,
-      reference,
-    };
-    rows.push({
-      product_id: id,
-      record_reference: reference,
-      record: text,
-      digest,
-      differences: differences(
-        book,
-        record === item.record
-          ? item.incoming.values
-          : await inTurns(valuesOf(record), pace),
-      ),
-    });
+  for await (const products of readCurrent(tx, sized)) {
+    for (const { id, product } of products) {
+      await pace();
+      const { item, found, form, merged } = byProduct.get(id)!;
+      const { record, text, digest } = form;
+      const reference = found?.reference ?? item.incoming.reference;
+      const book = {
+        product: parseExact(product) as Entry,
+        contributors,
+        organization: beside!.organization,
+        reference,
+      };
+      const values = record === item.record
+        ? item.incoming.values
+        : await inTurns(valuesOf(record), pace);
+      const now = differences(book, values);
+      rows.push({
+        product_id: id,
+        record_reference: reference,
+        record: text,
+        digest,
+        differences: merged
+          ? keptDifferences(merged.before, merged.kept, merged.edited, now)
+          : now,
+      });
+    }
   }
   await tx.send(sql`
     insert into onix_records (
@@ -153,4 +196,83 @@ export async function storeRecords(
       product_updated_at = excluded.product_updated_at,
       differences = excluded.differences
   `);
+}
+
+/**
+ * Notes the references under which records have come besides that of their product. Where
+ * a product went out under its own id until a record bound it, the feed deletes that.
+ */
+export function noteReferences(done: readonly Planned[]): Statement[] {
+  const aliases: Entry[] = [];
+  const retired: Entry[] = [];
+  for (
+    const { item: { incoming: { reference, notification } }, id, found } of done
+  ) {
+    if (!found || notification === "05") continue;
+    if (ownId(reference) === id || referencesOf(found).includes(reference)) {
+      continue;
+    }
+    if (found.reference === null) {
+      retired.push({ product_id: id, record_reference: ownReference(id) });
+    } else aliases.push({ product_id: id, record_reference: reference });
+  }
+  return [
+    ...aliases.length > 0
+      ? [sql`
+        insert into onix_aliases (organization_id, record_reference, product_id)
+        select p.organization_id, r.record_reference, p.id
+        from products p
+        join jsonb_to_recordset(${
+        json(aliases)
+      }) r (product_id uuid, record_reference text)
+          on r.product_id = p.id
+        where p.organization_id = ${organization} and p.id ${
+        isOneOf(aliases.map(({ product_id }) => String(product_id)))
+      }
+        on conflict (organization_id, record_reference) do nothing
+      `]
+      : [],
+    ...retired.length > 0
+      ? [sql`
+        insert into onix_retired (organization_id, id, record_reference)
+        select p.organization_id, overlay(p.id::text placing '00000000' from 1)::uuid, r.record_reference
+        from products p
+        join jsonb_to_recordset(${
+        json(retired)
+      }) r (product_id uuid, record_reference text)
+          on r.product_id = p.id
+        where p.organization_id = ${organization} and p.id ${
+        isOneOf(retired.map(({ product_id }) => String(product_id)))
+      }
+        on conflict (organization_id, id) do nothing
+      `]
+      : [],
+  ];
+}
+
+/** Notes when a sender has sent these records, unless a later time is known. */
+export function noteSenders(records: readonly Planned[]): Statement[] {
+  const rows = records.flatMap(({ item: { sent, incoming }, id, found }) => {
+    const { sender, at } = sent;
+    if (sender === null || at === null || incoming.notification === "05") {
+      return [];
+    }
+    const isKnown = (found?.sent_at ?? -Infinity) >= at;
+    const sent_at = new Date(at).toISOString();
+    return isKnown ? [] : [{ product_id: id, sender_name: sender, sent_at }];
+  });
+  if (rows.length === 0) return [];
+  return [sql`
+    insert into onix_senders (organization_id, product_id, sender_name, sent_at)
+    select p.organization_id, p.id, r.sender_name, r.sent_at
+    from products p
+    join jsonb_to_recordset(${json(rows)})
+      r (product_id uuid, sender_name text, sent_at timestamptz)
+      on r.product_id = p.id
+    where p.organization_id = ${organization} and p.id ${
+    isOneOf(rows.map(({ product_id }) => product_id))
+  }
+    on conflict (organization_id, product_id, sender_name) do update set
+      sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
+  `];
 }

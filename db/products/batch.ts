@@ -489,11 +489,13 @@ async function withChanges(
   );
   const changing = writes.filter(({ isWhole }) => !isWhole);
   const sizes = found.filter(({ id }) => upserts.has(id));
-  for await (const { id, product } of readCurrent(tx, sizes)) {
-    const write = upserts.get(id)!;
-    const body = changedFields(product, write.body);
-    if (Object.keys(body).length > 0) changing.push({ ...write, body });
-    else results.succeed(write.index, 200, id, Buffer.byteLength(product));
+  for await (const products of readCurrent(tx, sizes)) {
+    for (const { id, product } of products) {
+      const write = upserts.get(id)!;
+      const body = changedFields(product, write.body);
+      if (Object.keys(body).length > 0) changing.push({ ...write, body });
+      else results.succeed(write.index, 200, id, Buffer.byteLength(product));
+    }
   }
   return changing;
 }

@@ -307,8 +307,13 @@ export function smallPositions(size: Statement): Statement {
 /**
  * The places of the next changes, one more than `limit`. It merges an index range of
  * changed products with one of deletions.
+ * `others` select more positions in their order.
  */
-export function positionsOf({ from, safe }: Range, limit: number): Statement {
+export function positionsOf(
+  { from, safe }: Range,
+  limit: number,
+  ...others: Statement[]
+): Statement {
   const next = String(limit + 1);
   return sql`
     select
@@ -335,6 +340,7 @@ export function positionsOf({ from, safe }: Range, limit: number): Statement {
         order by x.change_version, x.product_id
         limit ${next}
       )
+      ${others.map((other) => sql`union all (${other} limit ${next})`)}
     ) changed
     order by changed.version, changed.id, changed.deleted_at nulls first
     limit ${next}

@@ -306,10 +306,10 @@ const READ_BYTES = 8 * 2 ** 20;
 export async function* readCurrent(
   tx: Transaction,
   products: readonly SizedProduct[],
-): AsyncGenerator<ProductJson> {
+): AsyncGenerator<ProductJson[]> {
   for (const ids of groupsOf(products)) {
     const [found] = await tx.send(currentProducts(ids));
-    yield* found;
+    yield found;
   }
 }
 

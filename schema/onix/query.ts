@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { After } from "../changes_query.ts";
+import { EDITS, STALE } from "./mapping/options.ts";
 import { RELEASES, TAGS } from "./rules/releases.ts";
 import { limit } from "../parameters.ts";
 import { described, oneOf } from "../values.ts";
@@ -46,6 +47,14 @@ export const ImportParameters = v.object({
       ),
       "false",
     ),
+  ),
+  edits: described(
+    "What becomes of fields that were edited here. A record says what its sender has changed since its last record: the rest stays as it is here. Where both have changed a field, `keep` writes the record's value and warns `edit_overwritten`, `protect` keeps the value here and warns `edit_kept`. With `overwrite` the record is the whole truth, as in an empty catalogue.",
+    v.optional(oneOf(...EDITS), "keep"),
+  ),
+  stale: described(
+    "What becomes of the records of a message that was sent (`SentDateTime`) before the last one of the same `SenderName` with the product: they are skipped and warned of (`stale`), or applied.",
+    v.optional(oneOf(...STALE), "skip"),
   ),
 });
 

@@ -19,7 +19,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { type App, type Organization, send } from "../support/app/harness.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
-import { deletionOf, message, record } from "../support/data/onix.ts";
+import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
 import { recorded } from "./recording.ts";
 import { askForWebhooks } from "./webhook_requests.ts";
 
@@ -154,11 +154,24 @@ async function askInOnix(
   const headers = { "x-api-key": key, "content-type": "application/xml" };
   const book = { collection: "Novels", contributors: ["New author"] };
   let id = "";
+  // A record binds a product that is there already.
+  const isbn13 = isbnOf(99);
+  await send(handler, "/api/products", {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ title: "Unbound", isbn13 }),
+  });
+  await send(handler, path, {
+    method: "POST",
+    headers,
+    body: message(record({ reference: "press.example.99", isbn: isbn13 })),
+  });
   for (
     const records of [
       [record(book)],
       [record({ ...book, title: "Changed", form: "BB" })],
       [record({ ...book, notification: "04", pages: 480 })],
+      [record({ ...book, reference: "press.example.alias" })],
     ]
   ) {
     const { body } = await send(handler, path, {

@@ -11,6 +11,7 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
+import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -310,7 +311,7 @@ function linkedOf(
   if (isThere("DescriptiveDetail")) {
     linked.contributors = distinct(
       values.contributors,
-      ["name", "role"],
+      Object.keys(CONTRIBUTOR_FIELDS),
       reader,
     )
       .map((row) => {

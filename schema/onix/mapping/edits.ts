@@ -1,0 +1,455 @@
+import { discriminatorOf, type Entry } from "../../bodies.ts";
+import {
+  elementOf,
+  type Field,
+  type Fields,
+  keyOf,
+  type Rows,
+} from "../../fields.ts";
+import { ARRAYS } from "../../product.ts";
+import type { Edits } from "./options.ts";
+import type { Message } from "../report/report.ts";
+import { childrenOf, type Element } from "../xml/element.ts";
+import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
+import { type Incoming, replaceTerritories } from "./incoming.ts";
+import {
+  COLLATERAL,
+  containerOf,
+  FIELDS,
+  formOf,
+  MAPPING,
+  type Values,
+} from "./mapping.ts";
+import type { Differences } from "./outgoing.ts";
+import { stepsOf } from "./path.ts";
+
+/*
+ * What a record changes of a product that was edited here. In: the record last received, the
+ * one that comes, and the product. Out: the record without what its sender has left alone.
+ * It is one comparison of three values: of a field, of an entry, or of a field of an entry.
+ */
+
+/** A record, without what is not written of its product. */
+export interface Merged {
+  incoming: Incoming;
+  messages: Message[];
+  /** What the product said otherwise than the last record when that was received. */
+  before: Differences | null;
+  /** The fields that are not written. */
+  kept: ReadonlySet<string>;
+  /** The fields that stay otherwise here than the record says. */
+  edited: ReadonlySet<string>;
+}
+
+/** The record last received. */
+export interface Last {
+  values: Values;
+  differences: Differences | null;
+}
+
+/** The arrays whose entries are merged one by one, by the name that a record has for them. */
+const ENTRIES: Readonly<Record<string, Rows>> = {
+  ...Object.fromEntries(COLLATERAL.map((type) => {
+    const { types, ...array } = ARRAYS.collateral;
+    const { fields, same } = types![type]!;
+    return [type, { ...array, fields, ...same && { same } }];
+  })),
+  product_territories: ARRAYS.product_territories,
+  product_sales_rights: ARRAYS.product_sales_rights,
+};
+
+/** The elements of fields that have no place in their description. */
+const ELEMENTS: Readonly<Record<string, string>> = {
+  product_form: "ProductForm",
+  publishing_status: "PublishingStatus",
+  imprint: "Imprint",
+  publisher: "Publisher",
+  collections: "Collection",
+  contributors: "Contributor",
+  text_content: "TextContent",
+  cited_content: "CitedContent",
+  award: "Prize",
+  product_availability: "ProductSupply",
+  cover_image_url: "SupportingResource",
+};
+
+/**
+ * Compares the record last received, the one that comes, and the product. What the sender
+ * has left alone stays as it is here. What he has changed is written; where it was edited
+ * here, with `protect` it is not.
+ */
+export function mergeEdits(
+  incoming: Incoming,
+  last: Last,
+  book: Book,
+  edits: Exclude<Edits, "overwrite">,
+): Merged {
+  const kept = new Set<string>();
+  const edited = new Set<string>();
+  const arrays = new Map<string, Entry[]>();
+  const messages: Message[] = [];
+  const differences = last.differences ?? {};
+  const isPartial = incoming.notification === "04";
+
+  for (const [name, field] of Object.entries(MAPPING)) {
+    const { block } = field;
+    const isSaid = !isPartial ||
+      block !== null && incoming.blocks.includes(block);
+    const before = last.values[name];
+    const after = !isSaid
+      ? before
+      : name === "product_territories" && incoming.byMarketReference
+      ? replaceTerritories(objectsIn(before), objectsIn(incoming.values[name]))
+      : incoming.values[name];
+    const here = field.valueIn(book);
+    const hereForm = formOf(name, here);
+    const then = Object.hasOwn(differences, name)
+      ? canonical(differences[name] ?? undefined)
+      : formOf(name, before);
+    const isEdited = hereForm !== then;
+    const conflict = tell(name, incoming.record, edits, messages);
+    if (formOf(name, before) === formOf(name, after)) {
+      kept.add(name);
+      if (isEdited) edited.add(name);
+    } else if (name in ENTRIES) {
+      const entries = mergeRows(
+        ENTRIES[name]!,
+        objectsIn(before),
+        objectsIn(after),
+        objectsIn(here),
+        conflict,
+      );
+      arrays.set(name, entries);
+      if (formOf(name, entries) !== formOf(name, after)) edited.add(name);
+    } else if (isEdited && hereForm !== formOf(name, after)) {
+      if (conflict(after, here)) {
+        kept.add(name);
+        edited.add(name);
+      }
+    }
+  }
+  return {
+    incoming: without(incoming, kept, arrays, book),
+    messages,
+    before: last.differences,
+    kept,
+    edited,
+  };
+}
+
+/** Tells of a value that both have changed. Returns whether the one here stays. */
+type Conflict = (after: unknown, here: unknown) => boolean;
+
+function tell(
+  name: string,
+  record: Element,
+  edits: Edits,
+  messages: Message[],
+): Conflict {
+  return (after, here) => {
+    const isKept = edits === "protect";
+    const [theirs, ours] = [shown(after), shown(here)];
+    messages.push({
+      severity: "warning",
+      code: isKept ? "edit_kept" : "edit_overwritten",
+      path: pathOf(name, record),
+      value: typeof scalar(after) === "string" ? theirs : null,
+      message: isKept
+        ? `The sender has changed this to ${theirs}: ${ours} stays, which was edited here`
+        : `The sender has changed this to ${theirs}: it takes the place of ${ours}, which was edited here`,
+    });
+    return isKept;
+  };
+}
+
+/** A value in a message. */
+function shown(value: unknown): string {
+  const plain = scalar(value);
+  const text = plain === undefined && !(value instanceof Object)
+    ? "nothing"
+    : typeof plain === "string"
+    ? plain
+    : JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** The path of the first element of a field in the record, or of what would contain it. */
+function pathOf(name: string, record: Element): string {
+  const { block } = MAPPING[name]!;
+  const place = ELEMENTS[name] ?? elementOf(name, FIELDS[name]!)!;
+  const [first] = stepsOf(place);
+  const container = containerOf(record, block);
+  const above = block && block !== "ProductSupply"
+    ? `/Product/${block}`
+    : "/Product";
+  if (!container || !first) return "/Product";
+  const all = childrenOf(container, first.name);
+  if (all.length === 0) return above;
+  return `${above}/${first.name}${all.length > 1 ? "[1]" : ""}`;
+}
+
+/** The entries after the comparison. Those of rows that stay have their ids. */
+function mergeRows(
+  array: Rows,
+  before: readonly Entry[],
+  after: readonly Entry[],
+  here: readonly Entry[],
+  conflict: Conflict,
+): Entry[] {
+  const key = keyOf(array) ?? [];
+  const hereOf = pairs(array, key, before, here);
+  const afterOf = pairs(array, key, before, after);
+  const merged: Entry[] = [];
+  const used = new Set<Entry>();
+  const ofAfter = new Map<Entry, Entry>();
+  for (const entry of before) {
+    const now = afterOf.get(entry);
+    if (now) ofAfter.set(now, entry);
+  }
+  const added = here.filter((entry) => ![...hereOf.values()].includes(entry));
+
+  for (const now of after) {
+    const was = ofAfter.get(now);
+    let own = was && hereOf.get(was);
+    if (!was) {
+      // Both have added it.
+      own = added.find((entry) =>
+        !used.has(entry) &&
+        keyForm(array, key, entry) === keyForm(array, key, now)
+      );
+    }
+    if (own) used.add(own);
+    if (was && !own) {
+      // It was removed here.
+      if (formOfEntry(array.fields, was) === formOfEntry(array.fields, now)) {
+        continue;
+      }
+      if (conflict(now, undefined)) continue;
+    }
+    merged.push(
+      own
+        ? {
+          ...own.id ? { id: own.id } : {},
+          ...discriminated(array, own),
+          ...mergeFields(array.fields, was ?? {}, now, own, conflict),
+        }
+        : now,
+    );
+  }
+  for (const entry of here) {
+    if (used.has(entry)) continue;
+    const was = [...hereOf].find(([, own]) => own === entry)?.[0];
+    const isGone = was && !afterOf.has(was);
+    const isEdited = was &&
+      formOfEntry(array.fields, was) !== formOfEntry(array.fields, entry);
+    // The sender has removed it.
+    if (isGone && !(isEdited && conflict(undefined, entry))) continue;
+    merged.push({
+      ...entry.id ? { id: entry.id } : {},
+      ...discriminated(array, entry),
+      ...bodyOfEntry(array.fields, entry),
+    });
+  }
+  return merged;
+}
+
+/** The type of an entry, in the arrays that have types. */
+function discriminated(array: Rows, entry: Entry): Entry {
+  const name = array.table === ARRAYS.collateral.table
+    ? discriminatorOf(ARRAYS.collateral)
+    : undefined;
+  return name ? { [name]: entry[name] } : {};
+}
+
+/** Pairs each entry with the other that it has become: the same, or one with its key, or one left over. */
+function pairs(
+  array: Rows,
+  key: readonly string[],
+  before: readonly Entry[],
+  after: readonly Entry[],
+): Map<Entry, Entry> {
+  const found = new Map<Entry, Entry>();
+  const left = new Set(after);
+  const pair = (same: (entry: Entry) => string) => {
+    const forms = Map.groupBy(left, same);
+    for (const entry of before) {
+      if (found.has(entry)) continue;
+      const other = forms.get(same(entry))?.shift();
+      if (!other) continue;
+      found.set(entry, other);
+      left.delete(other);
+    }
+  };
+  pair((entry) => formOfEntry(array.fields, entry));
+  pair((entry) => keyForm(array, key, entry));
+  if (before.length === after.length) {
+    // As many as before: what is left over has another key now.
+    const rest = [...left];
+    for (const entry of before) {
+      if (!found.has(entry)) found.set(entry, rest.shift()!);
+    }
+  }
+  return found;
+}
+
+function keyForm(
+  { fields }: Rows,
+  key: readonly string[],
+  entry: Entry,
+): string {
+  return canonical(key.map((name) => plain(fields[name], entry[name])));
+}
+
+/** Merges the fields of an entry. What ONIX does not say stays as it is here. */
+function mergeFields(
+  fields: Fields,
+  before: Entry,
+  after: Entry,
+  here: Entry,
+  conflict: Conflict,
+): Entry {
+  const merged: Entry = {};
+  for (const [name, field] of Object.entries(fields)) {
+    if (!isWritten(field)) continue;
+    const [was, now, own] = [before[name], after[name], here[name]];
+    const form = (value: unknown) => canonical(plain(field, value));
+    if (elementOf(name, field) === null || form(was) === form(now)) {
+      const stays = bodyOfField(field, own);
+      if (stays !== undefined) merged[name] = stays;
+    } else if (field.kind === "rows" && !field.isIdHidden) {
+      merged[name] = mergeRows(
+        field,
+        objectsIn(was),
+        objectsIn(now),
+        objectsIn(own),
+        conflict,
+      );
+    } else if (field.kind === "group" && field.type !== "Territory") {
+      merged[name] = mergeFields(
+        field.fields,
+        (was ?? {}) as Entry,
+        (now ?? {}) as Entry,
+        (own ?? {}) as Entry,
+        conflict,
+      );
+    } else {
+      const isEdited = form(own) !== form(was) && form(own) !== form(now);
+      const value = isEdited && conflict(now, own)
+        ? bodyOfField(field, own)
+        : now;
+      if (value !== undefined) merged[name] = value;
+    }
+  }
+  return merged;
+}
+
+function isWritten(field: Field): boolean {
+  return field.kind === "column"
+    ? field.body !== undefined
+    : ["group", "rows", "values", "list"].includes(field.kind);
+}
+
+/** An entry of a response as a body has it: without labels and the like. */
+function bodyOfEntry(fields: Fields, entry: Entry): Entry {
+  const body: Entry = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = isWritten(field)
+      ? bodyOfField(field, entry[name])
+      : undefined;
+    if (value !== undefined) body[name] = value;
+  }
+  return body;
+}
+
+function bodyOfField(field: Field, value: unknown): unknown {
+  if (value === undefined || value === null) return value;
+  switch (field.kind) {
+    case "group":
+      return bodyOfEntry(field.fields, value as Entry);
+    case "values":
+    case "rows":
+      return objectsIn(value).map((entry) => ({
+        ...field.kind === "rows" && !field.isIdHidden && entry.id
+          ? { id: entry.id }
+          : {},
+        ...bodyOfEntry(field.fields, entry),
+      }));
+    default:
+      return value;
+  }
+}
+
+/** What an entry says, in one form. */
+function formOfEntry(fields: Fields, entry: Entry): string {
+  return canonical(plainEntry(fields, entry));
+}
+
+function plainEntry(fields: Fields, entry: Entry): Entry | undefined {
+  const plainOnes = Object.entries(fields).flatMap(([name, field]) => {
+    const isSaid = isWritten(field) && elementOf(name, field) !== null;
+    const value = isSaid ? plain(field, entry[name]) : undefined;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return plainOnes.length > 0 ? Object.fromEntries(plainOnes) : undefined;
+}
+
+/** A value by which values are compared, or undefined for nothing. */
+function plain(field: Field | undefined, value: unknown): unknown {
+  if (!field || value === undefined || value === null) return;
+  switch (field.kind) {
+    case "group":
+      return plainEntry(field.fields, value as Entry);
+    case "rows":
+    case "values": {
+      const all = objectsIn(value).map((entry) =>
+        plainEntry(field.fields, entry) ?? {}
+      );
+      return all.length > 0 ? all : undefined;
+    }
+    default:
+      if (Array.isArray(value)) return value.length > 0 ? value : undefined;
+      return scalar(value);
+  }
+}
+
+/** The record without the fields that stay as they are here. */
+function without(
+  incoming: Incoming,
+  kept: ReadonlySet<string>,
+  arrays: ReadonlyMap<string, Entry[]>,
+  { product }: Book,
+): Incoming {
+  const body = { ...incoming.body };
+  const linked = { ...incoming.linked };
+  for (const name of kept) {
+    delete body[name];
+    delete linked[name as keyof typeof linked];
+  }
+  const reduced: Incoming = { ...incoming, body, linked };
+  for (const name of ["product_territories", "product_sales_rights"] as const) {
+    if (kept.has(name)) delete reduced[name];
+    else if (arrays.has(name)) {
+      reduced[name] = arrays.get(name)!;
+      if (name === "product_territories") reduced.byMarketReference = false;
+    }
+  }
+  if (body.collateral !== undefined) {
+    if (COLLATERAL.every((type) => kept.has(type))) delete body.collateral;
+    else body.collateral = COLLATERAL.flatMap((type) => collateralOf(type));
+  }
+  return reduced;
+
+  function collateralOf(type: typeof COLLATERAL[number]): Entry[] {
+    if (!kept.has(type)) {
+      return arrays.get(type) ?? objectsIn(incoming.values[type]);
+    }
+    const { fields } = ARRAYS.collateral.types![type]!;
+    return objectsIn(product.collateral)
+      .filter(({ collateral_type }) => collateral_type === type)
+      .map((entry) => ({
+        id: entry.id,
+        collateral_type: type,
+        ...bodyOfEntry(fields, entry),
+      }));
+  }
+}

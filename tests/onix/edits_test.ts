@@ -1,0 +1,314 @@
+import { assert, assertEquals } from "@std/assert";
+import { type App, openApp } from "../support/app/harness.ts";
+import { onixClient } from "../support/client/onix.ts";
+import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
+
+/** A message that was sent at a time by a sender. */
+function sent(at: string, sender: string, ...records: string[]): string {
+  return message(...records)
+    .replace(/<SentDateTime>[^<]*/, `<SentDateTime>${at}`)
+    .replace(
+      /<SenderName>Harbour Press(?=<\/SenderName><\/Sender>)/,
+      `<SenderName>${sender}`,
+    );
+}
+
+async function scene(app: App) {
+  const org = await app.organization();
+  const onix = onixClient(app, org);
+  // deno-lint-ignore no-explicit-any
+  const product = async (id: string): Promise<any> =>
+    (await org.get(`/api/products/${id}`)).body.data;
+  return { org, onix, product };
+}
+
+const codes = ({ messages }: { messages: { code: string }[] }) =>
+  messages.map(({ code }) => code);
+
+Deno.test("Edits stay when the next file comes", async (t) => {
+  await using app = await openApp();
+
+  await t.step("what the sender has left alone stays", async () => {
+    const { org, onix, product } = await scene(app);
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+    await org.put(`/api/products/${id}`, { page_count: 500 });
+
+    const same = await onix.report(message(record()));
+    const other = await onix.report(message(record({ title: "Emma II" })));
+
+    assertEquals([same.unchanged, other.updated], [1, 1]);
+    assertEquals(codes(other.outcomes[0]), []);
+    const { page_count, title } = await product(id);
+    assertEquals([page_count, title], [500, "Emma II"]);
+    const xml = await onix.xml(`/${id}`);
+    assert(xml.includes("<ExtentValue>500<"), xml);
+    assertEquals(
+      (await onix.report(message(record({ title: "Emma II" })))).unchanged,
+      1,
+    );
+  });
+
+  for (const edits of ["keep", "protect", "overwrite"] as const) {
+    await t.step(`what both have changed, with edits=${edits}`, async () => {
+      const { org, onix, product } = await scene(app);
+      const { outcomes: [{ id }] } = await onix.report(message(record()));
+      await org.put(`/api/products/${id}`, { page_count: 500 });
+      const next = message(record({ pages: 480, title: "Emma II" }));
+
+      const dry = await onix.report(next, `?edits=${edits}&dry_run=true`);
+      const report = await onix.report(next, `?edits=${edits}`);
+
+      const [{ messages }] = report.outcomes;
+      assertEquals(dry.outcomes[0].messages, messages);
+      assertEquals(
+        codes(report.outcomes[0]),
+        {
+          keep: ["edit_overwritten"],
+          protect: ["edit_kept"],
+          overwrite: [],
+        }[edits],
+      );
+      if (messages[0]) {
+        assert(
+          /480/.test(messages[0].message) && /500/.test(messages[0].message),
+        );
+      }
+      assertEquals(
+        (await product(id)).page_count,
+        edits === "protect" ? 500 : 480,
+      );
+      const xml = await onix.xml(`/${id}`);
+      assert(xml.includes(`<ExtentValue>${edits === "protect" ? 500 : 480}<`));
+    });
+  }
+
+  await t.step("an entry's field outlives a change of another", async () => {
+    const { org, onix, product } = await scene(app);
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+    const path = `/api/products/${id}/territories`;
+    const { body: { data } } = await org.get(path);
+    const [territory] = data;
+    territory.supply_details[0].prices[0].price_amount = 9.99;
+    const put = await org.put(path, data);
+    assertEquals(put.status, 200, put.text);
+
+    const report = await onix.report(message(record({ availability: "40" })));
+
+    assertEquals(report.updated, 1);
+    const { product_territories: [{ supply_details: [supply] }] } =
+      await product(id);
+    assertEquals(supply.prices[0].price_amount, 9.99);
+    assertEquals(supply.product_availability, "40");
+    assertEquals(supply.id, territory.supply_details[0].id);
+    assertEquals(supply.prices[0].id, territory.supply_details[0].prices[0].id);
+    const xml = await onix.xml(`/${id}`);
+    assert(xml.includes("<PriceAmount>9.99<"), xml);
+  });
+
+  await t.step("a renamed contributor is not doubled", async () => {
+    const { org, onix, product } = await scene(app);
+    const text = (title: string) =>
+      message(record({ title, contributors: ["Ann Old"] }));
+    const { outcomes: [{ id }] } = await onix.report(text("One"));
+    const { contributors: [{ contributor_id }] } = await product(id);
+    await org.put(`/api/contributors/${contributor_id}`, { name: "Ann New" });
+
+    await onix.report(text("Two"));
+
+    assertEquals(
+      (await product(id)).contributors[0].contributor_name,
+      "Ann New",
+    );
+    const { body } = await org.get("/api/contributors?search=Ann");
+    assertEquals(body.data.length, 1);
+  });
+
+  await t.step(
+    "a message older than the last of its sender is skipped",
+    async () => {
+      const { onix, product } = await scene(app);
+      const { outcomes: [{ id }] } = await onix.report(
+        sent("20261120T1200Z", "A", record({ title: "New" })),
+      );
+      const older = (at: string, sender: string, title: string, query = "") =>
+        onix.report(sent(at, sender, record({ title })), query);
+
+      const stale = await older("20261120T1259+0100", "A", "Old");
+      assertEquals(stale.unchanged, 1);
+      assertEquals(codes(stale.outcomes[0]), ["stale"]);
+      assertEquals((await older("20261119", "A", "Old")).unchanged, 1);
+      assertEquals(
+        (await older("2026-11-20T11:59:59", "A", "Old")).unchanged,
+        1,
+      );
+      assertEquals((await product(id)).title, "New");
+      // A day is its end, another sender is another, and what cannot be read guards nothing.
+      assertEquals((await older("20261120", "A", "Day")).updated, 1);
+      assertEquals((await older("20261119", "B", "Other")).updated, 1);
+      assertEquals((await older("yesterday", "A", "Unreadable")).updated, 1);
+      assertEquals((await older("20261120T1300Z", "A", "Old")).unchanged, 1);
+      assertEquals(
+        (await older("20261119", "A", "Applied", "?stale=apply")).updated,
+        1,
+      );
+    },
+  );
+
+  await t.step("a record that comes again later keeps its time", async () => {
+    const { onix } = await scene(app);
+    await onix.report(sent("20261101", "A", record({ title: "A" })));
+    await onix.report(sent("20261103", "A", record({ title: "A" })));
+
+    const report = await onix.report(
+      sent("20261102", "A", record({ title: "B" })),
+    );
+
+    assertEquals(codes(report.outcomes[0]), ["stale"]);
+  });
+});
+
+Deno.test("A record finds its product", async (t) => {
+  await using app = await openApp();
+
+  await t.step("by an alias, and by either form of the ISBN", async () => {
+    const { onix, product } = await scene(app);
+    const { outcomes: [{ id }] } = await onix.report(
+      message(record({ reference: "one", isbn: "9780141439587" })),
+    );
+    const short = record({ reference: "two", title: "Two" }).replace(
+      "<ProductIDType>15</ProductIDType><IDValue>9780141439587",
+      "<ProductIDType>02</ProductIDType><IDValue>0141439580",
+    );
+
+    const second = await onix.report(message(short));
+    const third = await onix.report(
+      message(record({ reference: "two", isbn: isbnOf(5), title: "Three" })),
+    );
+
+    assertEquals(second.outcomes[0].id, id);
+    assertEquals(codes(second.outcomes[0]), ["other_reference"]);
+    assertEquals(third.outcomes[0].id, id);
+    assertEquals((await product(id)).title, "Three");
+    const deleted = await onix.report(message(deletionOf("two")));
+    assertEquals(deleted.deleted, 1);
+  });
+
+  await t.step(
+    "and two references of one ISBN are no one product",
+    async () => {
+      const { onix } = await scene(app);
+
+      const report = await onix.report(
+        message(record({ reference: "one" }), record({ reference: "two" })),
+      );
+
+      assertEquals(
+        report.outcomes.map(({ outcome }: { outcome: string }) => outcome),
+        ["created", "rejected"],
+      );
+      assertEquals(codes(report.outcomes[1]), ["isbn_in_use"]);
+    },
+  );
+
+  await t.step("and the reference that goes is deleted once", async () => {
+    const { org, onix } = await scene(app);
+    const { id } = await org.create({ title: "Emma", isbn13: "9780141439587" });
+    const [before] = await onix.feed(1);
+    assert(before!.includes(`urn:uuid:${id}`));
+
+    await onix.report(message(record({ reference: "house" })));
+    await onix.report(
+      message(record({ reference: "house", title: "Emma II" })),
+    );
+
+    const feed = await onix.feed(2, "?limit=1");
+    const references = feed.map((xml) =>
+      /<RecordReference>([^<]*)[\s\S]*?<NotificationType>(\d\d)/.exec(xml)!
+        .slice(1)
+    );
+    assertEquals(references, [[`urn:uuid:${id}`, "05"], ["house", "03"]]);
+  });
+});
+
+Deno.test("People of a record", async (t) => {
+  await using app = await openApp();
+  const person = (name: string, orcid?: string, more = "") =>
+    `<Contributor><ContributorRole>A01</ContributorRole>${
+      orcid
+        ? `<NameIdentifier><NameIDType>21</NameIDType><IDValue>${orcid}</IDValue></NameIdentifier>`
+        : ""
+    }<PersonName>${name}</PersonName>${more}</Contributor>`;
+  const book = (reference: string, isbn: number, ...people: string[]) =>
+    record({ reference, isbn: isbnOf(isbn), contributors: ["@"] }).replace(
+      /<Contributor>[\s\S]*<\/Contributor>/,
+      people.join(""),
+    );
+  const ONE = "0000-0002-1825-0097";
+  const TWO = "0000-0001-5109-3700";
+
+  await t.step(
+    "of one name with different identifiers are different",
+    async () => {
+      const { onix, product } = await scene(app);
+      const report = await onix.report(
+        message(
+          book("a", 1, person("John Smith", ONE), person("John Smith", TWO)),
+        ),
+      );
+      const { contributors } = await product(report.outcomes[0].id);
+      assertEquals(
+        new Set(
+          contributors.map((one: { contributor_id: string }) =>
+            one.contributor_id
+          ),
+        ).size,
+        2,
+      );
+    },
+  );
+
+  await t.step("with one identifier and two names are two", async () => {
+    const { onix, product } = await scene(app);
+    const report = await onix.report(
+      message(book("a", 1, person("Ann Lee", ONE), person("Bob Ray", ONE))),
+    );
+    const [outcome] = report.outcomes;
+    assert(codes(outcome).includes("identifier_of_another"));
+    assertEquals((await product(outcome.id)).contributors.length, 2);
+    const next = await onix.report(
+      message(book("b", 2, person("A. Lee", ONE), person("Cy Fox", TWO))),
+    );
+    assertEquals((await product(next.outcomes[0].id)).contributors.length, 2);
+  });
+
+  await t.step("of two imports at once are never overwritten", async () => {
+    const { org, onix, product } = await scene(app);
+    for (let round = 0; round < 15; round++) {
+      const name = `John Round${String.fromCharCode(97 + round)}`;
+      await org.post("/api/contributors", { name });
+      const [one, two] = await Promise.all([
+        onix.report(message(book(`x${round}`, 100 + round, person(name, ONE)))),
+        onix.report(message(book(`y${round}`, 200 + round, person(name, TWO)))),
+      ]);
+      const orcidOf = async (report: { outcomes: { id: string }[] }) => {
+        const { contributors: [{ contributor_id }] } = await product(
+          report.outcomes[0]!.id,
+        );
+        const { body } = await org.get(`/api/contributors/${contributor_id}`);
+        return body.data.orcid;
+      };
+      assertEquals(
+        [await orcidOf(one), await orcidOf(two)],
+        [ONE, TWO].map((orcid) => orcid.replaceAll("-", "")),
+      );
+      const { body: { data } } = await org.get(
+        `/api/contributors?search=${name}`,
+      );
+      assertEquals(data.length, 2);
+      // The next round has the identifiers for itself.
+      for (const { id } of data) {
+        await org.put(`/api/contributors/${id}`, { orcid: null });
+      }
+    }
+  });
+});
