@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { parseDate } from "../../schema/onix/rules/dates.ts";
+import { element } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
 import { least } from "./records.ts";
 import {
@@ -350,4 +351,19 @@ Deno.test("Single elements are said once", async () => {
     "/Product/DescriptiveDetail/NumberOfPieces",
     "/Product/DescriptiveDetail/BICMainSubject",
   ]);
+});
+
+Deno.test("A header's default that is wrong is said once for all records", async () => {
+  const supply =
+    "<ProductSupply><SupplyDetail><Price><PriceAmount>9.5</PriceAmount></Price></SupplyDetail></ProductSupply>";
+  const { header, records } = await recordsOf(
+    message(least("1", { rest: supply }) + least("2", { rest: supply })),
+  );
+  header.children.push(element("DefaultCurrencyCode", "EURO"));
+  const said = records.flatMap((record) =>
+    readRecord(record, header).messages.map(({ code, path, value }) =>
+      `${code} ${path} ${value}`
+    )
+  );
+  assertEquals(said, ["invalid_code /Header/DefaultCurrencyCode EURO"]);
 });

@@ -131,13 +131,18 @@ export interface Rejected {
   moreMessages: number;
 }
 
+/** What has been said of the defaults of headers: once for all records of a message. */
+const TOLD_OF_HEADERS = new WeakMap<Element, Set<string>>();
+
 /** Reads a record, with the defaults of the message's header. */
 export function* readRecord(
   product: Element,
   header: Element,
 ): Steps<Incoming | Rejected> {
   const { record, origins } = withDefaults(product, header);
-  const reader = new RecordReader(record, { origins });
+  const toldBefore = TOLD_OF_HEADERS.get(header) ?? new Set();
+  TOLD_OF_HEADERS.set(header, toldBefore);
+  const reader = new RecordReader(record, { origins, toldBefore });
   const reference = childValue(record, "RecordReference") ?? null;
   const line = product.line ?? 0;
   const notification = readNotification(record, reader);

@@ -192,7 +192,20 @@ function linked(
     const isStandIn = first?.attributes.sourcename === NO_PUBLISHER;
     return value === none || isStandIn ? undefined : value;
   };
-  return { block: blockWith(path), ...codec, read, valueIn };
+  // What belongs to the old name, such as its identifiers, is not sent with the new one.
+  const write: Codec["write"] = (composite, ...rest) => {
+    const [step, leaf] = stepsOf(path) as [Step, Step?];
+    const found = leaf &&
+      childrenOf(composite, step.name).find((each) => isAt(step, each));
+    if (found) {
+      const codes = step.codes.map(([name]) => name);
+      found.children = found.children.filter(({ name }) =>
+        name === leaf.name || codes.includes(name)
+      );
+    }
+    codec.write(composite, ...rest);
+  };
+  return { block: blockWith(path), ...codec, read, write, valueIn };
 }
 
 /** The entries at the place of another field, such as the extent that is the page count. */

@@ -54,6 +54,8 @@ export class RecordReader {
   readonly isSilent: boolean;
   /** The paths of elements that the record has from elsewhere. */
   readonly #origins: ReadonlyMap<Element, string>;
+  /** What has been said of these before. */
+  readonly #toldBefore: Set<string>;
   #told: Told[] = [];
   #toldAt = new Map<Element, Set<string>>();
   #more = 0;
@@ -67,11 +69,13 @@ export class RecordReader {
   /** Without messages, it takes less time. */
   constructor(
     record: Element,
-    { isSilent = false, origins = new Map() }: {
+    { isSilent = false, origins = new Map(), toldBefore = new Set() }: {
       isSilent?: boolean;
       origins?: ReadonlyMap<Element, string>;
+      toldBefore?: Set<string>;
     } = {},
   ) {
+    this.#toldBefore = toldBefore;
     this.#record = record;
     this.isSilent = isSilent;
     this.#origins = origins;
@@ -168,6 +172,12 @@ export class RecordReader {
     const kind = `${code} ${missing ?? ""}`;
     if (codes.has(kind)) return;
     this.#toldAt.set(element, codes.add(kind));
+    const origin = this.#origins.get(element);
+    if (origin !== undefined) {
+      const once = `${origin} ${kind}`;
+      if (this.#toldBefore.has(once)) return;
+      this.#toldBefore.add(once);
+    }
     if (this.#told.length >= MAX_MESSAGES && severity === "warning") {
       this.#more++;
       return;
