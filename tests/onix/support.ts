@@ -179,8 +179,15 @@ export async function written(
 /** The folder with EDItEUR's schemas, where there is one: they may not be part of this repository. */
 export const SCHEMAS = folder("ONIX_XSD", "../../../shared/onix/xsd/");
 
-/** The folder with messages of others, where there is one. */
-export const SAMPLES = folder("ONIX_SAMPLES", "../../../shared/onix/samples/");
+/** Whole messages: our own, and those of others where there is a folder of them. */
+export const SAMPLES = [
+  new URL("messages/", import.meta.url),
+  folder("ONIX_SAMPLES", "../../../shared/onix/samples/") ?? [],
+].flat().flatMap((folder) =>
+  Array.from(Deno.readDirSync(folder), ({ name }) => new URL(name, folder))
+).filter(({ href }) => href.endsWith(".xml"))
+  .sort((a, b) => a.href < b.href ? -1 : 1)
+  .map((url) => ({ url, name: url.href.slice(url.href.lastIndexOf("/") + 1) }));
 
 function folder(variable: string, beside: string): URL | undefined {
   const given = Deno.env.get(variable);

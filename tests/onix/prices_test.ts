@@ -1,0 +1,187 @@
+import { assertEquals } from "@std/assert";
+import type { Book } from "../../schema/onix/mapping/outgoing.ts";
+import { RELEASES } from "../../schema/onix/rules/releases.ts";
+import { openApp } from "../support/app/harness.ts";
+import { onixClient } from "../support/client/onix.ts";
+import { faultsOf, SCHEMAS, writeRecord, written } from "./support.ts";
+
+/*
+ * The prices of a product without supply details: a price with tax is of type 02, one
+ * without of type 01 (List 58), with their first and last days (List 173).
+ */
+
+type Price = Record<string, unknown>;
+
+const DAYS =
+  "<PriceDate><PriceDateRole>14</PriceDateRole><Date>20260101</Date></PriceDate><PriceDate><PriceDateRole>15</PriceDateRole><Date>20261231</Date></PriceDate>";
+
+/** The elements of each price. */
+const CASES: Record<string, [price: Price, elements: string[]]> = {
+  "with tax": [{ retail_price_inc_tax: 9.99 }, [
+    "<PriceType>02</PriceType><PriceAmount>9.99</PriceAmount><CurrencyCode>GBP</CurrencyCode>",
+  ]],
+  "with tax, and its rate": [{ retail_price_inc_tax: 12, tax_rate: 20 }, [
+    "<PriceType>02</PriceType><PriceAmount>12</PriceAmount><Tax><TaxRatePercent>20</TaxRatePercent></Tax><CurrencyCode>GBP</CurrencyCode>",
+  ]],
+  "with a rate of zero": [{ retail_price_inc_tax: 12, tax_rate: 0 }, [
+    "<PriceType>02</PriceType><PriceAmount>12</PriceAmount><Tax><TaxRatePercent>0</TaxRatePercent></Tax><CurrencyCode>GBP</CurrencyCode>",
+  ]],
+  "without tax, which no rate belongs to": [
+    { retail_price: 8.33, tax_rate: 20 },
+    [
+      "<PriceType>01</PriceType><PriceAmount>8.33</PriceAmount><CurrencyCode>GBP</CurrencyCode>",
+    ],
+  ],
+  "of the list": [{ list_price: 10.5 }, [
+    "<PriceType>01</PriceType><PriceAmount>10.5</PriceAmount><CurrencyCode>GBP</CurrencyCode>",
+  ]],
+  "for readers before that of the list": [
+    { retail_price: 8, list_price: 10.5 },
+    [
+      "<PriceType>01</PriceType><PriceAmount>8</PriceAmount><CurrencyCode>GBP</CurrencyCode>",
+    ],
+  ],
+  "with and without tax, and with days": [
+    {
+      retail_price: 8,
+      retail_price_inc_tax: 9.6,
+      valid_from: "2026-01-01",
+      valid_to: "2026-12-31",
+    },
+    ["02", "01"].map((type) =>
+      `<PriceType>${type}</PriceType><PriceAmount>${
+        type === "02" ? "9.6" : "8"
+      }</PriceAmount><CurrencyCode>GBP</CurrencyCode>${DAYS}`
+    ),
+  ],
+  "until a day": [{ retail_price: 8, valid_to: "2026-12-31" }, [
+    "<PriceType>01</PriceType><PriceAmount>8</PriceAmount><CurrencyCode>GBP</CurrencyCode><PriceDate><PriceDateRole>15</PriceDateRole><Date>20261231</Date></PriceDate>",
+  ]],
+  "of nothing": [{ retail_price: 0 }, [
+    "<PriceType>01</PriceType><UnpricedItemType>01</UnpricedItemType><CurrencyCode>GBP</CurrencyCode>",
+  ]],
+  "without an amount": [{ tax_rate: 20, valid_from: "2026-01-01" }, []],
+};
+
+/** A product with these prices and no supply details. */
+function priced(prices: Price[], more: Record<string, unknown> = {}): Book {
+  return {
+    product: {
+      id: crypto.randomUUID(),
+      product_code: "P-1",
+      title: "Emma",
+      product_prices: prices,
+      ...more,
+    },
+    contributors: {},
+    organization: "Harbour Press",
+    reference: null,
+  };
+}
+
+/** The message with the product, and the elements of its prices. */
+async function sent(book: Book, release: typeof RELEASES[number]) {
+  const { record, notSent } = writeRecord(book, null, release);
+  assertEquals(notSent.paths, []);
+  const text = await written([record], release);
+  return { text, prices: pricesIn(text) };
+}
+
+function pricesIn(xml: string): string[] {
+  return Array.from(
+    xml.replace(/>\s+</g, "><").matchAll(/<Price>(.*?)<\/Price>/g),
+    ([, elements]) => elements!,
+  );
+}
+
+Deno.test("A price of a product in ONIX", async (t) => {
+  for (const release of RELEASES) {
+    for (const [what, [price, elements]] of Object.entries(CASES)) {
+      await t.step(`${release}: ${what}`, async () => {
+        const { prices } = await sent(
+          priced([{ currency_code: "GBP", ...price }]),
+          release,
+        );
+
+        assertEquals(prices, elements);
+      });
+    }
+
+    await t.step({
+      name: `${release}: all of them are valid`,
+      ignore: !SCHEMAS,
+      async fn() {
+        const records = Object.values(CASES).map(([price]) => {
+          const book = priced([{ currency_code: "GBP", ...price }]);
+          return writeRecord(book, null, release).record;
+        });
+        const text = await written(records, release);
+
+        assertEquals(await faultsOf(text, release, "reference"), "");
+      },
+    });
+  }
+
+  await t.step("stands with those of other currencies, in order", async () => {
+    const { text, prices } = await sent(
+      priced([
+        { currency_code: "GBP", retail_price: 8 },
+        { currency_code: "EUR", retail_price: 9, is_default: true },
+      ], { product_availability_code: "20" }),
+      "3.1",
+    );
+
+    assertEquals(
+      prices.map((price) => /<CurrencyCode>(\w+)/.exec(price)?.[1]),
+      ["GBP", "EUR"],
+    );
+    assertEquals(text.match(/<SupplyDetail>/g)?.length, 1);
+    assertEquals(
+      /<ProductAvailability>(\d+)/.exec(text)?.[1],
+      "20",
+    );
+  });
+
+  await t.step("is not said beside supply details", async () => {
+    const supply = { prices: [{ currency_code: "GBP", price_amount: 7 }] };
+    const { prices } = await sent(
+      priced([{ currency_code: "GBP", retail_price: 8 }], {
+        product_territories: [{
+          market_reference: "1",
+          regions_included: ["WORLD"],
+          supply_details: [supply],
+        }],
+      }),
+      "3.1",
+    );
+
+    assertEquals(
+      prices.map((price) => /<PriceAmount>([\d.]+)/.exec(price)?.[1]),
+      ["7"],
+    );
+  });
+
+  await t.step("comes from the product that a client stores", async () => {
+    await using app = await openApp();
+    const org = await app.organization();
+    const { id } = await org.create({
+      product_prices: [
+        {
+          currency_code: "GBP",
+          retail_price_inc_tax: 9.99,
+          list_price: 8.5,
+          tax_rate: 17.5,
+          valid_from: "2026-01-01",
+          valid_to: "2026-12-31",
+        },
+      ],
+    });
+
+    const xml = await onixClient(app, org).xml(`/${id}`);
+
+    assertEquals(pricesIn(xml), [
+      `<PriceType>02</PriceType><PriceAmount>9.99</PriceAmount><Tax><TaxRatePercent>17.5</TaxRatePercent></Tax><CurrencyCode>GBP</CurrencyCode>${DAYS}`,
+      `<PriceType>01</PriceType><PriceAmount>8.5</PriceAmount><CurrencyCode>GBP</CurrencyCode>${DAYS}`,
+    ]);
+  });
+});
