@@ -198,13 +198,13 @@ interface ChangesRow extends ProductsRow, Page {
   changes: string | null;
 }
 
-/** The size at which a page ends, in bytes. A product is no larger. */
+/** The size at which a page ends, in bytes. The service stores no larger product. */
 export const PAGE_BYTES = 4 * 2 ** 20;
 
 const pageBytes = raw(String(PAGE_BYTES));
 
-/** The size of the largest product with what surrounds it in a page. */
-const entryBytes = raw(String(PAGE_BYTES + 1_024));
+/** The largest product that a page has, alone: SQL may have stored it. */
+const entryBytes = raw(String(4 * PAGE_BYTES));
 
 /**
  * A page of changes, with this summary of product `p`. It omits the deletion of a product that exists
