@@ -335,9 +335,11 @@ begin
           )
         ) changed
       );
-      -- The products of many records are many, too: 10,000 take about 0.2 s, in which their writers wait.
+      -- A new name reaches up to 10,000 products here: they take about 0.2 s, in which their writers wait. Whatever else
+      -- changes follows: requests that write a product form or fill an ORCID have locked rows of products by then, and
+      -- would deadlock.
       with changed as materialized (
-        select n.organization_id, n.id
+        select n.organization_id, n.id, n.name <> r.name as is_renamed
         from new_rows n
         join old_rows r on r.organization_id = n.organization_id and r.id = n.id
         where to_jsonb(n) - times <> to_jsonb(r) - times
@@ -346,7 +348,7 @@ begin
         select u.organization_id, u.product_id
         from changed r
         join record_uses u on u.organization_id = r.organization_id and u.record_id = r.id
-        where u.record_table = tg_table_name
+        where u.record_table = tg_table_name and r.is_renamed
         limit 10001
       ),
       -- The writer of a product locks its row here, too. The order prevents deadlocks.
@@ -368,7 +370,7 @@ begin
       from changed r
       cross join lateral (
         select 0, 9223372036854775807
-        where (select count(*) from shown) > 10000
+        where not r.is_renamed or (select count(*) from shown) > 10000
         union all
         -- Not shown to this transaction: the products of those that run beside it and are older. The feed may list them
         -- before this transaction ends. It lists those of younger ones afterwards, with the new name.
@@ -376,7 +378,7 @@ begin
           change_version() - pg_current_xact_id()::text::bigint
             + pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
           change_version()
-        where (select count(*) from shown) <= 10000
+        where r.is_renamed and (select count(*) from shown) <= 10000
       ) v (since, before)
       where v.since < v.before
       on conflict (organization_id, record_table, record_id) do update set

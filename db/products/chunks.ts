@@ -6,8 +6,8 @@ import type { Database } from "../database.ts";
  * chunk and its place are committed together: whatever ends the process, another goes on.
  *
  * - A change of a record is a change of every product that shows it, also for those who
- *   follow the feed. A trigger changes up to 10,000 products with the record; more of them
- *   wait in the table `renames`.
+ *   follow the feed. A trigger changes up to 10,000 products with a name. More of them, and
+ *   those that show something else of the record, wait in the table `renames`.
  * - After an upgrade, `search_backlog` says which products `product_search` lacks.
  */
 
@@ -15,7 +15,7 @@ import type { Database } from "../database.ts";
 const CHUNK = 2_500;
 
 /** The interval at which work is looked for. */
-const INTERVAL_MS = 5_000;
+const INTERVAL_MS = 1_000;
 
 /** The time limit of a chunk. */
 const LIMIT_MS = 60_000;

@@ -75,6 +75,7 @@ Deno.test("A rename reaches the feed", async (t) => {
     for (const [table, record, body] of changes) {
       const before = await org.get(path);
       await org.put(`${pathOf(table)}/${record}`, body);
+      if (!("name" in body)) await spreadRenames(app.database);
 
       const listed = await copy.catchUp();
 
@@ -159,6 +160,7 @@ Deno.test("A rename reaches the feed", async (t) => {
     await org.put(`/api/contributors/${org.contributor}`, {
       key_names: "Austen",
     });
+    await spreadRenames(app.database);
 
     await eventually(true, async () => {
       const reply = await org.get(next);
