@@ -193,10 +193,12 @@ function linesOf(report: Report): string[] {
   ];
 }
 
-function saidOf({ line, record_reference, messages }: Outcome): string[] {
+function saidOf(
+  { line, record_reference, outcome, messages }: Outcome,
+): string[] {
   const record = record_reference === null ? "" : ` (${record_reference})`;
   return messages.map(({ severity, path, value, message }) =>
-    `Line ${line}${record}: ${severity}: ${path}${
+    `Line ${line}${record}, ${outcome}: ${severity}: ${path}${
       value === null ? "" : ` "${value}"`
     }: ${message}`
   );

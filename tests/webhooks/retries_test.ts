@@ -74,12 +74,14 @@ Deno.test("A message that fails", async (t) => {
 
     const again = await ask("POST", path);
     receiver.answer(OK);
+    receiver.received.length = 0;
     const sent = await ask("POST", path);
 
     assertEquals([again.status, again.body.data.status], [200, "failed"]);
     assertEquals([sent.status, sent.body.data.status], [200, "succeeded"]);
     assertEquals(sent.body.data.attempts, 4);
-    assertEquals(receiver.received.at(-1)!.id, failed.id);
+    // Another product may be sent meanwhile.
+    assert(receiver.received.some(({ id }) => id === failed.id));
   });
 
   await t.step("is not sent by hand twice at once", async () => {
@@ -124,7 +126,8 @@ Deno.test("A message that fails", async (t) => {
     assertEquals(refused.status, 409);
     assertEquals(refused.body.error.details[0].code, "superseded");
     assertEquals(
-      receiver.received.map(({ message }) => message.data.title),
+      receiver.received.map(({ message }) => message.data)
+        .filter((data) => data.id === id).map(({ title }) => title),
       ["New"],
     );
   });
