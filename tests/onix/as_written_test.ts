@@ -201,6 +201,14 @@ Deno.test("A duration goes out with its leading zeros", async () => {
     leavesOf(writeRecord({ ...book, product }, received, "3.1").record),
   );
   assertEquals(/ExtentValue = 0073005/.test(sent), true, sent);
+  // Without a record, too.
+  const made = JSON.stringify(
+    leavesOf(
+      writeRecord({ ...book, product }, null, "3.1")
+        .record,
+    ),
+  );
+  assertEquals(/ExtentValue = 0073005/.test(made), true, made);
 });
 
 Deno.test("The second of what can be one is said", async (t) => {

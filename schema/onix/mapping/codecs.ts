@@ -22,7 +22,8 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "AudienceRange/audience_range_exact": rangeValue("01"),
   "AudienceRange/audience_range_from": rangeValue("03"),
   "AudienceRange/audience_range_to": rangeValue("04"),
-  "Extent/extent_value": extentValue(),
+  "Extent/extent_value": partOfExtent("ExtentValue"),
+  "Extent/extent_unit": partOfExtent("ExtentUnit"),
   "TextContent/text": text(),
 };
 
@@ -98,16 +99,16 @@ function dated(role: string, day: string): Element {
 /** The digits of durations by their units (List 24): hours, minutes and seconds. */
 const DURATIONS: Readonly<Record<string, number>> = { 14: 3, 15: 5, 16: 7 };
 
-/** A duration has leading zeros, which a number has not. */
-function extentValue(): Codec {
-  const value = at("ExtentValue");
+/** A duration has leading zeros, which a number has not. Its value and unit are written in any order. */
+function partOfExtent(name: "ExtentValue" | "ExtentUnit"): Codec {
+  const part = at(name);
   return {
-    ...value,
+    ...part,
     write(extent, now, before, reader) {
-      const text = textOf(now);
-      const unit = childValue(extent, "ExtentUnit") ?? "";
-      const padded = text?.padStart(DURATIONS[unit] ?? 0, "0");
-      value.write(extent, padded, before, reader);
+      part.write(extent, now, before, reader);
+      const value = child(extent, "ExtentValue");
+      const digits = DURATIONS[childValue(extent, "ExtentUnit") ?? ""];
+      if (value && digits) value.text = value.text.padStart(digits, "0");
     },
   };
 }
