@@ -231,6 +231,7 @@ function byRelevance({ words }: Found): Sorting {
     order: sql`sort_key, created_at desc, id desc`,
   };
 }
+
 /**
  * The products of a list as rows of `id`, with the `sort_key` of an order. Only the tables
  * with conditions or the key are read: a term alone needs what searches compare, a time
