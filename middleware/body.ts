@@ -62,7 +62,9 @@ export async function readBody(
     if (ignored.length > 0) context.log.ignored_fields = ignored;
     return result.output;
   };
-  const body = await context.shares.parsing.run(context, parse);
+  const { caller, deadline, shares } = context;
+  const turn = { caller, deadline, length: text.length };
+  const body = await shares.parsing.run(turn, parse);
   return { text, body };
 }
 

@@ -120,7 +120,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       admitted.database = queriesOf(context, caller);
       if (query || url.search) {
         admitted.query = await shares.parsing.run(
-          { caller, deadline },
+          { caller, deadline, length: url.search.length },
           () => readQuery(parameters, url),
         );
       }

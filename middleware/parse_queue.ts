@@ -8,14 +8,18 @@ const TURN_MS = 10;
 /** Work that takes less time needs no rest after it, in milliseconds. */
 const SHORT_MS = 1;
 
-/** The caller, and the time until which it waits. */
+/** Longer input takes a turn, however long the work is, in characters: many of them at once would be long work. */
+const SHORT_LENGTH = 16_384;
+
+/** The caller, the time until which it waits, and the length of the input. */
 interface Turn {
   caller: Caller;
   deadline: number;
+  length?: number;
 }
 
 /**
- * Parses and validates queries and bodies: at once, as long as that is short work. After
+ * Parses and validates queries and bodies: short ones at once, as long as that is short work. After
  * longer work, others wait until requests that do not parse have had as much time, so that
  * parsing takes at most half of the processor. Waiting organizations and callers take turns.
  */
@@ -23,14 +27,17 @@ export class ParseQueue {
   readonly #queue = new Queue(1, "service");
 
   /**
-   * Runs `work` at once, or in the caller's turn after longer work of others. Throws
-   * `SERVICE_UNAVAILABLE` at the request's deadline.
+   * Runs `work` on short input at once, else in the caller's turn, as after longer work of
+   * others. Throws `SERVICE_UNAVAILABLE` at the request's deadline.
    */
-  run<T>({ caller, deadline }: Turn, work: () => T): T | Promise<T> {
-    return this.#queue.isIdle
+  run<T>(
+    { caller, deadline, length = 0 }: Turn,
+    work: () => T,
+  ): T | Promise<T> {
+    return this.#queue.isIdle && length < SHORT_LENGTH
       ? this.#measured(work, (taken) => this.#rest(caller, taken))
       : this.#queue.enter(caller, "long", deadline).then((place) =>
-        this.#measured(work, (taken) => leave(place, taken))
+        this.#measured(work, (taken) => leave(place, taken, length))
       );
   }
 
@@ -76,8 +83,9 @@ export class ParseQueue {
 }
 
 /** Ends a turn, after longer work when as much time has passed again. */
-function leave(place: Place, taken: number): void {
-  pause(taken < SHORT_MS ? 0 : taken).then(() => place[Symbol.dispose]());
+function leave(place: Place, taken: number, length = 0): void {
+  const isShort = taken < SHORT_MS && length < SHORT_LENGTH;
+  pause(isShort ? 0 : taken).then(() => place[Symbol.dispose]());
 }
 
 /** The time that divided work waits for its turn. */

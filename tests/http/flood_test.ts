@@ -34,7 +34,7 @@ const STALLED = 80;
 const LONG = 16;
 
 /** As many short bodies with many errors. */
-const SHORT = 512;
+const SHORT = 256;
 
 /** Unknown country codes, or entries that are no objects. */
 const CODES = Array<string>(490).fill("XX");

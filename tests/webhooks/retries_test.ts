@@ -106,6 +106,8 @@ Deno.test("A message that fails", async (t) => {
   });
 
   await t.step("is dropped once its product has changed", async () => {
+    await scene.until(webhook, "waiting", 0);
+    await scene.until(webhook, "behind", 0);
     receiver.answer(failing());
     const id = await scene.product("Old");
     await scene.until(webhook, "waiting", 1);

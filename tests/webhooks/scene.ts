@@ -1,12 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { Sender } from "../../middleware/sender/sender.ts";
 import { eventually } from "../support/app/eventually.ts";
-import {
-  type App,
-  openApp,
-  type Organization,
-  send,
-} from "../support/app/harness.ts";
+import { type App, type Organization, send } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 import { openReceiver, type Receiver } from "../support/app/receiver.ts";
 import { SECRETS } from "../support/app/secrets.ts";
 import type { Reply } from "../support/client/envelope.ts";
@@ -48,7 +44,8 @@ const VARIABLES = {
 export async function openScene(
   variables: Record<string, string> = {},
 ): Promise<Scene> {
-  const app = await openApp();
+  // Senders of other tests would send the webhooks of a shared database, too.
+  const app = await openOwnApp();
   const receiver = openReceiver();
   const sender = app.sender({ ...VARIABLES, ...variables });
   const handler = app.variant({ sender });
