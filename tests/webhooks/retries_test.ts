@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { openReceiver } from "../support/app/receiver.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { openScene } from "./scene.ts";
+import { isShared, openScene } from "./scene.ts";
 
 const OK = () => new Response(null, { status: 204 });
 
@@ -9,7 +9,7 @@ function failing(status = 500, headers?: HeadersInit) {
   return () => new Response("Down", { status, headers });
 }
 
-Deno.test("A message that fails", async (t) => {
+Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
   await using scene = await openScene();
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
@@ -135,7 +135,7 @@ Deno.test("A message that fails", async (t) => {
   });
 });
 
-Deno.test("A receiver that is down", async (t) => {
+Deno.test({ name: "A receiver that is down", ignore: isShared }, async (t) => {
   await using scene = await openScene({ WEBHOOK_RETRY_SECONDS: "2" });
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
@@ -200,7 +200,7 @@ Deno.test("A receiver that is down", async (t) => {
   });
 });
 
-Deno.test("A webhook waits", async (t) => {
+Deno.test({ name: "A webhook waits", ignore: isShared }, async (t) => {
   await using scene = await openScene({ WEBHOOK_WAITING_MAX: "2" });
   const { ask, receiver } = scene;
 
@@ -234,7 +234,7 @@ Deno.test("A webhook waits", async (t) => {
   });
 });
 
-Deno.test("A webhook is disabled", async (t) => {
+Deno.test({ name: "A webhook is disabled", ignore: isShared }, async (t) => {
   await using scene = await openScene({ WEBHOOK_DISABLE_SECONDS: "2" });
   const { app, ask, receiver } = scene;
   await using other = openReceiver();

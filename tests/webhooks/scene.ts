@@ -1,7 +1,12 @@
 import { assertEquals } from "@std/assert";
 import type { Sender } from "../../middleware/sender/sender.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { type App, type Organization, send } from "../support/app/harness.ts";
+import {
+  type App,
+  type Organization,
+  send,
+  SETTINGS,
+} from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { openReceiver, type Receiver } from "../support/app/receiver.ts";
 import { SECRETS } from "../support/app/secrets.ts";
@@ -34,6 +39,12 @@ export interface Scene extends AsyncDisposable {
   /** Waits until the field of a webhook has this value. */
   until(webhook: Place, field: string, value: unknown): Promise<void>;
 }
+
+/**
+ * Whether other tests use the server, too. Their transactions hold the feed back in all of its
+ * databases, so what depends on when a change is sent is tested on the embedded database.
+ */
+export const isShared = SETTINGS.url !== undefined;
 
 /** Quick retries, and the receiver as a target. */
 const VARIABLES = {
