@@ -283,11 +283,12 @@ export async function createOrganization(
     put: (path, body, headers) => call("PUT", path, body, headers),
     delete: (path, headers) => call("DELETE", path, undefined, headers),
     async create(body = {}) {
-      const { status, body: { data } } = await organization.post(
+      const { status, body: answer } = await organization.post(
         "/api/products",
         { title: "Emma", ...body },
       );
-      assertEquals(status, 201);
+      assertEquals(status, 201, JSON.stringify(answer));
+      const { data } = answer;
       return { id: data.id, path: `/api/products/${data.id}`, product: data };
     },
     issueKey: (scope) =>
