@@ -56,7 +56,7 @@ Deno.test("GET /products by filters", async (t) => {
       subjects: [{ subject_scheme_identifier: "93", subject_code: "FBA" }],
     });
     const since = "2000-01-01T00:00:00Z";
-    const kinds = [
+    const kinds: Record<string, string>[][] = [
       [{ search: "emma" }, { q: "emma" }, { search: "emm", q: "emma" }, {}],
       [{ updated_since: since }, { sort: "updated_at" }, { sort: "title" }, {}],
       [
@@ -68,7 +68,7 @@ Deno.test("GET /products by filters", async (t) => {
         {},
       ],
     ];
-    const queries = kinds.reduce<Record<string, string>[]>(
+    const queries = kinds.reduce(
       (queries, kind) =>
         queries.flatMap((query) => kind.map((of) => ({ ...query, ...of }))),
       [{}],
