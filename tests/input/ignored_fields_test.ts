@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { idOfCode, openApp } from "../support/app/harness.ts";
 
 Deno.test("Ignored-Fields", async (t) => {

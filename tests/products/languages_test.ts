@@ -1,10 +1,6 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { uuidv7 } from "../../db/uuid.ts";
-import { eventually } from "../support/app/eventually.ts";
+import { assertEquals, assertRejects } from "@std/assert";
 import { openApp } from "../support/app/harness.ts";
-import { assertDetails } from "../support/client/expect.ts";
 import { assertShows, read } from "../support/client/stored.ts";
-import { commandsOn, exported, imported } from "../support/client/transfer.ts";
 
 /*
  * Languages stand for all arrays of values: entries without identity, which a body

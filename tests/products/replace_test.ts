@@ -1,4 +1,3 @@
-import { assertEquals } from "@std/assert";
 import { assertHas } from "../support/client/expect.ts";
 import {
   type App,
@@ -113,13 +112,4 @@ async function rolesOf(app: App, count: number): Promise<string[]> {
     `
   );
   return rows.map(({ id }) => id);
-}
-
-function upperCase(entry: Entry = {}): Entry {
-  return Object.fromEntries(
-    Object.entries(entry).map(([field, value]) => [
-      field,
-      field.endsWith("_id") ? String(value).toUpperCase() : value,
-    ]),
-  );
 }
