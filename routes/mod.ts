@@ -186,11 +186,11 @@ function match(
   if (pathOf(request) !== pathname) return undefined;
   const candidates = routes.get(beginningOf(pathname, prefix)) ?? [];
   const given = pathname.split("/");
-  // Without the query, which may be long.
-  const url = origin + pathname;
   for (const route of candidates) {
     if (route.segments.length !== given.length) continue;
-    if (route.pattern.test(url)) return choose(route, request, given);
+    if (route.pattern.test(pathname, origin)) {
+      return choose(route, request, given);
+    }
   }
 }
 

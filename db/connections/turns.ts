@@ -56,7 +56,9 @@ export class Turns<T> {
     this.#last = turn;
   }
 
-  #unlink({ previous, next }: Turn<T>): void {
+  #unlink(turn: Turn<T>): void {
+    const { previous, next } = turn;
+    turn.previous = turn.next = undefined;
     if (previous) previous.next = next;
     else this.#first = next;
     if (next) next.previous = previous;
