@@ -56,9 +56,7 @@ export class Turns<T> {
     this.#last = turn;
   }
 
-  #unlink(turn: Turn<T>): void {
-    const { previous, next } = turn;
-    turn.previous = turn.next = undefined;
+  #unlink({ previous, next }: Turn<T>): void {
     if (previous) previous.next = next;
     else this.#first = next;
     if (next) next.previous = previous;
