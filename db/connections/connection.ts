@@ -205,7 +205,7 @@ const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 function replyOf<S extends Statement>(raw: unknown): Reply<S> {
   const reply = raw as RawReply;
   const { columns, count, command } = reply;
-  const rows = [];
+  const rows: object[] & { count?: number; command?: string } = [];
   for (const values of reply) {
     const row: Record<string, unknown> = {};
     for (let at = 0; at < values.length; at++) {
@@ -217,7 +217,9 @@ function replyOf<S extends Statement>(raw: unknown): Reply<S> {
     rows.push(row);
   }
   reply.length = 0;
-  return Object.assign(rows, { count, command }) as unknown as Reply<S>;
+  rows.count = count;
+  rows.command = command;
+  return rows as unknown as Reply<S>;
 }
 
 const CONNECT_SECONDS = 5;
