@@ -94,6 +94,7 @@ const ONIX_RECORDS: LineTable = {
     digest: heading(),
     product_updated_at: v.optional(v.nullable(ExactTime)),
     differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+    identities: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
   }) as LineTable["schema"],
 };
 
