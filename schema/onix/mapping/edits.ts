@@ -1,6 +1,9 @@
 import { discriminatorOf, type Entry } from "../../bodies.ts";
 import { elementOf, type Field, type Fields, type Rows } from "../../fields.ts";
 import { ARRAYS } from "../../product.ts";
+// Declares `JSON.isRawJSON`.
+import type {} from "../../numbers.ts";
+import { isObject } from "../../objects.ts";
 import type { Edits } from "./options.ts";
 import type { Message } from "../report/report.ts";
 import { childrenOf, type Element } from "../xml/element.ts";
@@ -130,6 +133,11 @@ export function mergeEdits(
         edited.add(name);
       }
     }
+  }
+  if (kept.has("supporting_resources") && !kept.has("cover_image_url")) {
+    // It is one of their links.
+    kept.add("cover_image_url");
+    edited.add("cover_image_url");
   }
   return {
     incoming: without(incoming, kept, arrays, book),
@@ -271,7 +279,7 @@ function mergeRows(
           ...discriminated(array, own),
           ...mergeFields(array.fields, was ?? {}, now, own, conflict),
         }
-        : now,
+        : withoutIds(now),
     );
   }
   for (const entry of here) {
@@ -289,6 +297,16 @@ function mergeRows(
     });
   }
   return merged;
+}
+
+/** A new entry: the rows that its element stood for are gone. */
+function withoutIds<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutIds) as T;
+  if (!isObject(value) || JSON.isRawJSON(value)) return value;
+  const { id: _, ...entry } = value;
+  return Object.fromEntries(
+    Object.entries(entry).map(([name, inner]) => [name, withoutIds(inner)]),
+  ) as T;
 }
 
 /** The type of an entry, in the arrays that have types. */
@@ -337,9 +355,15 @@ function mergeFields(
         ? bodyOfField(field, own)
         : now;
       if (value !== undefined) merged[name] = value;
+      else if (isNullable(field)) merged[name] = null;
     }
   }
   return merged;
+}
+
+function isNullable(field: Field): boolean {
+  return field.kind === "column" && !field.isRequired &&
+    field.fallback === undefined;
 }
 
 /** An entry of a response as a body has it: without labels and the like. */
