@@ -37,6 +37,7 @@ const SECONDS: Record<string, number> = {
   "http/unread_responses_test.ts": 5,
   "input/body_test.ts": 4,
   "model/stored_json_test.ts": 4,
+  "onix/every_edit_test.ts": 14,
   "onix/import_test.ts": 11,
   "onix/samples_import_test.ts": 4,
   "products/changes_origin_test.ts": 4,

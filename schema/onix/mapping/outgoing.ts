@@ -100,7 +100,11 @@ function* writeChanges(
   if (!fields.some(isChanged(read))) return;
   const values = yield* validValues(read, reader);
   addIdentities(values, identities);
-  for (const { name, field, now } of fields.filter(isChanged(values))) {
+  // Other resources may lack the cover that those of the record have.
+  const isWritten = (one: typeof fields[number]) =>
+    isChanged(values)(one) ||
+    one.name === "cover_image_url" && one.form !== "";
+  for (const { name, field, now } of fields.filter(isWritten)) {
     const before = Object.hasOwn(differences, name)
       ? asThen(differences[name], values[name], reader)
       : values[name];
