@@ -74,7 +74,9 @@ Deno.test("Every edit stays, or is told", async (t) => {
   await using app = await openApp();
   // Nothing of it is shared: a change is one.
   const body = JSON.parse(JSON.stringify(await bodyOf(app)));
-  const cases = casesOf(body);
+  const all = casesOf(body);
+  assert(all.length > 100, `${all.length} cases`);
+  const cases = IS_WHOLE ? all : all.filter((_, i) => i % 3 === 0);
   const source = await scene(app);
   const base = await recordOf(source, body);
   const records: string[] = [];
@@ -85,7 +87,6 @@ Deno.test("Every edit stays, or is told", async (t) => {
   await t.step("and every case changes its record", () => {
     const unsaid = cases.filter((_, i) => records[i] === base);
     assertEquals(unsaid.map(({ name }) => name), []);
-    assert(cases.length > 100, `${cases.length} cases`);
   });
 
   // What the messages alone, and what the edits alone make of the products.
@@ -105,15 +106,15 @@ Deno.test("Every edit stays, or is told", async (t) => {
     return shown;
   };
 
-  const all = CHANGES.flatMap((change) =>
+  const steps = CHANGES.flatMap((change) =>
     MODES.map((mode) => [change, mode] as const)
   );
-  for (const [at, [change, mode]] of all.entries()) {
+  for (const [at, [change, mode]] of steps.entries()) {
     await t.step(`${change}, edits=${mode}`, async () => {
       const isHere = change === "here" || change === "both";
       const isSent = change === "sender" || change === "both";
       const chosen = cases.map((_, i) => i).filter((i) =>
-        (IS_WHOLE || i % all.length === at) &&
+        (IS_WHOLE || i % steps.length === at) &&
         (change !== "both" || cases[i]!.hasTwo)
       );
       const here = await scene(app);
