@@ -37,7 +37,7 @@ const TABLES = [
 
 type Table = typeof TABLES[number];
 
-/** Identifies a record before its name does: the same value is the same record. */
+/** The identifiers that find a record before its name is compared. */
 const IDENTIFIERS: Partial<Record<Table, readonly string[]>> = {
   contributors: ["orcid", "isni"],
 };
