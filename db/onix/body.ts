@@ -1,10 +1,6 @@
-import { type Entry, type ProductBody, sentBack } from "../../schema/bodies.ts";
-import {
-  type Incoming,
-  replaceTerritories,
-} from "../../schema/onix/mapping/incoming.ts";
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
-import { ARRAYS } from "../../schema/product.ts";
 import type { Links } from "./links.ts";
 
 /* What a record writes to its product. */
@@ -102,11 +98,7 @@ export function bodyOf(
       body.series_id = null;
     }
   }
-  if (product_territories) {
-    body.product_territories = incoming.byMarketReference && before
-      ? mergedTerritories(before, incoming)
-      : product_territories;
-  }
+  if (product_territories) body.product_territories = product_territories;
   if (product_sales_rights) body.product_sales_rights = product_sales_rights;
   return { body, messages };
 }
@@ -122,11 +114,4 @@ function formatFor(
     : links.codeId("product_forms", form) ?? null;
   if (before?.format_id && (before.product_form_id ?? null) === formId) return;
   return formId === null ? null : links.formatOf(formId);
-}
-
-/** Territories with those of a partial update. Labels and the like are left out. */
-function mergedTerritories(before: Entry, { product_territories }: Incoming) {
-  const present = before.product_territories as Entry[];
-  const merged = replaceTerritories(present, product_territories!);
-  return sentBack(ARRAYS.product_territories, merged);
 }

@@ -1,5 +1,6 @@
 import type { Field } from "../../schema/fields.ts";
 import type { Linked } from "../../schema/onix/mapping/incoming.ts";
+import { wordsOf } from "../../schema/onix/mapping/names.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
   json,
@@ -390,11 +391,6 @@ function shareWord(one: string, other: string): boolean {
       b.length === 1 && a.startsWith(b)
     )
   );
-}
-
-function wordsOf(name: string): string[] {
-  const folded = name.normalize("NFD").replace(/\p{Mn}+/gu, "").toLowerCase();
-  return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** The records with the names or identifiers, oldest first. The index on the sort key finds names. */

@@ -120,6 +120,8 @@ export interface Incoming {
   record: Element;
   /** Its values by field of the mapping, as the API has them. Not to be changed. */
   values: Values;
+  /** The fields of which it says what cannot be read. */
+  unreadable: ReadonlySet<string>;
 }
 
 /** A record whose faults reject it. */
@@ -210,6 +212,7 @@ export function* readRecord(
     unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
     record,
     values,
+    unreadable: reader.unreadableFields,
   };
 }
 

@@ -152,6 +152,10 @@ export class RecordReader {
     this.#unreadable.add(field);
   }
 
+  get unreadableFields(): ReadonlySet<string> {
+    return this.#unreadable;
+  }
+
   isUnreadable(field: string): boolean {
     return this.#unreadable.has(field);
   }
