@@ -256,14 +256,17 @@ Deno.test("The second of what can be one is said", async (t) => {
   await t.step("and what is wholly alike is one", async () => {
     const collection =
       "<Collection><CollectionType>10</CollectionType><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>C</TitleText></TitleElement></TitleDetail></Collection>";
+    const contributor =
+      "<Contributor><ContributorRole>A01</ContributorRole><PersonName>N</PersonName></Contributor>";
     const { incoming, said } = await readOf({
-      detail: collection + collection,
+      detail: collection.repeat(2) + contributor.repeat(2),
     });
 
     assertEquals(said, [
       "duplicate Collection[2]/TitleDetail/TitleElement/TitleText C",
     ]);
     assertEquals(incoming.linked.collections?.length, 1);
+    assertEquals(incoming.linked.contributors?.length, 1);
   });
 
   await t.step("but no translation", async () => {
