@@ -1,7 +1,7 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
+import type { Incoming, Place } from "../../schema/onix/mapping/incoming.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
-import type { Links } from "./links.ts";
+import type { Links, Warn } from "./links.ts";
 
 /* What a record writes to its product. */
 
@@ -12,38 +12,31 @@ export function bodyOf(
   before: Entry | undefined,
 ): { body: ProductBody; messages: Message[] } {
   const { linked, product_territories, product_sales_rights } = incoming;
-  const messages: Message[] = [];
+  const messages = new Map<string, Message>();
+  // A contributor has a row for each role: what is wrong with its element is told once.
   const warn =
-    (path: string) => (code: string, value: string, message: string) =>
-      messages.push({ severity: "warning", code, path, value, message });
+    (placeOf: (field: string) => Place): Warn => (code, field, message) => {
+      const place = placeOf(field);
+      const told: Message = { severity: "warning", code, ...place, message };
+      messages.set(`${code} ${place.path}`, told);
+    };
   const body: ProductBody = { ...incoming.body };
   // An ISBN-10 alone says nothing against the ISBN-13 that it is.
   if (incoming.isbn13 === null && incoming.isbn10 !== null) delete body.isbn13;
 
   function link(
     table: "publishers" | "imprints",
-    field: string,
-    path: string,
-    name: string | null | undefined,
+    field: "publisher" | "imprint",
   ) {
+    const name = linked[field];
     if (name === undefined) return;
-    body[field] = name === null
+    body[`${field}_id`] = name === null
       ? null
-      : links.idOf(table, { name }, warn(path));
+      : links.idOf(table, { name }, warn(() => incoming.placeOf(field)));
   }
 
-  link(
-    "publishers",
-    "publisher_id",
-    "/Product/PublishingDetail/Publisher/PublisherName",
-    linked.publisher,
-  );
-  link(
-    "imprints",
-    "imprint_id",
-    "/Product/PublishingDetail/Imprint/ImprintName",
-    linked.imprint,
-  );
+  link("publishers", "publisher");
+  link("imprints", "imprint");
   for (
     const [field, list, code] of [
       ["publishing_status_id", "publishing_statuses", linked.publishing_status],
@@ -66,7 +59,7 @@ export function bodyOf(
       linked.contributors.map((one) => ({
         role: one.role,
         named: { ...one.contributor },
-        warn: (...said) => warn(one.path)(...said),
+        warn: warn(one.placeOf),
       })),
     );
     const seen = new Set<string>();
@@ -81,18 +74,17 @@ export function bodyOf(
   }
   if (linked.collections) {
     const seen = new Set<string>();
-    const collections = linked.collections.flatMap(
-      ({ name, part_number, path }) => {
-        const collection_id = links.idOf(
-          "collections",
-          { name },
-          (...said) => warn(path)(...said),
-        );
-        if (seen.has(collection_id)) return [];
-        seen.add(collection_id);
-        return [{ collection_id, part_number }];
-      },
-    );
+    const collections = linked.collections.flatMap((collection) => {
+      const { name, part_number } = collection;
+      const collection_id = links.idOf(
+        "collections",
+        { name },
+        warn(() => collection.place),
+      );
+      if (seen.has(collection_id)) return [];
+      seen.add(collection_id);
+      return [{ collection_id, part_number }];
+    });
     body.product_collections = collections;
     if (before?.series_id && !seen.has(before.series_id as string)) {
       body.series_id = null;
@@ -100,7 +92,7 @@ export function bodyOf(
   }
   if (product_territories) body.product_territories = product_territories;
   if (product_sales_rights) body.product_sales_rights = product_sales_rights;
-  return { body, messages };
+  return { body, messages: [...messages.values()] };
 }
 
 /** The format for a form: the product's own if it has that form. Undefined: it stays. */

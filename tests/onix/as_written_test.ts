@@ -392,6 +392,26 @@ Deno.test("Single elements are said once", async () => {
   ]);
 });
 
+Deno.test("An element where ONIX 2.1 had it is said", async () => {
+  const { header, records: [record] } = await recordsOf(message(
+    least("1", {
+      rest:
+        "<Language><LanguageRole>01</LanguageRole><LanguageCode>eng</LanguageCode></Language><CityOfPublication>Leith</CityOfPublication><SupplyDetail><ProductAvailability>20</ProductAvailability></SupplyDetail><Barcode><BarcodeType>10</BarcodeType></Barcode>",
+    }),
+  ));
+  const { messages } = readRecord(record!, header);
+  assertEquals(
+    messages.map(({ code, path, message }) =>
+      `${code} ${path} ${message.slice(0, message.indexOf(" since"))}`
+    ),
+    [
+      "onix21_element /Product/Language Language stands in DescriptiveDetail",
+      "onix21_element /Product/CityOfPublication CityOfPublication stands in PublishingDetail",
+      "onix21_element /Product/SupplyDetail SupplyDetail stands in ProductSupply",
+    ],
+  );
+});
+
 Deno.test("A header's default that is wrong is said once for all records", async () => {
   const supply =
     "<ProductSupply><SupplyDetail><Price><PriceAmount>9.5</PriceAmount></Price></SupplyDetail></ProductSupply>";

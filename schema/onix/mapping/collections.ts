@@ -87,6 +87,12 @@ export const collections: Codec = {
   },
 };
 
+/** The element that says the name of a collection. */
+export function elementOfName(each: Element): Element | undefined {
+  const own = titleElements(each, LEVEL).find(titleOf);
+  return own && titleIn(own);
+}
+
 /** Whether both mean one collection: by its id where both have it, else by name. */
 function isSame(a: Collection, b: Collection): boolean {
   return a.id !== undefined && b.id !== undefined

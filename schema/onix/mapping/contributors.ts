@@ -121,6 +121,16 @@ function nameIn(each: Element): Element | undefined {
   );
 }
 
+/** The element that says a field of a contributor. */
+export function elementOfPerson(
+  each: Element,
+  field: string,
+): Element | undefined {
+  return field === "name"
+    ? nameIn(each)
+    : PLACES.find(([name]) => name === field)?.[1].find?.(each);
+}
+
 const NAMES = [
   "PersonName",
   "KeyNames",
