@@ -291,7 +291,7 @@ async function compare(
   const book = bookOf(product, stored);
   const last = await inTurns(lastOf(stored), pace);
   const form = await inTurns(formToStore(one, book, last, edits), pace);
-  const merged = mergeEdits(incoming, last, book, edits);
+  const merged = await inTurns(mergeEdits(incoming, last, book, edits), pace);
   return { one, product, book, form, last, merged };
 }
 

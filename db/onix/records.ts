@@ -14,7 +14,7 @@ import {
 import {
   addIdentities,
   type Identities,
-  identitiesOf,
+  identitiesOfNew,
 } from "../../schema/onix/mapping/identity.ts";
 import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
@@ -185,7 +185,7 @@ export async function storeRecords(
         differences: merged
           ? keptDifferences(merged.before, merged.kept, merged.edited, now)
           : now,
-        identities: merged?.identitiesIn(book) ?? identitiesOf(book, values),
+        identities: merged?.identitiesIn(book) ?? identitiesOfNew(book),
       });
     }
   }

@@ -267,22 +267,16 @@ Deno.test("A product without a record becomes one", async (t) => {
       }
       const again = readRecord(record, header);
       assertEquals(again.kind, "record");
-      const { body, linked, product_territories, product_sales_rights } =
-        again as typeof incoming;
-      assertEquals(
-        JSON.stringify({
-          body,
-          linked,
-          product_territories,
-          product_sales_rights,
-        }),
-        JSON.stringify({
-          body: incoming.body,
-          linked: incoming.linked,
-          product_territories: incoming.product_territories,
-          product_sales_rights: incoming.product_sales_rights,
-        }),
-      );
+      const saidIn = (
+        { body, linked, product_territories, product_sales_rights }:
+          typeof incoming,
+      ) =>
+        JSON.stringify(
+          { body, linked, product_territories, product_sales_rights },
+          // A title that had a prefix is one text.
+          (name, value) => name === "place" ? undefined : value,
+        );
+      assertEquals(saidIn(again as typeof incoming), saidIn(incoming));
     });
   }
 

@@ -1,6 +1,6 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import { identitiesOf } from "../../schema/onix/mapping/identity.ts";
+import { identitiesOfNew } from "../../schema/onix/mapping/identity.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
@@ -102,7 +102,7 @@ export function imported(product: Element, header: Element): Imported {
     received: {
       record,
       differences: outgoing.differences(book, values),
-      identities: identitiesOf(book, values),
+      identities: identitiesOfNew(book),
     },
   };
 }

@@ -272,10 +272,14 @@ export function continuedContributors(
   const known = rowsOf(before);
   const ids = new Set(known.map(({ id }) => id));
   const free = new Set(known);
-  const continued = rowsOf(after).map((row) => {
+  const continued = rowsOf(after).map((row, i) => {
     if (row.id !== undefined && ids.has(row.id)) return row;
-    const same = [...free].filter((one) => isNamedSame(one, row));
-    const match = same.find(({ role }) => role === row.role) ?? same[0];
+    const isOf = (one: ContributorRow | undefined) =>
+      one && free.has(one) && one.role === row.role && isNamedSame(one, row);
+    // Most are in the same place.
+    const match = isOf(known[i])
+      ? known[i]
+      : known.find(isOf) ?? known.find((one) => isNamedSame(one, row));
     if (match) free.delete(match);
     return match?.id === undefined ? row : { ...row, id: match.id };
   });

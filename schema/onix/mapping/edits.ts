@@ -7,6 +7,7 @@ import { isObject } from "../../objects.ts";
 import type { Edits } from "./options.ts";
 import type { Message } from "../report/report.ts";
 import { childrenOf, type Element } from "../xml/element.ts";
+import type { Steps } from "../xml/steps.ts";
 import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
 import { type Incoming, replaceTerritories } from "./incoming.ts";
 import {
@@ -80,12 +81,12 @@ const ELEMENTS: Readonly<Record<string, string>> = {
  * here, with `protect` it is not. With `overwrite`, and for a product without a record, what
  * is here counts as what the sender said last: nothing of it is an edit.
  */
-export function mergeEdits(
+export function* mergeEdits(
   incoming: Incoming,
   last: Last | null,
   book: Book,
   edits: Edits,
-): Merged {
+): Steps<Merged> {
   const compared = edits === "overwrite" ? null : last;
   const kept = new Set<string>();
   const edited = new Set<string>();
@@ -95,6 +96,7 @@ export function mergeEdits(
   const differences = compared?.differences ?? {};
 
   for (const [name, field] of Object.entries(MAPPING)) {
+    yield;
     const here = field.valueIn(book);
     const before = compared ? compared.values[name] : here;
     const after = continuing(

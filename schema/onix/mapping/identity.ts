@@ -66,7 +66,7 @@ export function continuing(
 export function identitiesOf(
   book: Book,
   values: Values,
-  isWritten: (name: string) => boolean = () => true,
+  isWritten: (name: string) => boolean,
 ): Identities {
   const ids: Record<string, unknown> = {};
   for (const name of Object.keys(CONTINUED)) {
@@ -78,8 +78,25 @@ export function identitiesOf(
     if (values[name] === undefined || !isWritten(name)) continue;
     ids[name] = book.product[reference];
   }
-  const known = Object.entries(ids).filter(([, id]) => id != null);
-  return Object.fromEntries(known);
+  return known(ids);
+}
+
+/** The same of a record from which the product was just created: it has the entries in their order. */
+export function identitiesOfNew(book: Book): Identities {
+  const ids: Record<string, unknown> = {};
+  for (const name of Object.keys(CONTINUED)) {
+    ids[name] = idsIn(MAPPING[name]!.valueIn(book));
+  }
+  for (const [name, reference] of Object.entries(REFERENCES)) {
+    ids[name] = book.product[reference];
+  }
+  return known(ids);
+}
+
+function known(ids: Record<string, unknown>): Identities {
+  return Object.fromEntries(
+    Object.entries(ids).filter(([, id]) => id != null),
+  );
 }
 
 /** The ids in a value, nested as they are in it, or null without any. */
