@@ -45,7 +45,7 @@ const SECONDS: Record<string, number> = {
   "model/stored_json_test.ts": 6,
   "onix/cost_test.ts": 3,
   "onix/edits_test.ts": 5,
-  "onix/every_edit_test.ts": 12,
+  "onix/every_edit_test.ts": 20,
   "onix/identity_test.ts": 2,
   "onix/import_test.ts": 12,
   "products/batch_test.ts": 4,
