@@ -99,16 +99,21 @@ export function* mergeEdits(
     yield;
     const here = field.valueIn(book);
     const before = compared ? compared.values[name] : here;
-    const after = continuing(
-      name,
-      last?.values[name],
-      isSaid(name, incoming) ? saidIn(incoming, name, before) : before,
-    );
+    const said = isSaid(name, incoming)
+      ? saidIn(incoming, name, before)
+      : before;
+    const beforeForm = formOf(name, before);
+    const afterForm = said === before ? beforeForm : formOf(name, said);
+    const isSame = beforeForm === afterForm;
+    // Most fields say the same: what they stand for is then known.
+    const after = isSame && before !== undefined
+      ? before
+      : continuing(name, last?.values[name], said);
     values[name] = after;
-    const hereForm = formOf(name, here);
+    const hereForm = before === here ? beforeForm : formOf(name, here);
     const then = Object.hasOwn(differences, name)
       ? canonical(differences[name] ?? undefined)
-      : formOf(name, before);
+      : beforeForm;
     const isEdited = hereForm !== then;
     if (incoming.unreadable.has(name) && !(name in ARRAYS)) {
       // What cannot be read changes nothing.
@@ -116,7 +121,7 @@ export function* mergeEdits(
       continue;
     }
     const conflict = tell(name, incoming.record, edits, messages);
-    if (formOf(name, before) === formOf(name, after)) {
+    if (isSame) {
       kept.add(name);
       if (isEdited) edited.add(name);
     } else if (name in ENTRIES) {
@@ -128,8 +133,8 @@ export function* mergeEdits(
         conflict,
       );
       arrays.set(name, entries);
-      if (formOf(name, entries) !== formOf(name, after)) edited.add(name);
-    } else if (isEdited && hereForm !== formOf(name, after)) {
+      if (formOf(name, entries) !== afterForm) edited.add(name);
+    } else if (isEdited && hereForm !== afterForm) {
       if (conflict(after, here)) {
         kept.add(name);
         edited.add(name);
