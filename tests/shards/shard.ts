@@ -18,7 +18,6 @@ const FOLDERS = [
   "onix",
   "products",
   "references",
-  "scale",
   "system",
   "webhooks",
 ];
@@ -59,8 +58,6 @@ const SECONDS: Record<string, number> = {
   "products/sql_rows_test.ts": 6,
   "products/territories_test.ts": 4,
   "references/records_test.ts": 3,
-  "scale/citus_test.ts": 4,
-  "scale/scale_rules_test.ts": 5,
   "system/cli_test.ts": 3,
   "system/database_test.ts": 3,
   "system/migrate_test.ts": 3,
