@@ -3,7 +3,11 @@ import { newKey } from "./access.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
 import { noTimeLimits, type Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
-import { isAtOrigin, startOriginIfCopied } from "./origin.ts";
+import {
+  type CopiedWebhook,
+  isAtOrigin,
+  startOriginIfCopied,
+} from "./origin.ts";
 import { placeOf, splitScript, splitStatements } from "./split_statements.ts";
 import {
   DEMO,
@@ -28,27 +32,29 @@ export const schemaLock: readonly Statement[] = [
 
 /**
  * Brings the schema and the code lists up to date; if they are, it takes no lock and
- * writes nothing. Several processes may run it at once.
+ * writes nothing. Several processes may run it at once. Returns the webhooks that it disables.
  */
-export async function install(database: Queries): Promise<void> {
+export async function install(database: Queries): Promise<CopiedWebhook[]> {
   const applied = await appliedFiles(database);
   const pending = pendingOf(applied, await readSchema());
   const isCurrent = pending.length === 0 &&
     isApplied(await readSeed(), applied) && await isAtOrigin(database);
-  if (isCurrent) return;
-  await migrate(database);
+  if (isCurrent) return [];
+  const { disabled } = await migrate(database);
   await seed(database);
+  return disabled;
 }
 
 /**
  * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
- * copied database. Returns the names of the applied files. Throws if the number of a
+ * copied database. Returns the names of the applied files, and the webhooks that the new
+ * origin disables. Throws if the number of a
  * migration is missing, or if an applied migration was removed or edited.
  */
 export async function migrate(
   database: Queries,
   folder?: URL,
-): Promise<string[]> {
+): Promise<{ applied: string[]; disabled: CopiedWebhook[] }> {
   const files = await readSchema(folder);
   return await database.script(async (tx) => {
     await checkEncoding(tx);
@@ -66,9 +72,9 @@ export async function migrate(
     const [applied] = await tx.send(listApplied);
     const pending = pendingOf(applied, files);
     for (const file of pending) await runAndRecord(tx, file);
-    await startOriginIfCopied(tx);
+    const disabled = await startOriginIfCopied(tx);
     await tx.commit();
-    return pending.map(({ name }) => name);
+    return { applied: pending.map(({ name }) => name), disabled };
   });
 }
 

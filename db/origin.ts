@@ -54,11 +54,19 @@ export const newOrigin: readonly Statement[] = [
   `,
 ];
 
+/** A webhook that is disabled because its database is a copy. */
+export interface CopiedWebhook {
+  organization_id: string;
+  id: string;
+  url: string;
+}
+
 /** A copy must not call the receivers of the original. */
-const disableWebhooks = sql`
+const disableWebhooks = sql<CopiedWebhook>`
   update webhooks w
-  set enabled = false, disabled_reason = 'copied', disabled_at = now(), leased_until = null
+  set enabled = false, disabled_reason = 'copied', disabled_at = now()
   where w.enabled
+  returning w.organization_id, w.id, w.url
 `;
 
 /** Whether the database assigned its change versions. The schema must exist. */
@@ -67,12 +75,17 @@ export async function isAtOrigin(database: Queries): Promise<boolean> {
   return row!.is_origin;
 }
 
-/** Starts a new origin in a copied database. */
-export async function startOriginIfCopied(tx: Transaction): Promise<void> {
+/** Starts a new origin in a copied database. Returns the webhooks that this disables. */
+export async function startOriginIfCopied(
+  tx: Transaction,
+): Promise<CopiedWebhook[]> {
   const [[table]] = await tx.send(
     sql<{ name: string | null }>`select to_regclass('change_origins') as name`,
   );
-  if (!table!.name) return;
+  if (!table!.name) return [];
   const [[row]] = await tx.send(originState);
-  if (!row!.is_origin) await tx.send(...newOrigin, disableWebhooks);
+  if (row!.is_origin) return [];
+  await tx.send(...newOrigin);
+  const [disabled] = await tx.send(disableWebhooks);
+  return disabled;
 }

@@ -8,6 +8,7 @@ import {
   installDemo,
   issueDemoKey,
 } from "../db/migrate.ts";
+import type { CopiedWebhook } from "../db/origin.ts";
 import { keepUp } from "../db/products/chunks.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
@@ -112,6 +113,12 @@ export async function openService(
     });
   }
 
+  function logCopied(disabled: readonly CopiedWebhook[]): void {
+    for (const { organization_id, ...webhook } of disabled) {
+      sender.logDisabled(organization_id, { ...webhook, reason: "copied" });
+    }
+  }
+
   /** A database of one's own begins without a demo organization. */
   async function adviseFirstKey(): Promise<void> {
     if (await hasOrganizations(untilPrepared())) return;
@@ -124,7 +131,7 @@ export async function openService(
 
   async function prepare(): Promise<void> {
     try {
-      if (config.migrateOnStart) await install(untilPrepared());
+      if (config.migrateOnStart) logCopied(await install(untilPrepared()));
       else await checkMigrated(untilPrepared());
       if (state !== "starting") return;
       if (config.database.url) await adviseFirstKey();

@@ -1,27 +1,26 @@
 import { pause } from "../db/connections/deadline.ts";
 import type { Queries } from "../db/database.ts";
 import {
-  type Attempt,
-  due,
   listDeliveries,
   messageId,
   payload,
-  shownAttempt,
-  takeDelivery,
+  takeMessage,
 } from "../db/webhooks/deliveries.ts";
-import { endRest, findWebhook, saveRetry } from "../db/webhooks/leases.ts";
+import { deliveryAfter, storeOutcomes } from "../db/webhooks/outcomes.ts";
 import {
   createWebhook,
   deleteWebhook,
+  endRest,
   getWebhook,
   listWebhooks,
   rotateSecret,
   updateWebhook,
 } from "../db/webhooks/webhooks.ts";
+import { findWebhook, REST_AFTER } from "../db/webhooks/work.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
-import { attempt, judge } from "../middleware/sender/attempt.ts";
+import { attempt } from "../middleware/sender/attempt.ts";
 import { resolve } from "../middleware/sender/post.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
@@ -92,23 +91,23 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
   using _ = sender.reserve(caller.organizationId);
   const webhook = await findWebhook(context.database, id);
   const type = "webhook.test";
-  const message = due({
+  const outcome = await attempt(webhook, {
     id: messageId(id, crypto.randomUUID()),
     type,
     body: payload(type, {}),
-  });
-  const answer = await attempt(webhook, message, sender.config);
-  const { attempt: tried, isBack } = judge(
-    message,
-    answer,
-    { state: webhook },
-    sender.config,
-  );
-  if (isBack) {
+    product_id: null,
+    attempts: 0,
+    created_at: new Date().toISOString(),
+  }, sender.config);
+  if (outcome.error === null && webhook.failures >= REST_AFTER) {
     await endRest(queriesAfter(context), id);
     sender.notice();
   }
-  return delivery({ ...tried, ...LAST[tried.status] });
+  const delivery = deliveryAfter(outcome, webhook, sender.config);
+  return ok(JSON.stringify({
+    ...delivery,
+    ...outcome.error && { status: "failed", next_attempt_at: null },
+  }));
 }
 
 /** Sends a message once more. Unless it waits, no other attempt follows. */
@@ -118,32 +117,17 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   const { config } = sender;
   using _ = sender.reserve(caller.organizationId);
   const webhook = await findWebhook(database, id);
-  const message = await takeDelivery(database, id, deliveryId, config);
-  const answer = await attempt(webhook, message, config);
-  const judged = judge(message, answer, { state: webhook }, config);
-  const tried = {
-    ...judged.attempt,
-    ...message.status !== "waiting" && LAST[judged.attempt.status],
-  };
-  const disabled = await saveRetry(
+  const message = await takeMessage(database, id, deliveryId, config);
+  const outcome = await attempt(webhook, message, config);
+  const { deliveries: [delivery], disabled } = await storeOutcomes(
     queriesAfter(context),
-    { ...webhook, ...judged.state },
-    { attempt: tried, isBack: judged.isBack, cursor: message.next_cursor },
+    id,
+    { outcomes: [outcome] },
+    config,
   );
   if (disabled) sender.logDisabled(caller.organizationId, disabled);
   sender.notice();
-  return delivery(tried);
-}
-
-/** What an attempt leaves that no other follows, by its status. */
-const LAST = {
-  waiting: { status: "failed", next_attempt_at: null },
-  failed: {},
-  succeeded: {},
-} as const;
-
-function delivery(attempt: Attempt): HandlerResponse {
-  return ok(JSON.stringify(shownAttempt(attempt)));
+  return ok(JSON.stringify(delivery));
 }
 
 export async function listAttempts(

@@ -94,6 +94,26 @@ const ONIX_RECORDS: LineTable = {
     digest: heading(),
     product_updated_at: v.optional(v.nullable(ExactTime)),
     differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+    identities: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  }) as LineTable["schema"],
+};
+
+/** The other references under which records of a product came. */
+const ONIX_ALIASES: LineTable = {
+  table: "onix_aliases",
+  rows: [],
+  schema: closedObject({
+    record_reference: heading(500),
+  }) as LineTable["schema"],
+};
+
+/** When each sender sent its latest message with a record of the product. */
+const ONIX_SENDERS: LineTable = {
+  table: "onix_senders",
+  rows: [],
+  schema: closedObject({
+    sender_name: heading(500),
+    sent_at: ExactTime,
   }) as LineTable["schema"],
 };
 
@@ -118,7 +138,7 @@ export const KINDS: Readonly<Record<string, LineTable>> = {
       table: "products",
       fields: { ...SCALARS, ...ARRAYS },
       link: "product_id",
-    }, [ONIX_RECORDS]),
+    }, [ONIX_RECORDS, ONIX_ALIASES, ONIX_SENDERS]),
     omit: ["change_version"],
   },
   publishing_program: programs(),

@@ -477,7 +477,7 @@ const FEATURE = {
 /** The arrays of a product, in the order of responses. */
 // deno-fmt-ignore
 export const ARRAYS = {
-  product_prices: about("The prices of the product, by currency and period.", rows("product_prices", {
+  product_prices: about("The prices of the product, by currency and period. In ONIX, they go out only while the product has no `supply_details`, whose prices go out instead.", rows("product_prices", {
     currency_code: about("The currency of the price.", required(column(code(96)))),
     retail_price: about("The price for readers, without tax.", amount, "PriceAmount"),
     retail_price_inc_tax: about("The price for readers, with tax.", amount, "PriceAmount"),

@@ -39,10 +39,15 @@ export const COMMANDS: Record<string, Command> = {
       "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
     args: {},
     async run(_, { connect }) {
-      const applied = await migrate(await connect());
-      return applied.length === 0
-        ? "No migration is pending"
-        : applied.map((name) => `Applied ${name}`).join("\n");
+      const { applied, disabled } = await migrate(await connect());
+      return [
+        ...applied.length > 0
+          ? applied.map((name) => `Applied ${name}`)
+          : ["No migration is pending"],
+        ...disabled.map(({ organization_id, id }) =>
+          `Disabled webhook ${id} of organization ${organization_id}, since the database is a copy: PUT /webhooks/${id} {"enabled":true} enables it`
+        ),
+      ].join("\n");
     },
   }),
   "seed": command({

@@ -1,7 +1,7 @@
 import { hostOf } from "../../schema/targets.ts";
 import { sql, type Statement } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
-import { entriesAfter, MAX_BEHIND } from "../webhooks/webhooks.ts";
+import { backlog, behind } from "../webhooks/work.ts";
 import { command, flag, uuid } from "./arguments.ts";
 import { format } from "./output.ts";
 
@@ -42,23 +42,14 @@ function webhooksOf(organizationId: string | undefined): Statement<Row> {
         else 'sending'
       end as state,
       array_to_string(w.events, ',') as events,
-      least(
-        (select count(*) from (${
-    entriesAfter(MAX_BEHIND, sql`w.organization_id`)
-  }) entries),
-        ${MAX_BEHIND}
-      )::int as behind,
-      (
-        select count(*)
-        from webhook_deliveries d
-        where d.organization_id = w.organization_id and d.webhook_id = w.id
-          and d.status = 'waiting'
-      )::int as waiting,
+      ${behind(sql`w.organization_id`)} as behind,
+      b.waiting,
       ${rfc3339("w.failing_since")} as failing_since,
       ${rfc3339("w.resumes_at")} as resumes_at,
       ${rfc3339("w.last_success_at")} as last_success_at,
       ${rfc3339("w.disabled_at")} as disabled_at
     from webhooks w
+    cross join lateral (${backlog(sql`w.organization_id`)}) b
     ${organizationId ? sql`where w.organization_id = ${organizationId}` : []}
     order by w.organization_id, w.created_at, w.id
   `;

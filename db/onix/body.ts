@@ -1,11 +1,7 @@
-import { type Entry, type ProductBody, sentBack } from "../../schema/bodies.ts";
-import {
-  type Incoming,
-  replaceTerritories,
-} from "../../schema/onix/mapping/incoming.ts";
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import type { Incoming, Place } from "../../schema/onix/mapping/incoming.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
-import { ARRAYS } from "../../schema/product.ts";
-import type { Links } from "./links.ts";
+import type { Links, Warn } from "./links.ts";
 
 /* What a record writes to its product. */
 
@@ -16,38 +12,31 @@ export function bodyOf(
   before: Entry | undefined,
 ): { body: ProductBody; messages: Message[] } {
   const { linked, product_territories, product_sales_rights } = incoming;
-  const messages: Message[] = [];
+  const messages = new Map<string, Message>();
+  // A contributor has a row for each role: what is wrong with its element is told once.
   const warn =
-    (path: string) => (code: string, value: string, message: string) =>
-      messages.push({ severity: "warning", code, path, value, message });
+    (placeOf: (field: string) => Place): Warn => (code, field, message) => {
+      const place = placeOf(field);
+      const told: Message = { severity: "warning", code, ...place, message };
+      messages.set(`${code} ${place.path}`, told);
+    };
   const body: ProductBody = { ...incoming.body };
   // An ISBN-10 alone says nothing against the ISBN-13 that it is.
   if (incoming.isbn13 === null && incoming.isbn10 !== null) delete body.isbn13;
 
   function link(
     table: "publishers" | "imprints",
-    field: string,
-    path: string,
-    name: string | null | undefined,
+    field: "publisher" | "imprint",
   ) {
+    const name = linked[field];
     if (name === undefined) return;
-    body[field] = name === null
+    body[`${field}_id`] = name === null
       ? null
-      : links.idOf(table, { name }, warn(path));
+      : links.idOf(table, { name }, warn(() => incoming.placeOf(field)));
   }
 
-  link(
-    "publishers",
-    "publisher_id",
-    "/Product/PublishingDetail/Publisher/PublisherName",
-    linked.publisher,
-  );
-  link(
-    "imprints",
-    "imprint_id",
-    "/Product/PublishingDetail/Imprint/ImprintName",
-    linked.imprint,
-  );
+  link("publishers", "publisher");
+  link("imprints", "imprint");
   for (
     const [field, list, code] of [
       ["publishing_status_id", "publishing_statuses", linked.publishing_status],
@@ -70,7 +59,7 @@ export function bodyOf(
       linked.contributors.map((one) => ({
         role: one.role,
         named: { ...one.contributor },
-        warn: (...said) => warn(one.path)(...said),
+        warn: warn(one.placeOf),
       })),
     );
     const seen = new Set<string>();
@@ -85,30 +74,25 @@ export function bodyOf(
   }
   if (linked.collections) {
     const seen = new Set<string>();
-    const collections = linked.collections.flatMap(
-      ({ name, part_number, path }) => {
-        const collection_id = links.idOf(
-          "collections",
-          { name },
-          (...said) => warn(path)(...said),
-        );
-        if (seen.has(collection_id)) return [];
-        seen.add(collection_id);
-        return [{ collection_id, part_number }];
-      },
-    );
+    const collections = linked.collections.flatMap((collection) => {
+      const { name, part_number } = collection;
+      const collection_id = links.idOf(
+        "collections",
+        { name },
+        warn(() => collection.place),
+      );
+      if (seen.has(collection_id)) return [];
+      seen.add(collection_id);
+      return [{ collection_id, part_number }];
+    });
     body.product_collections = collections;
     if (before?.series_id && !seen.has(before.series_id as string)) {
       body.series_id = null;
     }
   }
-  if (product_territories) {
-    body.product_territories = incoming.byMarketReference && before
-      ? mergedTerritories(before, incoming)
-      : product_territories;
-  }
+  if (product_territories) body.product_territories = product_territories;
   if (product_sales_rights) body.product_sales_rights = product_sales_rights;
-  return { body, messages };
+  return { body, messages: [...messages.values()] };
 }
 
 /** The format for a form: the product's own if it has that form. Undefined: it stays. */
@@ -122,11 +106,4 @@ function formatFor(
     : links.codeId("product_forms", form) ?? null;
   if (before?.format_id && (before.product_form_id ?? null) === formId) return;
   return formId === null ? null : links.formatOf(formId);
-}
-
-/** Territories with those of a partial update. Labels and the like are left out. */
-function mergedTerritories(before: Entry, { product_territories }: Incoming) {
-  const present = before.product_territories as Entry[];
-  const merged = replaceTerritories(present, product_territories!);
-  return sentBack(ARRAYS.product_territories, merged);
 }

@@ -4,6 +4,7 @@ import {
   type Outgoing,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
+import type { Identities } from "../../schema/onix/mapping/identity.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
@@ -37,6 +38,7 @@ export interface BesideProduct {
   record: string | null;
   digest: string | null;
   differences: Differences | null;
+  identities: Identities | null;
 }
 
 /** The contributors with these ids as a JSON array. `ids` is a subselect or an array. */
@@ -62,13 +64,14 @@ export const besideProduct = sql`
   o.name as organization,
   ${ofProduct} as contributors,
   n.digest,
-  n.differences
+  n.differences,
+  n.identities
 `;
 
 /** Joins the record `n`, or nulls, to product `p`. The limit forces a look-up by primary key. */
 export const receivedRecord = sql`
   left join lateral (
-    select n.record_reference, n.record, n.digest, n.differences
+    select n.record_reference, n.record, n.digest, n.differences, n.identities
     from onix_records n
     where n.organization_id = ${organization} and n.product_id = p.id
     limit 1
@@ -156,9 +159,9 @@ export function byId(records: string): Book["contributors"] {
 
 /** The record of a product as it goes out. */
 export function* recordOf(source: Source, release: Release): Steps<Outgoing> {
-  const { record, differences } = source;
+  const { record, differences, identities } = source;
   const received = record === null
     ? null
-    : { record: yield* fromStored(record), differences };
+    : { record: yield* fromStored(record), differences, identities };
   return yield* writeRecord(bookOf(source), received, release);
 }

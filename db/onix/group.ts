@@ -291,15 +291,7 @@ async function compare(
   const book = bookOf(product, stored);
   const last = await inTurns(lastOf(stored), pace);
   const form = await inTurns(formToStore(one, book, last, edits), pace);
-  const merged = last && edits !== "overwrite"
-    ? mergeEdits(incoming, last, book, edits)
-    : {
-      incoming,
-      messages: [],
-      before: null,
-      kept: new Set<string>(),
-      edited: new Set<string>(),
-    };
+  const merged = await inTurns(mergeEdits(incoming, last, book, edits), pace);
   return { one, product, book, form, last, merged };
 }
 
@@ -308,16 +300,17 @@ async function isSentOtherwise(
   book: Book,
   last: LastRecord | null,
   { record }: Form,
-  { kept, edited }: Merged,
+  { kept, edited, identitiesIn }: Merged,
   pace: () => Promise<void>,
 ): Promise<boolean> {
   if (!last) return true;
   const differences = keptDifferences(last.differences, kept, edited);
+  const identities = identitiesIn(book);
   const sent = async (received: Received) => {
     const { record } = await inTurns(writeRecord(book, received, "3.1"), pace);
     return await inTurns(toStored(record), pace);
   };
-  return await sent(last) !== await sent({ record, differences });
+  return await sent(last) !== await sent({ record, differences, identities });
 }
 
 /** The message of a record whose product cannot be written. */

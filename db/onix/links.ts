@@ -1,5 +1,6 @@
 import type { Field } from "../../schema/fields.ts";
 import type { Linked } from "../../schema/onix/mapping/incoming.ts";
+import { wordsOf } from "../../schema/onix/mapping/names.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
   json,
@@ -62,8 +63,8 @@ interface Named extends Record<string, unknown> {
   name: string;
 }
 
-/** What is warned of while something named is found. */
-type Warn = (code: string, value: string, message: string) => void;
+/** Warns of a field of what is named, while it is found. */
+export type Warn = (code: string, field: string, message: string) => void;
 
 /** A code of a shared list, with its id. */
 interface Code {
@@ -271,7 +272,7 @@ class Records {
       delete own[column];
       warn(
         "identifier_of_another",
-        String(named[column]),
+        column,
         bearer
           ? `The ${column.toUpperCase()} ${
             named[column]
@@ -292,7 +293,7 @@ class Records {
       if (nameKey(row.name) !== nameKey(named.name)) {
         warn(
           "name_differs",
-          named.name,
+          "name",
           `The contributor with this identifier is called "${row.name}": it is linked under its own name`,
         );
       }
@@ -310,7 +311,7 @@ class Records {
     if (another) {
       warn(
         "ambiguous_name",
-        named.name,
+        "name",
         `Several ${this.#table} have this name: the oldest is linked`,
       );
     }
@@ -390,11 +391,6 @@ function shareWord(one: string, other: string): boolean {
       b.length === 1 && a.startsWith(b)
     )
   );
-}
-
-function wordsOf(name: string): string[] {
-  const folded = name.normalize("NFD").replace(/\p{Mn}+/gu, "").toLowerCase();
-  return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** The records with the names or identifiers, oldest first. The index on the sort key finds names. */

@@ -11,6 +11,11 @@ import {
   valuesOf,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
+import {
+  addIdentities,
+  type Identities,
+  identitiesOfNew,
+} from "../../schema/onix/mapping/identity.ts";
 import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import {
@@ -38,6 +43,7 @@ export async function readStored(tx: Transaction, changes: readonly Planned[]) {
       n.record,
       n.record_reference as reference,
       n.differences,
+      n.identities,
       o.name as organization,
       ${
     contributorsJson(sql`in (
@@ -62,6 +68,7 @@ export interface StoredRecord {
   record: string | null;
   reference: string | null;
   differences: Differences | null;
+  identities: Identities | null;
   organization: string;
   contributors: string;
 }
@@ -71,11 +78,13 @@ export interface LastRecord extends Received, Last {}
 
 /** The record last received, if there is one. */
 export function* lastOf(
-  { record, differences }: StoredRecord,
+  { record, differences, identities }: StoredRecord,
 ): Steps<LastRecord | null> {
   if (record === null) return null;
   const received = yield* fromStored(record);
-  return { record: received, differences, values: yield* valuesOf(received) };
+  const values = yield* valuesOf(received);
+  addIdentities(values, identities);
+  return { record: received, differences, identities, values };
 }
 
 /** What the record of a product, which is JSON text, is written from. */
@@ -176,25 +185,29 @@ export async function storeRecords(
         differences: merged
           ? keptDifferences(merged.before, merged.kept, merged.edited, now)
           : now,
+        identities: merged?.identitiesIn(book) ?? identitiesOfNew(book),
       });
     }
   }
   await tx.send(sql`
     insert into onix_records (
-      organization_id, product_id, record_reference, record, digest, product_updated_at, differences
+      organization_id, product_id, record_reference, record, digest, product_updated_at, differences,
+      identities
     )
     select
-      p.organization_id, p.id, r.record_reference, r.record, r.digest, p.updated_at, r.differences
+      p.organization_id, p.id, r.record_reference, r.record, r.digest, p.updated_at, r.differences,
+      r.identities
     from products p
     join jsonb_to_recordset(${json(rows)})
-      r (product_id uuid, record_reference text, record text, digest text, differences jsonb)
+      r (product_id uuid, record_reference text, record text, digest text, differences jsonb, identities jsonb)
       on r.product_id = p.id
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
     on conflict (organization_id, product_id) do update set
       record = excluded.record,
       digest = excluded.digest,
       product_updated_at = excluded.product_updated_at,
-      differences = excluded.differences
+      differences = excluded.differences,
+      identities = excluded.identities
   `);
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Cursor } from "../../schema/changes_query.ts";
+import type { WebhookConfig } from "../../schema/config.ts";
 import { ApiError } from "../../schema/errors.ts";
 import type {
-  AttemptError,
   Delivery,
   DeliveryQuery,
   MessageType,
@@ -12,34 +12,41 @@ import type { Queries } from "../database.ts";
 import { jsonArray } from "../products/json.ts";
 import { limitOf, type Page } from "../products/list.ts";
 import { rfc3339 } from "../times.ts";
-import { type Disabled, notFound } from "./webhooks.ts";
+import {
+  backlog,
+  isDue,
+  isFree,
+  isUntried,
+  notFound,
+  type SendingWebhook,
+} from "./work.ts";
 
-/* Messages that wait for a retry, and what became of the last ones. */
+/*
+ * The messages of webhooks: those that wait or are being sent, and what became of the
+ * last ones. Each has a lease of its own: `sent_until` is set while it is being sent.
+ */
 
-/** A message, which each attempt sends with the same id and body. */
+/** A message before it is stored. */
+export interface NewMessage {
+  id: string;
+  type: MessageType;
+  body: string;
+  /** The entry of the feed. Absent for a message about no product. */
+  product_id?: string;
+  version?: string;
+  /** The webhook's cursor once the message has succeeded. */
+  next_cursor?: Cursor;
+}
+
+/** A message for its next attempt. Each attempt sends the same id and body. */
 export interface Message {
   id: string;
   type: MessageType;
   body: string;
-  /** The entry of the feed. Null for a message about no product. */
   product_id: string | null;
-  version: string | null;
-  /** The webhook's cursor once the message has succeeded. */
-  next_cursor: Cursor | null;
+  /** The attempts before. */
   attempts: number;
-  /** RFC 3339. */
   created_at: string;
-}
-
-/** What a message has become by its last attempt. */
-export interface Attempt extends Message {
-  status: Delivery["status"];
-  attempted_at: string | null;
-  next_attempt_at: string | null;
-  response_status: number | null;
-  response_body: string | null;
-  error: AttemptError | null;
-  duration_ms: number | null;
 }
 
 /** The id of a message to a webhook: the same for the same entry of the feed. */
@@ -55,28 +62,6 @@ export function payload(
   timestamp = new Date().toISOString(),
 ): string {
   return JSON.stringify({ type, timestamp, data });
-}
-
-/** A message whose first attempt is due. */
-export function due(
-  message: Pick<Message, "id" | "type" | "body"> & Partial<Message>,
-): Attempt {
-  const now = new Date().toISOString();
-  return {
-    product_id: null,
-    version: null,
-    next_cursor: null,
-    attempts: 0,
-    created_at: now,
-    status: "waiting",
-    attempted_at: null,
-    next_attempt_at: now,
-    response_status: null,
-    response_body: null,
-    error: null,
-    duration_ms: null,
-    ...message,
-  };
 }
 
 /** A delivery as responses have it. */
@@ -97,11 +82,8 @@ export async function listDeliveries(
   const found = sql`
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      ${
-    status
-      ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
-      : []
-  }
+      and not ${isUntried}
+      ${status ? sql`and d.status ${isAnyOf(status)}` : []}
   `;
   const entries = jsonArray(sql`
     select ${shownColumns} ${found}
@@ -119,18 +101,21 @@ export async function listDeliveries(
   return page;
 }
 
-/** An attempt as the response to a request for it. */
-export function shownAttempt(
-  { id, type, product_id, status, attempts, created_at, ...attempt }: Attempt,
-): Delivery {
-  const { body: _, version: __, next_cursor: ___, ...last } = attempt;
-  return { id, type, product_id, status, attempts, created_at, ...last };
+export function shownDeliveries(
+  webhookId: string,
+  ids: readonly string[],
+): Statement<Delivery> {
+  return sql`
+    select ${shownColumns}
+    from webhook_deliveries d
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id ${isAnyOf(ids)}
+  `;
 }
 
-const columns = sql`
-  d.id, d.type, d.body, d.product_id, d.version::text, d.next_cursor, d.attempts,
-  ${rfc3339("d.created_at")} as created_at
-`;
+export function isAnyOf(texts: readonly string[]): Statement {
+  return sql`= any(string_to_array(${texts.join()}, ','))`;
+}
 
 /** Whether the entry of delivery `d` is still the last one of its product. */
 const isCurrent = sql`(
@@ -149,188 +134,161 @@ const isCurrent = sql`(
   )
 )`;
 
-const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
+/** Adds messages to each webhook `w` of the organization with this condition. A replay sends them again. */
+export function addMessages(
+  condition: Statement,
+  messages: readonly NewMessage[],
+): Statement {
+  return sql`
+    insert into webhook_deliveries as d (
+      organization_id, webhook_id, id, type, body, product_id, version, next_cursor,
+      status, created_at, next_attempt_at
+    )
+    select
+      w.organization_id, w.id, m.id, m.type, m.body, m.product_id, m.version, m.next_cursor,
+      'waiting', now(), now()
+    from webhooks w
+    cross join jsonb_to_recordset(${json(messages)}) m (
+      id text, type text, body text, product_id uuid, version bigint, next_cursor jsonb
+    )
+    where w.organization_id = ${organization} and ${condition}
+    on conflict (organization_id, webhook_id, id) do update set
+      body = excluded.body,
+      status = 'waiting',
+      attempts = 0,
+      created_at = excluded.created_at,
+      next_attempt_at = excluded.next_attempt_at
+    where d.status <> 'waiting'
+  `;
+}
+
+/** Sends all that waits at once. */
+export function sendAll(webhookId: string): Statement {
+  return sql`
+    update webhook_deliveries d
+    set next_attempt_at = now()
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.status = 'waiting'
+  `;
+}
+
+/** The end of the lease of a message that is taken now. */
+function leaseEnd({ timeoutMs }: WebhookConfig): Statement {
+  return sql`now() + make_interval(secs => ${2 * timeoutMs / 1_000})`;
+}
+
+/** The next messages of a webhook from the feed, and the cursor after them. */
+export interface Followed {
+  messages: NewMessage[];
+  cursor: Cursor;
+}
+
+const messageColumns = sql`
+  d.id, d.type, d.body, d.product_id, d.attempts, d.created_at
+`;
 
 /**
- * Takes messages that wait, at most `limit`, to send them within `seconds`: those whose
- * time has come, or with `isEarly` any. A message whose product has changed since is
- * dropped: the newer one is on its way.
+ * Stores what follows in the feed, unless the cursor has moved since, and takes messages
+ * to send them, as many as are free. A message whose product has changed is
+ * dropped: the newer one is on its way, and waits until the older one has arrived.
  */
-export async function takeWaiting(
+export async function takeMessages(
   database: Queries,
-  webhookId: string,
-  { limit, seconds, isEarly }: {
-    limit: number;
-    seconds: number;
-    isEarly: boolean;
-  },
+  { id, cursor: before }: SendingWebhook,
+  { messages, cursor }: Followed,
+  config: WebhookConfig,
 ): Promise<Message[]> {
+  const webhook =
+    sql`webhooks w where w.organization_id = ${organization} and w.id = ${id}`;
+  const isUnmoved = sql`w.id = ${id} and w.cursor = ${json(before)}`;
   const waiting = sql`
-    d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.status = 'waiting' and ${isFree}
-      ${isEarly ? [] : sql`and d.next_attempt_at <= now()`}
+    d.organization_id = ${organization} and d.webhook_id = ${id}
+    and w.organization_id = ${organization} and w.id = ${id} and ${isDue}
   `;
-  return await database.transaction(async (tx) => {
-    const [, taken] = await tx.send(
-      sql`delete from webhook_deliveries d where ${waiting} and not ${isCurrent}`,
-      sql<{ id: string }>`
+  const [, , , , taken] = await database.write(
+    // Senders of other processes wait, so that together they keep the limit.
+    sql`select from ${webhook} for no key update`,
+    addMessages(isUnmoved, messages),
+    sql`
+      update webhooks w
+      set cursor = ${json(cursor)}
+      where w.organization_id = ${organization} and ${isUnmoved}
+    `,
+    sql`
+      delete from webhook_deliveries d
+      using webhooks w
+      where ${waiting} and not ${isCurrent}
+    `,
+    sql<Message>`
+      update webhook_deliveries d
+      set sent_until = ${leaseEnd(config)}
+      from (
         select d.id
         from webhook_deliveries d
-        where ${waiting}
+        cross join webhooks w
+        where ${waiting} and not exists (
+          select
+          from webhook_deliveries o
+          where o.organization_id = ${organization} and o.webhook_id = ${id}
+            and o.product_id = d.product_id and o.sent_until >= now()
+        )
         order by d.next_attempt_at, d.id
-        limit ${limit}
-        for update
-      `,
-    );
-    const [, messages] = await tx.commit(
-      ...send(webhookId, taken.map(({ id }) => id), seconds),
-    );
-    return messages;
-  });
-}
-
-/** Marks the deliveries as being sent, and selects them. */
-function send(webhookId: string, ids: string[], seconds: number) {
-  const those = sql`
-    d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id = any(string_to_array(${ids.join()}, ','))
-  `;
-  return [
-    sql`
-      update webhook_deliveries d
-      set sent_until = now() + make_interval(secs => ${seconds})
-      where ${those}
+        limit (
+          select greatest(0, b.free)
+          from webhooks w
+          cross join lateral (${backlog()}) b
+          where w.organization_id = ${organization} and w.id = ${id}
+        )
+      ) t
+      where d.organization_id = ${organization} and d.webhook_id = ${id} and d.id = t.id
+      returning ${messageColumns}
     `,
-    sql<Message & { status: Delivery["status"] }>`
-      select ${columns}, d.status
-      from webhook_deliveries d
-      where ${those}
-      order by d.next_attempt_at, d.id
-    `,
-  ] as const;
+  );
+  return taken;
 }
 
 /**
- * Takes one delivery, whatever its status, to send it once more. Throws `NOT_FOUND`, or
- * `CONFLICT` while it is being sent or if its product has changed since.
+ * Takes one message, whatever its status, to send it. Throws `NOT_FOUND`,
+ * or `CONFLICT` while it is being sent or if its product has changed since.
  */
-export async function takeDelivery(
+export async function takeMessage(
   database: Queries,
   webhookId: string,
   id: string,
-  { timeoutMs }: { timeoutMs: number },
-): Promise<Message & { status: Delivery["status"] }> {
-  const seconds = 2 * timeoutMs / 1_000;
-  return await database.transaction(async (tx) => {
-    const [[found]] = await tx.send(sql<
-      { is_free: boolean; is_current: boolean }
-    >`
+  config: WebhookConfig,
+): Promise<Message> {
+  const delivery = sql`
+    d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = ${id}
+  `;
+  const [[found], [message]] = await database.write(
+    sql<{ is_free: boolean; is_current: boolean }>`
       select ${isFree} as is_free, ${isCurrent} as is_current
       from webhook_deliveries d
-      where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = ${id}
+      where ${delivery}
       for update
-    `);
-    if (!found) throw new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
-    if (!found.is_free) {
-      throw conflict("being_sent", "The message is being sent at the moment");
-    }
-    if (!found.is_current) {
-      throw conflict(
-        "superseded",
-        "The product has changed since: the webhook gets a newer message",
-      );
-    }
-    const [, [message]] = await tx.commit(...send(webhookId, [id], seconds));
-    return message!;
-  });
+    `,
+    sql<Message>`
+      update webhook_deliveries d
+      set sent_until = ${leaseEnd(config)}
+      where ${delivery} and ${isFree} and ${isCurrent}
+      returning ${messageColumns}
+    `,
+  );
+  if (!found) throw new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
+  if (!found.is_free) {
+    throw conflict("being_sent", "The message is being sent at the moment");
+  }
+  if (!found.is_current || !message) {
+    throw conflict(
+      "superseded",
+      "The product has changed since: the webhook gets a newer message",
+    );
+  }
+  return message;
 }
 
 function conflict(code: string, message: string): ApiError {
   return new ApiError("CONFLICT", message, {
     details: [{ code, count: 1, message }],
   });
-}
-
-/** Stores what messages have become, for each webhook `w` of the organization with this condition. */
-export function storeAttempts(
-  condition: Statement,
-  attempts: readonly Attempt[],
-): Statement {
-  return sql`
-    insert into webhook_deliveries as d (
-      organization_id, webhook_id, id, type, body, product_id, version, next_cursor, status,
-      attempts, created_at, attempted_at, next_attempt_at, response_status, response_body,
-      error, duration_ms
-    )
-    select
-      w.organization_id, w.id, r.id, r.type, r.body, r.product_id, r.version, r.next_cursor,
-      r.status, r.attempts, r.created_at, r.attempted_at, r.next_attempt_at,
-      r.response_status, r.response_body, r.error, r.duration_ms
-    from webhooks w
-    cross join jsonb_to_recordset(${json(attempts)}) r (
-      id text, type text, body text, product_id uuid, version bigint, next_cursor jsonb,
-      status text, attempts int, created_at timestamptz, attempted_at timestamptz,
-      next_attempt_at timestamptz, response_status int, response_body text, error text,
-      duration_ms int
-    )
-    where w.organization_id = ${organization} and ${condition}
-    on conflict (organization_id, webhook_id, id) do update set
-      status = excluded.status,
-      attempts = excluded.attempts,
-      attempted_at = excluded.attempted_at,
-      next_attempt_at = excluded.next_attempt_at,
-      next_cursor = excluded.next_cursor,
-      sent_until = null,
-      response_status = excluded.response_status,
-      response_body = excluded.response_body,
-      error = excluded.error,
-      duration_ms = excluded.duration_ms
-  `;
-}
-
-/** Deletes the deliveries beyond the last 100 that succeeded, and the last 1,000 of 30 days that failed. */
-export function prune(webhookId: string): Statement[] {
-  const beyond = (status: string, kept: number) => {
-    const those = sql`
-      d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.status = ${status}
-    `;
-    return sql`
-      delete from webhook_deliveries d
-      where ${those} and (
-        (d.created_at, d.id) <= (
-          select d.created_at, d.id
-          from webhook_deliveries d
-          where ${those}
-          order by d.created_at desc, d.id desc
-          offset ${kept}
-          limit 1
-        )
-        or d.status = 'failed' and d.created_at < now() - interval '30 days'
-      )
-    `;
-  };
-  return [beyond("succeeded", 100), beyond("failed", 1_000)];
-}
-
-/** Tells the organization's other webhooks that ask for it that this one, still enabled, will be disabled. */
-export function announceDisabled(
-  { id, description, reason }: Disabled,
-): Statement {
-  const at = new Date().toISOString();
-  const message = due({
-    id: messageId(id, at),
-    type: "webhook.disabled",
-    body: payload("webhook.disabled", { id, description, reason }, at),
-  });
-  return storeAttempts(
-    sql`
-      w.id <> ${id} and w.enabled and 'webhook.disabled' = any(w.events)
-      and exists (
-        select
-        from webhooks o
-        where o.organization_id = ${organization} and o.id = ${id} and o.enabled
-      )
-    `,
-    [message],
-  );
 }

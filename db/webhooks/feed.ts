@@ -1,17 +1,29 @@
-import type { Cursor } from "../../schema/changes_query.ts";
+import { type Cursor, cursorText } from "../../schema/changes_query.ts";
+import type { ApiError } from "../../schema/errors.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import {
-  type Page,
-  positionsOf,
-  type Range,
-  readChanges,
-} from "../products/changes.ts";
+import { positionsOf, type Range, readChanges } from "../products/changes.ts";
 import { rfc3339 } from "../times.ts";
+import {
+  type Followed,
+  messageId,
+  type NewMessage,
+  payload,
+} from "./deliveries.ts";
+import type { SendingWebhook } from "./work.ts";
 
 /* The feed of changes, as webhooks follow it. */
 
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** The entries that are read at once for a webhook that wants few of them. */
+const PAGE = 100;
+
+/** The least time between two messages `feed.advanced`. */
+const BURST_MS = 1_000;
+
+/** More changes are not counted. */
+const MAX_CHANGES = 1_000;
 
 /**
  * The cursor before every product (`start`), after every entry there is (`now`), or the
@@ -36,53 +48,121 @@ export async function cursorAt(
   return cursor;
 }
 
-/** An entry of the feed. */
-export interface Entry {
-  version: string;
-  id: string;
-  isDeleted: boolean;
-  /** The `data` of its message. */
-  data: object;
-  /** RFC 3339. */
-  updatedAt: string;
-}
-
-interface Row {
-  place: number;
-  version: string;
-  id: string;
-  is_deleted: boolean;
-  /** Null for the deletion of a product that exists again. */
-  data: object | null;
-  updated_at: string;
-  places: number;
-}
-
-/** The next entries after the cursor. Throws as `readChanges` does. */
-export async function readEntries(
+/** The next messages of a webhook, as many as may be sent now and as may wait. */
+export async function follow(
   database: Queries,
-  after: Cursor,
-  limit: number,
-): Promise<{ entries: Entry[]; cursor: Cursor; more: boolean }> {
-  return await readChanges(database, after, async (range) => {
-    const rows = await database.lookUp(pageOf(range, limit));
-    const entries = rows.flatMap((
-      { version, id, is_deleted: isDeleted, data, updated_at: updatedAt },
-    ) => data === null ? [] : [{ version, id, isDeleted, data, updatedAt }]);
-    return { ...endOf(rows), entries };
-  });
+  webhook: SendingWebhook,
+  waitingMax: number,
+): Promise<Followed> {
+  const { cursor, events } = webhook;
+  const stored = webhook.waiting + webhook.untried;
+  const room = Math.min(webhook.free - webhook.due, waitingMax - stored);
+  if (room <= 0 || webhook.waits_for_cursor) return { messages: [], cursor };
+  try {
+    return events.includes("feed.advanced")
+      ? await advance(database, webhook)
+      : await readMessages(database, webhook, room);
+  } catch (error) {
+    if ((error as ApiError).code !== "CURSOR_EXPIRED") throw error;
+    return await restart(database, webhook);
+  }
 }
 
-function endOf(rows: readonly Row[]): Page {
-  const last = rows.at(-1);
+/** Tells the receiver that it gets every product again. */
+async function restart(
+  database: Queries,
+  { id, events, cursor }: SendingWebhook,
+): Promise<Followed> {
+  const follows = events.some((event) => event !== "webhook.disabled");
+  const next = await cursorAt(database, follows ? "start" : "now");
+  if (!follows) return { messages: [], cursor: next };
   return {
-    version: last?.version ?? null,
-    id: last?.id ?? null,
-    more: last !== undefined && last.place < last.places,
+    messages: [{
+      id: messageId(id, "restart", cursor.version, cursor.id, cursor.issuedAt),
+      type: "feed.restarted",
+      body: payload("feed.restarted", {}),
+      next_cursor: next,
+    }],
+    cursor,
   };
 }
 
-function pageOf(range: Range, limit: number): Statement<Row> {
+/** One message for all that is new. */
+async function advance(
+  database: Queries,
+  { id, cursor: from, last_success_at }: SendingWebhook,
+): Promise<Followed> {
+  if (Date.now() - (last_success_at ?? 0) < BURST_MS) {
+    return { messages: [], cursor: from };
+  }
+  const newest = await cursorAt(database, "now");
+  const safe = String(BigInt(newest.version) + 1n);
+  const { changes, cursor } = await readChanges(database, from, async () => {
+    const [row] = await database.lookUp(sql<{ changes: number }>`
+      select count(*)::int as changes
+      from (${positionsOf({ from, safe }, MAX_CHANGES - 1)}) positions
+    `);
+    return { ...row!, version: null, id: null, more: false };
+  });
+  if (changes === 0) return { messages: [], cursor };
+  return {
+    messages: [{
+      id: messageId(id, newest.version, newest.id),
+      type: "feed.advanced",
+      body: payload("feed.advanced", { after: cursorText(from), changes }),
+      next_cursor: newest,
+    }],
+    cursor: from,
+  };
+}
+
+/** An entry of the feed. */
+interface Entry {
+  place: number;
+  version: string;
+  id: string;
+  type: "product.changed" | "product.deleted";
+  /** RFC 3339. */
+  updated_at: string;
+  /** Null for the deletion of a product that exists again. */
+  data: object | null;
+  places: number;
+}
+
+/** At most `limit` messages about products. */
+async function readMessages(
+  database: Queries,
+  { id: webhookId, cursor: from, events }: SendingWebhook,
+  limit: number,
+): Promise<Followed> {
+  const size = events.includes("product.changed") ? limit : PAGE;
+  return await readChanges(database, from, async (range) => {
+    const entries = await database.lookUp(entriesOf(range, size));
+    const messages: NewMessage[] = [];
+    let last: Entry | undefined;
+    for (const entry of entries) {
+      if (messages.length === limit) break;
+      last = entry;
+      const { type, version, id, data, updated_at } = entry;
+      if (data === null || !events.includes(type)) continue;
+      messages.push({
+        id: messageId(webhookId, version, id),
+        type,
+        body: payload(type, data, updated_at),
+        product_id: id,
+        version,
+      });
+    }
+    return {
+      messages,
+      version: last?.version ?? null,
+      id: last?.id ?? null,
+      more: last !== undefined && last.place < last.places,
+    };
+  });
+}
+
+function entriesOf(range: Range, limit: number): Statement<Entry> {
   const time = rfc3339("coalesce(c.deleted_at, p.updated_at)");
   return sql`
     with positions as materialized (${positionsOf(range, limit)})
@@ -90,7 +170,7 @@ function pageOf(range: Range, limit: number): Statement<Row> {
       c.place::int,
       c.version::text,
       c.id,
-      c.deleted_at is not null as is_deleted,
+      case when c.deleted_at is null then 'product.changed' else 'product.deleted' end as type,
       ${time} as updated_at,
       case
         when c.deleted_at is null then json_build_object(
@@ -112,47 +192,4 @@ function pageOf(range: Range, limit: number): Statement<Row> {
     where c.place <= ${limit}
     order by c.place
   `;
-}
-
-const MAX_COUNTED = 1_000;
-
-/** How many entries come after the cursor, 1000 at most, and the cursor after the newest. Throws as `readChanges` does. */
-export async function readAdvance(
-  database: Queries,
-  after: Cursor,
-): Promise<{ changes: number; cursor: Cursor }> {
-  return await readChanges(database, after, async (range) => {
-    const [row] = await database.lookUp(sql<
-      { changes: number; version: string | null; id: string | null }
-    >`
-      with positions as materialized (${positionsOf(range, MAX_COUNTED)}),
-      newest as (
-        (
-          select c.change_version as version, c.product_id as id
-          from product_changes c
-          where c.organization_id = ${organization} and c.change_version < ${range.safe}::bigint
-          order by c.change_version desc, c.product_id desc
-          limit 1
-        )
-        union all
-        (
-          select x.change_version, x.product_id
-          from product_deletions x
-          where x.organization_id = ${organization} and x.change_version < ${range.safe}::bigint
-          order by x.change_version desc, x.product_id desc
-          limit 1
-        )
-      )
-      select
-        (select least(count(*), ${MAX_COUNTED}) from positions)::int as changes,
-        n.version::text,
-        n.id
-      from (select) one
-      left join (select * from newest order by version desc, id desc limit 1) n on true
-    `);
-    const { changes, version, id } = row!;
-    return changes === 0
-      ? { changes, version: null, id: null, more: false }
-      : { changes, version, id, more: false };
-  });
 }

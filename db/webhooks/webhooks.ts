@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import { ApiError } from "../../schema/errors.ts";
 import {
-  type DisabledReason,
   MAX_WEBHOOKS,
   type NewWebhook,
   type Rotation,
@@ -11,10 +10,12 @@ import {
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { cursorAt } from "./feed.ts";
-import { announceDisabled } from "./deliveries.ts";
 import { nextUpdate, rfc3339 } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
+import { sendAll } from "./deliveries.ts";
+import { cursorAt } from "./feed.ts";
+import { announceDisabled, disable, type Disabled } from "./outcomes.ts";
+import { backlog, behind, notFound, type Secret } from "./work.ts";
 
 /* Webhooks as callers see them. */
 
@@ -24,14 +25,6 @@ export interface ShownWebhook {
   cursor: string;
   secrets: Omit<Secret, "secret">[];
   [column: string]: unknown;
-}
-
-/** A key that signs messages, and until when. */
-export interface Secret {
-  secret: string;
-  created_at: string;
-  /** Null for the newest. */
-  expires_at: string | null;
 }
 
 interface Row {
@@ -44,52 +37,12 @@ interface Row {
   [column: string]: unknown;
 }
 
-/** The condition that an entry of the feed, `c` in both tables, comes after the cursor of webhook `w`. */
-const isNew = sql`
-  (c.change_version, c.product_id)
-    > ((w.cursor ->> 'version')::bigint, (w.cursor ->> 'id')::uuid)
-`;
-
-/** Entries of this organization after the cursor of webhook `w`, about this many at most. */
-export function entriesAfter(
-  limit: number,
-  owner: Statement | typeof organization = organization,
-): Statement {
-  return sql`
-    (
-      select c.product_id
-      from product_changes c
-      where c.organization_id = ${owner} and ${isNew}
-      limit ${limit}
-    )
-    union all
-    (
-      select c.product_id
-      from product_deletions c
-      where c.organization_id = ${owner} and ${isNew}
-        and c.change_version > (w.cursor ->> 'start')::bigint
-      limit ${limit}
-    )
-  `;
-}
-
-/** A larger backlog is not counted. */
-export const MAX_BEHIND = 1_000;
-
 const webhooks = sql<Row>`
   select
     w.id, w.url, w.description, to_json(w.events) as events, w.enabled,
     w.disabled_reason, ${rfc3339("w.disabled_at")} as disabled_at, w.cursor,
-    least(
-      (select count(*) from (${entriesAfter(MAX_BEHIND)}) entries),
-      ${MAX_BEHIND}
-    )::int as behind,
-    (
-      select count(*)
-      from webhook_deliveries d
-      where d.organization_id = ${organization} and d.webhook_id = w.id
-        and d.status = 'waiting'
-    )::int as waiting,
+    ${behind()} as behind,
+    b.waiting,
     ${rfc3339("w.failing_since")} as failing_since,
     ${rfc3339("w.resumes_at")} as resumes_at,
     ${rfc3339("w.last_success_at")} as last_success_at,
@@ -97,6 +50,7 @@ const webhooks = sql<Row>`
     ${rfc3339("w.created_at")} as created_at,
     ${rfc3339("w.updated_at")} as updated_at
   from webhooks w
+  cross join lateral (${backlog()}) b
   where w.organization_id = ${organization}
 `;
 
@@ -125,48 +79,38 @@ export async function getWebhook(
 /** Creates a webhook, and returns it with its secret. Throws `CONFLICT` beyond `MAX_WEBHOOKS`, or `CURSOR_EXPIRED`. */
 export async function createWebhook(
   database: Queries,
-  body: NewWebhook,
+  { url, description, events, enabled, after }: NewWebhook,
 ): Promise<ShownWebhook & { secret: string }> {
   const id = uuidv7();
-  const { secret, ...times } = newSecret();
-  const cursor = await cursorAt(database, body.after);
-  const reason = body.enabled ? null : "by_hand";
+  const made = newSecret();
+  const cursor = await cursorAt(database, after);
   return await database.transaction(async (tx) => {
-    // Two requests at once must not both find room for one more.
-    const [, [known]] = await tx.send(
+    const [, , [known]] = await tx.send(
+      // Two requests at once must not both find room for one more.
       sql`select pg_advisory_xact_lock(hashtextextended(${organization}::text, 47))`,
-      sql<{ count: number }>`
-        select count(*)::int as count
-        from webhooks w
-        where w.organization_id = ${organization}
-      `,
-    );
-    if (known!.count >= MAX_WEBHOOKS) throw tooMany();
-    const [, [row]] = await tx.commit(
       sql`
         insert into webhooks (
           organization_id, id, url, description, events, secrets, enabled,
           disabled_reason, disabled_at, cursor
         )
         values (
-          ${organization}, ${id}, ${body.url}, ${body.description ?? null},
-          ${textArray(body.events)}, ${json([{ secret, ...times }])},
-          ${body.enabled}, ${reason}, ${reason ? sql`now()` : null},
-          ${json(cursor)}
+          ${organization}, ${id}, ${url}, ${description ?? null}, ${
+        textArray(events)
+      },
+          ${json([made])}, ${enabled}, ${enabled ? null : "by_hand"},
+          ${enabled ? null : made.created_at}, ${json(cursor)}
         )
       `,
-      webhookById(id),
+      sql<{ count: number }>`
+        select count(*)::int as count
+        from webhooks w
+        where w.organization_id = ${organization}
+      `,
     );
-    return { ...shown(row!), secret };
+    if (known!.count > MAX_WEBHOOKS) throw tooMany();
+    const [[row]] = await tx.commit(webhookById(id));
+    return { ...shown(row!), secret: made.secret };
   });
-}
-
-/** A webhook that was disabled, and why. */
-export interface Disabled {
-  id: string;
-  url: string;
-  description: string | null;
-  reason: DisabledReason;
 }
 
 /**
@@ -178,73 +122,59 @@ export async function updateWebhook(
   id: string,
   { url, description, events, enabled, after }: WebhookChange,
 ): Promise<{ webhook: ShownWebhook; disabled?: Disabled | undefined }> {
-  const cursor = after === undefined
-    ? undefined
-    : await cursorAt(database, after);
+  const cursor = after && await cursorAt(database, after);
   const isChanged = [url, description, events, enabled, after]
     .some((value) => value !== undefined);
   return await database.transaction(async (tx) => {
     const before = await lockWebhook(tx, id);
-    if (!isChanged) {
-      const [[row]] = await tx.commit(webhookById(id));
-      return { webhook: shown(row!) };
-    }
-    const disabled = enabled === false && before.enabled
-      ? {
-        id,
-        url: url ?? before.url,
-        description: before.description,
-        reason: "by_hand" as const,
-      }
-      : undefined;
     const endsRest = url !== undefined && url !== before.url || enabled ||
       cursor !== undefined;
-    const update = sql`
-      update webhooks w
-      set
-        updated_at = ${nextUpdate("w.updated_at")},
-        revision = w.revision + 1
-        ${url === undefined ? [] : sql`, url = ${url}`}
-        ${description === undefined ? [] : sql`, description = ${description}`}
-        ${events ? sql`, events = ${textArray(events)}` : []}
-        ${cursor ? sql`, cursor = ${json(cursor)}` : []}
-        ${enabled ? ENABLE : disabled ? disable(disabled.reason) : []}
-        ${endsRest ? END_REST : []}
-      where w.organization_id = ${organization} and w.id = ${id}
-    `;
-    const [, , , , [row]] = await tx.commit(
-      disabled ? announceDisabled(disabled) : NOTHING,
-      update,
+    const disabled = enabled === false && before.enabled
+      ? { ...before, url: url ?? before.url, reason: "by_hand" as const }
+      : undefined;
+    const results = await tx.commit(
+      ...isChanged
+        ? [sql`
+          update webhooks w
+          set
+            updated_at = ${nextUpdate("w.updated_at")}
+            ${url === undefined ? [] : sql`, url = ${url}`}
+            ${
+          description === undefined ? [] : sql`, description = ${description}`
+        }
+            ${events ? sql`, events = ${textArray(events)}` : []}
+            ${cursor ? sql`, cursor = ${json(cursor)}` : []}
+            ${enabled ? ENABLE : []}
+            ${disabled ? disable(disabled.reason) : []}
+            ${endsRest ? END_REST : []}
+          where w.organization_id = ${organization} and w.id = ${id}
+        `]
+        : [],
       // Such a message was about the cursor or the events that were.
-      cursor || events ? dropCursors(id) : NOTHING,
-      endsRest ? sendAll(id) : NOTHING,
+      ...cursor || events ? [dropCursors(id)] : [],
+      ...endsRest ? [sendAll(id)] : [],
+      ...disabled ? [announceDisabled(disabled)] : [],
       webhookById(id),
     );
-    return { webhook: shown(row!), disabled };
+    return { webhook: shown(results.at(-1)![0] as Row), disabled };
   });
 }
-
-const NOTHING = sql`select`;
 
 const ENABLE =
   sql`, enabled = true, disabled_reason = null, disabled_at = null`;
 
-/** Assignments that end a rest. */
-export const END_REST =
-  sql`, failures = 0, failing_since = null, resumes_at = null`;
+const END_REST = sql`, failures = 0, failing_since = null, resumes_at = null`;
 
-/** Assignments that disable a webhook. */
-export function disable(reason: DisabledReason): Statement {
-  return sql`, enabled = false, disabled_reason = ${reason}, disabled_at = now()`;
-}
-
-/** Sends all that waits at once. */
-export function sendAll(id: string): Statement {
-  return sql`
-    update webhook_deliveries d
-    set next_attempt_at = now()
-    where d.organization_id = ${organization} and d.webhook_id = ${id} and d.status = 'waiting'
-  `;
+/** Ends the rest of a webhook: all that waits is sent at once. */
+export async function endRest(database: Queries, id: string): Promise<void> {
+  await database.write(
+    sql`
+      update webhooks w
+      set updated_at = w.updated_at ${END_REST}
+      where w.organization_id = ${organization} and w.id = ${id}
+    `,
+    sendAll(id),
+  );
 }
 
 function dropCursors(id: string): Statement {
@@ -290,8 +220,7 @@ export async function rotateSecret(
         update webhooks w
         set
           secrets = ${json([made, ...older].slice(0, MAX_SECRETS))},
-          updated_at = ${nextUpdate("w.updated_at")},
-          revision = w.revision + 1
+          updated_at = ${nextUpdate("w.updated_at")}
         where w.organization_id = ${organization} and w.id = ${id}
       `,
       webhookById(id),
@@ -315,14 +244,8 @@ function newSecret(): Secret {
 }
 
 async function lockWebhook(tx: Transaction, id: string): Promise<Row> {
-  const [, [row]] = await tx.send(
-    sql`
-      select w.id
-      from webhooks w
-      where w.organization_id = ${organization} and w.id = ${id}
-      for no key update
-    `,
-    webhookById(id),
+  const [[row]] = await tx.send(
+    sql<Row>`${webhookById(id)} for no key update of w`,
   );
   if (!row) throw notFound(id);
   return row;
@@ -339,10 +262,6 @@ function shown({ cursor, secrets, ...row }: Row): ShownWebhook {
 /** The driver sends arrays of text as JSON. */
 function textArray(values: readonly string[]): Statement {
   return sql`string_to_array(${values.join()}, ',')`;
-}
-
-export function notFound(id: string): ApiError {
-  return new ApiError("NOT_FOUND", `No webhook with id "${id}"`);
 }
 
 function tooMany(): ApiError {

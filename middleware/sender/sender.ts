@@ -1,13 +1,44 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { type Caller, Tally } from "../../db/connections/fair_share.ts";
-import { Turns } from "../../db/connections/turns.ts";
 import type { Database, Queries } from "../../db/database.ts";
-import { findWork, type Lease, takeLease } from "../../db/webhooks/leases.ts";
-import type { Disabled } from "../../db/webhooks/webhooks.ts";
+import { type Message, takeMessages } from "../../db/webhooks/deliveries.ts";
+import { follow } from "../../db/webhooks/feed.ts";
+import {
+  type Disabled,
+  type Outcome,
+  storeOutcomes,
+} from "../../db/webhooks/outcomes.ts";
+import {
+  findWebhook,
+  findWork,
+  type SendingWebhook,
+} from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
 import { hostOf } from "../../schema/targets.ts";
-import { Run } from "./run.ts";
+import { attempt } from "./attempt.ts";
+
+/*
+ * The sender of webhooks: it follows the feed of changes beside the service.
+ *
+ *     feed of changes              webhooks.cursor
+ *          |                             |
+ *          | follow: the next entries    | moves with them
+ *          v                             v
+ *     webhook_deliveries: "waiting" <------------------+
+ *          |                                           |
+ *          | takeMessages: those due, each under       |
+ *          |   a lease of its own, in a transaction    | failed: again after a pause
+ *          v                                           |
+ *     attempt: sign, resolve, check, connect, POST --> receiver
+ *          |                                           |
+ *          | storeOutcomes: what the answers make of   |
+ *          v   the messages and of the webhook         |
+ *     "succeeded", "failed", or ------------------------
+ *
+ * Nothing of it is kept in memory but the attempts that run. Whoever is killed leaves
+ * messages whose leases end, and any process may send any message.
+ */
 
 /** The interval at which the database is asked for work, without and with an enabled webhook. */
 const POLL_MS = { idle: 10_000, busy: 1_000 };
@@ -18,8 +49,8 @@ const GATHER_MS = 250;
 /** The longest pause between two messages while the process serves requests, which come first. */
 const MAX_YIELD_MS = 20;
 
-/** Runs at once: each has a page of the feed in memory. */
-const MAX_RUNS = 128;
+/** Webhooks that one question finds. */
+const MAX_FOUND = 128;
 
 /** Attempts at once. */
 const MAX_IN_FLIGHT = { process: 64, organization: 16 };
@@ -29,6 +60,19 @@ const DATABASE_MS = 10_000;
 
 /** Writes a line of the log. */
 type Log = (level: "warn", fields: Record<string, unknown>) => void;
+
+/** A disabled webhook, as far as the log shows it. */
+type Logged = Pick<Disabled, "id" | "url" | "reason">;
+
+const ENABLE = 'PUT /webhooks/{id} {"enabled":true}';
+
+/** What to do with a webhook that its organization has not disabled. */
+const ADVICE = {
+  gone: `Once its receiver is back, enable it: ${ENABLE}`,
+  failing: `Once its receiver works, enable it: ${ENABLE}`,
+  copied:
+    `The database is a copy: enable it if the copy may call it: ${ENABLE}`,
+};
 
 /** Sends the messages of webhooks, beside the service. */
 export interface Sender {
@@ -42,8 +86,8 @@ export interface Sender {
   /** Reserves one attempt of the organization. Throws `SERVICE_UNAVAILABLE` if too many run. */
   reserve(organizationId: string): Disposable;
   /** Logs that a webhook was disabled. */
-  logDisabled(organizationId: string, disabled: Disabled): void;
-  /** Ends the current attempts until `deadline`, in milliseconds of `performance.now()`, and gives the leases back. */
+  logDisabled(organizationId: string, disabled: Logged): void;
+  /** Begins no attempt, and waits for those that run until `deadline`, in milliseconds of `performance.now()`. */
   stop(deadline: number): Promise<void>;
 }
 
@@ -57,23 +101,20 @@ export function openSender(
     requests: () => number;
   },
 ): Sender {
-  const lease: Lease = {
-    holder: crypto.randomUUID(),
-    seconds: config.timeoutMs * 2 / 1_000,
-  };
-  /** By organization and webhook. Each in turn sends one message. */
-  const runs = new Turns<Turns<Run>>();
+  /** Attempts. */
   const inFlight = new Tally();
-  let isStarted = false;
-  let isStopping = false;
+  /** Wakes the run of a webhook, by its id. */
+  const runs = new Map<string, () => void>();
+  let state: "new" | "started" | "stopping" = "new";
   let hasWebhooks = true;
-  let polledAt = -Infinity;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let polledAt = -Infinity;
   let pollsAt = Infinity;
   let isPolling = false;
+  /** Until then, no further message is taken. */
+  let yieldsUntil = 0;
   /** Whether the log says that the database does not answer. */
   let isDelayed = false;
-  let isPumping = false;
 
   const queries = (organizationId?: string): Queries =>
     database.for({
@@ -84,7 +125,7 @@ export function openSender(
   /** Asks for work in this time, unless it asks earlier anyway. */
   function pollIn(ms: number): void {
     const at = performance.now() + ms;
-    if (!isStarted || isStopping || isPolling || pollsAt <= at) return;
+    if (state !== "started" || isPolling || pollsAt <= at) return;
     pollsAt = at;
     clearTimeout(timer);
     timer = setTimeout(poll, ms);
@@ -95,14 +136,15 @@ export function openSender(
     isPolling = true;
     pollsAt = Infinity;
     polledAt = performance.now();
-    for (const run of activeRuns()) run.notice();
     try {
-      const free = MAX_RUNS - [...activeRuns()].length;
-      const [work] = await queries().lookUp(findWork(free, config.waitingMax));
+      const statement = findWork(MAX_FOUND, config.waitingMax);
+      const [work] = await queries().lookUp(statement);
       hasWebhooks = work!.enabled > 0;
       isDelayed = false;
-      for (const { organization_id, id } of work!.ready) {
-        run(organization_id, id).catch(logFailure);
+      for (const { organization_id: organizationId, id } of work!.ready) {
+        const wakeRun = runs.get(id);
+        if (wakeRun) wakeRun();
+        else run({ organizationId, name: id }).catch(logFailure);
       }
     } catch (error) {
       logFailure(error);
@@ -112,93 +154,123 @@ export function openSender(
   }
 
   function logFailure(error: unknown): void {
-    if (isDelayed) return;
-    isDelayed = true;
     const { name, code } = error as { name?: string; code?: string };
+    // A webhook may be deleted at any time.
+    if (isDelayed || code === "NOT_FOUND") return;
+    isDelayed = true;
     log("warn", {
       message: "Webhooks are delayed: trying again",
       cause: { name, code },
     });
   }
 
-  /** Runs a webhook from its lease to its end. */
-  async function run(organizationId: string, id: string): Promise<void> {
-    const leaseEnd = performance.now() + lease.seconds * 1_000;
-    const webhook = await takeLease(queries(organizationId), id, lease);
-    if (!webhook) return;
-    const run = new Run(webhook, {
-      queries: () => queries(organizationId),
-      lease,
-      config,
-      leaseEnd,
-    });
-    const ofOrganization = runs.get(organizationId) ??
-      runs.add(organizationId, new Turns());
-    ofOrganization.add(id, run);
-    try {
-      if (!isStopping) await run.work(pump);
-      else await run.release();
-    } finally {
-      ofOrganization.delete(id);
-      if (ofOrganization.size === 0) runs.delete(organizationId);
-      if (run.disabled) logDisabled(organizationId, run.disabled);
+  /** Sends the messages of a webhook while there are some that may be sent. */
+  async function run(caller: Caller): Promise<void> {
+    const { organizationId, name: id } = caller;
+    /** Taken messages, until the time at which their attempts must begin. */
+    const ready: { message: Message; beginBy: number }[] = [];
+    const unsent: string[] = [];
+    const outcomes: Outcome[] = [];
+    let webhook: SendingWebhook | undefined;
+    let running = 0;
+    let isOver = false;
+    let woken = Promise.withResolvers<void>();
+    runs.set(id, () => woken.resolve());
+
+    function giveBack(): void {
+      unsent.push(...ready.splice(0).map(({ message }) => message.id));
     }
-  }
 
-  /** Sends what is ready, one message after the other. */
-  function pump(): void {
-    if (isPumping) return;
-    isPumping = true;
-    setTimeout(sendOne, Math.min(MAX_YIELD_MS, requests() ** 2));
-  }
+    async function take(): Promise<void> {
+      await pause(yieldsUntil - performance.now());
+      webhook = await findWebhook(queries(organizationId), id);
+      const followed = await follow(
+        queries(organizationId),
+        webhook,
+        config.waitingMax,
+      );
+      // An attempt must end within the lease of its message.
+      const beginBy = performance.now() + config.timeoutMs;
+      const messages = await takeMessages(
+        queries(organizationId),
+        webhook,
+        followed,
+        config,
+      );
+      ready.push(...messages.map((message) => ({ message, beginBy })));
+      yieldsUntil = performance.now() +
+        messages.length * Math.min(MAX_YIELD_MS, requests() ** 2 / 12);
+    }
 
-  function sendOne(): void {
-    const next = isStopping ? undefined : takeTurn();
-    isPumping = false;
-    if (!next) return;
-    const { run, caller } = next;
-    inFlight.add(caller, 1);
-    run.sendNext().catch(logFailure).finally(() => {
-      inFlight.add(caller, -1);
-      pump();
-    });
-    pump();
-  }
-
-  /** The next run that may send a message. It and its organization go to the end. */
-  function takeTurn(): { run: Run; caller: Caller } | undefined {
-    for (const [organizationId, ofOrganization] of runs) {
-      if (!mayOrganization(organizationId)) continue;
-      for (const [name, run] of ofOrganization) {
-        const caller = { organizationId, name };
-        if (!run.isReady || !mayWebhook(caller, run.limit)) continue;
-        ofOrganization.moveToEnd(name);
-        runs.moveToEnd(organizationId);
-        return { run, caller };
+    /** Begins as many attempts as may run. */
+    function begin(): void {
+      const isLate = ready.some(({ beginBy }) => performance.now() > beginBy);
+      if (state === "stopping" || isLate || webhook!.disabled_reason) {
+        giveBack();
+      }
+      while (ready.length > 0 && freeFor(caller) > 0) {
+        inFlight.add(caller, 1);
+        running++;
+        attempt(webhook!, ready.shift()!.message, config).then((outcome) => {
+          inFlight.add(caller, -1);
+          running--;
+          outcomes.push(outcome);
+          // After a failure, one message is sent at a time.
+          if (outcome.error !== null) giveBack();
+          begin();
+          woken.resolve();
+        });
       }
     }
+
+    try {
+      do {
+        woken = Promise.withResolvers();
+        if (outcomes.length + unsent.length > 0) {
+          const { disabled } = await storeOutcomes(
+            queries(organizationId),
+            id,
+            { outcomes: outcomes.splice(0), unsent: unsent.splice(0) },
+            config,
+          );
+          if (disabled) logDisabled(organizationId, disabled);
+        }
+        if (state === "started" && !isOver) await take();
+        begin();
+        // If others leave no room, the next question finds the messages again.
+        isOver = running + outcomes.length === 0;
+        if (isOver) giveBack();
+        else if (running > 0) await woken.promise;
+      } while (running + outcomes.length + unsent.length > 0);
+    } finally {
+      runs.delete(id);
+    }
   }
 
-  /** An organization may hold a quarter of what others leave, so that silent receivers never hold all. */
-  function mayOrganization(organizationId: string): boolean {
-    const own = inFlight.ofOrganization({ organizationId });
-    const left = MAX_IN_FLIGHT.process - (inFlight.total - own);
-    const share = Math.min(MAX_IN_FLIGHT.organization, left / 4);
-    return inFlight.total < MAX_IN_FLIGHT.process &&
-      own + 1 <= Math.max(1, share);
-  }
-
-  /** A webhook may hold half of what the organization's others leave. */
-  function mayWebhook(caller: Caller, limit: number): boolean {
+  /**
+   * How many attempts a webhook may begin. An organization may hold a quarter of what
+   * others leave, and a webhook half of what the organization's others leave, so that
+   * silent receivers never hold all.
+   */
+  function freeFor(caller: Caller): number {
     const own = inFlight.ofCaller(caller);
-    const others = inFlight.ofOrganization(caller) - own;
-    const share = (MAX_IN_FLIGHT.organization - others) / 2;
-    return own + 1 <= Math.max(1, Math.min(limit, share));
+    const ofOrganization = inFlight.ofOrganization(caller);
+    const free = MAX_IN_FLIGHT.process - inFlight.total;
+    const share = Math.min(
+      MAX_IN_FLIGHT.organization,
+      (free + ofOrganization) / 4,
+    );
+    const ofWebhook = (MAX_IN_FLIGHT.organization - ofOrganization + own) / 2;
+    const most = Math.min(
+      Math.max(1, share) - ofOrganization,
+      Math.max(1, ofWebhook) - own,
+    );
+    return Math.max(0, Math.min(free, Math.floor(most)));
   }
 
   function logDisabled(
     organizationId: string,
-    { id, url, reason }: Disabled,
+    { id, url, reason }: Logged,
   ): void {
     log("warn", {
       message: "A webhook is disabled",
@@ -206,26 +278,20 @@ export function openSender(
       organization_id: organizationId,
       host: hostOf(new URL(url)),
       reason,
+      ...reason !== "by_hand" && { advice: ADVICE[reason] },
     });
-  }
-
-  function* activeRuns(): Generator<Run> {
-    for (const [, ofOrganization] of runs) {
-      for (const [, run] of ofOrganization) yield run;
-    }
   }
 
   return {
     config,
     start() {
-      if (isStarted || !config.enabled) return;
-      isStarted = true;
+      if (state !== "new" || !config.enabled) return;
+      state = "started";
       pollIn(0);
     },
     wake() {
       if (!hasWebhooks) return;
-      const wait = polledAt + GATHER_MS - performance.now();
-      pollIn(Math.max(0, wait));
+      pollIn(Math.max(0, polledAt + GATHER_MS - performance.now()));
     },
     notice() {
       hasWebhooks = true;
@@ -233,10 +299,9 @@ export function openSender(
     },
     reserve(organizationId) {
       const caller = { organizationId, name: "request" };
-      const { total } = inFlight;
-      const own = inFlight.ofOrganization(caller);
       if (
-        total >= MAX_IN_FLIGHT.process || own >= MAX_IN_FLIGHT.organization
+        inFlight.total >= MAX_IN_FLIGHT.process ||
+        inFlight.ofOrganization(caller) >= MAX_IN_FLIGHT.organization
       ) {
         throw unavailable("Too many messages are being sent at the moment");
       }
@@ -245,13 +310,9 @@ export function openSender(
     },
     logDisabled,
     async stop(deadline) {
-      isStopping = true;
+      state = "stopping";
       clearTimeout(timer);
-      for (const run of activeRuns()) run.end();
       while (runs.size > 0 && performance.now() < deadline) await pause(10);
-      await Promise.all(
-        Array.from(activeRuns(), (run) => run.release().catch(logFailure)),
-      );
     },
   };
 }

@@ -174,8 +174,18 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
     await new Copy(org, app).catchUp();
     const output = first + await run(others.join("\n"));
 
-    const [created, all, later, called, written, imported, refused] =
-      responsesIn(output);
+    const [
+      created,
+      all,
+      later,
+      called,
+      written,
+      imported,
+      edited,
+      same,
+      both,
+      refused,
+    ] = responsesIn(output);
     assertEquals(created.data.page_count, 304);
     assert(all.data.length > 0);
     assertMatch(called.data.secret, /^whsec_/);
@@ -186,6 +196,11 @@ Deno.test("The examples of README.md, CLIENT.md and the reference page", async (
       [200, 201],
     );
     assertEquals(imported.data.created, 1);
+    assertEquals(
+      [edited.data.page_count, same.data.unchanged, both.data.unchanged],
+      [523, 1, 1],
+    );
+    assertEquals(both.data.outcomes[0].messages[0].code, "edit_kept");
     const { details } = refused.error;
     assert(
       (await Deno.readTextFile(PAGE)).includes(details[0].message),

@@ -256,14 +256,17 @@ Deno.test("The second of what can be one is said", async (t) => {
   await t.step("and what is wholly alike is one", async () => {
     const collection =
       "<Collection><CollectionType>10</CollectionType><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>C</TitleText></TitleElement></TitleDetail></Collection>";
+    const contributor =
+      "<Contributor><ContributorRole>A01</ContributorRole><PersonName>N</PersonName></Contributor>";
     const { incoming, said } = await readOf({
-      detail: collection + collection,
+      detail: collection.repeat(2) + contributor.repeat(2),
     });
 
     assertEquals(said, [
       "duplicate Collection[2]/TitleDetail/TitleElement/TitleText C",
     ]);
     assertEquals(incoming.linked.collections?.length, 1);
+    assertEquals(incoming.linked.contributors?.length, 1);
   });
 
   await t.step("but no translation", async () => {
@@ -387,6 +390,26 @@ Deno.test("Single elements are said once", async () => {
     "/Product/DescriptiveDetail/NumberOfPieces",
     "/Product/DescriptiveDetail/BICMainSubject",
   ]);
+});
+
+Deno.test("An element where ONIX 2.1 had it is said", async () => {
+  const { header, records: [record] } = await recordsOf(message(
+    least("1", {
+      rest:
+        "<Language><LanguageRole>01</LanguageRole><LanguageCode>eng</LanguageCode></Language><CityOfPublication>Leith</CityOfPublication><SupplyDetail><ProductAvailability>20</ProductAvailability></SupplyDetail><Barcode><BarcodeType>10</BarcodeType></Barcode>",
+    }),
+  ));
+  const { messages } = readRecord(record!, header);
+  assertEquals(
+    messages.map(({ code, path, message }) =>
+      `${code} ${path} ${message.slice(0, message.indexOf(" since"))}`
+    ),
+    [
+      "onix21_element /Product/Language Language stands in DescriptiveDetail",
+      "onix21_element /Product/CityOfPublication CityOfPublication stands in PublishingDetail",
+      "onix21_element /Product/SupplyDetail SupplyDetail stands in ProductSupply",
+    ],
+  );
 });
 
 Deno.test("A header's default that is wrong is said once for all records", async () => {

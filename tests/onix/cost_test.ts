@@ -247,7 +247,7 @@ Deno.test("The time for a record is linear", async (t) => {
         const read = readRecord(product!, header);
         if (read.kind === "rejected") return;
         const record = fromStored(toStored(product!));
-        const received = { record, differences: null };
+        const received = { record, differences: null, identities: null };
         const sent = writeRecord(bookOf(read), received, "3.0");
         for (const _ of indented(sent.record));
       });

@@ -22,6 +22,9 @@ async function scene(app: App) {
   return { org, onix, product };
 }
 
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
 const codes = ({ messages }: { messages: { code: string }[] }) =>
   messages.map(({ code }) => code);
 
@@ -167,6 +170,99 @@ Deno.test("Edits stay when the next file comes", async (t) => {
   });
 });
 
+Deno.test("Edits stay when a partial update comes", async (t) => {
+  await using app = await openApp();
+  /** A partial update with these blocks of a record. */
+  const partial = (text: string, ...blocks: string[]) =>
+    text.replace("<NotificationType>03", "<NotificationType>04").replace(
+      /<(\w+Detail|ProductSupply)>[\s\S]*?<\/\1>(?=\s*<(?:\w+Detail|ProductSupply|\/Product)>)/g,
+      (block, name) => blocks.includes(name) ? block : "",
+    );
+
+  for (const edits of ["keep", "protect", "overwrite"] as const) {
+    await t.step(`with edits=${edits}`, async () => {
+      const { org, onix, product } = await scene(app);
+      const { outcomes: [{ id }] } = await onix.report(message(record()));
+      await org.put(`/api/products/${id}`, {
+        page_count: 500,
+        subtitle: "Ours",
+        publication_date: "2027-02-28",
+      });
+      const block = "DescriptiveDetail";
+      const next = message(
+        partial(record({ title: "Emma II", pages: 480 }), block),
+      );
+
+      const dry = await onix.report(next, `?edits=${edits}&dry_run=true`);
+      const report = await onix.report(next, `?edits=${edits}`);
+
+      assertEquals(dry.outcomes, report.outcomes);
+      assertEquals(
+        codes(report.outcomes[0]),
+        {
+          keep: ["edit_overwritten"],
+          protect: ["edit_kept"],
+          overwrite: [],
+        }[edits],
+      );
+      const { title, page_count, subtitle, publication_date } = await product(
+        id,
+      );
+      assertEquals([title, page_count, subtitle, publication_date], [
+        "Emma II",
+        edits === "protect" ? 500 : 480,
+        edits === "overwrite" ? null : "Ours",
+        // Its block was not sent.
+        "2027-02-28",
+      ]);
+    });
+  }
+
+  await t.step("of the supply of one market", async () => {
+    const { org, onix, product } = await scene(app);
+    const markets = (...prices: string[]) =>
+      ["GB", "IE"].map((market, i) =>
+        /<ProductSupply>[\s\S]*<\/ProductSupply>/.exec(
+          record({ price: prices[i]! }),
+        )![0].replace(
+          "<SupplyDetail>",
+          `<MarketReference>${market}</MarketReference><Market><Territory><CountriesIncluded>${market}</CountriesIncluded></Territory></Market><SupplyDetail>`,
+        )
+      );
+    const withMarkets = (text: string, ...supplies: string[]) =>
+      text.replace(
+        /<ProductSupply>[\s\S]*<\/ProductSupply>/,
+        supplies.join(""),
+      );
+    const whole = withMarkets(record(), ...markets("7.99", "8.99"));
+    const { outcomes: [{ id }] } = await onix.report(message(whole));
+    const path = `/api/products/${id}/territories`;
+    const { body: { data } } = await org.get(path);
+    data[0].supply_details[0].prices[0].price_amount = 5.55;
+    data[1].supply_details[0].order_time = 7;
+    await org.put(path, data);
+
+    const update = withMarkets(
+      partial(record(), "ProductSupply"),
+      markets("7.99", "9.99")[1]!,
+    );
+    const report = await onix.report(message(update));
+
+    assertEquals(report.updated, 1);
+    const { product_territories } = await product(id);
+    assertEquals(
+      product_territories.map((
+        { supply_details: [{ order_time, prices: [price] }] }: Any,
+      ) => [order_time, price.price_amount]),
+      [[null, 5.55], [7, 9.99]],
+    );
+    assertEquals(
+      product_territories.map(({ id }: Any) => id),
+      data.map(({ id }: Any) => id),
+    );
+  });
+});
+
 Deno.test("A record finds its product", async (t) => {
   await using app = await openApp();
 
@@ -273,13 +369,64 @@ Deno.test("People of a record", async (t) => {
       message(book("a", 1, person("Ann Lee", ONE), person("Bob Ray", ONE))),
     );
     const [outcome] = report.outcomes;
-    assert(codes(outcome).includes("identifier_of_another"));
+    assertEquals(
+      outcome.messages.map(({ code, path, value }: Record<string, string>) => [
+        code,
+        path,
+        value,
+      ]),
+      [1, 2].map((position) => [
+        "identifier_of_another",
+        `/Product/DescriptiveDetail/Contributor[${position}]/NameIdentifier/IDValue`,
+        ONE,
+      ]),
+    );
     assertEquals((await product(outcome.id)).contributors.length, 2);
     const next = await onix.report(
       message(book("b", 2, person("A. Lee", ONE), person("Cy Fox", TWO))),
     );
     assertEquals((await product(next.outcomes[0].id)).contributors.length, 2);
   });
+
+  await t.step(
+    "with the identifier of one of another name are that one",
+    async () => {
+      const { onix, product } = await scene(app);
+      const first = await onix.report(
+        message(book("a", 1, person("Ann Lee", ONE))),
+      );
+      // Both roles are told once, at the name.
+      const twice = person("A. M. Lee", ONE).replace(
+        "</ContributorRole>",
+        "</ContributorRole><ContributorRole>A12</ContributorRole>",
+      );
+      const report = await onix.report(message(book("b", 2, twice)));
+      const [{ id, messages }] = report.outcomes;
+      assertEquals(
+        messages.map(({ code, path, value }: Record<string, string>) => [
+          code,
+          path,
+          value,
+        ]),
+        [[
+          "name_differs",
+          "/Product/DescriptiveDetail/Contributor/PersonName",
+          "A. M. Lee",
+        ]],
+      );
+      const [one] = (await product(first.outcomes[0].id)).contributors;
+      const { contributors } = await product(id);
+      assertEquals(contributors.length, 2);
+      for (const { contributor_id, contributor_name } of contributors) {
+        assertEquals(
+          [contributor_id, contributor_name],
+          [one.contributor_id, "Ann Lee"],
+        );
+      }
+      // The record keeps its own wording.
+      assert((await onix.xml(`/${id}`)).includes("A. M. Lee"));
+    },
+  );
 
   await t.step("of two imports at once are never overwritten", async () => {
     const { org, onix, product } = await scene(app);

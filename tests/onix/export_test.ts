@@ -40,6 +40,7 @@ Deno.test("Products in ONIX", async (t) => {
 
   await t.step("GET of one responds with a message", async () => {
     const { org } = await scene();
+    await org.create();
     const { id } = await org.create({ isbn13: "9780141439587" });
 
     const { status, headers, text } = await org.get(`${PATH}/${id}`);

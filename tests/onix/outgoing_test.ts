@@ -83,7 +83,11 @@ Deno.test("A record goes out as it came", async (t) => {
       assertEquals(incoming.body.title, "A title");
       const { record } = writeRecord(
         book,
-        { record: fromStored(toStored(received!)), differences: null },
+        {
+          record: fromStored(toStored(received!)),
+          differences: null,
+          identities: null,
+        },
         "3.1",
       );
       const leaves = leavesOf(record).join("\n");
@@ -152,6 +156,8 @@ Deno.test("A changed value changes its element alone", async (t) => {
     const path = "/Product/DescriptiveDetail/Contributor";
     assertEquals(gone, [
       `${path}/BiographicalNote = <p>Lives by the <em>sea</em>.</p>`,
+      // The new name has no such word.
+      `${path}/NamesBeforeKey = Ada`,
       `${path}/PersonName = Ada Keeper`,
     ]);
     assertEquals(added, [`${path}/PersonName = A. Keeper`]);
@@ -225,12 +231,17 @@ Deno.test("A changed value changes its element alone", async (t) => {
         record,
         // PostgreSQL stores an object's names in another order.
         differences: reordered(differences(found, valuesOf(record))) as Any,
+        identities: null,
       };
       const same = writeRecord(found, received, "3.1");
       assertEquals(
         leavesOf(same.record),
         leavesOf(
-          writeRecord(book, { record, differences: null }, "3.1").record,
+          writeRecord(
+            book,
+            { record, differences: null, identities: null },
+            "3.1",
+          ).record,
         ),
       );
       found.contributors["Ada Keeper"].biographical_note = "New";
@@ -256,22 +267,16 @@ Deno.test("A product without a record becomes one", async (t) => {
       }
       const again = readRecord(record, header);
       assertEquals(again.kind, "record");
-      const { body, linked, product_territories, product_sales_rights } =
-        again as typeof incoming;
-      assertEquals(
-        JSON.stringify({
-          body,
-          linked,
-          product_territories,
-          product_sales_rights,
-        }),
-        JSON.stringify({
-          body: incoming.body,
-          linked: incoming.linked,
-          product_territories: incoming.product_territories,
-          product_sales_rights: incoming.product_sales_rights,
-        }),
-      );
+      const saidIn = (
+        { body, linked, product_territories, product_sales_rights }:
+          typeof incoming,
+      ) =>
+        JSON.stringify(
+          { body, linked, product_territories, product_sales_rights },
+          // A title that had a prefix is one text.
+          (name, value) => name === "place" ? undefined : value,
+        );
+      assertEquals(saidIn(again as typeof incoming), saidIn(incoming));
     });
   }
 

@@ -1,5 +1,8 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
+import { identitiesOfNew } from "../../schema/onix/mapping/identity.ts";
+import { ARRAYS } from "../../schema/product.ts";
+import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
 import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
@@ -96,7 +99,11 @@ export function imported(product: Element, header: Element): Imported {
   return {
     incoming,
     book,
-    received: { record, differences: outgoing.differences(book, values) },
+    received: {
+      record,
+      differences: outgoing.differences(book, values),
+      identities: identitiesOfNew(book),
+    },
   };
 }
 
@@ -119,7 +126,9 @@ export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
     ...body,
     product_form_id: linked.product_form &&
       idOfCode("150", linked.product_form),
+    publisher_id: linked.publisher,
     publisher_name: linked.publisher,
+    imprint_id: linked.imprint,
     imprint_name: linked.imprint,
     publishing_status_code: linked.publishing_status,
     product_availability_code: linked.product_availability,
@@ -133,12 +142,29 @@ export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
     product_territories: paths.product_territories ?? [],
     product_sales_rights: paths.product_sales_rights ?? [],
   };
+  const copy = JSON.parse(JSON.stringify(product));
+  addIds(copy, ARRAYS);
   return {
-    product: JSON.parse(JSON.stringify(product)),
+    product: copy,
     contributors,
     organization: "Harbour Press",
     reference,
   };
+}
+
+/** Gives the rows of an object ids, as the database does. */
+function addIds(object: Record<string, unknown>, fields: Fields): void {
+  for (const [name, field] of Object.entries(fields)) {
+    const value = object[name];
+    if (field.kind === "group" && value) {
+      addIds(value as Record<string, unknown>, field.fields);
+    }
+    if (field.kind !== "rows" || field.isIdHidden) continue;
+    for (const row of value as Record<string, unknown>[] ?? []) {
+      row.id = crypto.randomUUID();
+      addIds(row, field.fields);
+    }
+  }
 }
 
 /** Every value of a record with its path, sorted. Marked-up text counts without white space. */

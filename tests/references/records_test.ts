@@ -1,12 +1,13 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { OWN_TABLES, RECORDS } from "../../schema/records.ts";
+import { OWN_TABLES, type OwnTable, RECORDS } from "../../schema/records.ts";
 import {
   assertDetails,
   assertHas,
   withoutRequestId,
 } from "../support/client/expect.ts";
 import { idOfCode, openApp } from "../support/app/harness.ts";
+import { sampleOf } from "../support/app/sample.ts";
 import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
 /** A value for each column except the name. */
@@ -28,7 +29,9 @@ const EMPTY: Record<string, unknown> = { is_organization: false };
 Deno.test("CRUD of records", async (t) => {
   await using app = await openApp();
 
-  for (const table of OWN_TABLES) {
+  // Those with fields of their own differ; the others have a name alone.
+  const fieldsOf = (table: OwnTable) => Object.keys(RECORDS[table].fields);
+  for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
     const path = pathOfRecords(table);
 
     await t.step(path, async (t) => {

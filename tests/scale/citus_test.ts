@@ -44,7 +44,7 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
     const operations = app.database.for({
       deadline: performance.now() + 60_000,
     });
-    assertEquals(await migrate(operations), ["functions.sql"]);
+    assertEquals((await migrate(operations)).applied, ["functions.sql"]);
 
     const triggers = await app.sql((sql) =>
       sql`select tgname from pg_trigger where not tgisinternal`

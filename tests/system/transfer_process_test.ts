@@ -40,7 +40,7 @@ async function manyProducts(): Promise<string> {
     const number = String(i).padStart(12, "0");
     return lines[end - 1]!
       .replace(id!, `ffffffff-0000-7000-8000-${number}`)
-      .replace(code!, `P-${number}`);
+      .replaceAll(code!, `P-${number}`);
   });
   const [first = "", ...others] = lines.toSpliced(end, 0, ...copies);
   const { records, ...catalogue } = JSON.parse(first) as { records: number };

@@ -6,14 +6,15 @@ import { chromium } from "playwright-core";
  * one, reloads the page, searches it, creates a product and lists it, and opens the address
  * of a field. Prints the results as JSON.
  *
- *     browse.ts CHROMIUM PAGE KEY TITLE
+ *     browse.ts CHROMIUM PAGE KEY TITLE ADDRESS…
  */
 
-const [executablePath, page, key, title] = Deno.args as [
+const [executablePath, page, key, title, ...addresses] = Deno.args as [
   string,
   string,
   string,
   string,
+  ...string[],
 ];
 const browser = await chromium.launch({ executablePath, timeout: 60_000 });
 const tab = await browser.newPage({ viewport: { width: 390, height: 844 } });
@@ -63,9 +64,7 @@ await tab.getByRole("searchbox").fill("retail_price");
 await tab.locator("#found a").first().waitFor();
 for (const key of ["ArrowDown", "Enter"]) await tab.keyboard.press(key);
 const reached = [await focused()];
-for (
-  const address of ["fields/languages/language_code", "lists/91/GB", "handling"]
-) {
+for (const address of addresses) {
   await tab.goto("about:blank");
   await tab.goto(`${page}#${address}`);
   await tab.locator(".opblock").first().waitFor();

@@ -3,7 +3,11 @@ import { COMMANDS } from "../../db/commands/commands.ts";
 import { examine } from "../../db/commands/doctor.ts";
 import { migrate } from "../../db/migrate.ts";
 import { readConfig } from "../../schema/config.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
+import { emptyFolder } from "../support/app/prepared_folder.ts";
+import { prepare, start } from "../support/app/process.ts";
+import { SETTINGS } from "../support/app/harness.ts";
 import { openReceiver } from "../support/app/receiver.ts";
 
 Deno.test("Webhooks for operators", async (t) => {
@@ -60,8 +64,12 @@ Deno.test("Webhooks for operators", async (t) => {
     // As in a restored dump: the place is another's.
     await app.sql((sql) => sql`update change_origins set place = 'elsewhere'`);
 
-    await migrate(database);
+    const { disabled } = await migrate(database);
 
+    assertEquals(
+      disabled.map(({ id, organization_id }) => [id, organization_id]),
+      [[ids[0], org.id]],
+    );
     const rows = await app.sql((sql) =>
       sql<{ id: string; enabled: boolean; disabled_reason: string }[]>`
         select id, enabled, disabled_reason from webhooks order by id
@@ -78,4 +86,44 @@ Deno.test("Webhooks for operators", async (t) => {
       `${ids[0]} of organization ${org.id} (copied)`,
     );
   });
+});
+
+Deno.test("The start on a copied database logs which webhooks it disables", async () => {
+  const dataDir = await emptyFolder();
+  const id = crypto.randomUUID();
+  const { organizationId } = await prepare(
+    "Harbour",
+    { ...SETTINGS, url: undefined, dataDir },
+    async (sql, organizationId) => {
+      await sql`
+        insert into webhooks (organization_id, id, url, events, secrets, enabled, cursor)
+        values (
+          ${organizationId}, ${id}, 'https://shop.example/hook?token=of-the-receiver',
+          '{product.changed}', '[]', true, '{}'
+        )
+      `;
+      await sql`update change_origins set place = 'elsewhere'`;
+    },
+  );
+
+  await using service = await start({ DATA_DIR: dataDir });
+
+  const lineOf = () =>
+    service.stdout.split("\n").slice(0, -1).find((text) => text.includes(id));
+  await eventually(true, () => lineOf() !== undefined);
+  const { level, message, reason, host, organization_id, advice } = JSON.parse(
+    lineOf()!,
+  );
+  assertEquals(
+    { level, message, reason, host, organization_id },
+    {
+      level: "warn",
+      message: "A webhook is disabled",
+      reason: "copied",
+      host: "shop.example",
+      organization_id: organizationId,
+    },
+  );
+  assertStringIncludes(advice, "PUT /webhooks/{id}");
+  assertEquals(service.stdout.includes("of-the-receiver"), false);
 });

@@ -62,11 +62,15 @@ export const collections: Codec = {
     }));
     const left = new Set(known);
     const wanted = objectsIn(now).map((row) => {
-      const match = [...left].find((one) => one.row.name === row.name);
+      const match = [...left].find((one) => isSame(one.row, row));
       if (match) left.delete(match);
       const each = match?.each ??
         element("Collection", [element("CollectionType", "10")]);
-      if (!match) writeTitle(addTitle(each, "01", LEVEL), String(row.name));
+      if (match?.row.name !== row.name) {
+        const own = titleElements(each, LEVEL).find(titleOf) ??
+          addTitle(each, "01", LEVEL);
+        writeTitle(own, String(row.name));
+      }
       if (scalar(row.part_number) !== scalar(match?.row.part_number)) {
         writeNumber(each, textOf(row.part_number));
       }
@@ -82,6 +86,34 @@ export const collections: Codec = {
     return all.length > 0 ? all : undefined;
   },
 };
+
+/** The element that says the name of a collection. */
+export function elementOfName(each: Element): Element | undefined {
+  const own = titleElements(each, LEVEL).find(titleOf);
+  return own && titleIn(own);
+}
+
+/** Whether both mean one collection: by its id where both have it, else by name. */
+function isSame(a: Collection, b: Collection): boolean {
+  return a.id !== undefined && b.id !== undefined
+    ? a.id === b.id
+    : a.name === b.name;
+}
+
+type Collection = Record<string, unknown>;
+
+/** The collections of a record with the ids that they have elsewhere, in copies. */
+export function continuedCollections(
+  before: Collection[],
+  after: Collection[],
+): Collection[] {
+  const ids = new Set(before.map(({ id }) => id));
+  return after.map((row) => {
+    if (row.id !== undefined && ids.has(row.id)) return row;
+    const same = before.find(({ name }) => name === row.name);
+    return same?.id === undefined ? row : { ...row, id: same.id };
+  });
+}
 
 /** The number of the product: in the title, or else in the order of the titles (List 197, 02). */
 function numberIn(

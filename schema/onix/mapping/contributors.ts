@@ -24,6 +24,7 @@ import {
   scalar,
   setChild,
 } from "./codec.ts";
+import { wordsOf } from "./names.ts";
 import { at, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 
@@ -50,6 +51,12 @@ const NAME_PARTS = [
   "NamesAfterKey",
   "SuffixToKey",
 ];
+
+/** The names with the key names first. */
+const INVERTED = ["PersonNameInverted", "CorporateNameInverted"];
+
+/** The fields that have parts of a name. */
+const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
 
 /** The fields beside the name, at their places in a contributor. */
 const PLACES: [field: string, codec: Codec][] = Object.entries(
@@ -112,6 +119,16 @@ function nameIn(each: Element): Element | undefined {
   return NAMES.map((name) => child(each, name)).find((found) =>
     valueOf(found) !== undefined
   );
+}
+
+/** The element that says a field of a contributor. */
+export function elementOfPerson(
+  each: Element,
+  field: string,
+): Element | undefined {
+  return field === "name"
+    ? nameIn(each)
+    : PLACES.find(([name]) => name === field)?.[1].find?.(each);
 }
 
 const NAMES = [
@@ -230,12 +247,47 @@ function writeRows(
   }
 }
 
-/** Whether both rows mean one person: by an identifier that both have, or by name. */
+/** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
 function isSame(a: ContributorRow, b: ContributorRow): boolean {
+  return a.id !== undefined && b.id !== undefined
+    ? a.id === b.id
+    : isNamedSame(a, b);
+}
+
+function isNamedSame(a: ContributorRow, b: ContributorRow): boolean {
   for (const id of IDENTIFIERS) {
     if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
   }
   return normalized(a.name) === normalized(b.name);
+}
+
+/**
+ * The contributors of a record with the ids that they have elsewhere, in copies. Those
+ * whose names differ are in the same order.
+ */
+export function continuedContributors(
+  before: Record<string, unknown>[],
+  after: Record<string, unknown>[],
+): Record<string, unknown>[] {
+  const known = rowsOf(before);
+  const ids = new Set(known.map(({ id }) => id));
+  const free = new Set(known);
+  const continued = rowsOf(after).map((row, i) => {
+    if (row.id !== undefined && ids.has(row.id)) return row;
+    const isOf = (one: ContributorRow | undefined) =>
+      one && free.has(one) && one.role === row.role && isNamedSame(one, row);
+    // Most are in the same place.
+    const match = isOf(known[i])
+      ? known[i]
+      : known.find(isOf) ?? known.find((one) => isNamedSame(one, row));
+    if (match) free.delete(match);
+    return match?.id === undefined ? row : { ...row, id: match.id };
+  });
+  if (known.length !== continued.length) return continued;
+  return continued.map((row, i) => {
+    const { id } = known[i]!;
+    return row.id === undefined && id !== undefined ? { ...row, id } : row;
+  });
 }
 
 function bare(id: unknown): string {
@@ -272,6 +324,17 @@ function writePerson(
   for (const [field, codec] of PLACES) {
     if (isChanged(field)) codec.write(each, now[field], before[field], reader);
   }
+  if (["name", ...PARTS].some(isChanged)) removeOtherParts(each, row.name);
+}
+
+/** Removes the parts of a name with words that the name has not. */
+function removeOtherParts(each: Element, name: string): void {
+  const words = new Set(wordsOf(name));
+  const others = each.children.filter((part) =>
+    (NAME_PARTS.includes(part.name) || INVERTED.includes(part.name)) &&
+    !wordsOf(part.text).every((word) => words.has(word))
+  );
+  replaceChildren(each, others, []);
 }
 
 /** Contributors that are moved or new get numbers in their order, if any has one. */

@@ -1,23 +1,33 @@
 import { discriminatorOf, type Entry } from "../../bodies.ts";
-import {
-  elementOf,
-  type Field,
-  type Fields,
-  keyOf,
-  type Rows,
-} from "../../fields.ts";
+import { elementOf, type Field, type Fields, type Rows } from "../../fields.ts";
 import { ARRAYS } from "../../product.ts";
+// Declares `JSON.isRawJSON`.
+import type {} from "../../numbers.ts";
+import { isObject } from "../../objects.ts";
 import type { Edits } from "./options.ts";
 import type { Message } from "../report/report.ts";
 import { childrenOf, type Element } from "../xml/element.ts";
+import type { Steps } from "../xml/steps.ts";
 import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
 import { type Incoming, replaceTerritories } from "./incoming.ts";
+import {
+  continuing,
+  ENTRIES,
+  formOfEntry,
+  type Identities,
+  identitiesOf,
+  isWritten,
+  keyForm,
+  pairs,
+  plain,
+} from "./identity.ts";
 import {
   COLLATERAL,
   containerOf,
   FIELDS,
   formOf,
   MAPPING,
+  REFERENCES,
   type Values,
 } from "./mapping.ts";
 import type { Differences } from "./outgoing.ts";
@@ -35,28 +45,20 @@ export interface Merged {
   messages: Message[];
   /** What the product said otherwise than the last record when that was received. */
   before: Differences | null;
-  /** The fields that are not written. */
+  /** The fields that are not written, and say what they said in the last record. */
   kept: ReadonlySet<string>;
   /** The fields that stay otherwise here than the record says. */
   edited: ReadonlySet<string>;
+  /** The ids of what the values of the record stand for, when they are written to the product. */
+  identitiesIn(book: Book): Identities;
 }
 
 /** The record last received. */
 export interface Last {
   values: Values;
   differences: Differences | null;
+  identities: Identities | null;
 }
-
-/** The arrays whose entries are merged one by one, by the name that a record has for them. */
-const ENTRIES: Readonly<Record<string, Rows>> = {
-  ...Object.fromEntries(COLLATERAL.map((type) => {
-    const { types, ...array } = ARRAYS.collateral;
-    const { fields, same } = types![type]!;
-    return [type, { ...array, fields, ...same && { same } }];
-  })),
-  product_territories: ARRAYS.product_territories,
-  product_sales_rights: ARRAYS.product_sales_rights,
-};
 
 /** The elements of fields that have no place in their description. */
 const ELEMENTS: Readonly<Record<string, string>> = {
@@ -76,39 +78,50 @@ const ELEMENTS: Readonly<Record<string, string>> = {
 /**
  * Compares the record last received, the one that comes, and the product. What the sender
  * has left alone stays as it is here. What he has changed is written; where it was edited
- * here, with `protect` it is not.
+ * here, with `protect` it is not. With `overwrite`, and for a product without a record, what
+ * is here counts as what the sender said last: nothing of it is an edit.
  */
-export function mergeEdits(
+export function* mergeEdits(
   incoming: Incoming,
-  last: Last,
+  last: Last | null,
   book: Book,
-  edits: Exclude<Edits, "overwrite">,
-): Merged {
+  edits: Edits,
+): Steps<Merged> {
+  const compared = edits === "overwrite" ? null : last;
   const kept = new Set<string>();
   const edited = new Set<string>();
   const arrays = new Map<string, Entry[]>();
   const messages: Message[] = [];
-  const differences = last.differences ?? {};
-  const isPartial = incoming.notification === "04";
+  const values: Values = {};
+  const differences = compared?.differences ?? {};
 
   for (const [name, field] of Object.entries(MAPPING)) {
-    const { block } = field;
-    const isSaid = !isPartial ||
-      block !== null && incoming.blocks.includes(block);
-    const before = last.values[name];
-    const after = !isSaid
-      ? before
-      : name === "product_territories" && incoming.byMarketReference
-      ? replaceTerritories(objectsIn(before), objectsIn(incoming.values[name]))
-      : incoming.values[name];
+    yield;
     const here = field.valueIn(book);
-    const hereForm = formOf(name, here);
+    const before = compared ? compared.values[name] : here;
+    const said = isSaid(name, incoming)
+      ? saidIn(incoming, name, before)
+      : before;
+    const beforeForm = formOf(name, before);
+    const afterForm = said === before ? beforeForm : formOf(name, said);
+    const isSame = beforeForm === afterForm;
+    // Most fields say the same: what they stand for is then known.
+    const after = isSame && before !== undefined
+      ? before
+      : continuing(name, last?.values[name], said);
+    values[name] = after;
+    const hereForm = before === here ? beforeForm : formOf(name, here);
     const then = Object.hasOwn(differences, name)
       ? canonical(differences[name] ?? undefined)
-      : formOf(name, before);
+      : beforeForm;
     const isEdited = hereForm !== then;
+    if (incoming.unreadable.has(name) && !(name in ARRAYS)) {
+      // What cannot be read changes nothing.
+      if (isEdited) edited.add(name);
+      continue;
+    }
     const conflict = tell(name, incoming.record, edits, messages);
-    if (formOf(name, before) === formOf(name, after)) {
+    if (isSame) {
       kept.add(name);
       if (isEdited) edited.add(name);
     } else if (name in ENTRIES) {
@@ -120,21 +133,62 @@ export function mergeEdits(
         conflict,
       );
       arrays.set(name, entries);
-      if (formOf(name, entries) !== formOf(name, after)) edited.add(name);
-    } else if (isEdited && hereForm !== formOf(name, after)) {
+      if (formOf(name, entries) !== afterForm) edited.add(name);
+    } else if (isEdited && hereForm !== afterForm) {
       if (conflict(after, here)) {
         kept.add(name);
         edited.add(name);
       }
     }
   }
+  if (kept.has("supporting_resources") && !kept.has("cover_image_url")) {
+    // It is one of their links.
+    kept.add("cover_image_url");
+    edited.add("cover_image_url");
+  }
   return {
     incoming: without(incoming, kept, arrays, book),
     messages,
-    before: last.differences,
-    kept,
-    edited,
+    before: compared?.differences ?? null,
+    kept: compared ? kept : NONE,
+    edited: compared ? edited : NONE,
+    identitiesIn: (book) => ({
+      ...identitiesOf(book, values, (name) => !compared || !kept.has(name)),
+      ...compared && ofKept(kept, values, compared),
+    }),
   };
+}
+
+/** The ids of records that the last record has linked, and that this one names as that did. */
+function ofKept(
+  kept: ReadonlySet<string>,
+  values: Values,
+  last: Last,
+): Identities {
+  const same = Object.keys(REFERENCES).filter((name) =>
+    kept.has(name) && last.identities?.[name] !== undefined &&
+    formOf(name, last.values[name]) === formOf(name, values[name])
+  );
+  return Object.fromEntries(
+    same.map((name) => [name, last.identities![name]]),
+  );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether the record says the field. A partial update says its blocks. */
+function isSaid(name: string, incoming: Incoming): boolean {
+  const { block } = MAPPING[name]!;
+  return incoming.notification !== "04" ||
+    block !== null && incoming.blocks.includes(block);
+}
+
+/** What the record says of a field. A partial update may say the supply of some markets alone. */
+function saidIn(incoming: Incoming, name: string, before: unknown): unknown {
+  const said = incoming.values[name];
+  return name === "product_territories" && incoming.byMarketReference
+    ? replaceTerritories(objectsIn(before), objectsIn(said))
+    : said;
 }
 
 /** Tells of a value that both have changed. Returns whether the one here stays. */
@@ -196,9 +250,8 @@ function mergeRows(
   here: readonly Entry[],
   conflict: Conflict,
 ): Entry[] {
-  const key = keyOf(array) ?? [];
-  const hereOf = pairs(array, key, before, here);
-  const afterOf = pairs(array, key, before, after);
+  const hereOf = pairs(array, before, here);
+  const afterOf = pairs(array, before, after);
   const merged: Entry[] = [];
   const used = new Set<Entry>();
   const ofAfter = new Map<Entry, Entry>();
@@ -215,7 +268,7 @@ function mergeRows(
       // Both have added it.
       own = added.find((entry) =>
         !used.has(entry) &&
-        keyForm(array, key, entry) === keyForm(array, key, now)
+        keyForm(array, entry) === keyForm(array, now)
       );
     }
     if (own) used.add(own);
@@ -233,7 +286,7 @@ function mergeRows(
           ...discriminated(array, own),
           ...mergeFields(array.fields, was ?? {}, now, own, conflict),
         }
-        : now,
+        : withoutIds(now),
     );
   }
   for (const entry of here) {
@@ -253,51 +306,22 @@ function mergeRows(
   return merged;
 }
 
+/** A new entry: the rows that its element stood for are gone. */
+function withoutIds<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutIds) as T;
+  if (!isObject(value) || JSON.isRawJSON(value)) return value;
+  const { id: _, ...entry } = value;
+  return Object.fromEntries(
+    Object.entries(entry).map(([name, inner]) => [name, withoutIds(inner)]),
+  ) as T;
+}
+
 /** The type of an entry, in the arrays that have types. */
 function discriminated(array: Rows, entry: Entry): Entry {
   const name = array.table === ARRAYS.collateral.table
     ? discriminatorOf(ARRAYS.collateral)
     : undefined;
   return name ? { [name]: entry[name] } : {};
-}
-
-/** Pairs each entry with the other that it has become: the same, or one with its key, or one left over. */
-function pairs(
-  array: Rows,
-  key: readonly string[],
-  before: readonly Entry[],
-  after: readonly Entry[],
-): Map<Entry, Entry> {
-  const found = new Map<Entry, Entry>();
-  const left = new Set(after);
-  const pair = (same: (entry: Entry) => string) => {
-    const forms = Map.groupBy(left, same);
-    for (const entry of before) {
-      if (found.has(entry)) continue;
-      const other = forms.get(same(entry))?.shift();
-      if (!other) continue;
-      found.set(entry, other);
-      left.delete(other);
-    }
-  };
-  pair((entry) => formOfEntry(array.fields, entry));
-  pair((entry) => keyForm(array, key, entry));
-  if (before.length === after.length) {
-    // As many as before: what is left over has another key now.
-    const rest = [...left];
-    for (const entry of before) {
-      if (!found.has(entry)) found.set(entry, rest.shift()!);
-    }
-  }
-  return found;
-}
-
-function keyForm(
-  { fields }: Rows,
-  key: readonly string[],
-  entry: Entry,
-): string {
-  return canonical(key.map((name) => plain(fields[name], entry[name])));
 }
 
 /** Merges the fields of an entry. What ONIX does not say stays as it is here. */
@@ -338,15 +362,15 @@ function mergeFields(
         ? bodyOfField(field, own)
         : now;
       if (value !== undefined) merged[name] = value;
+      else if (isNullable(field)) merged[name] = null;
     }
   }
   return merged;
 }
 
-function isWritten(field: Field): boolean {
-  return field.kind === "column"
-    ? field.body !== undefined
-    : ["group", "rows", "values", "list"].includes(field.kind);
+function isNullable(field: Field): boolean {
+  return field.kind === "column" && !field.isRequired &&
+    field.fallback === undefined;
 }
 
 /** An entry of a response as a body has it: without labels and the like. */
@@ -376,39 +400,6 @@ function bodyOfField(field: Field, value: unknown): unknown {
       }));
     default:
       return value;
-  }
-}
-
-/** What an entry says, in one form. */
-function formOfEntry(fields: Fields, entry: Entry): string {
-  return canonical(plainEntry(fields, entry));
-}
-
-function plainEntry(fields: Fields, entry: Entry): Entry | undefined {
-  const plainOnes = Object.entries(fields).flatMap(([name, field]) => {
-    const isSaid = isWritten(field) && elementOf(name, field) !== null;
-    const value = isSaid ? plain(field, entry[name]) : undefined;
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return plainOnes.length > 0 ? Object.fromEntries(plainOnes) : undefined;
-}
-
-/** A value by which values are compared, or undefined for nothing. */
-function plain(field: Field | undefined, value: unknown): unknown {
-  if (!field || value === undefined || value === null) return;
-  switch (field.kind) {
-    case "group":
-      return plainEntry(field.fields, value as Entry);
-    case "rows":
-    case "values": {
-      const all = objectsIn(value).map((entry) =>
-        plainEntry(field.fields, entry) ?? {}
-      );
-      return all.length > 0 ? all : undefined;
-    }
-    default:
-      if (Array.isArray(value)) return value.length > 0 ? value : undefined;
-      return scalar(value);
   }
 }
 

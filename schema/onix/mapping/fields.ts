@@ -249,12 +249,13 @@ export function entriesOf(name: string, codec: EntryCodec): Codec {
         entry,
         projected: codec.project(entry),
       }));
-      const match = (same: (entry: Record<string, unknown>) => string) => {
-        is.forEach(({ entry, projected }, i) => {
-          if (wanted[i]) return;
-          const id = same(projected);
+      const match = (same: (one: typeof is[number]) => unknown) => {
+        is.forEach((one, i) => {
+          const id = same(one);
+          if (wanted[i] || id === undefined) return;
+          const { entry, projected } = one;
           for (const old of left) {
-            if (same(old.projected) !== id) continue;
+            if (same(old) !== id) continue;
             left.delete(old);
             wanted[i] = old.element;
             if (canonical(projected) !== canonical(old.projected)) {
@@ -264,9 +265,10 @@ export function entriesOf(name: string, codec: EntryCodec): Codec {
           }
         });
       };
-      match(canonical);
+      match(({ entry }) => entry.id);
+      match(({ projected }) => canonical(projected));
       if (key.length > 0) {
-        match((entry) => canonical(key.map((field) => entry[field])));
+        match(({ projected }) => canonical(key.map((name) => projected[name])));
       }
       const all = is.map(({ entry }, i) => {
         const known = wanted[i];

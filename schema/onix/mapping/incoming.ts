@@ -2,7 +2,8 @@ import type { Field, Fields } from "../../fields.ts";
 import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
 import type { Message } from "../report/report.ts";
-import { nameInOnix21 } from "../rules/facts.ts";
+import { contains, nameInOnix21 } from "../rules/facts.ts";
+import { RELEASES } from "../rules/releases.ts";
 import {
   child,
   childrenOf,
@@ -11,7 +12,8 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
-import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
+import { elementOfName } from "./collections.ts";
+import { CONTRIBUTOR_FIELDS, elementOfPerson } from "./contributors.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -19,11 +21,12 @@ import {
   type Block,
   BLOCKS,
   COLLATERAL,
+  containerOf,
   MAPPING,
   readValues,
   type Values,
 } from "./mapping.ts";
-import { RecordReader } from "./record_reader.ts";
+import { type Place, RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
 /*
@@ -32,6 +35,7 @@ import { validValues } from "./valid_values.ts";
  */
 
 export { type Block, BLOCKS } from "./mapping.ts";
+export type { Place } from "./record_reader.ts";
 
 type Entry = Record<string, unknown>;
 
@@ -80,13 +84,15 @@ export interface Linked {
   contributors?: {
     role: string;
     contributor: LinkedContributor;
-    path: string;
+    /** The element that says a field of the contributor. */
+    placeOf(field: string): Place;
   }[];
   /** In order, each name once. */
   collections?: {
     name: string;
     part_number: string | null;
-    path: string;
+    /** The element of the name. */
+    place: Place;
   }[];
 }
 
@@ -110,6 +116,8 @@ export interface Incoming {
   /** Whether a partial update replaces only the territories with its market references. */
   byMarketReference: boolean;
   linked: Linked;
+  /** The element that says a field. */
+  placeOf(field: string): Place;
   blocks: Block[];
   messages: Message[];
   /** How many warnings are left out. */
@@ -120,6 +128,8 @@ export interface Incoming {
   record: Element;
   /** Its values by field of the mapping, as the API has them. Not to be changed. */
   values: Values;
+  /** The fields of which it says what cannot be read. */
+  unreadable: ReadonlySet<string>;
 }
 
 /** A record whose faults reject it. */
@@ -129,6 +139,13 @@ export interface Rejected {
   line: number;
   messages: Message[];
   moreMessages: number;
+}
+
+/** The block of an element that stood in the product itself in ONIX 2.1. */
+function blockSince21(name: string): Block | undefined {
+  const isIn = (composite: string) =>
+    RELEASES.some((release) => contains(release, composite, name));
+  return isIn("Product") ? undefined : BLOCKS.find(isIn);
 }
 
 /** What has been said of the defaults of headers: once for all records of a message. */
@@ -204,12 +221,19 @@ export function* readRecord(
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),
     linked: linkedOf(values, isThere, reader),
+    placeOf(field) {
+      const { block, find } = MAPPING[field]!;
+      const container = containerOf(record, block);
+      const found = container && find?.(container);
+      return reader.placeOf(found ?? container ?? record);
+    },
     blocks,
     messages,
     moreMessages: more,
     unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
     record,
     values,
+    unreadable: reader.unreadableFields,
   };
 }
 
@@ -277,6 +301,17 @@ function warnOfElements(
         is,
       );
     }
+    const block = was === received || !children.includes(is)
+      ? undefined
+      : blockSince21(was.name);
+    if (block) {
+      reader.warn(
+        "onix21_element",
+        `${was.name} stands in ${block} since ONIX 3.0: here it is kept in the record`,
+        is,
+        { value: null },
+      );
+    }
     was.children.forEach((each, i) => visit(each, is.children[i]!));
   }
 }
@@ -324,8 +359,9 @@ function linkedOf(
         return {
           role: String(role),
           contributor: contributor as unknown as LinkedContributor,
-          get path() {
-            return reader.pathOf(reader.elementOf(row)!);
+          placeOf(field: string) {
+            const found = reader.elementOf(row)!;
+            return reader.placeOf(elementOfPerson(found, field) ?? found);
           },
         };
       });
@@ -333,8 +369,9 @@ function linkedOf(
       (row) => ({
         name: String(row.name),
         part_number: (row.part_number ?? null) as string | null,
-        get path() {
-          return reader.pathOf(reader.elementOf(row)!);
+        get place() {
+          const found = reader.elementOf(row)!;
+          return reader.placeOf(elementOfName(found) ?? found);
         },
       }),
     );

@@ -58,7 +58,15 @@ export interface Mapped extends Codec {
   block: Block | null;
   /** What the product has for it. */
   valueIn(book: Book): unknown;
+  /** Removes what belongs to the record that the product referred to before, but for its name. */
+  leave?(composite: Element): void;
 }
+
+/** The fields that name one record, with the references that products have to it. */
+export const REFERENCES: Readonly<Record<string, string>> = {
+  publisher: "publisher_id",
+  imprint: "imprint_id",
+};
 
 /** The fields of a product by name, as bodies have them. */
 export const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
@@ -98,6 +106,7 @@ const OTHERWISE: Readonly<Record<string, Mapped>> = {
         objectsIn(product.collections).map(({ id, name }) => [id, name]),
       );
       return objectsIn(product.product_collections).map((row) => ({
+        id: row.collection_id,
         name: names.get(row.collection_id),
         part_number: row.part_number,
       }));
@@ -192,20 +201,17 @@ function linked(
     const isStandIn = first?.attributes.sourcename === NO_PUBLISHER;
     return value === none || isStandIn ? undefined : value;
   };
-  // What belongs to the old name, such as its identifiers, is not sent with the new one.
-  const write: Codec["write"] = (composite, ...rest) => {
+  const leave: Mapped["leave"] = (composite) => {
     const [step, leaf] = stepsOf(path) as [Step, Step?];
     const found = leaf &&
       childrenOf(composite, step.name).find((each) => isAt(step, each));
-    if (found) {
-      const codes = step.codes.map(([name]) => name);
-      found.children = found.children.filter(({ name }) =>
-        name === leaf.name || codes.includes(name)
-      );
-    }
-    codec.write(composite, ...rest);
+    if (!found) return;
+    const codes = step.codes.map(([name]) => name);
+    found.children = found.children.filter(({ name }) =>
+      name === leaf.name || codes.includes(name)
+    );
   };
-  return { block: blockWith(path), ...codec, read, write, valueIn };
+  return { block: blockWith(path), ...codec, read, valueIn, leave };
 }
 
 /** The entries at the place of another field, such as the extent that is the page count. */

@@ -6,6 +6,7 @@ import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
 import { type Book, canonical, setChild, textOf } from "./codec.ts";
+import { addIdentities, type Identities } from "./identity.ts";
 import {
   containerOf,
   formOf,
@@ -13,6 +14,7 @@ import {
   MAPPING,
   PRODUCT_CODE,
   readValues,
+  REFERENCES,
   type Values,
 } from "./mapping.ts";
 import { RecordReader } from "./record_reader.ts";
@@ -30,6 +32,8 @@ export interface Received {
   record: Element;
   /** What the product said otherwise than the record when it was received (`differences`). */
   differences: Differences | null;
+  /** What its elements stood for when it was received. Null: it was stored by an earlier release. */
+  identities: Identities | null;
 }
 
 /** The fields in which a product differs from a record, with the product's values. */
@@ -57,7 +61,7 @@ export function* writeRecord(
   ]);
   withhold(record);
   yield;
-  yield* writeChanges(book, record, received?.differences ?? {});
+  yield* writeChanges(book, record, received);
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
@@ -73,8 +77,12 @@ export function* writeRecord(
 function* writeChanges(
   book: Book,
   record: Element,
-  differences: Differences,
+  received: Received | null,
 ): Steps<void> {
+  const { differences, identities } = {
+    differences: received?.differences ?? {},
+    identities: received?.identities ?? null,
+  };
   const reader = new RecordReader(record, { isSilent: true });
   const fields = Object.entries(MAPPING).map(([name, field]) => {
     const now = field.valueIn(book);
@@ -91,24 +99,40 @@ function* writeChanges(
   yield;
   if (!fields.some(isChanged(read))) return;
   const values = yield* validValues(read, reader);
-  for (const { name, field, now } of fields.filter(isChanged(values))) {
+  addIdentities(values, identities);
+  // Other resources may lack the cover that those of the record have.
+  const isWritten = (one: typeof fields[number]) =>
+    isChanged(values)(one) ||
+    one.name === "cover_image_url" && one.form !== "";
+  for (const { name, field, now } of fields.filter(isWritten)) {
     const before = Object.hasOwn(differences, name)
       ? asThen(differences[name], values[name], reader)
       : values[name];
-    field.write(blockOf(record, field), now, before, reader);
+    const block = blockOf(record, field);
+    const isReplaced =
+      book.product[REFERENCES[name] ?? ""] !== identities?.[name];
+    if (isReplaced) field.leave?.(block);
+    field.write(block, now, before, reader);
     yield;
   }
 }
 
-/** What the product said, from the elements that the record has for it. */
+/** What the product said, from the elements that the record has for it, with their ids. */
 function asThen(then: unknown, values: unknown, reader: RecordReader): unknown {
-  if (!Array.isArray(then) || !Array.isArray(values)) return then;
-  if (then.length !== values.length) return values;
-  then.forEach((entry, i) => {
-    const source = isObject(values[i]) && reader.elementOf(values[i]);
-    if (source && isObject(entry)) reader.tie(source, entry);
-  });
-  return then;
+  if (Array.isArray(then) && Array.isArray(values)) {
+    if (then.length !== values.length) return values;
+    return then.map((entry, i) => asThen(entry, values[i], reader));
+  }
+  if (!isObject(then) || !isObject(values)) return then;
+  const copy: Record<string, unknown> = Object.fromEntries(
+    Object.entries(then).map(([name, inner]) => [
+      name,
+      asThen(inner, values[name], reader),
+    ]),
+  );
+  if (values.id !== undefined) copy.id = values.id;
+  const source = reader.elementOf(values);
+  return source ? reader.tie(source, copy) : copy;
 }
 
 /** The composite in which a field stands, which is added where it is missing. */

@@ -48,6 +48,9 @@ export type Locate = (
   index: number,
 ) => Element | undefined;
 
+/** Where an element stands, and what it says. */
+export type Place = Pick<Message, "path" | "value">;
+
 export class RecordReader {
   readonly #record: Element;
   /** Whether nothing is said. */
@@ -152,6 +155,10 @@ export class RecordReader {
     this.#unreadable.add(field);
   }
 
+  get unreadableFields(): ReadonlySet<string> {
+    return this.#unreadable;
+  }
+
   isUnreadable(field: string): boolean {
     return this.#unreadable.has(field);
   }
@@ -210,10 +217,11 @@ export class RecordReader {
     return { messages, more: this.#more };
   }
 
-  /** The path of an element in the record, with positions where its name occurs repeatedly. */
-  pathOf(element: Element): string {
-    return pathsOf(this.#record, new Set([element])).get(element) ??
+  /** The path of an element, with positions where its name occurs repeatedly, and its text. */
+  placeOf(element: Element): Place {
+    const path = pathsOf(this.#record, new Set([element])).get(element) ??
       `/${this.#record.name}`;
+    return { path, value: shortened(valueOf(element) ?? null) };
   }
 
   /** The values that no field holds, but not what the service writes of itself. */

@@ -9,12 +9,12 @@ const KEY = /^cat_[0-9a-z]{12}_(.+)$/;
 /** A token: its payload and signature. Its header is not secret. */
 const TOKEN = /^Bearer +[\w-]*\.([\w-]*)\.([\w-]*)/i;
 
-/** Ids and times identify a record without revealing its content. */
+/** Ids and times identify a record without revealing its content, and origins of this machine tell nothing. */
 const TOLD =
-  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z/gi;
+  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|https?:\/\/127\.0\.0\.1(?::\d+)?/gi;
 
-/** The fields of a log line that may contain client data. */
-const SHOWN = ["path", "request_id"];
+/** The fields of a log line that may contain client data, or names of fields as clients also send them. */
+const SHOWN = ["path", "request_id", "ignored_fields"];
 
 /** The secrets that a log must not contain, and a search for them. */
 export class Secrets {

@@ -43,10 +43,15 @@ export async function fillDemo(database: Queries): Promise<void> {
       .raw`update collateral set text = E'"\\" \u2028 \u0001\n😀' where text is not null`,
     `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.000006+07'
       where isbn13 is not null`,
-    `insert into onix_records (organization_id, product_id, record_reference, record, digest, product_updated_at, differences)
+    `insert into onix_records
+        (organization_id, product_id, record_reference, record, digest, product_updated_at, differences, identities)
       select organization_id, id, 'ref/' || product_code, '<Product><RecordReference>"\u2028</RecordReference></Product>',
-        'x', updated_at, '{"title": ["x"]}'
+        'x', updated_at, '{"title": ["x"]}', '{"publisher": "x"}'
       from products where isbn13 is not null`,
+    `insert into onix_aliases (organization_id, product_id, record_reference)
+      select organization_id, id, r || product_code from products, unnest(array['a/', 'b/']) r`,
+    `insert into onix_senders (organization_id, product_id, sender_name, sent_at)
+      select organization_id, id, 'Press', '2026-11-24 12:00:00.000001+01' from products`,
   );
 }
 

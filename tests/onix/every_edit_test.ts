@@ -1,0 +1,469 @@
+import { assert, assertEquals } from "@std/assert";
+import * as v from "valibot";
+import { CreateProduct, pathBody } from "../../schema/bodies.ts";
+import type { Fields } from "../../schema/fields.ts";
+import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import {
+  type App,
+  idOfCode,
+  openApp,
+  type Organization,
+} from "../support/app/harness.ts";
+import { IS_WHOLE } from "../support/app/sample.ts";
+import { onixClient } from "../support/client/onix.ts";
+import { fullBody } from "../support/data/bodies.ts";
+import { message, productsIn } from "../support/data/onix.ts";
+import { TREE, withoutIds } from "../support/data/rights_tree.ts";
+import { type Any, variationsOf, varied } from "../support/data/varied.ts";
+
+/*
+ * What becomes of an edit, for every field that a record says: the sender changes it, or it
+ * is changed here, or both, or neither, in each of the three modes. The fields and their
+ * values follow from the description of products. What is expected is what other
+ * organizations have that only take the message, or only edit.
+ */
+
+const CHANGES = ["sender", "here", "both", "neither"] as const;
+const MODES = ["keep", "protect", "overwrite"] as const;
+
+/** One field with the two values that it gets. */
+interface Case {
+  name: string;
+  /** Writes the value with this index into the body of an organization. */
+  apply(body: Any, org: Scene, index: number): Any;
+  /** Whether sender and editors can write different values. */
+  hasTwo: boolean;
+}
+
+/** An organization with records that products can refer to by name. */
+interface Scene {
+  app: App;
+  org: Organization;
+  onix: ReturnType<typeof onixClient>;
+  ids: Record<string, string[]>;
+}
+
+/** The fields that the record does not say beside others, with the reasons. */
+const UNSAID = new Set([
+  // It follows from the first front cover.
+  "cover_image_url",
+  // The first supply has prices.
+  "product_territories/0/supply_details/0/unpriced_item_type",
+  // Countries that are included have no others taken out of them.
+  "product_territories/0/supply_details/0/prices/0/territory/countries_excluded",
+  "product_sales_rights/0/territory/countries_excluded",
+  // The rest of the world has no territory: a case of its own.
+  "product_sales_rights/0/is_rest_of_world",
+]);
+
+const TERRITORY = {
+  countries_included: ["GB", "IE"],
+  countries_excluded: [],
+  regions_included: [],
+  regions_excluded: ["GB-NIR"],
+};
+
+const WORLD = {
+  countries_included: [],
+  countries_excluded: ["US"],
+  regions_included: ["WORLD"],
+  regions_excluded: [],
+};
+
+Deno.test("Every edit stays, or is told", async (t) => {
+  await using app = await openApp();
+  // Nothing of it is shared: a change is one.
+  const body = JSON.parse(JSON.stringify(await bodyOf(app)));
+  const all = casesOf(body);
+  assert(all.length > 100, `${all.length} cases`);
+  const cases = IS_WHOLE ? all : all.filter((_, i) => i % 3 === 0);
+  const source = await scene(app);
+  const base = await recordOf(source, body);
+  const records: string[] = [];
+  for (const one of cases) {
+    records.push(await recordOf(source, one.apply(body, source, 0)));
+  }
+
+  await t.step("and every case changes its record", () => {
+    const unsaid = cases.filter((_, i) => records[i] === base);
+    assertEquals(unsaid.map(({ name }) => name), []);
+  });
+
+  // What the messages alone, and what the edits alone make of the products.
+  const sent = await scene(app);
+  const ofSender = await importedBy(sent, records);
+  const edited = await scene(app);
+  const ofEditors = await importedBy(edited, cases.map(() => base));
+  const ofNeither = await shownOf(edited, ofEditors[0]!);
+  for (const [i, one] of cases.entries()) {
+    await edit(edited, ofEditors[i]!, one);
+  }
+
+  const known = new Map<string, unknown[]>();
+  const expectedOf = async (scene: Scene, id: string) => {
+    const shown = known.get(id) ?? await shownOf(scene, id);
+    known.set(id, shown);
+    return shown;
+  };
+
+  const steps = CHANGES.flatMap((change) =>
+    MODES.map((mode) => [change, mode] as const)
+  );
+  for (const [at, [change, mode]] of steps.entries()) {
+    await t.step(`${change}, edits=${mode}`, async () => {
+      const isHere = change === "here" || change === "both";
+      const isSent = change === "sender" || change === "both";
+      const chosen = cases.map((_, i) => i).filter((i) =>
+        (IS_WHOLE || i % steps.length === at) &&
+        (change !== "both" || cases[i]!.hasTwo)
+      );
+      const here = await scene(app);
+      const ids = await importedBy(here, chosen.map(() => base));
+      if (isHere) {
+        for (const [k, i] of chosen.entries()) {
+          await edit(here, ids[k]!, cases[i]!);
+        }
+      }
+      const next = messageOf(chosen.map((i) => isSent ? records[i]! : base));
+      const query = `?edits=${mode}`;
+
+      const dry = await here.onix.report(next, `${query}&dry_run=true`);
+      const report = await here.onix.report(next, query);
+
+      assertEquals(dry.outcomes, report.outcomes);
+      const isOurs = isHere && mode !== "overwrite" &&
+        (change === "here" || mode === "protect");
+      const told = change === "both" && mode !== "overwrite"
+        ? [mode === "protect" ? "edit_kept" : "edit_overwritten"]
+        : [];
+      const wrong: unknown[] = [];
+      for (const [k, i] of chosen.entries()) {
+        const codes = report.outcomes
+          .find(({ id }: { id: string }) => id === ids[k])?.messages
+          .map(({ code }: { code: string }) => code)
+          .filter((code: string) => code.startsWith("edit_")) ?? [];
+        const expected = isOurs
+          ? await expectedOf(edited, ofEditors[i]!)
+          : isSent
+          ? await expectedOf(sent, ofSender[i]!)
+          : ofNeither;
+        const differing = difference(
+          [told, ...expected],
+          [codes, ...await shownOf(here, ids[k]!)],
+        );
+        if (differing) wrong.push([cases[i]!.name, differing]);
+      }
+      assertEquals(wrong, []);
+      assertEquals((await here.onix.report(next)).unchanged, chosen.length);
+    });
+  }
+});
+
+/** A body with a value in every field that a record says, with the arrays of paths of their own. */
+async function bodyOf(app: App): Promise<Any> {
+  const { isbn13: _, isbn10: _10, cover_image_url: _url, ...body } =
+    await fullBody(app, await app.organization()) as Any;
+  const [territory] = withoutIds(TREE) as Any[];
+  const [market] = territory.markets;
+  const [supply] = territory.supply_details;
+  const [price] = supply.prices;
+  market.territory = WORLD;
+  price.territory = TERRITORY;
+  const taxes = price.taxes.slice(0, 1);
+  supply.prices = [
+    { ...price, taxes },
+    { ...price, taxes, currency_code: "EUR" },
+  ];
+  territory.market_publishing_detail.market_dates[1].date = "2026-02-03";
+  // A year may announce the publication, where the day is not known.
+  body.publishing_dates[0].date = "1815-12-01";
+  return {
+    ...withoutReferences(body),
+    product_territories: [
+      {
+        ...territory,
+        markets: [market],
+        supply_details: [supply, {
+          ...supply,
+          supplier: { supplier_role: "03", supplier_name: "Quay Wholesale" },
+        }],
+      },
+      {
+        ...territory,
+        market_reference: "US",
+        markets: [{ territory: { ...TERRITORY, countries_included: ["US"] } }],
+      },
+    ],
+    product_sales_rights: [
+      {
+        sales_rights_type: "01",
+        territory: TERRITORY,
+        publisher_name: "Harbour Press",
+      },
+      {
+        sales_rights_type: "02",
+        territory: { ...TERRITORY, countries_included: ["US"] },
+      },
+    ],
+  };
+}
+
+/** The body without ids of records, and without what no record says. */
+function withoutReferences(body: Any): Any {
+  const {
+    product_prices: _prices,
+    packing_configurations: _packing,
+    custom_fields: _custom,
+    contributors: _contributors,
+    product_collections: _collections,
+    product_type: _type,
+    ...rest
+  } = body;
+  return Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !name.endsWith("_id")),
+  );
+}
+
+const Territories = pathBody(ARRAYS.product_territories);
+const SalesRights = pathBody(ARRAYS.product_sales_rights);
+
+function isValid({ product_territories, product_sales_rights, ...body }: Any) {
+  return v.is(CreateProduct, body) && v.is(Territories, product_territories) &&
+    v.is(SalesRights, product_sales_rights);
+}
+
+function casesOf(body: Any): Case[] {
+  const fields = { ...SCALARS, ...ARRAYS } as Fields;
+  const ofFields = variationsOf(fields, body, isValid)
+    .filter(({ path, values }) => values.length > 0 && !UNSAID.has(path))
+    .map((variation): Case => ({
+      name: variation.path,
+      apply: (body, _, index) =>
+        varied(body, variation, variation.values[index] ?? variation.values[0]),
+      hasTwo: variation.values.length === 2,
+    }));
+  const removed = Object.keys(body).filter((name) => Array.isArray(body[name]))
+    .map((name): Case => ({
+      name: `${name}: an entry less`,
+      apply: (body) => ({ ...body, [name]: body[name].slice(1) }),
+      hasTwo: false,
+    }));
+  return [...ofFields, ...removed, ...LINKED];
+}
+
+/** The rest of the world, and what products refer to, by records of their organization. */
+const LINKED: Case[] = [
+  {
+    name: "product_sales_rights/1/is_rest_of_world",
+    apply: ({ product_sales_rights: [first, last], ...body }) => ({
+      ...body,
+      product_sales_rights: [
+        first,
+        { ...last, is_rest_of_world: true, territory: null },
+      ],
+    }),
+    hasTwo: false,
+  },
+  reference("publisher_id", "publishers"),
+  reference("imprint_id", "imprints"),
+  reference("format_id", "formats"),
+  reference("publishing_status_id", "statuses"),
+  {
+    name: "contributors",
+    apply: (body, { ids }, index) => ({
+      ...body,
+      contributors: [{
+        contributor_id: ids.contributors![index],
+        contributor_role_id: ids.roles![0],
+      }],
+    }),
+    hasTwo: true,
+  },
+  {
+    name: "contributors/0/contributor_role_id",
+    apply: (body, { ids }, index) => ({
+      ...body,
+      contributors: [{
+        contributor_id: ids.contributors![2],
+        contributor_role_id: ids.roles![index],
+      }],
+    }),
+    hasTwo: true,
+  },
+  {
+    name: "product_collections",
+    apply: (body, { ids }, index) => ({
+      ...body,
+      product_collections: [{ collection_id: ids.collections![index] }],
+    }),
+    hasTwo: true,
+  },
+];
+
+function reference(name: string, records: string): Case {
+  return {
+    name,
+    apply: (body, { ids }, index) => ({
+      ...body,
+      [name]: ids[records]![index],
+    }),
+    hasTwo: true,
+  };
+}
+
+async function scene(app: App): Promise<Scene> {
+  const org = await app.organization();
+  const ids: Scene["ids"] = {
+    statuses: await codes(app, "publishing_statuses", "02", "07", "04"),
+    roles: await codes(app, "contributor_roles", "A12", "B01", "A01"),
+  };
+  const forms = await codes(app, "product_forms", "BB", "BH", "BC");
+  const tables = [
+    "publishers",
+    "imprints",
+    "contributors",
+    "collections",
+    "formats",
+  ];
+  for (const table of tables) {
+    ids[table] = [];
+    for (const [i, name] of ["Alpha", "Beta", "Gamma"].entries()) {
+      const { body, status, text } = await org.post(`/api/${table}`, {
+        name: `${name} ${table}`,
+        ...table === "formats" && { product_form_id: forms[i] },
+      });
+      assertEquals(status, 201, text);
+      ids[table]!.push(body.data.id);
+    }
+  }
+  return { app, org, onix: onixClient(app, org), ids };
+}
+
+async function codes(
+  app: App,
+  list: Parameters<typeof idOfCode>[1],
+  ...all: string[]
+): Promise<string[]> {
+  return await Promise.all(all.map((code) => idOfCode(app, list, code)));
+}
+
+/** The references that every product has in its organization. */
+function withReferences(body: Any, { ids }: Scene): Any {
+  const last = (name: string) => ids[name]![2];
+  return {
+    publisher_id: last("publishers"),
+    imprint_id: last("imprints"),
+    format_id: last("formats"),
+    publishing_status_id: last("statuses"),
+    contributors: [{
+      contributor_id: last("contributors"),
+      contributor_role_id: last("roles"),
+    }],
+    product_collections: [{
+      collection_id: last("collections"),
+      part_number: "3",
+    }],
+    ...body,
+  };
+}
+
+/** The record as which a product with the body goes out. */
+async function recordOf(source: Scene, body: Any): Promise<string> {
+  const { org, onix } = source;
+  const { product_territories, product_sales_rights, ...rest } = withReferences(
+    body,
+    source,
+  );
+  const { id, product } = await org.create(rest);
+  assert(id, JSON.stringify(product));
+  await put(org, `/api/products/${id}/territories`, product_territories);
+  await put(org, `/api/products/${id}/sales-rights`, product_sales_rights);
+  const [record] = productsIn(await onix.xml(`/${id}`));
+  // The service has read it of another product before.
+  await org.delete(`/api/products/${id}`);
+  return record!
+    .replace(/(<RecordReference>)[^<]*/, "$1@")
+    .replace(/(<IDTypeName>product_code[\s\S]*?<IDValue>)[^<]*/, "$1-");
+}
+
+async function put(org: Organization, path: string, body: unknown) {
+  const { status, text } = await org.put(path, body);
+  assertEquals(status, 200, text);
+}
+
+function messageOf(records: readonly string[]): string {
+  const all = records.map((record, i) => record.replace("@", `edit.${i}`));
+  return message(...all).replace('release="3.0"', 'release="3.1"')
+    .replace("/3.0/", "/3.1/");
+}
+
+/** Imports the records, each as a product. Returns the ids. */
+async function importedBy(
+  { onix }: Scene,
+  records: readonly string[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  const { outcomes, created } = await onix.report(messageOf(records));
+  assertEquals(created, records.length, JSON.stringify(outcomes));
+  for (const { id } of outcomes) ids.push(id);
+  return ids;
+}
+
+/** Changes the field here, as an editor does. */
+async function edit(scene: Scene, id: string, one: Case): Promise<void> {
+  const { org } = scene;
+  const product = (await org.get(`/api/products/${id}`)).body.data;
+  const changed = one.apply(product, scene, 1);
+  const isOf = (name: string) =>
+    JSON.stringify(changed[name]) !== JSON.stringify(product[name]);
+  const names = Object.keys(changed).filter(isOf);
+  assert(names.length > 0, `${one.name} changes nothing`);
+  for (const name of names) {
+    const paths: Record<string, string> = {
+      product_territories: "/territories",
+      product_sales_rights: "/sales-rights",
+    };
+    const path = `/api/products/${id}${paths[name] ?? ""}`;
+    await put(
+      org,
+      path,
+      paths[name] ? changed[name] : { [name]: changed[name] },
+    );
+  }
+}
+
+/** What a product shows and sends, without ids and times. */
+async function shownOf(
+  { app, org: { key } }: Scene,
+  id: string,
+): Promise<unknown[]> {
+  // Thousands of responses: other tests compare theirs with the OpenAPI document.
+  const get = async (path: string) => {
+    const request = new Request(`http://catalogue.test${path}`, {
+      headers: { "x-api-key": key },
+    });
+    return await (await app.handler(request)).text();
+  };
+  const { data } = JSON.parse(await get(`/api/products/${id}`));
+  const shown = JSON.stringify(
+    data,
+    (name, value) =>
+      /(^|_)ids?$|_at$|^product_code$/.test(name) ? undefined : value,
+  );
+  const [record] = productsIn(await get(`/api/onix/products/${id}`));
+  return [
+    JSON.parse(shown),
+    record!.replace(/<RecordReference>[^<]*/, "")
+      .replace(/(<IDTypeName>product_code[\s\S]*?<IDValue>)[^<]*/, "$1-"),
+  ];
+}
+
+/** The first lines in which two values differ. */
+function difference(expected: unknown[], is: unknown[]): string | undefined {
+  const [wanted, found] = [expected, is].map((value) =>
+    JSON.stringify(value, null, 1).replaceAll("\\n", "\n").split("\n")
+  ) as [string[], string[]];
+  const at = wanted.findIndex((line, i) => line !== found[i]);
+  if (at < 0) return;
+  return `${wanted.slice(at, at + 3)} but ${found.slice(at, at + 3)}`;
+}
