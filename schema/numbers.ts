@@ -27,8 +27,8 @@ export function parseExact(text: string): unknown {
   return JSON.parse(text, LONG_NUMBER.test(text) ? keepExact : undefined);
 }
 
-/** Numbers of up to 15 digits are exact in JavaScript. */
-const LONG_NUMBER = /[\d.]{16}/;
+/** Numbers of up to 15 digits are exact in JavaScript. In JSON, a number never follows a quotation mark. */
+const LONG_NUMBER = /(?:^|[:,[\s])-?[\d.]{16}/;
 
 function keepExact(
   _name: string,

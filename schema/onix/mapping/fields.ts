@@ -19,6 +19,7 @@ import { dataElement } from "../rules/facts.ts";
 import {
   canonical,
   type Codec,
+  isEqual,
   objectsIn,
   replaceChildren,
   setChild,
@@ -257,7 +258,7 @@ export function entriesOf(name: string, codec: EntryCodec): Codec {
             if (same(old.projected) !== id) continue;
             left.delete(old);
             wanted[i] = old.element;
-            if (canonical(projected) !== canonical(old.projected)) {
+            if (!isEqual(projected, old.projected)) {
               codec.write(old.element, entry, old.entry, reader);
             }
             return;
@@ -308,7 +309,7 @@ export function writeFields(
 ): void {
   for (const [name, codec] of codecsIn(fields, composite.name)) {
     const is = codec.project(now[name]);
-    if (canonical(is) === canonical(codec.project(before[name]))) continue;
+    if (isEqual(is, codec.project(before[name]))) continue;
     codec.write(composite, now[name], before[name], reader);
   }
 }

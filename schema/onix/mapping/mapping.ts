@@ -152,6 +152,8 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
   ...OTHERWISE,
 };
 
+const MAPPED = Object.entries(MAPPING);
+
 /** Whether a record says the field itself. */
 function isSaid(name: string, field: Field): boolean {
   if (name in OTHERWISE) return false;
@@ -380,10 +382,12 @@ function availability(): Codec {
       .filter((each) => valueOf(each) !== undefined);
   return {
     find: (product) => codesIn(product)[0],
-    read(product) {
-      const codes = new Set(codesIn(product).map(valueOf));
-      const [code] = codes;
-      return codes.size === 1 ? code : undefined;
+    read(product, reader) {
+      const [first, ...others] = codesIn(product);
+      const code = valueOf(first);
+      if (!first || others.some((other) => valueOf(other) !== code)) return;
+      reader.claim(first);
+      return code;
     },
     write(product, now) {
       const code = textOf(now);
@@ -412,16 +416,13 @@ export function* readValues(
   reader: RecordReader,
 ): Steps<Values> {
   const values: Values = {};
-  for (const [name, { block, read, find }] of Object.entries(MAPPING)) {
+  for (const [name, { block, read }] of MAPPED) {
     const container = containerOf(record, block);
     if (!container) continue;
     yield;
     const { result, isWhole } = reader.attempt(() => read(container, reader));
     if (!isWhole) reader.markUnreadable(name);
-    if (result === undefined) continue;
-    values[name] = result;
-    const found = Array.isArray(result) ? undefined : find?.(container);
-    if (found) reader.claimFor(name, found);
+    if (result !== undefined) values[name] = result;
   }
   values.cover_image_url = coverOf(values.supporting_resources);
   return values;

@@ -1,14 +1,13 @@
 import { isObject } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
-import { child, copyOf, type Element, element } from "../xml/element.ts";
+import { child, type Element, element } from "../xml/element.ts";
 import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
-import { type Book, canonical, setChild, textOf } from "./codec.ts";
+import { type Book, isEqual, setChild, textOf } from "./codec.ts";
 import {
   containerOf,
-  formOf,
   type Mapped,
   MAPPING,
   PRODUCT_CODE,
@@ -27,6 +26,7 @@ export type { Book } from "./codec.ts";
 
 /** The record last received. */
 export interface Received {
+  /** It becomes the record that is written. */
   record: Element;
   /** What the product said otherwise than the record when it was received (`differences`). */
   differences: Differences | null;
@@ -51,7 +51,7 @@ export function* writeRecord(
   received: Received | null,
   release: Release,
 ): Steps<Outgoing> {
-  const record = received ? copyOf(received.record) : element("Product", [
+  const record = received?.record ?? element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
   ]);
@@ -78,14 +78,16 @@ function* writeChanges(
   const reader = new RecordReader(record, { isSilent: true });
   const fields = Object.entries(MAPPING).map(([name, field]) => {
     const now = field.valueIn(book);
-    return { name, field, now, form: formOf(name, now) };
+    return { name, field, now, is: field.project(now) };
   });
   const isChanged =
-    (values: Values) => ({ name, form }: typeof fields[number]) =>
-      form !==
-        (Object.hasOwn(differences, name)
-          ? canonical(differences[name] ?? undefined)
-          : formOf(name, values[name]));
+    (values: Values) => ({ name, field, is }: typeof fields[number]) =>
+      !isEqual(
+        is,
+        Object.hasOwn(differences, name)
+          ? differences[name] ?? undefined
+          : field.project(values[name]),
+      );
   // Most products are as their records say: what the API would refuse need not be known.
   const read = yield* readValues(record, reader);
   yield;
@@ -127,8 +129,9 @@ function blockOf(record: Element, { block }: Mapped): Element {
 export function differences(book: Book, values: Values): Differences | null {
   const differing = Object.entries(MAPPING).flatMap(([name, field]) => {
     const is = field.project(field.valueIn(book));
-    const isSame = canonical(is) === formOf(name, values[name]);
-    return isSame ? [] : [[name, is ?? null] as const];
+    return isEqual(is, field.project(values[name]))
+      ? []
+      : [[name, is ?? null] as const];
   });
   return differing.length > 0 ? Object.fromEntries(differing) : null;
 }

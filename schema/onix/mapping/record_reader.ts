@@ -62,7 +62,6 @@ export class RecordReader {
   #claimed = new Set<Element>();
   #elements = new Map<object, Element>();
   #fields = new Map<object, Record<string, Element>>();
-  #ofRecord: Record<string, Element> = {};
   #unreadable = new Set<string>();
   #faults = 0;
 
@@ -83,13 +82,7 @@ export class RecordReader {
 
   /** Notes that a field holds the value of the element. */
   claim(element: Element): void {
-    this.#claimed.add(element);
-  }
-
-  /** Notes that a field of the product itself holds it. */
-  claimFor(field: string, element: Element): void {
-    this.claim(element);
-    this.#ofRecord[field] = element;
+    if (!this.isSilent) this.#claimed.add(element);
   }
 
   /** Notes from which element an entry was read, and from which elements fields that no path finds. */
@@ -258,12 +251,12 @@ export class RecordReader {
       // Later entries go first, so that the positions of the others stay.
       refused.sort((a, b) => Number(b.key) - Number(a.key) || 0);
       const gone = new Map<object, Set<string | number>>();
-      for (const { owner, key, max } of refused) {
+      for (const { owner, key, max, found } of refused) {
         const keys = gone.get(owner) ?? new Set();
         if (keys.has(key)) continue;
         gone.set(owner, keys.add(key));
         if (owner === value) this.#unreadable.add(String(key));
-        this.#remove(owner, key, max);
+        this.#remove(owner, key, max, found);
         if (owner === value && key in needed) value[key] = needed[key];
       }
     }
@@ -282,7 +275,13 @@ export class RecordReader {
       element.children.some((child) => this.#hasTold(child));
   }
 
-  #remove(owner: object, key: string | number, max: number | undefined): void {
+  /** Removes a value, which was read from the element that was `found` for it. */
+  #remove(
+    owner: object,
+    key: string | number,
+    max: number | undefined,
+    found: Element | undefined,
+  ): void {
     if (max !== undefined) {
       const entries = (owner as Record<string, unknown[]>)[key]!;
       for (const entry of entries.splice(max)) this.#forget(entry);
@@ -292,10 +291,8 @@ export class RecordReader {
     } else {
       const object = owner as Record<string, unknown>;
       this.#forget(object[key]);
-      const element = this.#elements.has(object)
-        ? undefined
-        : this.#ofRecord[key];
-      if (element) this.release(element);
+      const isOwn = !this.#elements.has(object) && !Array.isArray(object[key]);
+      if (found && isOwn) this.release(found);
       delete object[key];
     }
   }
@@ -335,7 +332,6 @@ export class RecordReader {
       const owner = typeof key === "string" ? at : steps.at(-1)?.owner;
       const found = typeof name === "string" && field
         ? this.#fields.get(owner!)?.[name] ??
-          (owner === value ? this.#ofRecord[name] : undefined) ??
           locate(name, field, element, index)
         : undefined;
       isExact = found !== undefined;
@@ -367,10 +363,12 @@ export class RecordReader {
         owner: last.owner,
         key: last.key,
         max,
+        found: undefined,
       };
     }
     const target = targetOf(steps);
-    return { ...result, owner: target.owner, key: target.key, max: undefined };
+    const { owner, key, found } = target;
+    return { ...result, owner, key, max: undefined, found };
   }
 
   /** The entries of the output come from the same elements. */

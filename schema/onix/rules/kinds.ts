@@ -1,4 +1,4 @@
-import { codesOfList } from "./facts.ts";
+import { codesOfKind } from "./facts.ts";
 
 /*
  * What a value of each kind in `data_elements.txt` looks like. A value that says the same
@@ -69,19 +69,34 @@ const MAX_LENGTH = 65_536;
  */
 export function validValue(kind: string, value: string): string | undefined {
   if (value.length > MAX_LENGTH && kind !== "text" && kind !== "flow") return;
-  const list = Number.parseInt(kind);
-  if (Number.isNaN(list)) {
+  const known = VALIDATORS.get(kind) ?? validatorOf(kind);
+  VALIDATORS.set(kind, known);
+  return known(value);
+}
+
+type Validator = (value: string) => string | undefined;
+
+const VALIDATORS = new Map<string, Validator>();
+
+function validatorOf(kind: string): Validator {
+  const codes = codesOfKind(kind);
+  if (!codes) {
     const { form, correct } = KINDS[kind]!;
-    if (form.test(value)) return value;
-    const corrected = correct?.(value);
-    return corrected !== undefined && form.test(corrected)
-      ? corrected
-      : undefined;
+    return (value) => {
+      if (form.test(value)) return value;
+      const corrected = correct?.(value);
+      return corrected !== undefined && form.test(corrected)
+        ? corrected
+        : undefined;
+    };
   }
-  const codes = codesOfList(list);
-  if (!kind.endsWith("*")) return codes.has(value) ? value : undefined;
-  const known = value.split(" ").filter((code) => codes.has(code));
-  return known.length > 0 ? known.join(" ") : undefined;
+  if (!kind.endsWith("*")) {
+    return (value) => codes.has(value) ? value : undefined;
+  }
+  return (value) => {
+    const known = value.split(" ").filter((code) => codes.has(code));
+    return known.length > 0 ? known.join(" ") : undefined;
+  };
 }
 
 /** The sentence about codes that are none. Of several codes in one element, it says which. */

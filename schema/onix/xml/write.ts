@@ -14,8 +14,9 @@ export interface MessageOptions {
   sentAt: Date;
 }
 
-/** The least size of what is written at once, in characters. */
+/** The size of what is written at once, in characters, and about how many the tags of an element have. */
 const PIECE = 16_384;
+const TAGS_LENGTH = 40;
 
 /** Writes a message in chunks of text. Without records it has `NoProduct`. */
 export async function* writeMessage(
@@ -90,28 +91,30 @@ function* piecesOf(
   indent = "",
   lineBreak = "",
 ): Generator<string> {
-  let piece = "";
+  let parts: string[] = [];
+  let length = 0;
   let margin = indent;
   const open: Open[] = [];
   for (let next: Element | undefined = root; next;) {
     const tag = nameOf(next.name);
     const start = startTag(tag, next.attributes);
-    piece += margin;
     if (next.children.length > 0) {
-      piece += start + lineBreak;
+      parts.push(margin, start, lineBreak);
       margin += indent;
       open.push({ element: next, written: 0 });
     } else if (next.text.length <= PIECE) {
       const content = contentOf(next, settledText(next));
-      piece += content === ""
-        ? `${start.slice(0, -1)}/>${lineBreak}`
-        : `${start}${content}</${tag}>${lineBreak}`;
+      if (content === "") {
+        parts.push(margin, start.slice(0, -1), "/>", lineBreak);
+      } else parts.push(margin, start, content, "</", tag, ">", lineBreak);
+      length += content.length;
     } else {
-      yield piece + start;
+      parts.push(margin, start);
+      yield parts.join("");
       for (const part of partsOf(settledText(next))) {
         yield contentOf(next, part);
       }
-      piece = `</${tag}>${lineBreak}`;
+      parts = ["</", tag, ">", lineBreak];
     }
     next = undefined;
     while (!next && open.length > 0) {
@@ -120,13 +123,15 @@ function* piecesOf(
       if (next) continue;
       open.pop();
       margin = margin.slice(indent.length);
-      piece += `${margin}</${nameOf(top.element.name)}>${lineBreak}`;
+      parts.push(margin, "</", nameOf(top.element.name), ">", lineBreak);
     }
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = "";
+    length += TAGS_LENGTH;
+    if (length < PIECE) continue;
+    yield parts.join("");
+    parts = [];
+    length = 0;
   }
-  yield piece;
+  yield parts.join("");
 }
 
 /** The parts of a long text. */
