@@ -277,7 +277,8 @@ function selected(
     from ${first!.from}
     ${
     joined.map(({ from, alias, id }) =>
-      sql`join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${
+      sql`
+    join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${
         first!.id
       }`
     )

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { REFERENCE_FILTERS } from "../../schema/list_query.ts";
 import { COUNTED, valuesOf } from "../support/data/filters.ts";
-import { openApp } from "../support/app/harness.ts";
+import { idOfCode, openApp } from "../support/app/harness.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 
 const ALL = REFERENCE_FILTERS.map(({ name }) => name);
@@ -42,6 +42,46 @@ Deno.test("GET /products by filters", async (t) => {
       }
     },
   );
+
+  await t.step("combines terms, times and filters of every kind", async () => {
+    const org = await app.organization();
+    const isbn13 = "9780141439587";
+    await org.create({
+      isbn13,
+      publisher_id: org.publisher,
+      contributors: [{
+        contributor_id: org.contributor,
+        contributor_role_id: await idOfCode(app, "contributor_roles", "A01"),
+      }],
+      subjects: [{ subject_scheme_identifier: "93", subject_code: "FBA" }],
+    });
+    const since = "2000-01-01T00:00:00Z";
+    const kinds: Record<string, string>[][] = [
+      [{ search: "emma" }, { q: "emma" }, { search: "emm", q: "emma" }, {}],
+      [{ updated_since: since }, { sort: "updated_at" }, { sort: "title" }, {}],
+      [
+        { isbn13 },
+        { publisher_id: org.publisher },
+        { contributor_id: org.contributor },
+        { subject_code: "FB*" },
+        { publisher_id: org.publisher, subject_code: "FBA", isbn13 },
+        {},
+      ],
+    ];
+    const queries = kinds.reduce(
+      (queries, kind) =>
+        queries.flatMap((query) => kind.map((of) => ({ ...query, ...of }))),
+      [{}],
+    );
+    assertEquals(queries.length, 96);
+    for (const query of queries) {
+      const path = `/api/products?${new URLSearchParams(query)}`;
+      const { status, body } = await org.get(path);
+
+      assertEquals([status, body.meta?.total], [200, 1], path);
+      assertEquals(body.data[0].isbn13, isbn13);
+    }
+  });
 
   await t.step(
     "finds nothing by an unknown id or another organization's",

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { splitStatements } from "../../db/split_statements.ts";
-import { openApp } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 import { recount } from "../../db/commands/recount.ts";
 import { recorded } from "./recording.ts";
 import { everyStatement } from "./requests.ts";
@@ -34,7 +34,7 @@ const NO_RESULTS =
   "returns columns of what it writes, and calls no function on them";
 
 Deno.test("The rules of a distributable database", async (t) => {
-  await using app = await openApp();
+  await using app = await openOwnApp();
   const volatile = await app.sql(async (sql) => {
     const rows = await sql<{ name: string }[]>`
       select distinct proname as name from pg_proc where provolatile = 'v'

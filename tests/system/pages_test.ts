@@ -10,6 +10,7 @@ const PAGES = [
   "CLIENT.md",
   "ONIX.md",
   "QUICKSTART.md",
+  "schema/onix/README.md",
   "sql/README.md",
   "tests/bench/README.md",
 ];

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { seed } from "../../db/migrate.ts";
 import { CODE_LISTS } from "../../schema/onix_codes.ts";
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
-import { openApp } from "../support/app/harness.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 
 const DEMO = await Deno.readTextFile(
   new URL("../../sql/demo.sql", import.meta.url),
@@ -41,7 +41,7 @@ const TABLES = {
 };
 
 Deno.test("The code lists in the database", async (t) => {
-  await using app = await openApp();
+  await using app = await openOwnApp();
   const rowsOf = (table: string, columns: string, order: string) =>
     app.sql((sql) =>
       sql.unsafe(

@@ -135,11 +135,13 @@ async function faintestIn(colorScheme: "dark" | "light"): Promise<number> {
   await tab.waitForTimeout(600);
   return await tab.evaluate(`(() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const known = {};
     const channelsOf = (color) => {
+      if (known[color]) return known[color];
       canvas.clearRect(0, 0, 1, 1);
       canvas.fillStyle = color;
       canvas.fillRect(0, 0, 1, 1);
-      return [...canvas.getImageData(0, 0, 1, 1).data];
+      return known[color] = [...canvas.getImageData(0, 0, 1, 1).data];
     };
     const luminanceOf = (channels) =>
       channels.slice(0, 3).map((value) => value / 255)
