@@ -5,7 +5,6 @@ import {
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
-import { copyOf } from "../../schema/onix/xml/element.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import type { Message, Outcome } from "../../schema/onix/report/report.ts";
@@ -315,8 +314,7 @@ async function isSentOtherwise(
   if (!last) return true;
   const differences = keptDifferences(last.differences, kept, edited);
   const sent = async (received: Received) => {
-    const copy = { ...received, record: copyOf(received.record) };
-    const { record } = await inTurns(writeRecord(book, copy, "3.1"), pace);
+    const { record } = await inTurns(writeRecord(book, received, "3.1"), pace);
     return await inTurns(toStored(record), pace);
   };
   return await sent(last) !== await sent({ record, differences });

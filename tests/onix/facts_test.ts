@@ -7,7 +7,7 @@ import composites from "../../schema/onix/rules/composites.txt" with {
 };
 import { type Element, element } from "../../schema/onix/xml/element.ts";
 import {
-  codesOfList,
+  codesOfKind,
   composite,
   dataElement,
   isIn,
@@ -62,7 +62,7 @@ function whole(
     name,
     Number.isNaN(list)
       ? VALUES[kind]! // It may not repeat the primary one.
-      : [...codesOfList(list)][name === "ProductContentType" ? 1 : 0]!,
+      : [...codesOfKind(String(list))!][name === "ProductContentType" ? 1 : 0]!,
   );
 
   function childrenOf(particle: Particle): Element[] {
@@ -120,7 +120,7 @@ Deno.test("The facts of ONIX", async (t) => {
     for (const name of names) {
       const list = Number.parseInt(dataElement(name)?.kind ?? "");
       if (!Number.isNaN(list)) {
-        assert(codesOfList(list).size > 0, `List ${list}`);
+        assert(codesOfKind(String(list))!.size > 0, `List ${list}`);
       }
     }
   });

@@ -1,6 +1,6 @@
 import { isObject } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
-import { child, type Element, element } from "../xml/element.ts";
+import { child, copyOf, type Element, element } from "../xml/element.ts";
 import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
@@ -26,7 +26,6 @@ export type { Book } from "./codec.ts";
 
 /** The record last received. */
 export interface Received {
-  /** It becomes the record that is written. */
   record: Element;
   /** What the product said otherwise than the record when it was received (`differences`). */
   differences: Differences | null;
@@ -51,7 +50,7 @@ export function* writeRecord(
   received: Received | null,
   release: Release,
 ): Steps<Outgoing> {
-  const record = received?.record ?? element("Product", [
+  const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
   ]);
