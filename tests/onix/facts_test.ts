@@ -10,7 +10,7 @@ import {
   codesOfKind,
   composite,
   dataElement,
-  isIn,
+  isInRelease,
   type Particle,
   shortTag,
 } from "../../schema/onix/rules/facts.ts";
@@ -106,7 +106,7 @@ Deno.test("The facts of ONIX", async (t) => {
 
   await t.step("name only elements that they describe", () => {
     const unknown = [...names].filter((name) =>
-      !RELEASES.some((release) => isIn(release, name))
+      !RELEASES.some((release) => isInRelease(release, name))
     );
     assertEquals(unknown, []);
   });

@@ -24,7 +24,7 @@ import {
   scalar,
   setChild,
 } from "./codec.ts";
-import { at, readLeaf } from "./path.ts";
+import { codecAt, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -56,7 +56,7 @@ const PLACES: [field: string, codec: Codec][] = Object.entries(
   RECORDS.contributors.fields,
 ).flatMap(([name, field]): [string, Codec][] => {
   const place = elementOf(name, field);
-  return name === "name" || place === null ? [] : [[name, at(place)]];
+  return name === "name" || place === null ? [] : [[name, codecAt(place)]];
 });
 
 /** The fields that identify contributors before their names do. */
@@ -78,7 +78,7 @@ export const contributors: Codec = {
       if (rows.length > MAX_ENTRIES) break;
       const person = readPerson(each, reader);
       if (!person) continue;
-      const name = nameIn(each)!;
+      const name = nameElementIn(each)!;
       for (const role of childrenOf(each, "ContributorRole")) {
         if (rows.length > MAX_ENTRIES) break;
         const { result: code } = reader.attempt(() =>
@@ -95,20 +95,25 @@ export const contributors: Codec = {
     return rows;
   },
   write(descriptive, now, before, reader) {
-    writeRows(descriptive, rowsOf(now), rowsOf(before), reader);
+    writeRows(
+      descriptive,
+      contributorRows(now),
+      contributorRows(before),
+      reader,
+    );
   },
   project: (value) => {
-    const rows = rowsOf(value).map(projectRow);
+    const rows = contributorRows(value).map(projectRow);
     return rows.length > 0 ? rows : undefined;
   },
 };
 
-function rowsOf(value: unknown): ContributorRow[] {
+function contributorRows(value: unknown): ContributorRow[] {
   return objectsIn(value) as unknown as ContributorRow[];
 }
 
 /** The element of the name. */
-function nameIn(each: Element): Element | undefined {
+function nameElementIn(each: Element): Element | undefined {
   return NAMES.map((name) => child(each, name)).find((found) =>
     valueOf(found) !== undefined
   );
@@ -180,7 +185,7 @@ function projectRow(row: ContributorRow): Record<string, unknown> {
 }
 
 /** Rows with the element that says them. */
-interface Known {
+interface KnownRow {
   row: ContributorRow;
   each: Element;
   isFree: boolean;
@@ -192,7 +197,7 @@ function writeRows(
   before: ContributorRow[],
   reader: RecordReader,
 ): void {
-  const known = before.map((row): Known => ({
+  const known = before.map((row): KnownRow => ({
     row,
     each: reader.elementOf(row)!,
     isFree: true,
@@ -205,16 +210,16 @@ function writeRows(
   }[] = [];
   for (const row of now) {
     const match = known.find((one) =>
-      one.isFree && one.row.role === row.role && isSame(one.row, row)
+      one.isFree && one.row.role === row.role && isSamePerson(one.row, row)
     ) ?? known.find((one) =>
-      one.isFree && isSame(one.row, row)
+      one.isFree && isSamePerson(one.row, row)
     );
     const last = wanted.at(-1);
     if (match) match.isFree = false;
     if (last && match && last.each === match.each) last.rows.push(row);
     else if (match && !wanted.some(({ each }) => each === match.each)) {
       wanted.push({ each: match.each, rows: [row], was: match.row });
-    } else if (last && isSame(last.rows[0]!, row)) last.rows.push(row);
+    } else if (last && isSamePerson(last.rows[0]!, row)) last.rows.push(row);
     else wanted.push({ each: element("Contributor", []), rows: [row] });
   }
   for (const { each, rows, was } of wanted) {
@@ -231,7 +236,7 @@ function writeRows(
 }
 
 /** Whether both rows mean one person: by an identifier that both have, or by name. */
-function isSame(a: ContributorRow, b: ContributorRow): boolean {
+function isSamePerson(a: ContributorRow, b: ContributorRow): boolean {
   for (const id of IDENTIFIERS) {
     if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
   }

@@ -6,19 +6,18 @@ import {
   keyOf,
   type Rows,
 } from "../../fields.ts";
-import { ARRAYS } from "../../product.ts";
+import { ARRAYS, FIELDS } from "../../product.ts";
 import type { Edits } from "./options.ts";
 import type { Message } from "../report/report.ts";
 import { childrenOf, type Element } from "../xml/element.ts";
 import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
 import { type Incoming, replaceTerritories } from "./incoming.ts";
 import {
-  COLLATERAL,
+  COLLATERAL_TYPES,
   containerOf,
-  FIELDS,
   formOf,
   MAPPING,
-  type Values,
+  type RecordValues,
 } from "./mapping.ts";
 import type { Differences } from "./outgoing.ts";
 import { stepsOf } from "./path.ts";
@@ -43,13 +42,13 @@ export interface Merged {
 
 /** The record last received. */
 export interface Last {
-  values: Values;
+  values: RecordValues;
   differences: Differences | null;
 }
 
 /** The arrays whose entries are merged one by one, by the name that a record has for them. */
 const ENTRIES: Readonly<Record<string, Rows>> = {
-  ...Object.fromEntries(COLLATERAL.map((type) => {
+  ...Object.fromEntries(COLLATERAL_TYPES.map((type) => {
     const { types, ...array } = ARRAYS.collateral;
     const { fields, same } = types![type]!;
     return [type, { ...array, fields, ...same && { same } }];
@@ -434,12 +433,15 @@ function without(
     }
   }
   if (body.collateral !== undefined) {
-    if (COLLATERAL.every((type) => kept.has(type))) delete body.collateral;
-    else body.collateral = COLLATERAL.flatMap((type) => collateralOf(type));
+    if (COLLATERAL_TYPES.every((type) => kept.has(type))) {
+      delete body.collateral;
+    } else {body.collateral = COLLATERAL_TYPES.flatMap((type) =>
+        collateralOf(type)
+      );}
   }
   return reduced;
 
-  function collateralOf(type: typeof COLLATERAL[number]): Entry[] {
+  function collateralOf(type: typeof COLLATERAL_TYPES[number]): Entry[] {
     if (!kept.has(type)) {
       return arrays.get(type) ?? objectsIn(incoming.values[type]);
     }

@@ -24,7 +24,7 @@ import {
   replaceChildren,
   setChild,
 } from "./codec.ts";
-import { at, isCode, readLeaf } from "./path.ts";
+import { codecAt, isCode, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { CODECS } from "./codecs.ts";
 
@@ -82,14 +82,14 @@ function newCodec(
       if (field.format === "array") return codes(inner);
       return v.is(field.response, [])
         ? leaves(inner)
-        : at(inner, { isWhole: isWhole(field.response) });
+        : codecAt(inner, { isWhole: isWhole(field.response) });
     case "list":
       return leaves(inner);
     case "group":
-      return group(inner, field.fields);
+      return groupCodec(inner, field.fields);
     case "values":
     case "rows":
-      return entriesOf(inner, codecOfEntry(inner, field));
+      return compositesOf(inner, codecOfEntry(inner, field));
   }
 }
 
@@ -158,7 +158,7 @@ function leaves(name: string): Codec {
 }
 
 /** A composite whose fields are one object. */
-function group(name: string, fields: Fields): Codec {
+function groupCodec(name: string, fields: Fields): Codec {
   return {
     find: (composite) => child(composite, name),
     read(composite, reader) {
@@ -218,7 +218,7 @@ export interface EntryCodec {
 }
 
 /** The array of the objects that stand in the composites with this name. */
-export function entriesOf(name: string, codec: EntryCodec): Codec {
+export function compositesOf(name: string, codec: EntryCodec): Codec {
   const { key } = codec;
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],

@@ -12,7 +12,7 @@ import {
   MAPPING,
   PRODUCT_CODE,
   readValues,
-  type Values,
+  type RecordValues,
 } from "./mapping.ts";
 import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
@@ -80,7 +80,7 @@ function* writeChanges(
     return { name, field, now, is: field.project(now) };
   });
   const isChanged =
-    (values: Values) => ({ name, field, is }: typeof fields[number]) =>
+    (values: RecordValues) => ({ name, field, is }: typeof fields[number]) =>
       !isEqual(
         is,
         Object.hasOwn(differences, name)
@@ -125,7 +125,10 @@ function blockOf(record: Element, { block }: Mapped): Element {
  * What a product says otherwise than the record it was just written from, such as the name
  * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
  */
-export function differences(book: Book, values: Values): Differences | null {
+export function differences(
+  book: Book,
+  values: RecordValues,
+): Differences | null {
   const differing = Object.entries(MAPPING).flatMap(([name, field]) => {
     const is = field.project(field.valueIn(book));
     return isEqual(is, field.project(values[name]))
@@ -136,7 +139,7 @@ export function differences(book: Book, values: Values): Differences | null {
 }
 
 /** The values of a stored record that a product can have. */
-export function* valuesOf(record: Element): Steps<Values> {
+export function* valuesOf(record: Element): Steps<RecordValues> {
   withhold(record);
   const reader = new RecordReader(record, { isSilent: true });
   return yield* validValues(yield* readValues(record, reader), reader);
@@ -153,7 +156,7 @@ export function* notSentOf(
 }
 
 /** The record of a deleted product (NotificationType 05). */
-export function deletion(reference: string, id: string): Element {
+export function deletionRecord(reference: string, id: string): Element {
   return element("Product", [
     element("RecordReference", reference),
     element("NotificationType", "05"),

@@ -16,7 +16,7 @@ import type { Steps } from "../xml/steps.ts";
  */
 
 /** A report has room for ten thousand records. */
-const MAX_MESSAGES = 100;
+const MAX_RECORD_MESSAGES = 100;
 
 /** What is left out may make something else invalid, and that once more. */
 const MAX_ROUNDS = 3;
@@ -171,7 +171,7 @@ export class RecordReader {
       if (this.#toldBefore.has(once)) return;
       this.#toldBefore.add(once);
     }
-    if (this.#told.length >= MAX_MESSAGES && severity === "warning") {
+    if (this.#told.length >= MAX_RECORD_MESSAGES && severity === "warning") {
       this.#more++;
       return;
     }
@@ -179,10 +179,10 @@ export class RecordReader {
       ? null
       : shortened(valueOf(element) ?? null);
     this.#told.push({ severity, code, element, missing, value: text, message });
-    if (this.#told.length <= MAX_MESSAGES) return;
+    if (this.#told.length <= MAX_RECORD_MESSAGES) return;
     // An error says why the record is rejected.
     const i = this.#told.findLastIndex((one) => one.severity === "warning");
-    this.#told.splice(Math.max(i, MAX_MESSAGES - 1), 1);
+    this.#told.splice(Math.max(i, MAX_RECORD_MESSAGES - 1), 1);
     this.#more++;
   }
 
@@ -313,7 +313,7 @@ export class RecordReader {
   ) {
     const [, code = "invalid", message = issue.message] =
       /^(\w+): (.*)$/s.exec(issue.message) ?? [];
-    const steps: Step[] = [];
+    const steps: IssueStep[] = [];
     let at: unknown = value;
     let below = fields;
     let element = this.#record;
@@ -366,7 +366,7 @@ export class RecordReader {
         found: undefined,
       };
     }
-    const target = targetOf(steps);
+    const target = leftOut(steps);
     const { owner, key, found } = target;
     return { ...result, owner, key, max: undefined, found };
   }
@@ -384,13 +384,13 @@ export class RecordReader {
 }
 
 /** The first element on the way to the place of a missing field. */
-function nameOfMissing({ key, field }: Step): string | undefined {
+function nameOfMissing({ key, field }: IssueStep): string | undefined {
   const place = typeof key === "string" && field ? elementOf(key, field) : null;
   return place?.replace(/[[/].*$/s, "");
 }
 
 /** A step of the path of an issue. */
-interface Step {
+interface IssueStep {
   owner: object;
   key: string | number;
   field?: Field;
@@ -401,8 +401,8 @@ interface Step {
  * What is left out: the innermost entry, or only its field if the entry keeps the rest. A
  * part that limits an entry takes the entry with it.
  */
-function targetOf(steps: readonly Step[]): Step {
-  const isEntry = ({ key, field }: Step) =>
+function leftOut(steps: readonly IssueStep[]): IssueStep {
+  const isEntry = ({ key, field }: IssueStep) =>
     typeof key === "number" && field !== undefined && "fields" in field;
   const last = steps.findLastIndex(isEntry);
   if (last < 0) return steps[0]!;
@@ -418,7 +418,7 @@ function targetOf(steps: readonly Step[]): Step {
     : inner;
 }
 
-function limitsEntry({ found }: Step): boolean {
+function limitsEntry({ found }: IssueStep): boolean {
   return found !== undefined && limits(found.name);
 }
 

@@ -152,7 +152,7 @@ export function dataElement(
 }
 
 /** Whether the release has an element with this name. */
-export function isIn(release: Release, name: string): boolean {
+export function isInRelease(release: Release, name: string): boolean {
   const { data, models } = BY_RELEASE[release];
   return data.has(name) || models.has(name);
 }
@@ -258,7 +258,7 @@ function together(kind: "sequence" | "choice", of: Particle[]): Particle {
 }
 
 /** Whether a composite of the release may contain the element. */
-export function contains(
+export function mayContain(
   release: Release,
   name: string,
   element: string,
@@ -270,15 +270,15 @@ export function contains(
     : model.names.has(element);
 }
 
-const CODES = new Map<string, ReadonlySet<string> | undefined>();
+const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
 
 /** The codes that a kind of value has, or undefined if it has others than codes. */
 export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
-  if (CODES.has(kind)) return CODES.get(kind);
+  if (CODES_OF_KINDS.has(kind)) return CODES_OF_KINDS.get(kind);
   const list = Number.parseInt(kind);
   const codes = Number.isNaN(list)
     ? undefined
     : new Set(codesIn(list as OnixList));
-  CODES.set(kind, codes);
+  CODES_OF_KINDS.set(kind, codes);
   return codes;
 }

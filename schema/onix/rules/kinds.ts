@@ -6,7 +6,7 @@ import { codesOfKind } from "./facts.ts";
  */
 
 /** The texts of a kind, after a correction. */
-interface Kind {
+interface ValueKind {
   form: RegExp;
   correct?: (value: string) => string;
 }
@@ -23,7 +23,7 @@ const AUTHORITY =
 const PATH = "(?:[^\\s#%[\\]]|%[\\dA-Fa-f]{2})*";
 
 /** The kinds of values. That of codes is the number of their list, with `*` for several of them. */
-export const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, ValueKind>> = {
   n: { form: WHOLE, correct: withoutFraction },
   "n+": { form: /^\+?0*[1-9]\d*$/, correct: withoutFraction },
   int: { form: /^[+-]?\d{1,9}$/ },
@@ -140,11 +140,11 @@ function encoded(url: string): string {
   const [, start = "", rest = ""] = /^([^:/?#]+:\/\/[^/?#]*)?(.*)$/s.exec(url)!;
   return start.replace(/\s/g, "%20") + rest.replace(
     /[\s[\]]|%(?![\dA-Fa-f]{2})/g,
-    (character) => ENCODED[character] ?? "%20",
+    (character) => PERCENT_ENCODED[character] ?? "%20",
   );
 }
 
-const ENCODED: Readonly<Record<string, string>> = {
+const PERCENT_ENCODED: Readonly<Record<string, string>> = {
   "[": "%5B",
   "]": "%5D",
   "%": "%25",

@@ -1,4 +1,4 @@
-import { bareIsbn, isIsbn13 } from "../../values.ts";
+import { bareIsbn, isbnFieldOf } from "../../values.ts";
 import {
   child,
   childValue,
@@ -13,7 +13,7 @@ import {
   composite,
   dataElement,
   isComposite,
-  isIn,
+  isInRelease,
   type Particle,
   type Unique,
 } from "../rules/facts.ts";
@@ -76,7 +76,7 @@ function* mendElement(
   mender: Mender,
 ): Steps<Element | undefined> {
   const { name } = given;
-  if (!isIn(mender.release, name)) {
+  if (!isInRelease(mender.release, name)) {
     mender.notSent.addLeaves([given], at);
     return;
   }
@@ -212,7 +212,7 @@ function* mendComposite(
   }
   const attributes = mendAttributes(given, path, "", notSent);
   const { name } = given;
-  if (match(model, own, 0) === own.length) {
+  if (endOfMatch(model, own, 0) === own.length) {
     return { name, attributes, children: own, text: "" };
   }
   yield;
@@ -228,11 +228,11 @@ function* mendComposite(
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */
 function isMissed(left: Element, { name }: Element): boolean {
-  return (limits(left.name) || limits(name)) && saysSomething(left);
+  return (limits(left.name) || limits(name)) && hasText(left);
 }
 
-function saysSomething({ children, text }: Element): boolean {
-  return children.length > 0 ? children.some(saysSomething) : /\S/.test(text);
+function hasText({ children, text }: Element): boolean {
+  return children.length > 0 ? children.some(hasText) : /\S/.test(text);
 }
 
 /** Whether a composite would say more without the child. */
@@ -293,10 +293,7 @@ function withDateInForm(
 /** Which ISBN an identifier is, if it is one. */
 export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
   const type = childValue(identifier, "ProductIDType");
-  if (type === "02") return "isbn10";
-  if (type === "15") return "isbn13";
-  const value = childValue(identifier, "IDValue");
-  return type === "03" && value && isIsbn13(value) ? "isbn13" : undefined;
+  return isbnFieldOf(type, childValue(identifier, "IDValue"));
 }
 
 /** An identifier whose ISBN has no hyphens. */
@@ -371,7 +368,7 @@ function* withoutDuplicates(
       ? each.children.filter(({ name }) => inner.includes(name))
       : [each];
     const repeated = targets.filter((target) => {
-      const key = keyOf(target, fields, release);
+      const key = uniqueKey(target, fields, release);
       return key !== undefined && (seen.has(key) || !seen.add(key));
     });
     if (repeated.length === 0) continue;
@@ -418,7 +415,7 @@ const OPTIONAL_KEYS = [
   "MarketReference",
 ];
 
-function keyOf(
+function uniqueKey(
   target: Element,
   fields: string[],
   release: Release,
@@ -439,7 +436,11 @@ function keyOf(
  * The index after the children from `i` on that match the particle, or -1. The models are
  * such that the next child decides: there is nothing to try again.
  */
-function match(particle: Particle, children: Element[], i: number): number {
+function endOfMatch(
+  particle: Particle,
+  children: Element[],
+  i: number,
+): number {
   const { min, max } = particle;
   if (particle.kind === "element") {
     const { name } = particle;
@@ -468,14 +469,14 @@ function matchOnce(
   if (kind === "sequence") {
     let at = i;
     for (const particle of of) {
-      at = match(particle, children, at);
+      at = endOfMatch(particle, children, at);
       if (at < 0) return -1;
     }
     return at;
   }
   let empty = -1;
   for (const particle of of) {
-    const end = match(particle, children, i);
+    const end = endOfMatch(particle, children, i);
     if (end > i) return end;
     if (end === i) empty = i;
   }

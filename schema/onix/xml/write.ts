@@ -15,7 +15,7 @@ export interface MessageOptions {
 }
 
 /** The size of what is written at once, in characters, and about how many the tags of an element have. */
-const PIECE = 16_384;
+const WRITTEN_AT_ONCE = 16_384;
 const TAGS_LENGTH = 40;
 
 /** Writes a message in chunks of text. Without records it has `NoProduct`. */
@@ -76,7 +76,7 @@ export function indented(
 }
 
 /** A composite that is being written, and how many of its children are. */
-interface Open {
+interface OpenElement {
   element: Element;
   written: number;
 }
@@ -94,7 +94,7 @@ function* piecesOf(
   let parts: string[] = [];
   let length = 0;
   let margin = indent;
-  const open: Open[] = [];
+  const open: OpenElement[] = [];
   for (let next: Element | undefined = root; next;) {
     const tag = nameOf(next.name);
     const start = startTag(tag, next.attributes);
@@ -102,7 +102,7 @@ function* piecesOf(
       parts.push(margin, start, lineBreak);
       margin += indent;
       open.push({ element: next, written: 0 });
-    } else if (next.text.length <= PIECE) {
+    } else if (next.text.length <= WRITTEN_AT_ONCE) {
       const content = contentOf(next, settledText(next));
       if (content === "") {
         parts.push(margin, start.slice(0, -1), "/>", lineBreak);
@@ -126,7 +126,7 @@ function* piecesOf(
       parts.push(margin, "</", nameOf(top.element.name), ">", lineBreak);
     }
     length += TAGS_LENGTH;
-    if (length < PIECE) continue;
+    if (length < WRITTEN_AT_ONCE) continue;
     yield parts.join("");
     parts = [];
     length = 0;
@@ -137,7 +137,7 @@ function* piecesOf(
 /** The parts of a long text. */
 function* partsOf(text: string): Generator<string> {
   for (let from = 0, to = 0; from < text.length; from = to) {
-    to = from + PIECE;
+    to = from + WRITTEN_AT_ONCE;
     // Keeps surrogate pairs together.
     if (/[\ud800-\udbff]/.test(text.charAt(to - 1))) to--;
     yield text.slice(from, to);
