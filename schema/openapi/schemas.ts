@@ -178,7 +178,7 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
       const array = field as Rows;
       schemas[`New${type}`] = bodies.newEntryOfType(array, name);
       schemas[`Changed${type}`] = bodies.changedEntryOfType(array, name);
-      schemas[type] = responses.responseEntryType(array, name);
+      schemas[type] = responses.entryOfType(array, name);
     }
     Object.assign(schemas, typedSchemas(field.fields));
   }
