@@ -1,9 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { OPERATIONS } from "../../routes/operations.ts";
-import { expandTables } from "../../schema/openapi/tables.ts";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { openApp } from "../support/app/harness.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
+import {
+  EVERY_OPERATION,
+  pathWith,
+} from "../support/client/every_operation.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 
@@ -26,22 +28,18 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
   };
 
   await t.step("by every operation", async () => {
-    for (const { key: operation, permission } of expandTables(OPERATIONS)) {
-      if (permission === "none") continue;
-      const [method, template] = operation.split(" ") as [string, string];
-      const path = template.replace("{number}", "96")
-        .replace("{key_id}", "0123456789ab")
-        .replace("{delivery_id}", `msg_${"0".repeat(32)}`)
-        .replaceAll(/\{\w+\}/g, id);
+    for (const operation of EVERY_OPERATION) {
+      const { key, method } = operation;
+      const path = `${pathWith(id, operation)}?pretty=true`;
 
-      const { status, body } = await app.send(`/api${path}?pretty=true`, {
+      const { status, body } = await app.send(path, {
         method,
         headers,
         ...method === "POST" && { body: "{}" },
       });
 
-      assertEquals([operation, status, body?.error?.details], [
-        operation,
+      assertEquals([key, status, body?.error?.details], [
+        key,
         400,
         [{
           parameter: "pretty",

@@ -253,6 +253,19 @@ Deno.test("The second of what can be one is said", async (t) => {
     });
   }
 
+  await t.step("and what is wholly alike is one", async () => {
+    const collection =
+      "<Collection><CollectionType>10</CollectionType><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>C</TitleText></TitleElement></TitleDetail></Collection>";
+    const { incoming, said } = await readOf({
+      detail: collection + collection,
+    });
+
+    assertEquals(said, [
+      "duplicate Collection[2]/TitleDetail/TitleElement/TitleText C",
+    ]);
+    assertEquals(incoming.linked.collections?.length, 1);
+  });
+
   await t.step("but no translation", async () => {
     const { said } = await readOf({
       rest: publishing(
@@ -261,6 +274,21 @@ Deno.test("The second of what can be one is said", async (t) => {
     });
     assertEquals(said, []);
   });
+});
+
+Deno.test("The number in a collection is the place in the order of titles (List 197)", async () => {
+  const sequences = [["01", "7"], ["02", "3"], ["03", "9"]].map((
+    [type, number],
+  ) =>
+    `<CollectionSequence><CollectionSequenceType>${type}</CollectionSequenceType><CollectionSequenceNumber>${number}</CollectionSequenceNumber></CollectionSequence>`
+  );
+  const { incoming } = await readOf({
+    detail: `<Collection><CollectionType>10</CollectionType>${
+      sequences.join("")
+    }<TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>C</TitleText></TitleElement></TitleDetail></Collection>`,
+  });
+
+  assertEquals(incoming.linked.collections?.[0]?.part_number, "3");
 });
 
 Deno.test("An unknown code is said where it stands", async (t) => {

@@ -157,6 +157,34 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     assertMatch(later[0]!, /<TitleText>Changed</);
   });
 
+  await t.step("export is not written again if it is cut off", async () => {
+    const org = await app.organization();
+    await imported(org.id, message(record()));
+    const operations = database(org.id);
+    const chunks: string[] = [];
+
+    await assertRejects(
+      () =>
+        exportMessage({
+          ...operations,
+          memory: operations.memory,
+          lookUp: (statement) => operations.lookUp(statement),
+          // As after the loss of a connection.
+          transaction: async (work, ...opening) => {
+            await operations.transaction(work, ...opening);
+            return await operations.transaction(work, ...opening);
+          },
+        }, {
+          release: "3.0",
+          tags: "reference",
+          write: (chunk) => Promise.resolve(void chunks.push(chunk)),
+        }),
+      Error,
+      "The export is incomplete: the connection was lost",
+    );
+    assertEquals(chunks.join("").split("</ONIXMessage>").length, 2);
+  });
+
   await t.step({
     name: "export writes a snapshot beside an import",
     // The embedded database has one connection.

@@ -137,7 +137,18 @@ Deno.test("The facts of ONIX", async (t) => {
       validValue("uri", "https://harbour.example/a b"),
       "https://harbour.example/a%20b",
     );
-    assertEquals(validValue("timestamp", "20270230"), undefined);
+    for (
+      const time of [
+        ...["20240229", "20000229T1200Z", "19041231", "20270430T235959+0130"],
+        ...["20280228", "20991030"],
+      ]
+    ) assertEquals(validValue("timestamp", time), time);
+    for (
+      const time of [
+        ...["20270229", "19000229", "20270230", "20270431", "20271301"],
+        ...["20270100", "20270132", "21000101", "20270131T2400", "2027013"],
+      ]
+    ) assertEquals(validValue("timestamp", time), undefined, time);
   });
 
   for (const release of RELEASES) {

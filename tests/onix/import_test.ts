@@ -640,15 +640,6 @@ Deno.test("POST /onix/products", async (t) => {
     assertMatch(text, /<RecordStatus>03</);
   });
 
-  await t.step("is refused for callers that may only read", async () => {
-    const { org } = await scene();
-    const key = await org.issueKey("read");
-
-    const { status } = await onixClient(app, { key }).post(message(record()));
-
-    assertEquals(status, 403);
-  });
-
   await t.step(
     "is refused for other media types and long messages",
     async () => {

@@ -248,6 +248,19 @@ Deno.test("Never more than the sender said", async (t) => {
     });
   }
 
+  await t.step("a price for a time without a date", async () => {
+    const { incoming, sent } = await readOf(
+      supply(
+        price("<PriceDate><PriceDateRole>14</PriceDateRole></PriceDate>") +
+          price("", "77.7"),
+      ),
+    );
+    for (const shown of [incoming.product_territories, textsOf(sent)]) {
+      assertEquals(/12\.34/.test(JSON.stringify(shown)), false);
+      assertEquals(/77\.7/.test(JSON.stringify(shown)), true);
+    }
+  });
+
   await t.step(
     "a supply that has lost all its prices is unpriced",
     async () => {

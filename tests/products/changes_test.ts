@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { clockAhead } from "../support/app/clock.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { Copy } from "../support/client/copy.ts";
 import {
   type App,
@@ -63,6 +64,30 @@ async function beginning(t: Deno.TestContext, app: App) {
 
     assertEquals(changes.length, 7);
     await copy.assertComplete();
+  });
+
+  await t.step({
+    name: "stores the JSON that it had to build",
+    // It stores none.
+    ignore: app.isDistributed,
+    async fn() {
+      const org = await app.organization();
+      for (const title of ["Emma", "Persuasion"]) await org.create({ title });
+      await app.sql((sql) =>
+        sql`delete from product_documents where organization_id = ${org.id}`
+      );
+      const copy = new Copy(org, app);
+
+      assertEquals((await copy.catchUp()).length, 2);
+
+      await eventually(2, () =>
+        app.sql(async (sql) => {
+          const stored = await sql`
+            select from product_documents where organization_id = ${org.id}
+          `;
+          return stored.length;
+        }));
+    },
   });
 
   await t.step("returns each product of one transaction once", async () => {

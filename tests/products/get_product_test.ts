@@ -123,4 +123,26 @@ Deno.test("GET /products/{id}", async (t) => {
       assertEquals([status, error.code], [404, "NOT_FOUND"]);
     }
   });
+
+  await t.step(
+    "shows null for an empty column of a record",
+    async () => {
+      const org = await app.organization();
+      await app.sql(async (sql) => {
+        await sql`update licenses set badge_colour = null where organization_id = ${org.id}`;
+        await sql`update collections set collection_type = null where organization_id = ${org.id}`;
+      });
+
+      const { product } = await org.create({
+        license_id: org.license,
+        product_collections: [{ collection_id: org.series }],
+      });
+
+      assertEquals(product.license_name, "World English");
+      assertEquals(product.license_badge_colour, null);
+      assertEquals(product.collections, [
+        { id: org.series, name: "Novels", collection_type: null },
+      ]);
+    },
+  );
 });

@@ -120,29 +120,6 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
     },
   );
 
-  await t.step("clears the fields of a price that are null", async () => {
-    const org = await app.organization();
-    const { path, product } = await org.create({ product_prices: [PRICE] });
-    const [{ id }] = product.product_prices;
-    const cleared = {
-      retail_price: null,
-      retail_price_inc_tax: null,
-      list_price: null,
-      tax_rate: null,
-      valid_from: null,
-      valid_to: null,
-    };
-
-    const { status, body: { data } } = await org.put(path, {
-      product_prices: [{ id, is_default: null, ...cleared }],
-    });
-
-    assertEquals(status, 200);
-    assertEquals(data.product_prices, [
-      { id, currency_code: "GBP", is_default: false, ...cleared },
-    ]);
-  });
-
   await t.step("refuses a price that ends before it begins", async () => {
     const org = await app.organization();
     const { path, product } = await org.create({

@@ -102,10 +102,11 @@ Deno.test("GET /products?q=", async (t) => {
       .concat("Harry Potter", "The Hobbit", "There is the hobbit", "C++")
       .concat("Learn C++", "c++c++", "Война и мир", "Мир", "Войнамир");
     const org = await shelf(app, ...titles);
+    await org.create({ title: "Harry", subtitle: "By a potter" });
 
     assertEquals(await find(org, "harry potter"), [
-      ...["Harry Potter", "Harry Potter 2"],
-      ...["Potter, Harry", "The Potter of Harrys"],
+      ...["Harry Potter", "Harry Potter 2", "Potter, Harry"],
+      ...["Harry", "The Potter of Harrys"],
     ]);
     assertEquals(await find(org, "the hobbit"), [
       ...["The Hobbit", "There is the hobbit"],

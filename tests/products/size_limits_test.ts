@@ -161,6 +161,7 @@ Deno.test("The largest size of a product", async (t) => {
       { "idempotency-key": "order-1" },
     );
     const minimal = await update(5, { return: "minimal" });
+    const known = await update(5, { return: "minimal" });
 
     assertEquals(tooMany.status, 400);
     const [{ parameter, code }] = tooMany.body.error.details;
@@ -170,6 +171,8 @@ Deno.test("The largest size of a product", async (t) => {
     assertEquals(titles.includes("Changed"), false);
     assertDetails(keyed, ["/return", "too_large"]);
     assertEquals([batch.status, minimal.status], [200, 200]);
+    // The last one has stored the JSON of all, whose sizes are known now.
+    assertDetails(known, ["/operations", "too_large"]);
   });
 
   await t.step({

@@ -129,6 +129,7 @@ Deno.test("PUT /products/{id}", async (t) => {
       license_badge_colour: null,
       product_territories: [{ id: 1 }],
       product_sales_rights: {},
+      collections: [1],
     };
 
     const updated = await org.put(path, { ...shown, subtitle: "x" });

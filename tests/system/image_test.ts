@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { VARIABLE_NAMES } from "../../schema/config.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -49,4 +50,18 @@ Deno.test("Dockerfile", async (t) => {
     assert(dockerignore!.includes("\n*\n"));
     assertEquals(sent.sort(), copied.sort());
   });
+});
+
+Deno.test("compose.yaml passes every variable on", async () => {
+  const text = await Deno.readTextFile(new URL("compose.yaml", ROOT));
+  const passed = Array.from(
+    text.matchAll(/^ {6}([A-Z_]+):/gm),
+    ([, name]) => name!,
+  );
+
+  // In the container, these are fixed.
+  for (const name of VARIABLE_NAMES) {
+    const isFixed = ["DATA_DIR", "HOST", "PORT"].includes(name);
+    assertEquals(passed.includes(name), !isFixed, name);
+  }
 });
