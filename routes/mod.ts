@@ -93,8 +93,9 @@ interface Route {
   pattern: URLPattern;
   /** Such as `/api/licenses/{id}`. */
   path: string;
-  /** The segments of the path. */
-  segments: string[];
+  /** The number of its segments, and its parameters with their places among them. */
+  depth: number;
+  parameters: { name: string; at: number }[];
   /** The table that the path names. */
   table: RecordTable | undefined;
   /** By method. */
@@ -148,10 +149,14 @@ function routeOf(
     /\{(\w+)\}/g,
     (_, name: keyof PathParameters) => `:${name}(${PATH_PARAMETERS[name]})`,
   );
+  const segments = (prefix + path).split("/");
   return {
     pattern: new URLPattern({ pathname }),
     path: prefix + path,
-    segments: (prefix + path).split("/"),
+    depth: segments.length,
+    parameters: segments.flatMap((segment, at) =>
+      segment.startsWith("{") ? [{ name: segment.slice(1, -1), at }] : []
+    ),
     table: TABLES.get(path.replace(/(?<!^)\/.*/, "")),
     operations,
   };
@@ -186,27 +191,24 @@ function match(
   if (pathOf(request) !== pathname) return undefined;
   const candidates = routes.get(beginningOf(pathname, prefix)) ?? [];
   const given = pathname.split("/");
-  // Without the query, which may be long.
-  const url = origin + pathname;
   for (const route of candidates) {
-    if (route.segments.length !== given.length) continue;
-    if (route.pattern.test(url)) return choose(route, request, given);
+    if (route.depth !== given.length) continue;
+    if (route.pattern.test(pathname, origin)) {
+      return choose(route, request, given);
+    }
   }
 }
 
 /** Chooses the operation of the method. Throws `METHOD_NOT_ALLOWED` (RFC 9110, 15.5.6). */
 function choose(
-  { path, segments, table, operations }: Route,
+  { path, parameters, table, operations }: Route,
   { method }: Request,
   given: string[],
 ): Match {
   const known = method === "HEAD" ? "GET" : method;
   if (Object.hasOwn(operations, known)) {
     const params: Record<string, unknown> = { records: table, codes: table };
-    for (let i = 1; i < segments.length; i++) {
-      const segment = segments[i]!;
-      if (segment[0] === "{") params[segment.slice(1, -1)] = given[i];
-    }
+    for (const { name, at } of parameters) params[name] = given[at];
     return {
       ...operations[known]!,
       path,

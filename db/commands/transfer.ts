@@ -78,7 +78,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         }
         return "";
       } catch (error) {
-        // Whoever closes a pipe early, such as head, wants no message.
+        // A reader that closes a pipe early, such as head, wants no message.
         if (!(error instanceof ReaderGone)) throw error;
         return { text: "", ok: false };
       }

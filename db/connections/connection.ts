@@ -105,6 +105,8 @@ export function openConnection(
     },
   });
 
+  const execute = executor(driver);
+
   const connection: Connection = {
     get isLost() {
       return isLost;
@@ -117,14 +119,10 @@ export function openConnection(
     },
     async send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
-      const values = parameters.map((value) =>
+      const args = parameters.map((value) =>
         value instanceof Json ? driver.json(value.value as never) : value
-      ) as never[];
-      const query = driver.unsafe(text, values, { prepare: statement.prepare });
-      // postgres.js 3.4.9 would keep the text of each failed query in memory to report its
-      // origin. The option `debug` avoids this too, but costs 8 µs a query.
-      Object.defineProperty(query, "origin", { value: "" });
-      return replyOf<S>(await query.raw());
+      );
+      return replyOf<S>(await execute(text, args, statement.prepare));
     },
     async begin(writer) {
       const begun = await connection.send(BEGIN[writer]);
@@ -157,6 +155,44 @@ export function openConnection(
 /** The reply to a raw query, whose values are bytes. */
 type RawReply = postgres.RowList<(Buffer | null)[][]>;
 
+/** A query of postgres.js 3.4.9, with the fields that differ from its defaults. */
+interface RawQuery {
+  strings: readonly [string];
+  args: readonly unknown[];
+  options: { prepare: boolean; simple: boolean };
+  isRaw: true;
+  /** By default, the driver keeps the text of each failed query in memory to report it. */
+  origin: "";
+  resolve(reply: RawReply): void;
+  reject(error: unknown): void;
+  /** Sends the query. */
+  handler(query: RawQuery): void;
+}
+
+/**
+ * Returns the function that sends queries through a driver. Each query inherits from
+ * one that is never sent, so that no constructor runs: V8 allocates the functions that
+ * the constructor assigns to its fields in the old generation, where they would keep the
+ * query, its parameters and its reply until a full garbage collection.
+ */
+function executor(driver: postgres.Sql) {
+  const defaults = driver.unsafe("") as unknown as RawQuery;
+  return (text: string, args: readonly unknown[], prepare: boolean) =>
+    new Promise<RawReply>((resolve, reject) =>
+      defaults.handler({
+        __proto__: defaults,
+        strings: [text],
+        args,
+        // Only a simple query may have several commands.
+        options: { prepare, simple: args.length === 0 },
+        isRaw: true,
+        origin: "",
+        resolve,
+        reject,
+      } as unknown as RawQuery)
+    );
+}
+
 const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
@@ -169,7 +205,7 @@ const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 function replyOf<S extends Statement>(raw: unknown): Reply<S> {
   const reply = raw as RawReply;
   const { columns, count, command } = reply;
-  const rows = [];
+  const rows: object[] & { count?: number; command?: string } = [];
   for (const values of reply) {
     const row: Record<string, unknown> = {};
     for (let at = 0; at < values.length; at++) {
@@ -181,7 +217,9 @@ function replyOf<S extends Statement>(raw: unknown): Reply<S> {
     rows.push(row);
   }
   reply.length = 0;
-  return Object.assign(rows, { count, command }) as unknown as Reply<S>;
+  rows.count = count;
+  rows.command = command;
+  return rows as unknown as Reply<S>;
 }
 
 const CONNECT_SECONDS = 5;

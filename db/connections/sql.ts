@@ -43,23 +43,33 @@ export function sql<Row extends object = object>(
   template: TemplateStringsArray,
   ...interpolated: readonly unknown[]
 ): Statement<Row> {
-  const strings = [template[0]!];
+  const strings: string[] = [];
   const values: unknown[] = [];
+  let text = template[0]!;
   let prepare = true;
-  interpolated.forEach((value, i) => {
-    for (const part of Array.isArray(value) ? value : [value]) {
-      if (!isStatement(part)) {
-        values.push(part);
-        strings.push("");
-        continue;
-      }
-      strings[strings.length - 1] += part.strings[0]!;
-      strings.push(...part.strings.slice(1));
-      values.push(...part.values);
-      prepare &&= part.prepare;
+
+  function add(part: unknown): void {
+    if (!isStatement(part)) return addValue(part, "");
+    text += part.strings[0];
+    for (let i = 0; i < part.values.length; i++) {
+      addValue(part.values[i], part.strings[i + 1]!);
     }
-    strings[strings.length - 1] += template[i + 1]!;
-  });
+    prepare &&= part.prepare;
+  }
+
+  function addValue(value: unknown, textAfter: string): void {
+    values.push(value);
+    strings.push(text);
+    text = textAfter;
+  }
+
+  for (let i = 0; i < interpolated.length; i++) {
+    const value = interpolated[i];
+    if (Array.isArray(value)) value.forEach(add);
+    else add(value);
+    text += template[i + 1];
+  }
+  strings.push(text);
   return { strings, values, prepare };
 }
 
@@ -114,10 +124,11 @@ export function parametersOf(
     throw new Error("This statement requires an organization");
   }
   let text = strings[0]!;
-  values.forEach((value, i) => {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
     const number = value === organization ? 1 : parameters.push(value);
     text += `$${number}${strings[i + 1]}`;
-  });
+  }
   return { text, parameters };
 }
 

@@ -36,7 +36,7 @@ const LINK_TABLES = [
 
 type Table = typeof LINK_TABLES[number];
 
-/** Identifies a record before its name does: the same value is the same record. */
+/** The identifiers that find a record before its name is compared. */
 const IDENTIFYING: Partial<Record<Table, readonly string[]>> = {
   contributors: ["orcid", "isni"],
 };

@@ -111,9 +111,9 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
-  let [stored] = await database.lookUp(storedProduct(id, shortBytes));
+  let [stored] = await database.lookUp(storedProduct(id, shortText));
   if (stored?.withheld) {
-    const statement = (allowed: number) => storedProduct(id, allowed);
+    const statement = (allowed: number) => storedProduct(id, textUpTo(allowed));
     stored = await readLong(database, "lookUp", statement, stored.withheld);
   }
   if (!stored) throw productNotFound(id);
@@ -229,21 +229,30 @@ export function productNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }
 
+/** The columns `product`, from document `d`, and `withheld`, if it has more bytes than allowed. */
+function textUpTo(allowed: number | Statement): Statement {
+  return sql`
+    case when ${sizeOfDocument} <= ${allowed}::int then ${fullProduct} end as product,
+    case when ${sizeOfDocument} > ${allowed}::int then ${sizeOfDocument} end as withheld
+  `;
+}
+
+/** The same for each size, composed once: most requests read a short product. */
+const shortText = textUpTo(shortBytes);
+const anyText = textUpTo(raw(String(MAX_BYTES)));
+
 /**
  * The product from its document, with its entity tag, or nulls without a valid
- * document. No row if the product does not exist. Withholds a product of more bytes than
- * `allowed`. The parameters, not the product's row, find the document: whatever the
- * statistics say, that is planned as one look-up by primary key.
+ * document. No row if the product does not exist. The parameters, not the product's row,
+ * find the document: whatever the statistics say, that is planned as one look-up by
+ * primary key.
  */
 export function storedProduct(
   id: string,
-  allowed: number | Statement = MAX_BYTES,
+  text = anyText,
 ): Statement<{ product: string | null; etag: string | null } & LongText> {
   return sql`
-    select
-      case when ${sizeOfDocument} <= ${allowed}::int then ${fullProduct} end as product,
-      case when ${sizeOfDocument} > ${allowed}::int then ${sizeOfDocument} end as withheld,
-      d.etag
+    select ${text}, d.etag
     from products p
     join organizations o on o.id = ${organization}
     left join product_documents d
