@@ -17,7 +17,7 @@ export interface KeyedRequest {
 }
 
 /** The result of a request: the same for all requests with its key. */
-export interface Outcome {
+export interface KeyedOutcome {
   /** The id of the created record, or null if not exactly one was created. */
   id: string | null;
   /** The data of the response, as JSON text. */
@@ -59,7 +59,7 @@ export async function withIdempotencyKey(
     storeResponse: (source: Statement) => Statement[],
   ) => Promise<{ id: string | null; response: string | null }>,
   read?: (database: Queries, id: string) => Promise<string>,
-): Promise<Outcome> {
+): Promise<KeyedOutcome> {
   const hasKey = request.key !== undefined;
   const storeResponse = (source: Statement) =>
     hasKey ? storeResult(request, source) : [];
@@ -111,7 +111,7 @@ function claimKey({ key }: KeyedRequest): Statement[] {
 /** The stored result of the request that used the key. */
 async function storedResult(database: Queries, request: KeyedRequest) {
   const { key, operation } = request;
-  const hash = hashOf(request);
+  const hash = hashOfRequest(request);
   const stored = await readLong(
     database,
     "lookUp",
@@ -161,7 +161,7 @@ function storeResult(
       insert into idempotency_keys (organization_id, record_id, answer, key, operation, request_hash)
       select
         s.organization_id, s.record_id, s.answer,
-        ${request.key}, ${request.operation}, ${hashOf(request)}::bytea
+        ${request.key}, ${request.operation}, ${hashOfRequest(request)}::bytea
       from (${source}) s
       on conflict (organization_id, key) do update set
         operation = excluded.operation,
@@ -186,6 +186,6 @@ export const deleteOldest = sql`
 }
 `;
 
-function hashOf({ text }: KeyedRequest): Buffer {
+function hashOfRequest({ text }: KeyedRequest): Buffer {
   return createHash("sha256").update(text).digest();
 }

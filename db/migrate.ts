@@ -107,7 +107,9 @@ export async function checkMigrated(database: Queries): Promise<void> {
   const isMigrated = files.every(({ name }) => names.has(name)) &&
     await isAtOrigin(database);
   if (!isMigrated) {
-    throw unavailable("Migrations are pending: run deno task migrate");
+    throw unavailable(
+      "Migrations are pending: run deno task migrate",
+    );
   }
 }
 
@@ -147,7 +149,7 @@ export async function installDemo(database: Queries): Promise<void> {
   const { text } = await readSqlFile(DEMO);
   await database.script(async (tx) => {
     const [known] = await tx.send(listFirstOrganization);
-    if (known.length === 0) await run(tx, splitStatements(text));
+    if (known.length === 0) await runStatements(tx, splitStatements(text));
     await tx.commit();
   });
 }
@@ -229,7 +231,7 @@ async function runAndRecord(
   tx: Transaction,
   { name, text, sha256 }: SqlFile,
 ): Promise<void> {
-  await run(tx, splitStatements(text));
+  await runStatements(tx, splitStatements(text));
   await tx.send(sql`
     insert into schema_migrations (name, sha256)
     values (${name}, ${sha256})
@@ -244,7 +246,7 @@ async function runScript(
 ): Promise<void> {
   for (const statement of statements) {
     try {
-      await run(tx, [statement]);
+      await runStatements(tx, [statement]);
     } catch (error) {
       const { message } = error as Error;
       throw Object.assign(error as Error, {
@@ -258,6 +260,9 @@ async function runScript(
  * Runs the statements of a file one by one: a distributed database accepts only one
  * per message. Each runs once, so the session prepares none.
  */
-async function run(tx: Transaction, statements: string[]): Promise<void> {
+async function runStatements(
+  tx: Transaction,
+  statements: string[],
+): Promise<void> {
   for (const statement of statements) await tx.send(unprepared(raw(statement)));
 }

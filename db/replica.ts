@@ -19,7 +19,7 @@ export interface Replica extends Pick<Database, "load" | "close"> {
 }
 
 /** The time limit of a read from the replica, or half of the time left if that is less. */
-const MAX_WAIT_MS = 2_000;
+const MAX_REPLAY_WAIT_MS = 2_000;
 
 /** The interval between probes of the replica. */
 const PROBE_MS = 1_000;
@@ -71,7 +71,7 @@ export async function openReplica(
     if (state !== "up") return;
     const now = performance.now();
     const operations = database.for({
-      deadline: now + Math.min(MAX_WAIT_MS, (deadline - now) / 2),
+      deadline: now + Math.min(MAX_REPLAY_WAIT_MS, (deadline - now) / 2),
       caller,
     });
     try {
@@ -128,12 +128,12 @@ class Positions {
   #others: bigint | undefined;
 
   of(caller: Caller): bigint | undefined {
-    return this.#positions.get(keyOf(caller)) ?? this.#others;
+    return this.#positions.get(callerKey(caller)) ?? this.#others;
   }
 
   /** Keeps the latest position of a caller: concurrent reads may finish in any order. */
   remember(caller: Caller, position: bigint): void {
-    const key = keyOf(caller);
+    const key = callerKey(caller);
     if (this.#positions.size === MAX_CALLERS && !this.#positions.has(key)) {
       const all = [...this.#positions.values(), this.#others ?? 0n];
       this.#others = all.reduce(later);
@@ -143,7 +143,7 @@ class Positions {
   }
 
   forget(caller: Caller, position: bigint): void {
-    const key = keyOf(caller);
+    const key = callerKey(caller);
     if (this.#positions.get(key) === position) this.#positions.delete(key);
     if (this.#others === position) this.#others = undefined;
   }
@@ -153,7 +153,7 @@ function later(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
 }
 
-function keyOf({ organizationId, name }: Caller): string {
+function callerKey({ organizationId, name }: Caller): string {
   return `${organizationId} ${name}`;
 }
 

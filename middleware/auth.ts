@@ -38,7 +38,7 @@ interface Caches {
 }
 
 /** Who looks up an API key, before its organization is known. */
-const UNKNOWN: Caller = { organizationId: "", name: "" };
+const UNKNOWN_CALLER: Caller = { organizationId: "", name: "" };
 
 /** A JWT in the compact serialization of JWS (RFC 7515, 7.1). */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -91,7 +91,7 @@ async function byKey(
   const { deadline, services: { database } } = context;
   const digest = hash("sha256", apiKey, "hex");
   const key = keys.known(digest) ?? await keys.get(digest, async () => {
-    const queries = database.for({ deadline, caller: UNKNOWN });
+    const queries = database.for({ deadline, caller: UNKNOWN_CALLER });
     const [key] = await queries.lookUp(keyById(id));
     if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
       return { caller: callerOf(id, key), endsAt: key.ends_at };
@@ -188,13 +188,13 @@ const FRESH_MS = 4_000;
 /** An ended entry is kept this long. Until then, its credential counts as known. */
 const KNOWN_MS = 60_000;
 
-const MAX_ENTRIES = 10_000;
+const MAX_CACHED = 10_000;
 
 /** Concurrent look-ups of uncached credentials. */
 const MAX_UNCACHED = 250;
 
 /** A look-up of a credential, and its value as soon as it is known. */
-interface Entry<T> {
+interface CachedToken<T> {
   value: Promise<T | undefined>;
   known?: T;
   until: number;
@@ -206,7 +206,7 @@ interface Entry<T> {
  */
 class CredentialCache<T> {
   /** In the order of their ends. */
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries = new Map<string, CachedToken<T>>();
   #uncached = 0;
 
   /** The value of the credential, if the cache has it. */
@@ -233,7 +233,7 @@ class CredentialCache<T> {
       throw unavailable("Too many unknown credentials: try again");
     }
     this.#uncached += uncached;
-    const entry: Entry<T> = { value: find(), until: now + FRESH_MS };
+    const entry: CachedToken<T> = { value: find(), until: now + FRESH_MS };
     this.#entries.delete(credential);
     this.#entries.set(credential, entry);
     const forget = () => {
@@ -252,7 +252,7 @@ class CredentialCache<T> {
   #forgetOld(now: number): void {
     for (const [credential, { until }] of this.#entries) {
       const isRecent = now < until + KNOWN_MS;
-      if (isRecent && this.#entries.size <= MAX_ENTRIES) break;
+      if (isRecent && this.#entries.size <= MAX_CACHED) break;
       this.#entries.delete(credential);
     }
   }

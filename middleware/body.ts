@@ -53,7 +53,7 @@ export async function readBody(
     name: "application/json, in UTF-8",
     encoding: "identity",
   });
-  const text = decode(await readBytes(context, memory));
+  const text = decodeUtf8(await readBytes(context, memory));
   const parse = () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
@@ -68,7 +68,7 @@ export async function readBody(
   return { text, body };
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     // Drops a byte order mark, as a parser may (RFC 8259, 8.1).
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -145,7 +145,7 @@ async function* limited(
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
+    if (size > limit) throw bodyTooLarge(limit);
     yield chunk;
   }
 }
@@ -178,7 +178,7 @@ async function readBytes(
 /** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
 function expectedLength({ headers }: Request, limit: number): number {
   const length = Number(headers.get("content-length") ?? limit);
-  if (length > limit) throw tooLarge(limit);
+  if (length > limit) throw bodyTooLarge(limit);
   return length;
 }
 
@@ -221,7 +221,7 @@ async function* readChunks(
         return;
       }
       size += value.length;
-      if (size > limit) throw tooLarge(limit);
+      if (size > limit) throw bodyTooLarge(limit);
       const waited = performance.now() - asked;
       allowance = Math.min(
         allowanceMs,
@@ -281,7 +281,7 @@ function readerOf(body: ReadableStream<Uint8Array>) {
   };
 }
 
-function tooLarge(limit: number): ApiError {
+function bodyTooLarge(limit: number): ApiError {
   return new ApiError(
     "PAYLOAD_TOO_LARGE",
     `The body is larger than ${limit} bytes`,

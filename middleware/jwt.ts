@@ -12,7 +12,7 @@ const SKEW = 30;
 const MAX_LIFETIME = 366 * 86_400;
 
 /** The `typ` of a JWT or an access token (RFC 9068). Others are refused (RFC 8725, 3.11). */
-const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
+const JWT_TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
  * Creates the verifier of Bearer tokens (RFC 7519). A secret verifies HS256; the
@@ -37,7 +37,7 @@ export function createTokenVerifier(config: TokenConfig): TokenVerifier {
     try {
       const { payload, protectedHeader } = await verify(token, key, options);
       const { typ } = protectedHeader;
-      if (typ !== undefined && !TYPE.test(typ)) {
+      if (typ !== undefined && !JWT_TYPE.test(typ)) {
         throw new Error("The header `typ` names another type of token");
       }
       return subjectOf(payload);
@@ -112,7 +112,7 @@ const REFRESH_AGE_MS = 300_000;
 const MAX_AGE_MS = 600_000;
 
 /** The pause after a failed fetch. */
-const PAUSE_MS = 5_000;
+const FETCH_PAUSE_MS = 5_000;
 
 /** The token bucket of fetches: this many at once, and one more per interval. */
 const MAX_FETCHES = 5;
@@ -149,7 +149,7 @@ function keysAt(url: URL): jose.JWTVerifyGetKey {
       fetchedAt = performance.now();
       cause = undefined;
     } catch (error) {
-      pausedUntil = performance.now() + PAUSE_MS;
+      pausedUntil = performance.now() + FETCH_PAUSE_MS;
       cause = error;
     }
   }

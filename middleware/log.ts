@@ -38,7 +38,7 @@ export function errorFields(thrown: unknown): unknown {
 }
 
 /** Characters that may wait for a blocked stream. */
-const MAX_WAITING = 1_048_576;
+const MAX_UNWRITTEN = 1_048_576;
 
 /** The interval between writes: writing lines together is cheaper. */
 const WRITE_INTERVAL_MS = 50;
@@ -47,7 +47,7 @@ const WRITE_INTERVAL_MS = 50;
 const FLUSH_MS = 500;
 
 /** An output that never blocks, never throws and uses bounded memory. */
-export interface Output {
+export interface LogOutput {
   /** Queues whole lines. They are dropped if too many wait or the stream fails. */
   write(lines: string): void;
   /** Waits until every line is written or dropped. Returns false after half a second. */
@@ -60,7 +60,7 @@ export interface Output {
  */
 export function openOutput(
   stream: { write(bytes: Uint8Array): Promise<number> },
-): Output {
+): LogOutput {
   let waiting = "";
   let dropped = 0;
   /** Whether the last write failed within a line. */
@@ -97,7 +97,7 @@ export function openOutput(
 
   return {
     write(lines) {
-      if (waiting.length + lines.length <= MAX_WAITING) waiting += lines;
+      if (waiting.length + lines.length <= MAX_UNWRITTEN) waiting += lines;
       else dropped += countLines(lines);
       writing ??= writeAll();
     },

@@ -75,9 +75,9 @@ interface OpenTelemetry {
   /** Absent if `OTEL_DENO_METRICS=false`. */
   metrics?: {
     getMeter(name: string): {
-      createCounter(name: string): { add: Observe };
+      createCounter(name: string): { add: Measure };
       createObservableUpDownCounter(name: string): {
-        addCallback(report: (to: { observe: Observe }) => void): void;
+        addCallback(report: (to: { observe: Measure }) => void): void;
       };
     };
   };
@@ -95,4 +95,4 @@ interface Span {
   end(): void;
 }
 
-type Observe = (value: number, attributes: Record<string, string>) => void;
+type Measure = (value: number, attributes: Record<string, string>) => void;

@@ -16,7 +16,7 @@ import { locationOf, ok } from "./responses.ts";
 
 export async function list({ database }: Admitted): Promise<HandlerResponse> {
   const keys = await database.scan(listKeys);
-  return ok(JSON.stringify(keys.map(shown)));
+  return ok(JSON.stringify(keys.map(shownKey)));
 }
 
 /** The only response that contains the key itself. */
@@ -29,7 +29,7 @@ export async function create(
   const [, [stored]] = await database.write(statement, listedKey(id));
   return {
     status: 201,
-    body: success(JSON.stringify({ ...shown(stored!), key })),
+    body: success(JSON.stringify({ ...shownKey(stored!), key })),
     headers: {
       "location": locationOf(context, id),
       "cache-control": "no-store",
@@ -55,9 +55,9 @@ export async function revoke(
 
 function oneKey(id: string, key: ListedKey | undefined): HandlerResponse {
   if (!key) throw new ApiError("NOT_FOUND", `No API key with id "${id}"`);
-  return ok(JSON.stringify(shown(key)));
+  return ok(JSON.stringify(shownKey(key)));
 }
 
-function shown({ public_id: id, ...key }: ListedKey) {
+function shownKey({ public_id: id, ...key }: ListedKey) {
   return { id, ...key };
 }

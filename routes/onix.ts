@@ -1,7 +1,7 @@
 import { getSource, recordOf } from "../db/onix/books.ts";
 import {
   changedRecord,
-  listRecords,
+  listOnixChanges,
   type OnixChange,
 } from "../db/onix/changes.ts";
 import { ImportEnded, importMessage } from "../db/onix/import.ts";
@@ -51,7 +51,7 @@ export async function list(
 ): Promise<HandlerResponse> {
   const { release, tags } = query;
   const sender = await readSender(database);
-  const { changes, cursor } = await listRecords(database, query);
+  const { changes, cursor } = await listOnixChanges(database, query);
   const next = new URLSearchParams(url.searchParams);
   next.set("after", cursorText(cursor));
   using turns = shares.parsing.turns(caller);
@@ -78,7 +78,7 @@ const READING = 2 * 2 ** 20;
 
 /** What it holds while it writes a group: at least this, or this for a character of the records. */
 const WRITING = 12 * 2 ** 20;
-const COPIES = 10;
+const BYTES_PER_CHARACTER = 10;
 
 /** Imports a message as it arrives. */
 export async function write(
@@ -106,7 +106,7 @@ export async function write(
       pace,
       async hold(length) {
         memory.deadline = deadline();
-        await memory.hold(Math.max(WRITING, length * COPIES));
+        await memory.hold(Math.max(WRITING, length * BYTES_PER_CHARACTER));
         return { [Symbol.dispose]: () => memory.shrink(READING) };
       },
     });
@@ -117,7 +117,7 @@ export async function write(
   } catch (error) {
     if (error instanceof ImportEnded) {
       log.records = countsOf(error.report);
-      throw endOf(error);
+      throw importError(error);
     }
     throw error;
   }
@@ -147,7 +147,7 @@ async function acknowledgementOf(
 const RECORDS_AT_ONCE = 100;
 
 /** The error that has ended an import, with the report on the records before. */
-function endOf({ cause, report }: ImportEnded): ApiError {
+function importError({ cause, report }: ImportEnded): ApiError {
   const { code, message, details, headers } = cause instanceof XmlError
     ? invalidXml(cause)
     : toApiError(cause);

@@ -1,5 +1,5 @@
-import type { Outcome } from "../db/idempotency.ts";
-import type { Page } from "../db/products/list.ts";
+import type { KeyedOutcome } from "../db/idempotency.ts";
+import type { ProductPage } from "../db/products/list.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import type { HandlerResponse, Routed } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
@@ -23,7 +23,7 @@ export function page(
   { url, query: { page, limit } }: Admitted<
     { page: number; limit: number }
   >,
-  { entries, total }: Page,
+  { entries, total }: ProductPage,
 ): HandlerResponse {
   const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
   const headers = linkHeader(url, meta);
@@ -33,7 +33,7 @@ export function page(
 /** 201 with a new record. A request with the same `Idempotency-Key` gets it again. */
 export function created(
   context: Routed,
-  { id, response, isReplayed }: Outcome,
+  { id, response, isReplayed }: KeyedOutcome,
 ): HandlerResponse {
   return {
     status: 201,

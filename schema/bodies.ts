@@ -55,7 +55,7 @@ const MAX_ROWS = 20_000;
 
 /** The body that creates a record (`new`), or updates it. */
 export function recordBody(table: OwnTable, form: Form): Schema {
-  return bodyOf({ ...RECORDS[table].fields, products: PRODUCTS }, form);
+  return bodyWithout({ ...RECORDS[table].fields, products: PRODUCTS }, form);
 }
 
 /**
@@ -98,7 +98,7 @@ const KeptId = described(
 export const TYPE = "The type of the entry.";
 
 /** The schema of an object that writes these fields. The others are ignored. */
-function bodyOf(
+function bodyWithout(
   fields: Fields,
   form: Form,
   before: v.ObjectEntries = {},
@@ -106,7 +106,7 @@ function bodyOf(
   const written: v.ObjectEntries = { ...before };
   const ignored: Record<string, string | undefined> = {};
   for (const [name, field] of Object.entries(fields)) {
-    const schema = valueOf(field, form);
+    const schema = bodyValue(field, form);
     const { body, labels } = field.kind === "column" ? field : {};
     if (schema) written[name] = explained(name, field, schema, body);
     else ignored[name] = meaningOf(name, field);
@@ -116,7 +116,7 @@ function bodyOf(
 }
 
 /** The schema of a field in bodies, or undefined for a field that only responses have. */
-function valueOf(field: Field, form: Form): v.GenericSchema | undefined {
+function bodyValue(field: Field, form: Form): v.GenericSchema | undefined {
   switch (field.kind) {
     case "column": {
       const { body, isRequired, fallback } = field;
@@ -212,7 +212,7 @@ export const newEntry = remembered((array: Rows): Schema => {
   }
   const id = put === "tree" ? KeptId : NoId;
   const hasId = !key && !isIdHidden;
-  return ruled(bodyOf(fields, "new", hasId ? { id } : {}), rules);
+  return ruled(bodyWithout(fields, "new", hasId ? { id } : {}), rules);
 });
 
 /** An entry that updates the row with its `id`. */
@@ -227,12 +227,12 @@ export const changedEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  return ruled(bodyOf(fields, "changed", { id: ChangedId }), rules);
+  return ruled(bodyWithout(fields, "changed", { id: ChangedId }), rules);
 });
 
 /** The columns of an object. */
 export const entryOf = remembered((fields: Fields): Schema =>
-  bodyOf(fields, "new")
+  bodyWithout(fields, "new")
 );
 
 const groups = new WeakMap<Fields, Schema>();
@@ -265,13 +265,13 @@ const ofType = remembered((array: Rows) => {
     );
   return {
     created: byType((type, fields) =>
-      bodyOf(fields, "new", {
+      bodyWithout(fields, "new", {
         id: NoId,
         [discriminator]: described(TYPE, v.literal(type)),
       })
     ),
     changed: byType((type, fields) =>
-      bodyOf(fields, "changed", {
+      bodyWithout(fields, "changed", {
         id: ChangedId,
         [discriminator]: described(TYPE, v.optional(v.literal(type))),
       })
@@ -282,7 +282,7 @@ const ofType = remembered((array: Rows) => {
 /** An entry with a missing or wrong type. Its other fields are not checked. */
 const untyped = remembered(({ fields }: Rows): Schema => {
   const [[name, field]] = Object.entries(fields) as [[string, Field]];
-  return object({ [name]: valueOf(field, "new")! });
+  return object({ [name]: bodyValue(field, "new")! });
 });
 
 /** The column that holds the type of a row. */
@@ -380,7 +380,7 @@ export const UpdateProduct = productBody("changed");
 const { product_code: _, ...WITHOUT_CODE } = SCALARS;
 
 /** The body of an upsert, which may match `product_code`. `CreateProduct` and `UpdateProduct` validate it. */
-export const UpsertProduct = bodyOf(
+export const UpsertProduct = bodyWithout(
   { ...WITHOUT_CODE, ...ARRAYS },
   "changed",
   {
@@ -391,5 +391,5 @@ export const UpsertProduct = bodyOf(
 );
 
 function productBody(form: Form) {
-  return bodyOf({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
+  return bodyWithout({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
 }

@@ -63,7 +63,7 @@ const VARIABLES = v.object({
       v.string(),
       v.transform((list) => list.split(",").map((origin) => origin.trim())),
       v.check(
-        (origins) => origins.every(isOrigin),
+        (origins) => origins.every(isOriginUrl),
         "must be comma-separated origins such as https://app.example, without a trailing slash",
       ),
     ),
@@ -294,7 +294,7 @@ function isTrustworthy(address: string): boolean {
 }
 
 /** Origins are compared as text, so only the form that browsers send is valid. */
-function isOrigin(text: string): boolean {
+function isOriginUrl(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.canParse(text) &&
     new URL(text).origin === text;
 }

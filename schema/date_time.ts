@@ -14,12 +14,12 @@ export const DateTime = v.pipe(
   v.transform((text) => new Date(text).toISOString()),
 );
 
-const FORM =
+const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Whether the text is such a day or time. */
 export function isDateTime(text: string): boolean {
-  const day = FORM.exec(text)?.[1];
+  const day = DATE_TIME.exec(text)?.[1];
   const date = new Date(text);
   if (!v.is(Day, day) || Number.isNaN(date.valueOf())) return false;
   // An offset can move the time out of the years 0001 to 9999.

@@ -135,15 +135,15 @@ export function queryDetails(issues: readonly Issue[]): ErrorDetail[] {
 function codeAndMessage(issue: Issue) {
   return issue.type === "object" && issue.received === "undefined"
     ? { code: "required", message: "This field is required" }
-    : split(issue.message);
+    : splitMessage(issue.message);
 }
 
 /** The detail of a rule's message `code: Sentence`. */
 export function detailAt(pointer: string, message: string): ErrorDetail {
-  return { pointer, ...split(message) };
+  return { pointer, ...splitMessage(message) };
 }
 
-function split(text: string) {
+function splitMessage(text: string) {
   const [, code = "invalid", message = text] = /^(\w+): (.*)$/s.exec(text) ??
     [];
   return { code, message };

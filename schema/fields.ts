@@ -429,8 +429,14 @@ export function meaningOfLabel(name: string, list: OnixList): string {
   return `The label of \`${name}\` in ONIX List ${list}.`;
 }
 
-function pascal(name: string): string {
+/** A name in snake_case as that of an element, such as `ExtentType`. */
+export function pascal(name: string): string {
   return name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+}
+
+/** The name of an element in snake_case. */
+export function snake(element: string): string {
+  return element.replace(/(?!^)[A-Z]/g, "_$&").toLowerCase();
 }
 
 /** Whether the field has a column of its own. */

@@ -2,7 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
 /** The most that is unpacked at once, in bytes. */
-const CHUNK = 65_536;
+const CHUNK_BYTES = 65_536;
 
 /** Data that is no gzip, or that ends early. */
 export class GzipError extends Error {
@@ -19,7 +19,7 @@ export class GzipError extends Error {
 export async function* gunzip(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const unpacked = createGunzip({ chunkSize: CHUNK });
+  const unpacked = createGunzip({ chunkSize: CHUNK_BYTES });
   // Errors reach the reader of `unpacked`.
   pipeline(Readable.from(bytes), unpacked, () => {});
   try {

@@ -30,7 +30,7 @@ import { heading, Uuid } from "./values.ts";
  * empty. A record may only refer to records on earlier lines.
  */
 
-type Line = Record<string, unknown>;
+type LineObject = Record<string, unknown>;
 
 /** A table of the format. */
 export interface LineTable {
@@ -42,7 +42,7 @@ export interface LineTable {
   /** The tables below. */
   rows: readonly LineTable[];
   /** A row with the rows below it. */
-  schema: v.GenericSchema<unknown, Line>;
+  schema: v.GenericSchema<unknown, LineObject>;
 }
 
 const MAX_INT = 2_147_483_647;
@@ -59,7 +59,7 @@ function positionUpTo(most: number) {
   );
 }
 
-const Position = positionUpTo(MAX_INT);
+const RowPosition = positionUpTo(MAX_INT);
 
 /** The positions of rows that later updates append to. */
 const AppendedPosition = positionUpTo(MAX_ENTRIES - 1);
@@ -119,12 +119,12 @@ const ONIX_SENDERS: LineTable = {
 
 const POSITIONS = {
   patch: AppendedPosition,
-  link: Position,
-  replace: Position,
+  link: RowPosition,
+  replace: RowPosition,
 };
 
 /** The tables by kind of record. Each kind follows the kinds that it refers to. */
-export const KINDS: Readonly<Record<string, LineTable>> = {
+export const LINE_KINDS: Readonly<Record<string, LineTable>> = {
   ...Object.fromEntries(
     OWN_TABLES.filter((table) => table !== "publishing_programs")
       .map((table) => {
@@ -201,7 +201,7 @@ function rowOf(
     ...put && !key && { id: Uuid },
     // Files of earlier releases have no positions in the trees.
     ...put &&
-      { position: put === "tree" ? v.optional(Position) : POSITIONS[put] },
+      { position: put === "tree" ? v.optional(RowPosition) : POSITIONS[put] },
     ...columnEntries(fields),
     ...below,
   };
@@ -223,7 +223,7 @@ function rowOf(
     ]),
   );
   const discriminator = discriminatorOf(array as Rows);
-  return chosen<Line>(Object.values(byType), (row) => {
+  return chosen<LineObject>(Object.values(byType), (row) => {
     const type = isObject(row) ? row[discriminator] : undefined;
     return typeof type === "string" && Object.hasOwn(byType, type)
       ? byType[type]!
@@ -260,24 +260,24 @@ function columnEntry(
  */
 export function validLine(
   kind: string,
-  given: Line,
-): Line & { id: string } | ApiError {
-  const schema = v.intersect([KINDS[kind]!.schema, object({ id: Uuid })]);
+  given: LineObject,
+): LineObject & { id: string } | ApiError {
+  const schema = v.intersect([LINE_KINDS[kind]!.schema, object({ id: Uuid })]);
   const read = v.safeParse(schema, given);
   return read.success ? read.output : invalidBody(read.issues);
 }
 
 /** The ids of other records in a line, with their pointers and tables. */
 export function referencesOfLine(kind: string, line: object) {
-  const record = line as Line;
-  const { table } = KINDS[kind]!;
+  const record = line as LineObject;
+  const { table } = LINE_KINDS[kind]!;
   const references = kind === "product"
     ? REFERENCES.filter(({ isSeries, heldBy }) => !isSeries && !heldBy)
     : referencesIn(table, RECORDS[table as OwnTable].fields);
-  const programmed = record.publishing_program_products as Line[] ?? [];
+  const programmed = record.publishing_program_products as LineObject[] ?? [];
   return [
     ...references.flatMap(({ field, array, table: table_name }) => {
-      const rows = array ? record[array.table] as Line[] ?? [] : [record];
+      const rows = array ? record[array.table] as LineObject[] ?? [] : [record];
       return rows.map((row, i) => ({
         at: 0,
         pointer: array ? `/${array.table}/${i}/${field}` : `/${field}`,
@@ -304,9 +304,14 @@ export function repeatedRows(
   const pointers = new Set<string>();
   const seen = new Set<string>();
 
-  function look({ rows }: LineTable, record: Line, at: string, above?: string) {
+  function look(
+    { rows }: LineTable,
+    record: LineObject,
+    at: string,
+    above?: string,
+  ) {
     for (const below of rows) {
-      const entries = record[below.table] as Line[] ?? [];
+      const entries = record[below.table] as LineObject[] ?? [];
       entries.forEach((entry, i) => {
         const pointer = `${at}/${below.table}/${i}`;
         const row = `${below.table} ${entry.id}`;
@@ -318,7 +323,7 @@ export function repeatedRows(
     }
   }
 
-  look(KINDS[kind]!, line as Line, "");
+  look(LINE_KINDS[kind]!, line as LineObject, "");
   return [...pointers];
 }
 

@@ -19,7 +19,7 @@ declare global {
 /** Whether JavaScript represents a JSON number exactly, so that `JSON.parse` changes nothing. */
 export function isExact(source: string): boolean {
   return /^-?[\d.]{1,15}$/.test(source) ||
-    canonical(source) === canonical(String(Number(source)));
+    canonicalNumber(source) === canonicalNumber(String(Number(source)));
 }
 
 /** Parses JSON, and keeps the text of each number that JavaScript cannot represent. */
@@ -27,8 +27,8 @@ export function parseExact(text: string): unknown {
   return JSON.parse(text, LONG_NUMBER.test(text) ? keepExact : undefined);
 }
 
-/** Numbers of up to 15 digits are exact in JavaScript. */
-const LONG_NUMBER = /[\d.]{16}/;
+/** Numbers of up to 15 digits are exact in JavaScript. In JSON, a number never follows a quotation mark. */
+const LONG_NUMBER = /(?:^|[:,[\s])-?[\d.]{16}/;
 
 function keepExact(
   _name: string,
@@ -42,7 +42,7 @@ function keepExact(
 }
 
 /** The canonical form of a decimal number: its significant digits and the exponent. */
-function canonical(number: string): string {
+function canonicalNumber(number: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
   const digits = whole + fraction;
@@ -154,13 +154,13 @@ function decimal(
     }),
     v.description(description),
     v.transform((value) =>
-      typeof value === "number" ? value : JSON.rawJSON(shortest(value))
+      typeof value === "number" ? value : JSON.rawJSON(shortestNumber(value))
     ),
   );
 }
 
 /** A valid amount without trailing zeros. */
-function shortest(value: string | RawNumber): string {
+function shortestNumber(value: string | RawNumber): string {
   const digits = digitsOf(value)!.replace(/^-?0*(?=\d)/, "");
   return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
 }

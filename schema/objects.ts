@@ -91,7 +91,7 @@ export const SAME: Identity = {
 };
 
 /** The limits of an array in a body. */
-interface Limits {
+interface ListLimits {
   min?: number | undefined;
   max?: number | undefined;
   distinct?: readonly Identity[];
@@ -103,7 +103,7 @@ interface Limits {
  */
 export function array<const S extends v.GenericSchema>(
   entry: S,
-  { min = 0, max = MAX_ENTRIES, distinct = [] }: Limits = {},
+  { min = 0, max = MAX_ENTRIES, distinct = [] }: ListLimits = {},
 ) {
   const bounded = v.pipe(
     v.array(v.unknown(), "invalid_type: Expected an array"),

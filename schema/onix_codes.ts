@@ -20,11 +20,11 @@ const EXPECTED: { [list in OnixList]?: string } = {
  * schema, so that the OpenAPI document can name it.
  */
 export function code(list: OnixList) {
-  const known = SCHEMAS.get(list) ?? v.pipe(
+  const known = CODE_SCHEMAS.get(list) ?? v.pipe(
     oneOfMany(list),
     v.description(`A code of ONIX List ${list}.`),
   );
-  SCHEMAS.set(list, known);
+  CODE_SCHEMAS.set(list, known);
   return known;
 }
 
@@ -60,7 +60,7 @@ function codeMeantBy(input: unknown, list: OnixList): string | undefined {
   if (typeof input !== "string" && typeof input !== "number") return;
   const word = String(input).toLowerCase();
   if (word === "" || word.length > MAX_LABEL) return;
-  const known = wordsOf(list);
+  const known = wordsByCode(list);
   return known.get(word) ?? known.get(`0${word}`) ??
     (list === 74 && /^[a-z]{2}$/.test(word)
       ? known.get(LANGUAGES.of(word)?.toLowerCase() ?? "")
@@ -72,7 +72,7 @@ const MAX_LABEL = 100;
 const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 
 /** The codes of the list by other words, labels and themselves, in lower case. */
-function wordsOf(list: OnixList): Map<string, string> {
+function wordsByCode(list: OnixList): Map<string, string> {
   const words = WORDS.get(list) ?? new Map([
     ...CODE_LISTS[list].codes.map(({ code, label }) =>
       [label.toLowerCase(), code] as const
@@ -88,7 +88,7 @@ const WORDS = new Map<OnixList, Map<string, string>>();
 
 type CodeSchema = v.GenericSchema<string>;
 
-const SCHEMAS = new Map<OnixList, CodeSchema>();
+const CODE_SCHEMAS = new Map<OnixList, CodeSchema>();
 
 /** The codes of the list, in its order. */
 export function codesIn(list: OnixList): string[] {

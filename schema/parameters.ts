@@ -162,7 +162,7 @@ export const Codes = v.pipe(
     items: { type: "string", maxLength: 200 },
     maxItems: MAX_CODES,
   }),
-  v.transform(split),
+  v.transform(splitList),
   v.maxLength(MAX_CODES, `too_many: At most ${MAX_CODES} codes`),
   v.array(heading(200)),
   v.transform((codes) => [...new Set(codes)]),
@@ -173,7 +173,7 @@ export function choices<const T extends readonly string[]>(values: T) {
   return v.pipe(
     v.string(),
     v.metadata({ type: "array", items: { type: "string", enum: [...values] } }),
-    v.transform(split),
+    v.transform(splitList),
     v.array(oneOf(...values)),
     v.transform((given) => [...new Set(given)]),
   );
@@ -195,7 +195,7 @@ export function embeds<E extends string>(names: Record<string, E>) {
       type: "array",
       items: { type: "string", enum: Object.keys(names) },
     }),
-    v.transform((list) => list === "" ? [] : split(list)),
+    v.transform((list) => list === "" ? [] : splitList(list)),
     v.check(
       (given) => given.every((name) => Object.hasOwn(names, name)),
       `invalid_value: Expected a comma-separated list of ${
@@ -209,7 +209,7 @@ export function embeds<E extends string>(names: Record<string, E>) {
 /** `trim` would also remove line breaks. The look-behind keeps a long run of spaces cheap. */
 const SPACES = /^ +|(?<! ) +$/g;
 
-function split(list: string): string[] {
+function splitList(list: string): string[] {
   return list.split(",").map((name) => name.replace(SPACES, ""));
 }
 

@@ -29,6 +29,7 @@ import {
   rows,
   type Rule,
   shown,
+  snake,
   time,
   values,
   words,
@@ -45,7 +46,7 @@ import {
   HttpUrl,
   Isbn10,
   Isbn13,
-  isIsbn13,
+  isbnFieldOf,
   oneOf,
   PartialDate,
   text,
@@ -73,6 +74,10 @@ const Isbn = described("Without hyphens and spaces.", v.string());
 
 const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
 
+/** The places of the number of pages and of the day of publication: entries with these codes are none of `extents` and `publishing_dates`. */
+const PAGES = "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue";
+const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
+
 /** The columns of `products` and the fields beside them, in the order of responses. */
 // deno-fmt-ignore
 export const SCALARS = {
@@ -86,8 +91,8 @@ export const SCALARS = {
   subtitle: about("The subtitle.", column(text()), "TitleDetail[TitleType=01]/TitleElement[TitleElementLevel=01]/Subtitle"),
   isbn13: about("The ISBN-13 of the product.", column(Isbn13, Isbn), "ProductIdentifier"),
   isbn10: about("The ISBN-10 of the product.", column(Isbn10, Isbn), "ProductIdentifier"),
-  page_count: about("The number of pages.", column(PositiveInteger), "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue"),
-  publication_date: about("The day on which the product is published.", day, "PublishingDate[PublishingDateRole=01]/Date"),
+  page_count: about("The number of pages.", column(PositiveInteger), PAGES),
+  publication_date: about("The day on which the product is published.", day, PUBLICATION),
   format_id: about("The id of the format, such as that of the paperbacks.",
     refers("formats", { filter: "Products in one of these formats.", isCounted: true }), null),
   title_id: about("The id of the parent title, which all editions of a book share.",
@@ -181,7 +186,7 @@ const Year = v.pipe(
   v.regex(/^\d{4}$/, "invalid_year: Expected a year of four digits"),
 );
 
-const LongText = text(100_000);
+const LongProse = text(100_000);
 
 /** The types of collateral (ONIX block 2). */
 // deno-fmt-ignore
@@ -204,7 +209,7 @@ const COLLATERAL = {
     fields: {
       source_title: about("The publication or programme that is cited.", required(column(heading()))),
       cited_content_type: about("The kind of content, such as a review.", column(code(156))),
-      citation_note: about("A note on what is cited, such as its author.", column(LongText)),
+      citation_note: about("A note on what is cited, such as its author.", column(LongProse)),
       resource_link: about("The address of the content.", column(HttpUrl)),
       publication_date: about("The day on which the content was published.", day, "ContentDate[ContentDateRole=01]/Date"),
       content_audience: about("The readers that the citation is meant for.", column(Audiences)),
@@ -217,8 +222,8 @@ const COLLATERAL = {
       prize_year: about("The year of the award.", column(Year)),
       prize_country: about("The country in which the prize is given.", column(code(91))),
       prize_code: about("What the product achieved, such as the shortlist.", column(code(41))),
-      prize_statement: about("The award in words, as they are to be shown.", column(LongText)),
-      prize_jury: about("The members of the jury.", column(LongText)),
+      prize_statement: about("The award in words, as they are to be shown.", column(LongProse)),
+      prize_jury: about("The members of the jury.", column(LongProse)),
     },
   },
 };
@@ -236,8 +241,10 @@ function notOnBothSides(included: string, excluded: string): Rule {
   return {
     fields: [included, excluded],
     check(territory) {
-      const codes = new Set(codesIn(territory[included]));
-      const both = codesIn(territory[excluded]).find((code) => codes.has(code));
+      const codes = new Set(codesAmong(territory[included]));
+      const both = codesAmong(territory[excluded]).find((code) =>
+        codes.has(code)
+      );
       if (both === undefined) return;
       return `contradictory: ${printable(both)} is in ${included}, too`;
     },
@@ -253,7 +260,7 @@ const INCLUDES: Rule = {
       : undefined,
 };
 
-function codesIn(list: unknown): unknown[] {
+function codesAmong(list: unknown): unknown[] {
   return Array.isArray(list)
     ? list.filter((code) => typeof code === "string")
     : [];
@@ -348,21 +355,11 @@ const PROPRIETARY_PRODUCT_ID = onlyFor(
 /** An identifier of each type, and a proprietary one of each name. */
 const PRODUCT_ID_TYPE = distinctBy("product_id_type", "id_type_name");
 
-/** The field in which a product stores the ISBN of an identifier. */
-function isbnField(
-  { product_id_type: type, id_value: value }: Record<string, unknown>,
-): "isbn13" | "isbn10" | undefined {
-  if (type === "02") return "isbn10";
-  if (type === "15") return "isbn13";
-  const isIsbn = type === "03" && typeof value === "string" && isIsbn13(value);
-  return isIsbn ? "isbn13" : undefined;
-}
-
 /** The ISBNs of a product have fields of their own. */
 const ISBN_ELSEWHERE: Rule = {
   fields: ["id_value", "product_id_type"],
   check(entry) {
-    const field = isbnField(entry);
+    const field = isbnFieldOf(entry.product_id_type, entry.id_value);
     return field && `use_isbn: Send this ISBN as ${field} of the product`;
   },
 };
@@ -371,8 +368,8 @@ const ISBN_ELSEWHERE: Rule = {
 const ISBN_CHECKED: Rule = {
   fields: ["product_id_type", "id_value"],
   check(entry) {
-    const { id_value: value } = entry;
-    const field = isbnField(entry);
+    const { product_id_type: type, id_value: value } = entry;
+    const field = isbnFieldOf(type, value);
     if (!field || typeof value !== "string" || isMissing(value)) return;
     return v.safeParse(ISBNS[field], value).issues?.[0].message;
   },
@@ -381,9 +378,9 @@ const ISBN_CHECKED: Rule = {
 const ISBNS = { isbn13: Isbn13, isbn10: Isbn10 };
 
 /** The same identifier, whose ISBN is without hyphens and spaces. */
-function withBareIsbn(entry: Record<string, unknown>) {
-  const { id_value: value } = entry;
-  return isbnField(entry)
+function withBareValue(entry: Record<string, unknown>) {
+  const { product_id_type: type, id_value: value } = entry;
+  return isbnFieldOf(type, value)
     ? { ...entry, id_value: bareIsbn(value as string) }
     : entry;
 }
@@ -418,21 +415,35 @@ const MAIN_SUBJECT: Distinct = {
   },
 };
 
-const PAGES_ELSEWHERE: Rule = {
-  fields: ["extent_unit", "extent_type"],
-  check: ({ extent_type, extent_unit }) =>
-    extent_type === "00" && extent_unit === "03"
-      ? "use_page_count: Send the number of pages as page_count of the product"
-      : undefined,
-};
+/** An entry with the codes of the place of another field is sent as that. Its last code is at fault. */
+function elsewhere(
+  place: string,
+  message: string,
+  isMeant: (entry: Record<string, unknown>) => boolean = () => true,
+): Rule {
+  const codes = Array.from(
+    place.matchAll(/(\w+)=(\w+)/g),
+    ([, element, code]) => [snake(element!), code!] as const,
+  );
+  return {
+    fields: codes.map(([field]) => field).toReversed(),
+    check: (entry) =>
+      codes.every(([field, code]) => entry[field] === code) && isMeant(entry)
+        ? message
+        : undefined,
+  };
+}
 
-const PUBLICATION_ELSEWHERE: Rule = {
-  fields: ["publishing_date_role"],
-  check: ({ publishing_date_role, date }) =>
-    publishing_date_role === "01" && String(date).length === 10
-      ? "use_publication_date: Send the day of publication as publication_date of the product"
-      : undefined,
-};
+const PAGES_ELSEWHERE = elsewhere(
+  PAGES,
+  "use_page_count: Send the number of pages as page_count of the product",
+);
+
+const PUBLICATION_ELSEWHERE = elsewhere(
+  PUBLICATION,
+  "use_publication_date: Send the day of publication as publication_date of the product",
+  ({ date }) => String(date).length === 10,
+);
 
 const PROPRIETARY_AUDIENCE = onlyFor(
   "audience_code_type_name",
@@ -595,7 +606,7 @@ export const ARRAYS = {
       required(values({ ...PRODUCT_IDENTIFIER }, {
         type: "RelatedProductIdentifier", same: ["product_id_type", "id_type_name"],
         rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED], distinct: [PRODUCT_ID_TYPE],
-        stored: withBareIsbn,
+        stored: withBareValue,
       })), "ProductIdentifier"),
   }, { type: "RelatedProduct", same: ["product_identifiers"] }), "RelatedProduct"),
 
@@ -701,6 +712,9 @@ export const ARRAYS = {
 
 /** The name of an array of a product. */
 export type ArrayName = keyof typeof ARRAYS;
+
+/** The fields of a product by name, as bodies have them. */
+export const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
 
 /** The arrays that are rows of tables below products. */
 export const ROWS = Object.entries<ArrayField>(ARRAYS).flatMap(

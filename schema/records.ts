@@ -62,7 +62,7 @@ const OWN = {
 
 /** The code lists that all organizations share, by table. */
 // deno-fmt-ignore
-const SHARED = {
+const SHARED_FIELDS = {
   publishing_statuses: shared("PublishingStatus"),
   product_availabilities: shared("ProductAvailability"),
   product_forms: shared("ProductForm"),
@@ -103,20 +103,20 @@ function shared<const T extends string>(
 
 export type OwnTable = keyof typeof OWN;
 
-export type SharedTable = keyof typeof SHARED;
+export type SharedTable = keyof typeof SHARED_FIELDS;
 
 export type RecordTable = OwnTable | SharedTable;
 
 /** Every table of records, with the type of its records and its fields. */
-export const RECORDS = { ...OWN, ...SHARED };
+export const RECORDS = { ...OWN, ...SHARED_FIELDS };
 
 export const OWN_TABLES = Object.keys(OWN) as OwnTable[];
 
-export const SHARED_TABLES = Object.keys(SHARED) as SharedTable[];
+export const SHARED_TABLES = Object.keys(SHARED_FIELDS) as SharedTable[];
 
 /** Whether all organizations share the records of the table. */
 export function isShared(table: string): table is SharedTable {
-  return Object.hasOwn(SHARED, table);
+  return Object.hasOwn(SHARED_FIELDS, table);
 }
 
 /** The path of a table, such as `/custom-fields`. */

@@ -32,11 +32,16 @@ export function recordResponse(table: RecordTable) {
 }
 
 /** The fields of an object in responses. */
-function entriesOf(fields: Fields): v.ObjectEntries {
+function responseEntries(fields: Fields): v.ObjectEntries {
   const entries: v.ObjectEntries = {};
   for (const [name, field] of Object.entries(fields)) {
     const { response, labels } = field.kind === "column" ? field : {};
-    entries[name] = explained(name, field, valueOf(field, fields), response);
+    entries[name] = explained(
+      name,
+      field,
+      responseValue(field, fields),
+      response,
+    );
     if (labels) {
       entries[`${name}_label`] = described(
         meaningOfLabel(name, labels),
@@ -48,7 +53,7 @@ function entriesOf(fields: Fields): v.ObjectEntries {
 }
 
 /** The value of a field. `fields` has its reference. */
-function valueOf(field: Field, fields: Fields): v.GenericSchema {
+function responseValue(field: Field, fields: Fields): v.GenericSchema {
   switch (field.kind) {
     case "column":
       return columnOf(field);
@@ -61,7 +66,7 @@ function valueOf(field: Field, fields: Fields): v.GenericSchema {
         ? v.nullable(objectOf(field.fields))
         : objectOf(field.fields);
     case "rows":
-      return v.array(entryOf(field));
+      return v.array(responseEntry(field));
     case "values":
       return v.array(objectOf(field.fields));
     case "list":
@@ -94,11 +99,11 @@ function shownOf(
 export const objectOf = remembered(objectWith);
 
 function objectWith(fields: Fields): v.GenericSchema {
-  return v.object(entriesOf(fields));
+  return v.object(responseEntries(fields));
 }
 
 /** An entry of an array. */
-export const entryOf = remembered((array: Rows): v.GenericSchema =>
+export const responseEntry = remembered((array: Rows): v.GenericSchema =>
   array.types
     ? v.variant(
       discriminatorOf(array),
@@ -122,7 +127,7 @@ const typedEntriesOf = remembered((array: Rows) =>
           TYPE,
           v.literal(type),
         ),
-        ...entriesOf(fields),
+        ...responseEntries(fields),
       }),
     ]),
   )
@@ -147,10 +152,10 @@ export const linkedRecord = remembered(
 );
 
 /** A full product, in responses to get, create and update. */
-export const Product = v.object(entriesOf({ ...SCALARS, ...ARRAYS }));
+export const Product = v.object(responseEntries({ ...SCALARS, ...ARRAYS }));
 
 /** A product in a list, with the arrays that `include` names. */
 export const ListedProduct = v.object({
-  ...entriesOf(SCALARS),
-  ...v.partial(v.object(entriesOf(LISTED as Fields))).entries,
+  ...responseEntries(SCALARS),
+  ...v.partial(v.object(responseEntries(LISTED as Fields))).entries,
 });

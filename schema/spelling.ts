@@ -4,7 +4,7 @@
  */
 
 /** Longer names are not compared: the cost of an error has a bound. */
-const MAX_LENGTH = 40;
+const MAX_WORD_LENGTH = 40;
 
 /** Words for a field that other catalogues, and people, use. The first known name counts. */
 export const OTHER_WORDS: Record<string, readonly string[]> = {
@@ -79,7 +79,7 @@ export const OTHER_WORDS: Record<string, readonly string[]> = {
 export function speller(known: readonly string[]) {
   let words: (readonly [word: string, name: string])[] | undefined;
   return (name: string): string | undefined => {
-    if (name.length > MAX_LENGTH) return;
+    if (name.length > MAX_WORD_LENGTH) return;
     const word = wordOf(name);
     words ??= known.map((name) => [wordOf(name), name]);
     const find = (isMeant: (known: string) => boolean) =>

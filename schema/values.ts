@@ -117,8 +117,22 @@ export const HttpUrl = v.pipe(
 const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
 
 /** Whether the value has the form of an ISBN-13, whatever its check digit. */
-export function isIsbn13(value: string): boolean {
+function isIsbn13(value: string): boolean {
   return ISBN13.test(bareIsbn(value));
+}
+
+/**
+ * The field for the ISBN of an identifier with this type (List 5): an ISBN-13 has type 15,
+ * or 03 as any GTIN-13, and an ISBN-10 has type 02.
+ */
+export function isbnFieldOf(
+  type: unknown,
+  value: unknown,
+): "isbn13" | "isbn10" | undefined {
+  if (type === "02") return "isbn10";
+  if (type === "15") return "isbn13";
+  const isIsbn = type === "03" && typeof value === "string" && isIsbn13(value);
+  return isIsbn ? "isbn13" : undefined;
 }
 
 export const Isbn13 = isbn(13, {

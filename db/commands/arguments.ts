@@ -98,13 +98,13 @@ export function flag(given?: string): boolean {
   return given !== undefined;
 }
 
-export function required(given?: string): string {
+export function mandatory(given?: string): string {
   if (!given?.trim()) throw new Error("is missing");
   return given;
 }
 
 export function uuid(given?: string): string {
-  const read = v.safeParse(Uuid, required(given));
+  const read = v.safeParse(Uuid, mandatory(given));
   if (read.success) return read.output;
   throw new Error("must be a UUID");
 }
@@ -118,9 +118,9 @@ export function cursor(given?: string): Cursor | undefined {
 }
 
 /** Creates the parser of an enumeration. The value is required unless it has a default. */
-export function oneOf<T extends string>(allowed: readonly T[], fallback?: T) {
+export function choice<T extends string>(allowed: readonly T[], fallback?: T) {
   return (given: string | undefined = fallback): T => {
-    const value = required(given);
+    const value = mandatory(given);
     const found = allowed.find((option) => option === value);
     if (found) return found;
     throw new Error(`must be ${allowed.join(", ")}`);
@@ -128,11 +128,11 @@ export function oneOf<T extends string>(allowed: readonly T[], fallback?: T) {
 }
 
 /** An optional day (midnight UTC) or time with an offset (ISO 8601). */
-export function time(given?: string): string | undefined {
+export function timestamp(given?: string): string | undefined {
   if (given === undefined) return undefined;
   const read = v.safeParse(DateTime, given);
   if (read.success) return read.output;
   throw new Error(
-    "must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z",
+    "must be a day such as 2027-01-31, or a timestamp such as 2027-01-31T12:00:00Z",
   );
 }

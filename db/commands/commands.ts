@@ -14,12 +14,12 @@ import {
 import { migrate, seed } from "../migrate.ts";
 import { recount } from "./recount.ts";
 import {
+  choice,
   type Command,
   command,
   flag,
-  oneOf,
-  required,
-  time,
+  mandatory,
+  timestamp,
   uuid,
 } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
@@ -27,9 +27,9 @@ import { format } from "./output.ts";
 import { TRANSFER_COMMANDS } from "./transfer.ts";
 import { LIST_WEBHOOKS } from "./webhooks.ts";
 
-const scope = oneOf(Scope.options, "write");
+const scope = choice(Scope.options, "write");
 
-const role = oneOf(["viewer", "editor", "admin", "owner"]);
+const role = choice(["viewer", "editor", "admin", "owner"]);
 
 /** `deno task <name> [<verb>]`, by name and verb. */
 export const COMMANDS: Record<string, Command> = {
@@ -83,7 +83,7 @@ export const COMMANDS: Record<string, Command> = {
   "organization create": command({
     usage: "organization create NAME",
     does: "Creates an organization and prints its id",
-    args: { NAME: required },
+    args: { NAME: mandatory },
     async run({ NAME: name }, { connect }) {
       const database = await connect();
       const [[organization]] = await database.write(
@@ -96,7 +96,7 @@ export const COMMANDS: Record<string, Command> = {
     usage:
       "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
     does: "Creates an API key and prints it once: only its hash is stored",
-    args: { organization: uuid, name: required, scope, expires: future },
+    args: { organization: uuid, name: mandatory, scope, expires: future },
     async run({ organization, name, scope, expires }, { connect }) {
       const { key, statement } = newKey({
         organizationId: organization,
@@ -122,7 +122,7 @@ export const COMMANDS: Record<string, Command> = {
     usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
     does:
       "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
-    args: { PUBLIC_ID: publicId, at: time },
+    args: { PUBLIC_ID: publicId, at: timestamp },
     async run({ PUBLIC_ID: id, at }, { connect }) {
       const database = await connect();
       const [, [end]] = await database.write(
@@ -140,7 +140,7 @@ export const COMMANDS: Record<string, Command> = {
       "member add --organization ID --user SUB --role viewer|editor|admin|owner",
     does:
       "Lets the subject of a Bearer token act for an organization, or changes its role",
-    args: { organization: uuid, user: required, role },
+    args: { organization: uuid, user: mandatory, role },
     async run({ organization, user, role }, { connect }) {
       const database = await connect(organization);
       await database.write(addMember(user, role));
@@ -159,7 +159,7 @@ export const COMMANDS: Record<string, Command> = {
   "member remove": command({
     usage: "member remove --organization ID --user SUB",
     does: "Removes a member; running services notice within 5 seconds",
-    args: { organization: uuid, user: required },
+    args: { organization: uuid, user: mandatory },
     async run({ organization, user }, { connect }) {
       const database = await connect(organization);
       const [removed] = await database.write(removeMember(user));
@@ -177,7 +177,7 @@ export const COMMANDS: Record<string, Command> = {
 };
 
 function future(given?: string): string | undefined {
-  const at = time(given);
+  const at = timestamp(given);
   if (at === undefined || isFuture(at)) return at;
   throw new Error("must be in the future");
 }

@@ -46,7 +46,7 @@ export async function doctor(environment: Environment, json = false) {
     .map(([subject, finding]) => ({ subject, ...finding }));
   const text = json
     ? JSON.stringify(findings, null, 2)
-    : findings.map(linesOf).join("\n");
+    : findings.map(findingLines).join("\n");
   return { text, ok: findings.every(({ ok }) => ok) };
 }
 
@@ -67,7 +67,7 @@ async function diagnose(environment: Environment): Promise<Findings> {
     Object.assign(findings, await examine(primary, config));
     if (!findings[subject]!.ok) return findings;
     findings.replica = config.replica
-      ? await compare(primary, config.replica)
+      ? await compareReplica(primary, config.replica)
         .catch(({ message }) => wrong(message, UNREACHABLE))
       : fine("None is configured");
   } catch (error) {
@@ -162,7 +162,7 @@ const MISTAKEN =
   "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
 
 /** Whether the replica follows the primary, and how far behind it is. */
-async function compare(
+async function compareReplica(
   primary: Queries,
   settings: DatabaseSettings,
 ): Promise<Finding> {
@@ -210,7 +210,7 @@ function wrong(finding: string, advice?: string): Finding {
   return { ok: false, finding, advice };
 }
 
-function linesOf(
+function findingLines(
   { subject, ok, finding, advice }: Finding & { subject: string },
 ): string {
   const line = `${ok ? "ok   " : "WRONG"}  ${subject.padEnd(14)} ${finding}`;

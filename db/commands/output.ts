@@ -32,7 +32,7 @@ const REDRAW_MS = 100;
 const CLEAR = "\r\x1b[K";
 
 /** How far a command is: the share of the total, or the bytes if that is unknown. */
-interface Progress {
+interface BarProgress {
   share?: number;
   bytes?: number;
 }
@@ -50,7 +50,7 @@ export function openProgressBar(label: string, unit = "lines") {
 
   return {
     /** Shows the number of processed lines, or other units, and their share of the total (0 to 1) or their bytes. */
-    show(lines: number, { share, bytes }: Progress): void {
+    show(lines: number, { share, bytes }: BarProgress): void {
       const now = performance.now();
       const seconds = Math.max(0.001, (now - start) / 1000);
       const rate = Math.round(lines / seconds).toLocaleString("en");

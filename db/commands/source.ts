@@ -11,7 +11,7 @@ export class Interrupted extends Error {
 }
 
 /** The file of an import. Its disposal closes it. */
-export interface Source extends Disposable {
+export interface ImportFile extends Disposable {
   isXml: boolean;
   /** The content, unpacked if it is gzip. Throws `Interrupted` and `GzipError`. */
   bytes: AsyncIterable<Uint8Array>;
@@ -25,7 +25,7 @@ const DUPLICATE_SIGNAL_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Opens a file, or standard input for `-`. Until its disposal, the first signal interrupts the reading. */
-export async function openSource(path: string): Promise<Source> {
+export async function openSource(path: string): Promise<ImportFile> {
   const file = path === "-" ? undefined : await Deno.open(path);
   const size = file && (await file.stat()).size;
   const reader = (file ?? Deno.stdin).readable.getReader();

@@ -23,16 +23,16 @@ import {
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
 import {
+  choice,
   type Command,
   command,
   cursor,
   flag,
-  oneOf,
-  required,
+  mandatory,
   uuid,
 } from "./arguments.ts";
 import { openProgressBar } from "./output.ts";
-import { openSource, type Source } from "./source.ts";
+import { type ImportFile, openSource } from "./source.ts";
 
 /**
  * `deno task export` and `deno task import`: an organization as an NDJSON file, or its
@@ -46,9 +46,9 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       "Writes an organization without its keys and members, as one JSON object per line; or its products as an ONIX message, or only the changes after the cursor that the last export printed",
     args: {
       organization: uuid,
-      format: oneOf(["ndjson", "onix"], "ndjson"),
-      release: oneOf<Release>(RELEASES, "3.1"),
-      tags: oneOf<Tags>(TAGS, "reference"),
+      format: choice(["ndjson", "onix"], "ndjson"),
+      release: choice<Release>(RELEASES, "3.1"),
+      tags: choice<Tags>(TAGS, "reference"),
       after: cursor,
     },
     async run({ organization, format, ...message }, { connect }) {
@@ -93,9 +93,9 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       organization: uuid,
       rename: flag,
       "dry-run": flag,
-      edits: oneOf<Edits>(EDITS, "keep"),
-      stale: oneOf<Stale>(STALE, "skip"),
-      "FILE": required,
+      edits: choice<Edits>(EDITS, "keep"),
+      stale: choice<Stale>(STALE, "skip"),
+      "FILE": mandatory,
     },
     async run(
       { organization, rename, "dry-run": dryRun, edits, stale, FILE: path },
@@ -115,7 +115,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
 
 async function importLines(
   database: Queries,
-  source: Source,
+  source: ImportFile,
   rename: boolean,
 ): Promise<string> {
   using bar = openProgressBar("Importing");
@@ -141,7 +141,7 @@ async function importLines(
 
 async function importOnix(
   database: Queries,
-  source: Source,
+  source: ImportFile,
   options: Pick<ImportOptions, "dryRun" | "edits" | "stale">,
 ): Promise<string> {
   const { dryRun } = options;
@@ -153,7 +153,7 @@ async function importOnix(
       pace: () => Promise.resolve(),
       progress: (records) => bar.show(records, source.progress()),
     });
-    for (const line of linesOf(report)) bar.print(line);
+    for (const line of reportLines(report)) bar.print(line);
     const { records, rejected } = report;
     if (rejected > 0) {
       throw new Error(
@@ -167,7 +167,7 @@ async function importOnix(
       : `Imported ${records} records`;
   } catch (error) {
     if (!(error instanceof ImportEnded)) throw error;
-    for (const line of linesOf(error.report)) bar.print(line);
+    for (const line of reportLines(error.report)) bar.print(line);
     const { message, line } = error.cause as Error & { line?: number };
     throw new Error(line ? `Line ${line}: ${message}` : message, {
       cause: error.cause,
@@ -176,7 +176,7 @@ async function importOnix(
 }
 
 /** What a report says. */
-function linesOf(report: Report): string[] {
+function reportLines(report: Report): string[] {
   const { created, updated, unchanged, deleted, rejected, warnings } = report;
   const counts = { created, updated, unchanged, deleted, rejected, warnings };
   const total = Object.entries(counts)

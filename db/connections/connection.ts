@@ -228,7 +228,7 @@ const CONNECT_SECONDS = 5;
  * Sessions are read-only by default. If BEGIN READ WRITE fails, the statements sent
  * with it cannot write (25006).
  */
-const READ_ONLY = { default_transaction_read_only: true };
+const READ_ONLY_SESSION = { default_transaction_read_only: true };
 
 /** Settings of the planner. */
 export const PLANNER = {
@@ -297,7 +297,7 @@ function openDriver(
         application_name: "catalogue",
         // PgBouncer in transaction mode refuses them. There, the role has them.
         ...settings.prepare &&
-          { ...READ_ONLY, ...limitsOf(settings), ...PLANNER },
+          { ...READ_ONLY_SESSION, ...limitsOf(settings), ...PLANNER },
       },
     });
 }

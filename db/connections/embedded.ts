@@ -40,7 +40,7 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
 
   return {
     socket: () =>
-      openSocket(
+      openEmbeddedSocket(
         (message, onReply) =>
           // `execProtocolRaw` of PGlite 0.5.16 would parse each reply and keep it in memory
           // (electric-sql/pglite#1025).
@@ -59,7 +59,7 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
 const TERMINATE = "X".charCodeAt(0);
 
 /** A socket that passes messages to `exchange`, and its replies to the driver. */
-function openSocket(
+function openEmbeddedSocket(
   exchange: (
     message: Uint8Array,
     onReply: (bytes: Uint8Array) => void,
@@ -108,13 +108,13 @@ export async function takeFolder(dataDir: string): Promise<DataFolder> {
   const unfinished = `${dataDir}/unfinished`;
   await makePrivate(dataDir);
   // A killed first start left an incomplete database, which cannot be opened.
-  if (await exists(unfinished)) await remove(database);
+  if (await exists(unfinished)) await removeFolder(database);
   if (!await exists(database)) {
     await Deno.writeTextFile(unfinished, "", { mode: 0o600 });
   }
   return {
     database,
-    keep: () => remove(unfinished),
+    keep: () => removeFolder(unfinished),
     release: () => lock.close(),
   };
 }
@@ -162,7 +162,7 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.lstat(path).then(() => true, () => false);
 }
 
-async function remove(path: string): Promise<void> {
+async function removeFolder(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
 
@@ -254,7 +254,7 @@ const overdueCheckpoint = sql`
 `;
 
 /** Runs a statement outside a transaction. */
-type Run = <S extends Statement>(statement: S) => Promise<Result<S>>;
+type RunStatement = <S extends Statement>(statement: S) => Promise<Result<S>>;
 
 /**
  * Does for the embedded database what autovacuum and the checkpointer do on a server:
@@ -262,7 +262,7 @@ type Run = <S extends Statement>(statement: S) => Promise<Result<S>>;
  * reuse its write-ahead log. Otherwise every update would enlarge the files, and the
  * start after a crash would replay the whole log. Requests wait for one table at most.
  */
-export async function maintain(queries: { scan: Run }): Promise<void> {
+export async function maintain(queries: { scan: RunStatement }): Promise<void> {
   for (const { name } of await queries.scan(changedTables)) {
     await queries.scan(unprepared(sql`vacuum (analyze) ${raw(name)}`));
   }

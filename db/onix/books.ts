@@ -16,7 +16,7 @@ import { type LongText, readLong } from "../long_text.ts";
 import {
   buildProduct,
   fullProduct,
-  notFound,
+  productNotFound,
   sizeOfDocument,
   storeProducts,
   validDocument,
@@ -97,7 +97,7 @@ export async function getSource(
     "lookUp",
     (allowed) => storedSource(id, allowed),
   );
-  if (!stored) throw notFound(id);
+  if (!stored) throw productNotFound(id);
   const product = stored.product ?? await build(database, id);
   const { organization: name, contributors, reference, digest } = stored;
   const tag = stored.etag ?? etagOf(product);
@@ -136,7 +136,7 @@ const bytes = sql`(
 
 async function build(database: Queries, id: string): Promise<string> {
   const [built] = await database.lookUp(buildProduct(id));
-  if (!built) throw notFound(id);
+  if (!built) throw productNotFound(id);
   if (built.is_storable) database.inBackground(...storeProducts([id]));
   return built.product;
 }

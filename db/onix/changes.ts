@@ -1,6 +1,6 @@
 import type { Cursor } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
-import { deletion } from "../../schema/onix/mapping/outgoing.ts";
+import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
@@ -41,16 +41,16 @@ export interface ChangesOptions {
  * The next changes of the feed, which `GET /products/changes` shares. Throws
  * `CURSOR_EXPIRED` if the client must start over.
  */
-export async function listRecords(
+export async function listOnixChanges(
   database: Reads,
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async (range) => {
-    const rows = await database.scan(pageOf(range, limit));
+    const rows = await database.scan(recordsPage(range, limit));
     const missing = rows.flatMap(({ missing }) => missing ?? []);
     if (missing.length > 0) database.inBackground(...storeProducts(missing));
     return {
-      ...endOf(rows),
+      ...endOfPage(rows),
       changes: rows.filter(({ is_shown }) => is_shown).map(changeOf),
     };
   });
@@ -63,10 +63,10 @@ export function* changedRecord(
 ): Steps<Element> {
   return source
     ? (yield* recordOf(source, release)).record
-    : deletion(reference ?? `urn:uuid:${id}`, id);
+    : deletionRecord(reference ?? `urn:uuid:${id}`, id);
 }
 
-interface Row extends BesideProduct {
+interface ChangeRow extends BesideProduct {
   place: number;
   version: string;
   id: string;
@@ -79,7 +79,7 @@ interface Row extends BesideProduct {
   places: number;
 }
 
-function endOf(rows: readonly Row[]): Page {
+function endOfPage(rows: readonly ChangeRow[]): Page {
   const last = rows.at(-1);
   return {
     version: last?.version ?? null,
@@ -88,7 +88,9 @@ function endOf(rows: readonly Row[]): Page {
   };
 }
 
-function changeOf({ id, reference, product, ...beside }: Row): OnixChange {
+function changeOf(
+  { id, reference, product, ...beside }: ChangeRow,
+): OnixChange {
   return {
     id,
     reference,
@@ -101,7 +103,7 @@ function changeOf({ id, reference, product, ...beside }: Row): OnixChange {
  * the first. It omits the deletion of a product that exists again, and that of one
  * whose reference another product now bears.
  */
-function pageOf(range: Range, limit: number): Statement<Row> {
+function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
   const size = sql`${documentSize} + coalesce(
     (
       select octet_length(n.record)

@@ -6,12 +6,12 @@ import { sql } from "../connections/sql.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import type { Reads } from "../products/changes.ts";
-import { changedRecord, listRecords } from "./changes.ts";
+import { changedRecord, listOnixChanges } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";
 
 /** The records of a page of the feed, and the least size of what is written at once. */
-const PAGE = 500;
-const CHUNK = 65_536;
+const RECORDS_PER_PAGE = 500;
+const CHUNK_LENGTH = 65_536;
 
 export interface ExportOptions extends Form {
   after?: Cursor | undefined;
@@ -33,12 +33,12 @@ export async function exportMessage(
   const sender = await readSender(database);
   const cursor = await inSnapshot(
     database,
-    (snapshot) => writeChanges(snapshot, sender, after, output),
+    (snapshot) => writeFeed(snapshot, sender, after, output),
   );
   return cursorText(cursor);
 }
 
-async function writeChanges(
+async function writeFeed(
   snapshot: Reads,
   sender: string,
   after: Cursor | undefined,
@@ -49,7 +49,10 @@ async function writeChanges(
 
   async function* records(): AsyncGenerator<Element> {
     for (let more = true; more;) {
-      const page = await listRecords(snapshot, { after: cursor, limit: PAGE });
+      const page = await listOnixChanges(snapshot, {
+        after: cursor,
+        limit: RECORDS_PER_PAGE,
+      });
       for (const change of page.changes) {
         yield finish(changedRecord(change, release));
       }
@@ -62,7 +65,7 @@ async function writeChanges(
   let chunk = "";
   for await (const text of writeMessage(form, records())) {
     chunk += text;
-    if (chunk.length < CHUNK) continue;
+    if (chunk.length < CHUNK_LENGTH) continue;
     await write(chunk);
     chunk = "";
   }

@@ -111,25 +111,25 @@ function mayBeOf(items: readonly Item[]): Statement {
   const isbns = items.flatMap(({ incoming }) => isbnNumber(incoming) ?? []);
   const shortIsbns = isbns.flatMap((isbn) => isbn10Of(isbn) ?? []);
   return sql`(
-    p.id = any(${elementsOf(ids)}::uuid[])
+    p.id = any(${arrayElements(ids)}::uuid[])
     or p.id = any(array(
       select b.product_id
       from onix_records b
       where b.organization_id = ${organization}
-        and b.record_reference = any(${elementsOf(references)})
+        and b.record_reference = any(${arrayElements(references)})
     ))
     or p.id = any(array(
       select a.product_id
       from onix_aliases a
       where a.organization_id = ${organization}
-        and a.record_reference = any(${elementsOf(references)})
+        and a.record_reference = any(${arrayElements(references)})
     ))
-    or p.isbn13 = any(${elementsOf(isbns)})
-    or p.isbn10 = any(${elementsOf(shortIsbns)}) and p.isbn13 is null
+    or p.isbn13 = any(${arrayElements(isbns)})
+    or p.isbn10 = any(${arrayElements(shortIsbns)}) and p.isbn13 is null
   )`;
 }
 
-function elementsOf(values: readonly string[]): Statement {
+function arrayElements(values: readonly string[]): Statement {
   return sql`array(select jsonb_array_elements_text(${json(values)}))`;
 }
 
@@ -196,7 +196,8 @@ export class Matches<F extends Found> {
   }
 }
 
-const OWN = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const OWN_REFERENCE =
+  /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** The reference under which a product without a record is exported. */
 export function ownReference(id: string): string {
@@ -205,5 +206,5 @@ export function ownReference(id: string): string {
 
 /** The id in the reference under which a product without a record is exported. */
 export function ownId(reference: string): string | undefined {
-  return OWN.exec(reference)?.[1]?.toLowerCase();
+  return OWN_REFERENCE.exec(reference)?.[1]?.toLowerCase();
 }

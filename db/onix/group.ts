@@ -29,11 +29,10 @@ import {
   type Planned,
   planOf,
   type PlanOptions,
-  STALE,
+  STALE_MESSAGE,
 } from "./plan.ts";
 import {
-  bookOf,
-  type Form,
+  bookOfStored,
   formToStore,
   keptDifferences,
   lastOf,
@@ -41,6 +40,7 @@ import {
   noteReferences,
   noteSenders,
   readStored,
+  type StoredForm,
   type StoredRecord,
   storeRecords,
 } from "./records.ts";
@@ -144,7 +144,7 @@ async function findUnchanged(
     // Of several records of a product, the last one counts.
     if (ofProduct.get(found.id)!.length > 1) continue;
     if (isStale(item, found, options)) {
-      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE));
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE_MESSAGE));
     } else if (isUnchanged(item, found, options)) {
       outcomes.set(item, outcomeOf(item, "unchanged", found.id));
       same.push({ item, id: found.id, found });
@@ -161,7 +161,7 @@ interface RecordWrite extends Planned, Write {
   outcome: Outcome["outcome"];
   messages: readonly Message[];
   /** The record to store. Absent for a deletion. */
-  form?: Form;
+  form?: StoredForm;
   /** What was edited here. Absent for a new product. */
   merged?: Merged;
 }
@@ -170,14 +170,16 @@ function sizesOf(quiet: Writes["quiet"]): Map<string, number | null> {
   return new Map(quiet.map(({ id, found }) => [id, found?.bytes ?? null]));
 }
 
-function hasForm(write: RecordWrite): write is RecordWrite & { form: Form } {
+function hasForm(
+  write: RecordWrite,
+): write is RecordWrite & { form: StoredForm } {
   return write.form !== undefined;
 }
 
 /** What is written as planned, and the records that are stored without a write of their products. */
 interface Writes {
   writes: RecordWrite[];
-  quiet: (RecordWrite & { form: Form })[];
+  quiet: (RecordWrite & { form: StoredForm })[];
 }
 
 /** What is written as planned. Records that write nothing get their outcomes. */
@@ -275,7 +277,7 @@ interface Compared {
   /** The product as JSON text, and parsed. */
   product: string;
   book: Book;
-  form: Form;
+  form: StoredForm;
   last: LastRecord | null;
   merged: Merged;
 }
@@ -288,7 +290,7 @@ async function compare(
   { edits, pace }: GroupOptions,
 ): Promise<Compared> {
   const { incoming } = one.item;
-  const book = bookOf(product, stored);
+  const book = bookOfStored(product, stored);
   const last = await inTurns(lastOf(stored), pace);
   const form = await inTurns(formToStore(one, book, last, edits), pace);
   const merged = await inTurns(mergeEdits(incoming, last, book, edits), pace);
@@ -299,7 +301,7 @@ async function compare(
 async function isSentOtherwise(
   book: Book,
   last: LastRecord | null,
-  { record }: Form,
+  { record }: StoredForm,
   { kept, edited, identitiesIn }: Merged,
   pace: () => Promise<void>,
 ): Promise<boolean> {

@@ -1,9 +1,10 @@
+import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
 import type { Head, Part } from "../../schema/onix/xml/read.ts";
 import {
   type Beside,
   type Outcome,
   type Report,
-  Tally,
+  ReportTally,
 } from "../../schema/onix/report/report.ts";
 import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
@@ -15,13 +16,10 @@ import type { PlanOptions } from "./plan.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
 const MAX_RECORDS = 100;
-const MAX_LENGTH = 1_000_000;
+const MAX_GROUP_LENGTH = 1_000_000;
 
 /** A group of a message that arrives slowly is written after this time. */
-const MAX_AGE_MS = 1_000;
-
-/** The longest reference in a report, in characters. A longer one is why its record is rejected. */
-const MAX_REFERENCE = 500;
+const MAX_GROUP_AGE_MS = 1_000;
 
 /** The most ISBNs of a message that are remembered. */
 const MAX_ISBNS = 1_000_000;
@@ -63,9 +61,9 @@ export async function importMessage(
   options: ImportOptions,
 ): Promise<Report> {
   const { pace, hold, progress } = options;
-  const tally = new Tally(options.dryRun);
+  const tally = new ReportTally(options.dryRun);
   const isbns = new Isbns();
-  let group = new Group(isbns);
+  let group = new RecordGroup(isbns);
   let head: Head | undefined;
   let records = 0;
   let writing = Promise.resolve();
@@ -76,10 +74,10 @@ export async function importMessage(
     writing = write(group);
     // It is awaited before the next group is written.
     writing.catch(() => {});
-    group = new Group(isbns);
+    group = new RecordGroup(isbns);
   }
 
-  async function write(group: Group): Promise<void> {
+  async function write(group: RecordGroup): Promise<void> {
     using _held = await hold?.(group.length);
     await group.write(queries, options);
     // What is written is counted, whatever happens next.
@@ -117,7 +115,7 @@ export async function importMessage(
 }
 
 /** What became of a record of a group. */
-interface Result extends Beside {
+interface ImportedGroup extends Beside {
   outcome: Outcome;
 }
 
@@ -139,8 +137,8 @@ class Isbns {
 }
 
 /** Records that are written together. */
-class Group {
-  readonly #entries: (Item | Result)[] = [];
+class RecordGroup {
+  readonly #entries: (Item | ImportedGroup)[] = [];
   #length = 0;
   #started = 0;
   #outcomes = new Map<Item, Outcome>();
@@ -156,8 +154,9 @@ class Group {
   }
 
   get isFull(): boolean {
-    return this.#entries.length >= MAX_RECORDS || this.#length >= MAX_LENGTH ||
-      performance.now() > this.#started + MAX_AGE_MS;
+    return this.#entries.length >= MAX_RECORDS ||
+      this.#length >= MAX_GROUP_LENGTH ||
+      performance.now() > this.#started + MAX_GROUP_AGE_MS;
   }
 
   /** Adds a record of a message that begins so. */
@@ -218,7 +217,7 @@ class Group {
   }
 
   /** The outcomes of the records, in their order. */
-  *results(): Generator<Result> {
+  *results(): Generator<ImportedGroup> {
     for (const entry of this.#entries) {
       if (!("incoming" in entry)) {
         yield entry;
@@ -237,7 +236,7 @@ function rejected(
   reference: string | null,
   line: number,
   messages: Outcome["messages"],
-): Result {
+): ImportedGroup {
   const record_reference = reference && reference.slice(0, MAX_REFERENCE);
   return {
     outcome: {

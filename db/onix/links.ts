@@ -23,27 +23,27 @@ import { uuidv7 } from "../uuid.ts";
  */
 
 /** A record of one of the tables. */
-interface Row extends Record<string, unknown> {
+interface LinkRow extends Record<string, unknown> {
   id: string;
   name: string;
 }
 
-const TABLES = [
+const LINK_TABLES = [
   "publishers",
   "imprints",
   "collections",
   "contributors",
 ] as const;
 
-type Table = typeof TABLES[number];
+type Table = typeof LINK_TABLES[number];
 
 /** The identifiers that find a record before its name is compared. */
-const IDENTIFIERS: Partial<Record<Table, readonly string[]>> = {
+const IDENTIFYING: Partial<Record<Table, readonly string[]>> = {
   contributors: ["orcid", "isni"],
 };
 
 /** The columns of a table beside the name that a record may say. */
-function columnsOf(table: Table): string[] {
+function linkColumns(table: Table): string[] {
   return Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
     field.kind === "column" && field.body && name !== "name" ? [name] : []
   );
@@ -52,14 +52,14 @@ function columnsOf(table: Table): string[] {
 /** The columns that an import fills where they are null. Others have a fallback, or only people say them. */
 function filledIn(table: Table): string[] {
   const { fields } = RECORDS[table];
-  return columnsOf(table).filter((name) => {
+  return linkColumns(table).filter((name) => {
     const field = fields[name]!;
     return field.kind === "column" && field.fallback === undefined;
   });
 }
 
 /** What a record names in one of the tables. */
-interface Named extends Record<string, unknown> {
+interface NamedRecord extends Record<string, unknown> {
   name: string;
 }
 
@@ -67,7 +67,7 @@ interface Named extends Record<string, unknown> {
 export type Warn = (code: string, field: string, message: string) => void;
 
 /** A code of a shared list, with its id. */
-interface Code {
+interface ListCode {
   list:
     | "product_forms"
     | "publishing_statuses"
@@ -81,12 +81,12 @@ interface Code {
 /** The ids of what records name. */
 export class Links {
   readonly #records: Record<Table, Records>;
-  readonly #codes: Map<string, Code>;
+  readonly #codes: Map<string, ListCode>;
   readonly #formats: ReadonlyMap<string, string>;
 
   constructor(
     records: Record<Table, Records>,
-    codes: readonly Code[],
+    codes: readonly ListCode[],
     formats: ReadonlyMap<string, string>,
   ) {
     this.#records = records;
@@ -99,7 +99,7 @@ export class Links {
   /** The record of this name. `warn` is called if several have it. */
   idOf(
     table: Exclude<Table, "contributors">,
-    named: Named,
+    named: NamedRecord,
     warn: Warn,
   ): string {
     return this.#records[table].linkAll([{ named, warn }])[0]!.id;
@@ -107,12 +107,12 @@ export class Links {
 
   /** The contributors of one record in their roles, each of which has a row of its own. */
   contributors(
-    all: readonly { role: string; named: Named; warn: Warn }[],
+    all: readonly { role: string; named: NamedRecord; warn: Warn }[],
   ): string[] {
     return this.#records.contributors.linkAll(all).map(({ id }) => id);
   }
 
-  codeId(list: Code["list"], code: string): string | undefined {
+  codeId(list: ListCode["list"], code: string): string | undefined {
     return this.#codes.get(`${list} ${code}`)?.id;
   }
 
@@ -132,15 +132,18 @@ export async function linkRecords(
 ): Promise<Links> {
   const wanted = wantedBy(linked);
   const names = Object.fromEntries(
-    TABLES.map((table) => [table, wanted[table].flat()]),
-  ) as Record<Table, Named[]>;
-  const find = TABLES.map((table) => findRows(table, names[table]));
-  const [codes, ...found] = await tx.send(codesOf(linked), ...find);
+    LINK_TABLES.map((table) => [table, wanted[table].flat()]),
+  ) as Record<Table, NamedRecord[]>;
+  const find = LINK_TABLES.map((table) => findRows(table, names[table]));
+  const [codes, ...found] = await tx.send(selectCodes(linked), ...find);
   let records = link(found);
-  if (TABLES.some((table) => records[table].isChanged)) {
-    const [, ...foundAgain] = await tx.send(lockKeys(keysOf(names)), ...find);
+  if (LINK_TABLES.some((table) => records[table].isChanged)) {
+    const [, ...foundAgain] = await tx.send(
+      lockKeys(lockKeysOf(names)),
+      ...find,
+    );
     records = link(foundAgain);
-    await tx.send(...TABLES.flatMap((table) => records[table].writes()));
+    await tx.send(...LINK_TABLES.flatMap((table) => records[table].writes()));
   }
   const formats = await findFormats(
     tx,
@@ -150,8 +153,8 @@ export async function linkRecords(
 
   /** Links every record to the rows. What is missing is a row to create or to fill. */
   function link(rows: readonly object[][]): Record<Table, Records> {
-    return Object.fromEntries(TABLES.map((table, i) => {
-      const records = new Records(table, rows[i] as Row[]);
+    return Object.fromEntries(LINK_TABLES.map((table, i) => {
+      const records = new Records(table, rows[i] as LinkRow[]);
       for (const ofRecord of wanted[table]) {
         records.linkAll(ofRecord.map((named) => ({ named, role: named.role })));
       }
@@ -163,7 +166,7 @@ export async function linkRecords(
 /** What each record names in each table. A contributor has its role. */
 function wantedBy(
   linked: readonly Linked[],
-): Record<Table, (Named & { role?: string })[][]> {
+): Record<Table, (NamedRecord & { role?: string })[][]> {
   const named = (name: string | null | undefined) => name ? [{ name }] : [];
   return {
     publishers: linked.map(({ publisher }) => named(publisher)),
@@ -178,11 +181,11 @@ function wantedBy(
 }
 
 /** The names and identifiers that imports at once may create or fill a record for. */
-function keysOf(named: Record<Table, Named[]>): ProductKey[] {
-  return TABLES.flatMap((table) =>
+function lockKeysOf(named: Record<Table, NamedRecord[]>): ProductKey[] {
+  return LINK_TABLES.flatMap((table) =>
     named[table].flatMap((one) => [
-      { match: table, value: nameKey(one.name) },
-      ...(IDENTIFIERS[table] ?? []).flatMap((column) =>
+      { match: table, value: keyOfName(one.name) },
+      ...(IDENTIFYING[table] ?? []).flatMap((column) =>
         one[column]
           ? [{ match: `${table} ${column}`, value: String(one[column]) }]
           : []
@@ -192,13 +195,13 @@ function keysOf(named: Record<Table, Named[]>): ProductKey[] {
 }
 
 /** A name as names are compared: NFC, with each run of white space as one space. */
-function nameKey(name: string): string {
+function keyOfName(name: string): string {
   return name.normalize("NFC").replace(/\s+/g, " ").trim();
 }
 
 /** Something named, with the role in which a record names it. */
 interface ToLink {
-  named: Named;
+  named: NamedRecord;
   role?: string | undefined;
   warn?: Warn;
 }
@@ -206,13 +209,13 @@ interface ToLink {
 /** The records of a table that may be meant, oldest first, and those to create. */
 class Records {
   readonly #table: Table;
-  readonly #byName = new Map<string, Row[]>();
-  readonly #byIdentifier = new Map<string, Row>();
-  readonly #created = new Set<Row>();
+  readonly #byName = new Map<string, LinkRow[]>();
+  readonly #byIdentifier = new Map<string, LinkRow>();
+  readonly #created = new Set<LinkRow>();
   /** The columns to fill, with their values. */
-  readonly #filled = new Map<Row, Record<string, unknown>>();
+  readonly #filled = new Map<LinkRow, Record<string, unknown>>();
 
-  constructor(table: Table, rows: readonly Row[]) {
+  constructor(table: Table, rows: readonly LinkRow[]) {
     this.#table = table;
     for (const row of rows) this.#add(row);
   }
@@ -225,9 +228,9 @@ class Records {
    * Links what one record names. Those of one role are different rows, so that a product
    * gets no fewer contributors than its record has.
    */
-  linkAll(all: readonly ToLink[]): Row[] {
+  linkAll(all: readonly ToLink[]): LinkRow[] {
     const shared = this.#sharedIdentifiers(all);
-    const taken = new Map<string, Set<Row>>();
+    const taken = new Map<string, Set<LinkRow>>();
     return all.map(({ named, role, warn = () => {} }) => {
       const others = role && taken.get(role) || new Set();
       if (role) taken.set(role, others);
@@ -246,7 +249,7 @@ class Records {
     const shared = new Set<string>();
     for (const { named } of all) {
       for (const id of this.#identifiersOf(named)) {
-        const name = nameKey(named.name);
+        const name = keyOfName(named.name);
         if ((bearers.get(id) ?? name) !== name) shared.add(id);
         bearers.set(id, name);
       }
@@ -254,15 +257,19 @@ class Records {
     return shared;
   }
 
-  #identifiersOf(named: Named): string[] {
-    return (IDENTIFIERS[this.#table] ?? [])
+  #identifiersOf(named: NamedRecord): string[] {
+    return (IDENTIFYING[this.#table] ?? [])
       .flatMap((column) => named[column] ? `${column} ${named[column]}` : []);
   }
 
   /** What is named, without identifiers of others. */
-  #identified(named: Named, shared: ReadonlySet<string>, warn: Warn): Named {
-    const own: Named = { ...named };
-    for (const column of IDENTIFIERS[this.#table] ?? []) {
+  #identified(
+    named: NamedRecord,
+    shared: ReadonlySet<string>,
+    warn: Warn,
+  ): NamedRecord {
+    const own: NamedRecord = { ...named };
+    for (const column of IDENTIFYING[this.#table] ?? []) {
       if (!named[column]) continue;
       const id = `${column} ${named[column]}`;
       const bearer = this.#byIdentifier.get(id);
@@ -286,11 +293,15 @@ class Records {
   }
 
   /** The record with an identifier of what is named, or else the oldest of its name. */
-  #find(named: Named, others: ReadonlySet<Row>, warn: Warn): Row | undefined {
+  #find(
+    named: NamedRecord,
+    others: ReadonlySet<LinkRow>,
+    warn: Warn,
+  ): LinkRow | undefined {
     for (const id of this.#identifiersOf(named)) {
       const row = this.#byIdentifier.get(id);
       if (!row) continue;
-      if (nameKey(row.name) !== nameKey(named.name)) {
+      if (keyOfName(row.name) !== keyOfName(named.name)) {
         warn(
           "name_differs",
           "name",
@@ -299,8 +310,8 @@ class Records {
       }
       return row;
     }
-    const columns = IDENTIFIERS[this.#table] ?? [];
-    const [row, another] = (this.#byName.get(nameKey(named.name)) ?? [])
+    const columns = IDENTIFYING[this.#table] ?? [];
+    const [row, another] = (this.#byName.get(keyOfName(named.name)) ?? [])
       .filter((row) =>
         !others.has(row) &&
         // Another identifier is another person.
@@ -318,9 +329,9 @@ class Records {
     return row;
   }
 
-  #create(named: Named): Row {
-    const columns = columnsOf(this.#table);
-    const row: Row = { id: uuidv7(), name: nameKey(named.name) };
+  #create(named: NamedRecord): LinkRow {
+    const columns = linkColumns(this.#table);
+    const row: LinkRow = { id: uuidv7(), name: keyOfName(named.name) };
     for (const column of columns) {
       if (named[column] != null) row[column] = named[column];
     }
@@ -329,7 +340,7 @@ class Records {
     return row;
   }
 
-  #fill(row: Row, named: Named): void {
+  #fill(row: LinkRow, named: NamedRecord): void {
     for (const column of filledIn(this.#table)) {
       if (!named[column] || row[column]) continue;
       row[column] = named[column];
@@ -341,15 +352,15 @@ class Records {
     }
   }
 
-  #add(row: Row): void {
-    const key = nameKey(row.name);
+  #add(row: LinkRow): void {
+    const key = keyOfName(row.name);
     const same = this.#byName.get(key);
     if (same) same.push(row);
     else this.#byName.set(key, [row]);
     this.#identify(row);
   }
 
-  #identify(row: Row): void {
+  #identify(row: LinkRow): void {
     for (const id of this.#identifiersOf(row)) {
       if (!this.#byIdentifier.has(id)) this.#byIdentifier.set(id, row);
     }
@@ -359,7 +370,7 @@ class Records {
   writes(): Statement[] {
     const table = raw(this.#table);
     const inserts = Array.from(this.#created, (row) => {
-      const given = columnsOf(this.#table)
+      const given = linkColumns(this.#table)
         .filter((column) => row[column] != null);
       const values = given.map((column) => sql`, ${row[column]}`);
       return sql`
@@ -394,9 +405,12 @@ function shareWord(one: string, other: string): boolean {
 }
 
 /** The records with the names or identifiers, oldest first. The index on the sort key finds names. */
-function findRows(table: Table, named: readonly Named[]): Statement<Row> {
-  const all = [...new Set(named.map(({ name }) => nameKey(name)))];
-  const identified = (IDENTIFIERS[table] ?? []).map((identifier) => {
+function findRows(
+  table: Table,
+  named: readonly NamedRecord[],
+): Statement<LinkRow> {
+  const all = [...new Set(named.map(({ name }) => keyOfName(name)))];
+  const identified = (IDENTIFYING[table] ?? []).map((identifier) => {
     const values = named.flatMap((one) => one[identifier] ?? []);
     return sql` or r.${
       raw(identifier)
@@ -404,7 +418,11 @@ function findRows(table: Table, named: readonly Named[]): Statement<Row> {
   });
   return unprepared(sql`
     select ${
-    names("r.id", "r.name", ...columnsOf(table).map((column) => `r.${column}`))
+    names(
+      "r.id",
+      "r.name",
+      ...linkColumns(table).map((column) => `r.${column}`),
+    )
   }
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
@@ -420,8 +438,8 @@ function findRows(table: Table, named: readonly Named[]): Statement<Row> {
 }
 
 /** The codes that the records name. */
-function codesOf(linked: readonly Linked[]): Statement<Code> {
-  const wanted: Record<Code["list"], (string | null | undefined)[]> = {
+function selectCodes(linked: readonly Linked[]): Statement<ListCode> {
+  const wanted: Record<ListCode["list"], (string | null | undefined)[]> = {
     product_forms: linked.map(({ product_form }) => product_form),
     publishing_statuses: linked.map((one) => one.publishing_status),
     product_availabilities: linked.map((one) => one.product_availability),
@@ -446,7 +464,7 @@ function codesOf(linked: readonly Linked[]): Statement<Code> {
 /** The oldest format with each of these forms, by the form's id. Missing ones are created under the form's label. */
 async function findFormats(
   tx: Transaction,
-  forms: readonly Code[],
+  forms: readonly ListCode[],
 ): Promise<Map<string, string>> {
   const find = unprepared(sql<{ id: string; product_form_id: string }>`
     select distinct on (f.product_form_id) f.id, f.product_form_id

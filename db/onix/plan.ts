@@ -103,7 +103,7 @@ export function planOf(
       continue;
     }
     if (found && isStale(item, found, options)) {
-      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE));
+      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE_MESSAGE));
       continue;
     }
     const names = found
@@ -135,7 +135,7 @@ export function planOf(
       continue;
     }
     if (!found && notification === "05") {
-      outcomes.set(item, outcomeOf(item, "unchanged", null, UNKNOWN));
+      outcomes.set(item, outcomeOf(item, "unchanged", null, UNKNOWN_RECORD));
       continue;
     }
     const one: Planned = found
@@ -207,7 +207,7 @@ export function otherReference(
   };
 }
 
-export const STALE: Message = {
+export const STALE_MESSAGE: Message = {
   severity: "warning",
   code: "stale",
   path: "/Product",
@@ -216,7 +216,7 @@ export const STALE: Message = {
     "The sender has sent a later message with this product: this record is not applied",
 };
 
-const UNKNOWN: Message = {
+const UNKNOWN_RECORD: Message = {
   severity: "warning",
   code: "not_found",
   path: "/Product/RecordReference",

@@ -61,7 +61,7 @@ export async function readStored(tx: Transaction, changes: readonly Planned[]) {
 }
 
 /** A record in the form in which it is stored. */
-export type Form = Pick<Item, "record" | "text" | "digest">;
+export type StoredForm = Pick<Item, "record" | "text" | "digest">;
 
 export interface StoredRecord {
   id: string;
@@ -88,7 +88,7 @@ export function* lastOf(
 }
 
 /** What the record of a product, which is JSON text, is written from. */
-export function bookOf(product: string, stored: StoredRecord): Book {
+export function bookOfStored(product: string, stored: StoredRecord): Book {
   const { organization, contributors, reference } = stored;
   return {
     product: parseExact(product) as Entry,
@@ -104,7 +104,7 @@ export function* formToStore(
   book: Book,
   last: LastRecord | null,
   edits: Edits,
-): Steps<Form> {
+): Steps<StoredForm> {
   if (item.incoming.notification !== "04") return item;
   const base = last && (found!.is_current || edits !== "overwrite")
     ? last.record
@@ -134,7 +134,7 @@ export function keptDifferences(
 /** Stores the records of written products, whose JSON has these sizes in bytes. */
 export async function storeRecords(
   tx: Transaction,
-  changes: readonly (Planned & { form: Form; merged?: Merged })[],
+  changes: readonly (Planned & { form: StoredForm; merged?: Merged })[],
   sizes: ReadonlyMap<string, number | null>,
   pace: () => Promise<void>,
 ): Promise<void> {

@@ -7,17 +7,17 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import type { Precondition } from "../entity_tag.ts";
 import {
+  type KeyedOutcome,
   type KeyedRequest,
   MAX_STORED_BYTES,
-  type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
 import { MAX_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
   currentProducts,
-  notFound,
   type ProductJson,
+  productNotFound,
   readCurrent,
   readTags,
   sizeOfStored,
@@ -59,13 +59,13 @@ export type Operation =
 type Key = ProductKey<Match>;
 
 /** An operation and its index in the batch. */
-interface Item {
+interface BatchItem {
   index: number;
   operation: Operation;
 }
 
 /** What an operation does to one product. */
-interface Planned extends Write {
+interface PlannedWrite extends Write {
   index: number;
   /** For a deletion, the id as the client sent it. */
   deletedAs?: string;
@@ -73,7 +73,7 @@ interface Planned extends Write {
 }
 
 /** An existing product, with the fields that an upsert can match, and its size. */
-interface Found extends Record<Match, string | null> {
+interface FoundProduct extends Record<Match, string | null> {
   id: string;
   format_id: string | null;
   bytes: number | null;
@@ -105,15 +105,15 @@ export async function writeBatch(
   database: Queries,
   operations: readonly (Operation | ApiError)[],
   { isMinimal, failWith, ignore, request }: BatchOptions,
-): Promise<Outcome> {
+): Promise<KeyedOutcome> {
   const isKept = request.key !== undefined;
-  let results: Results;
+  let results: BatchResults;
   const outcome = await withIdempotencyKey(
     database,
     request,
     async (tx, storeResponse) => {
-      results = new Results({ isKept, isMinimal, failWith });
-      let rest = operations.flatMap((operation, index): Item[] => {
+      results = new BatchResults({ isKept, isMinimal, failWith });
+      let rest = operations.flatMap((operation, index): BatchItem[] => {
         if (!(operation instanceof ApiError)) return [{ index, operation }];
         results.fail(index, operation);
         return [];
@@ -144,7 +144,7 @@ export async function writeBatch(
 /** The results of a batch that is committed. */
 async function readResults(
   database: Queries,
-  results: Results,
+  results: BatchResults,
 ): Promise<string> {
   if (results.ids.length === 0) return results.toString([]);
   const { memory } = database;
@@ -162,7 +162,7 @@ async function readResults(
 }
 
 /** The results of the operations. */
-class Results {
+class BatchResults {
   readonly isMinimal: boolean;
   readonly #texts: string[] = [];
   /** The results that are the JSON of a product, by index. */
@@ -211,7 +211,7 @@ class Results {
   }
 
   /** Adds the results of what was written. */
-  add({ done, faults, sizes }: Written<Planned>): void {
+  add({ done, faults, sizes }: Written<PlannedWrite>): void {
     for (const [{ index }, fault] of faults) this.fail(index, fault);
     for (const { index, id, isNew, deletedAs } of done) {
       if (deletedAs !== undefined) this.delete(index, deletedAs, true);
@@ -284,11 +284,11 @@ function resultOf(status: 200 | 201, data: string): string {
  */
 async function plan(
   tx: Transaction,
-  items: readonly Item[],
-  results: Results,
+  items: readonly BatchItem[],
+  results: BatchResults,
   ignore: BatchOptions["ignore"],
-): Promise<{ writes: Planned[]; later: Item[] }> {
-  const found = await lockFound(tx, items);
+): Promise<{ writes: PlannedWrite[]; later: BatchItem[] }> {
+  const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
   const planned = now.flatMap((item) => writeOf(item, found, results));
   if (planned.some((write) => isFormUnused(write, found))) {
@@ -311,10 +311,10 @@ async function plan(
  * Locks the products that the operations address, in the order of their ids, and returns
  * their values after that, and the sizes of their documents, valid or not.
  */
-async function lockFound(
+async function lockMatches(
   tx: Transaction,
-  items: readonly Item[],
-): Promise<Found[]> {
+  items: readonly BatchItem[],
+): Promise<FoundProduct[]> {
   const ids = items.flatMap(({ operation }) =>
     "id" in operation ? operation.id : []
   );
@@ -325,7 +325,7 @@ async function lockFound(
     tx,
     items.flatMap(({ operation }) => upsertedKeys(operation)),
     sql`(p.id ${isOneOf(ids)} or ${hasKey(keys)})`,
-    sql<Found>`
+    sql<FoundProduct>`
       select
         p.id, p.isbn13, p.isbn10, p.product_code, p.format_id,
         ${sizeOfStored} as bytes
@@ -355,9 +355,9 @@ function writtenKeys(operation: Operation): Key[] {
 
 /** The longest prefix whose operations address and write different products and keys. */
 function independentPrefix(
-  items: readonly Item[],
-  found: readonly Found[],
-): { now: Item[]; later: Item[] } {
+  items: readonly BatchItem[],
+  found: readonly FoundProduct[],
+): { now: BatchItem[]; later: BatchItem[] } {
   const written = new Set<string>();
   for (const [at, { operation }] of items.entries()) {
     const touched = [
@@ -374,7 +374,7 @@ function independentPrefix(
   return { now: [...items], later: [] };
 }
 
-function addresses(operation: Operation, product: Found): boolean {
+function addresses(operation: Operation, product: FoundProduct): boolean {
   switch (operation.method) {
     case "create":
       return false;
@@ -391,10 +391,10 @@ function nameOf({ match, value }: Key): string {
 
 /** The write of an operation. An operation without one gets its result. */
 function writeOf(
-  { index, operation }: Item,
-  found: readonly Found[],
-  results: Results,
-): Planned[] {
+  { index, operation }: BatchItem,
+  found: readonly FoundProduct[],
+  results: BatchResults,
+): PlannedWrite[] {
   const [product, another] = found.filter((product) =>
     addresses(operation, product)
   );
@@ -404,7 +404,7 @@ function writeOf(
     case "update": {
       const { id, body, precondition } = operation;
       if (product) return [{ index, id, body, isNew: false, precondition }];
-      results.fail(index, notFound(id));
+      results.fail(index, productNotFound(id));
       return [];
     }
     case "delete": {
@@ -443,7 +443,10 @@ function writeOf(
 }
 
 /** Whether the product has no format that could store its product form. */
-function isFormUnused({ id, body }: Planned, found: readonly Found[]): boolean {
+function isFormUnused(
+  { id, body }: PlannedWrite,
+  found: readonly FoundProduct[],
+): boolean {
   const stored = found.find((product) => product.id === id)?.format_id ?? null;
   const { product_form_id, format_id = stored } = body;
   return !!product_form_id && format_id === null;
@@ -465,9 +468,9 @@ function failureOf(
 /** The writes whose precondition holds (RFC 9110, 13). The others get their result. */
 async function checkPreconditions(
   tx: Transaction,
-  writes: readonly Planned[],
-  results: Results,
-): Promise<Planned[]> {
+  writes: readonly PlannedWrite[],
+  results: BatchResults,
+): Promise<PlannedWrite[]> {
   const ids = writes.flatMap(({ id, precondition }) => precondition ? id : []);
   const tags = ids.length > 0 ? await readTags(tx, ids) : new Map();
   return writes.filter(({ index, id, precondition }) => {
@@ -480,10 +483,10 @@ async function checkPreconditions(
 /** The writes that change something. An upsert that changes nothing gets its result. */
 async function withChanges(
   tx: Transaction,
-  writes: readonly Planned[],
-  found: readonly Found[],
-  results: Results,
-): Promise<Planned[]> {
+  writes: readonly PlannedWrite[],
+  found: readonly FoundProduct[],
+  results: BatchResults,
+): Promise<PlannedWrite[]> {
   const upserts = new Map(
     writes.flatMap((write) => write.isWhole ? [[write.id, write]] : []),
   );

@@ -39,7 +39,7 @@ export async function listChanges(
   return await readChanges(database, after, async ({ from, safe }) => {
     const range = { from, limit, include, safe };
     const read = (summary: Statement) => async () => {
-      const [page] = await database.scan(pageOf(range, summary));
+      const [page] = await database.scan(changesPage(range, summary));
       return page!;
     };
     const page = await readProducts(
@@ -211,7 +211,7 @@ const entryBytes = raw(String(4 * PAGE_BYTES));
  * again: the later transaction may have the lower id. It ends before the product that
  * would exceed its size. If that is the first, the page is withheld.
  */
-function pageOf(
+function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   summary: Statement,
 ): Statement<ChangesRow> {

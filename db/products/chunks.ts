@@ -12,7 +12,7 @@ import type { Database } from "../database.ts";
  */
 
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */
-const CHUNK = 2_500;
+const PRODUCTS_AT_ONCE = 2_500;
 
 /** The interval at which work is looked for. */
 const INTERVAL_MS = 1_000;
@@ -26,9 +26,11 @@ const REPORT_MS = 10_000;
 /** The number of products in the chunk, or null if there was nothing to do. */
 type Chunk = Statement<{ products: number | null }>;
 
-const SPREAD: Chunk = sql`select spread_rename(${CHUNK}::int) as products`;
+const SPREAD: Chunk =
+  sql`select spread_rename(${PRODUCTS_AT_ONCE}::int) as products`;
 
-const FILL: Chunk = sql`select fill_search(${CHUNK}::int) as products`;
+const FILL: Chunk =
+  sql`select fill_search(${PRODUCTS_AT_ONCE}::int) as products`;
 
 /** Spreads the renames that wait now. Other processes may do the same. */
 export async function spreadRenames(database: Database): Promise<void> {

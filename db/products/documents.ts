@@ -70,7 +70,7 @@ export const shortProduct = sql`
 const productBytes = sql`${sizeOfDocument} + ${raw(String("{,}".length))}`;
 
 /** The columns of a document, in the order of `builtDocument`. */
-const columns =
+const documentColumns =
   sql`organization_id, product_id, updated_at, names_version, summary, details`;
 
 /** The document of product `p` of organization `o`, built from the tables. */
@@ -116,7 +116,7 @@ export async function getProduct(
     const statement = (allowed: number) => storedProduct(id, textUpTo(allowed));
     stored = await readLong(database, "lookUp", statement, stored.withheld);
   }
-  if (!stored) throw notFound(id);
+  if (!stored) throw productNotFound(id);
   const { product, etag } = stored;
   if (product !== null) return { product, etag: etag! };
   const { entries, etag: tag } = await readBuilt(database, id);
@@ -144,7 +144,7 @@ export async function getProductArray(
       }) x offset 0) x
     `,
   );
-  if (!stored) throw notFound(id);
+  if (!stored) throw productNotFound(id);
   const { text, etag } = stored;
   return text === null
     ? await readBuilt(database, id, cut)
@@ -183,7 +183,7 @@ async function readBuilt(
         offset 0
       ) x
     `);
-  if (!built) throw notFound(id);
+  if (!built) throw productNotFound(id);
   const { text, etag, is_storable, bytes } = built;
   if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
   if (is_storable) database.inBackground(...storeProducts([id]));
@@ -225,7 +225,7 @@ export async function getWritten(
 }
 
 /** The error for a product that the organization does not have. */
-export function notFound(id: string): ApiError {
+export function productNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }
 
@@ -390,7 +390,7 @@ export function storeProducts(ids: readonly string[]): Statement[] {
   return [
     sql`select from products p where ${selected} order by p.id for key share nowait`,
     sql`
-      insert into product_documents (${columns})
+      insert into product_documents (${documentColumns})
       with built as materialized (
         select ${builtDocument}
         from products p
@@ -449,7 +449,7 @@ export function storeWritten<Row extends object = ShortProductJson>(
     ? sql`and (p.change_version = change_version())::rows_found`
     : [];
   return sql<Row>`
-    insert into product_documents as d (${columns})
+    insert into product_documents as d (${documentColumns})
     select
       b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details
     from (${buildWritten(changes)} ${condition} offset 0) b
@@ -470,7 +470,7 @@ export function writtenDocuments(
 ): Statement {
   if (isDistributed) {
     return sql`
-      select * from (${buildWritten(changes)} offset 0) d (${columns})
+      select * from (${buildWritten(changes)} offset 0) d (${documentColumns})
       where (${fullProduct})::product_json is not null
     `;
   }

@@ -33,7 +33,7 @@ import {
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type Change, isIdOf, ROWS_FOUND } from "./change.ts";
-import { notFound } from "./documents.ts";
+import { productNotFound } from "./documents.ts";
 import { commaSeparated, recordWithId } from "./json.ts";
 
 /*
@@ -60,7 +60,7 @@ const RULES: Record<string, ErrorDetail> = {
   ),
   ...Object.fromEntries(
     ROWS.flatMap(([name, { table, put, rules = [] }]) => [
-      ...put === "patch" ? [[`${table}_position`, tooMany(name)]] : [],
+      ...put === "patch" ? [[`${table}_position`, tooManyEntries(name)]] : [],
       ...rules.flatMap(({ constraint }) =>
         constraint
           ? [[
@@ -83,7 +83,7 @@ function announced(pointer: string): ErrorDetail {
   );
 }
 
-function tooMany(array: string): ErrorDetail {
+function tooManyEntries(array: string): ErrorDetail {
   return {
     pointer: `/${array}`,
     code: "too_large",
@@ -121,7 +121,7 @@ export async function explainFailure(
     (...statements) => database.write(...statements),
     [change],
   );
-  if (!details) return notFound(change.id);
+  if (!details) return productNotFound(change.id);
   if (details.length > 0) return invalid("The body", details);
   // A concurrent transaction has changed the rows since the violation.
   const rule = RULES[constraint];
@@ -161,7 +161,7 @@ export async function findErrors(
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
   return changes.map(({ id, body, isNew }, at) => {
-    const product = isNew ? NOTHING : stored.get(id.toLowerCase());
+    const product = isNew ? NOTHING_STORED : stored.get(id.toLowerCase());
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) =>
         unknownReference(pointer)
@@ -182,7 +182,7 @@ interface Stored {
 }
 
 /** A new product has no stored rows. */
-const NOTHING: Stored = {
+const NOTHING_STORED: Stored = {
   id: "",
   series_id: null,
   publication_date: null,
@@ -325,7 +325,7 @@ function wrongRows(
       return row ? wrongRow(`/${name}/${i}`, array, entry, row) : [];
     }),
     ...array.put === "patch" && rows.length + added > MAX_ENTRIES
-      ? [tooMany(name)]
+      ? [tooManyEntries(name)]
       : [],
   ];
 }

@@ -28,19 +28,19 @@ import { rfc3339 } from "../times.ts";
  */
 
 /** A row whose fields are selected. */
-interface Row {
+interface RowAlias {
   alias: string;
   /** The column by which the tables below refer to it. Absent for a product. */
   link?: string | undefined;
 }
 
 /** Product `p`. */
-const PRODUCT: Row = { alias: "p" };
+const PRODUCT_ROW: RowAlias = { alias: "p" };
 
 /** The aliases of rows, from products to the lowest rows of a tree. */
 const ALIASES = ["p", "x", "y", "z", "w"];
 
-function aliasBelow({ alias }: Row): string {
+function aliasBelow({ alias }: RowAlias): string {
   return ALIASES[ALIASES.indexOf(alias) + 1]!;
 }
 
@@ -77,10 +77,10 @@ export function selectRecord(table: RecordTable): Statement {
   return selectFields(RECORDS[table].fields, { alias: "r" });
 }
 
-function selectFields(fields: Fields, row: Row): Statement {
+function selectFields(fields: Fields, row: RowAlias): Statement {
   return commaSeparated(
     Object.entries(fields).flatMap(([name, field]) => {
-      const value = valueOf(name, field, fields, row);
+      const value = valueJson(name, field, fields, row);
       if (field.kind !== "column") return [sql`${value} as ${raw(name)}`];
       const { format, refers, labels } = field;
       return [
@@ -91,11 +91,11 @@ function selectFields(fields: Fields, row: Row): Statement {
   );
 }
 
-function valueOf(
+function valueJson(
   name: string,
   field: Field,
   fields: Fields,
-  row: Row,
+  row: RowAlias,
 ): Statement {
   switch (field.kind) {
     case "column":
@@ -120,10 +120,10 @@ function columnValue(
   name: string,
   { format, refers }: Column,
   fields: Fields,
-  { alias }: Row,
+  { alias }: RowAlias,
 ): Statement {
   if (refers?.heldBy) {
-    const holder = recordOf(refers.heldBy, fields, alias);
+    const holder = referencedJson(refers.heldBy, fields, alias);
     return sql`(select r.${raw(name)} ${holder})`;
   }
   return formatted(`${alias}.${name}`, format);
@@ -142,14 +142,22 @@ function formatted(column: string, format: Column["format"]): Statement {
   }
 }
 
-function selectLabel(name: string, list: number, { alias }: Row): Statement {
+function selectLabel(
+  name: string,
+  list: number,
+  { alias }: RowAlias,
+): Statement {
   return raw(
     `(select c.label from onix_codes c where c.list = ${list} and c.code = ${alias}.${name}) as ${name}_label`,
   );
 }
 
 /** The `from` and `where` of the record that a reference of the row names. */
-function recordOf(name: string, fields: Fields, alias: string): Statement {
+function referencedJson(
+  name: string,
+  fields: Fields,
+  alias: string,
+): Statement {
   const { refers } = fields[name] as Column;
   return recordWithId(refers!.table, raw(`${alias}.${name}`));
 }
@@ -157,14 +165,16 @@ function recordOf(name: string, fields: Fields, alias: string): Statement {
 function shownValue(
   { reference, column }: Shown,
   fields: Fields,
-  { alias }: Row,
+  { alias }: RowAlias,
 ): Statement {
-  return sql`(select r.${raw(column)} ${recordOf(reference, fields, alias)})`;
+  return sql`(select r.${raw(column)} ${
+    referencedJson(reference, fields, alias)
+  })`;
 }
 
 function derivedValue(
   { code, isTrueFor, isFalseFor }: Derived,
-  { alias }: Row,
+  { alias }: RowAlias,
 ): Statement {
   const isOneOf = (codes: readonly string[]) =>
     `${alias}.${code} in (${codes.map((code) => `'${code}'`).join(", ")})`;
@@ -177,7 +187,7 @@ function derivedValue(
   );
 }
 
-function groupValue({ fields, unless }: Group, row: Row): Statement {
+function groupValue({ fields, unless }: Group, row: RowAlias): Statement {
   const group = jsonObject(selectFields(fields, row));
   return unless
     ? sql`case when not ${raw(`${row.alias}.${unless}`)} then ${group} end`
@@ -185,7 +195,7 @@ function groupValue({ fields, unless }: Group, row: Row): Statement {
 }
 
 /** The rows below a row, in their order. */
-function rowsValue(array: Rows, parent: Row): Statement {
+function rowsValue(array: Rows, parent: RowAlias): Statement {
   const { table, fields, key = ["id"], isIdHidden, types, link } = array;
   const row = { alias: aliasBelow(parent), link };
   const column = (name: string) => `${row.alias}.${name}`;
@@ -212,7 +222,7 @@ function rowsValue(array: Rows, parent: Row): Statement {
 }
 
 /** A row as an object with the fields of its type. */
-function typedValue(array: Rows, row: Row): Statement {
+function typedValue(array: Rows, row: RowAlias): Statement {
   const discriminator = `${row.alias}.${discriminatorOf(array)}`;
   const cases = Object.entries(array.types!).map(([type, { fields }]) => {
     const own = raw(`${row.alias}.id, ${discriminator}`);
@@ -273,7 +283,7 @@ export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
     array.kind === "rows"
       ? [{
         name: name as ArrayName,
-        array: valueOf(name, array, LISTED as Fields, PRODUCT),
+        array: valueJson(name, array, LISTED as Fields, PRODUCT_ROW),
       }]
       : [],
 );
@@ -301,7 +311,7 @@ const shown = Map.groupBy(
 );
 
 /** The records that product `p` shows when it has some, as `,"field":value`. */
-const linked = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
+const linkedFields = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
   field.kind === "linked"
     ? [
       sql`${raw(`',"${name}":'`)} || nullif(${linkedValue(field)}::text, '[]')`,
@@ -316,10 +326,10 @@ const linked = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
 export const summaryJson = sql`concat(${
   commaSeparated([
     sql`trim(both '{}' from ${
-      jsonObject(selectFields(columns, PRODUCT))
+      jsonObject(selectFields(columns, PRODUCT_ROW))
     }::text)`,
     ...Array.from(shown, ([reference, fields]) => shownJson(reference, fields)),
-    ...linked,
+    ...linkedFields,
   ])
 })`;
 
@@ -331,7 +341,7 @@ function shownJson(
   const values = fields.map(({ name, column }) =>
     `',"${name}":', coalesce(to_json(r.${column})::text, 'null')`
   );
-  const record = recordOf(reference, SCALARS, "p");
+  const record = referencedJson(reference, SCALARS, "p");
   const shown = sql`(select concat(${raw(values.join(", "))}) ${record})`;
   if (!fields[0]!.isAlwaysThere) return shown;
   const nulls = fields.map(({ name }) => `,"${name}":null`).join("");
@@ -340,7 +350,7 @@ function shownJson(
 
 /** The fields of product `p` that lists omit, as the inside of a JSON object. */
 export const detailsJson = detailsWith((name, array) =>
-  valueOf(name, array, ARRAYS, PRODUCT)
+  valueJson(name, array, ARRAYS, PRODUCT_ROW)
 );
 
 /**
@@ -350,7 +360,7 @@ export const detailsJson = detailsWith((name, array) =>
 export const newDetailsJson = detailsWith((name, array) =>
   array.kind === "rows" && array.path
     ? raw("'[]'")
-    : valueOf(name, array, ARRAYS, PRODUCT)
+    : valueJson(name, array, ARRAYS, PRODUCT_ROW)
 );
 
 function detailsWith(

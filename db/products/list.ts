@@ -41,7 +41,7 @@ import {
 import { termed } from "./terms.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
-export interface Page {
+export interface ProductPage {
   entries: string;
   total: number;
 }
@@ -50,20 +50,20 @@ export interface Page {
 export async function listProducts(
   database: Queries,
   query: ListQuery,
-): Promise<Page> {
+): Promise<ProductPage> {
   const found = await findNames(database, query.q);
-  const read = (source: Source) => async () => {
+  const read = (source: ListSource) => async () => {
     const page = await readLong(
       database,
       "scan",
-      (allowed) => pageOf({ ...query, found }, source, allowed),
+      (allowed) => listPage({ ...query, found }, source, allowed),
     );
     return page!;
   };
   const { entries, total, withheld } = await readProducts(
     database,
     read(documented),
-    read(current),
+    read(currentSource),
   );
   if (withheld) {
     throw invalid("The query", [{
@@ -81,10 +81,10 @@ export async function listProducts(
 
 /** A query, with the words of `q` and what each of them names. */
 interface Query extends ListQuery {
-  found: Found | undefined;
+  found: FoundPage | undefined;
 }
 
-interface Found {
+interface FoundPage {
   words: string[];
   named: Named[];
 }
@@ -93,33 +93,36 @@ interface Found {
 async function findNames(
   database: Queries,
   term: string | undefined,
-): Promise<Found | undefined> {
+): Promise<FoundPage | undefined> {
   const words = foundWordsOf(term ?? "");
   if (words.length === 0) return;
   return { words, named: await database.lookUp(unprepared(namedBy(words))) };
 }
 
-interface Row extends ProductsRow {
+interface ListRow extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or a withheld one. */
   entries: string | null;
   total: string;
 }
 
 /** Where a page reads the summaries of its products. */
-interface Source {
+interface ListSource {
   summary: Statement;
   /** The columns of product `p` that the summary and its validity need: fewer are planned faster. */
   columns: Statement;
 }
 
 /** Documents only. */
-const documented: Source = {
+const documented: ListSource = {
   summary: storedSummary,
   columns: sql`p.id, p.updated_at`,
 };
 
 /** Documents or the tables. */
-const current: Source = { summary: currentSummary, columns: sql`p.*` };
+const currentSource: ListSource = {
+  summary: currentSummary,
+  columns: sql`p.*`,
+};
 
 /** The last row of a list that is read with its time. From about twice as many, skipping in an index alone is faster. */
 const NEAR_ROWS = 1_000;
@@ -130,11 +133,11 @@ const NEAR_ROWS = 1_000;
  * of a million products a hundred times faster. Only products after OFFSET become rows.
  * The joins keep their order, so that nothing sorts the longer entries.
  */
-function pageOf(
+function listPage(
   query: Query,
-  source: Source,
+  source: ListSource,
   allowed: number,
-): Statement<Row> {
+): Statement<ListRow> {
   const { page, limit, found, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
@@ -156,7 +159,7 @@ function pageOf(
     `,
   };
   const bytes = sql`sum(octet_length(e.entry))`;
-  const statement = sql<Row>`
+  const statement = sql<ListRow>`
     ${
     found ? sql`with found as materialized (${selected(query, sorting)})` : []
   }
@@ -198,7 +201,10 @@ function withTimes({ rows, order }: PageRows): Statement {
 }
 
 /** The products `p` of a page whose rows an index alone may have. The limit forces a look-up by primary key. */
-function lookedUp({ rows, order }: PageRows, { columns }: Source): Statement {
+function lookedUp(
+  { rows, order }: PageRows,
+  { columns }: ListSource,
+): Statement {
   return sql`
     unnest(array(
       select page.id from (${rows}) page order by ${order}
@@ -226,15 +232,15 @@ const ascending = sql`sort_key, id`;
 const descending = sql`sort_key desc, id desc`;
 
 /** Titles use the Unicode collation, whatever the database's default. */
-const title = keyOf("p", (p) => sql`${p}.title collate "und-x-icu"`);
+const titleKey = sortKey("p", (p) => sql`${p}.title collate "und-x-icu"`);
 
-const age = keyOf("s", (from) => sql`${from}.created_at`);
+const age = sortKey("s", (from) => sql`${from}.created_at`);
 
-const change = keyOf("c", (c) => sql`${c}.updated_at`);
+const change = sortKey("c", (c) => sql`${c}.updated_at`);
 
-const publication = keyOf("p", (p) => sql`${p}.publication_date`);
+const publication = sortKey("p", (p) => sql`${p}.publication_date`);
 
-function keyOf(of: Sorting["of"], key: Sorting["key"]) {
+function sortKey(of: Sorting["of"], key: Sorting["key"]) {
   return { of, key };
 }
 
@@ -243,8 +249,8 @@ const SORTING: Record<Sort, Sorting> = {
   "-created_at": { ...age, order: descending },
   "updated_at": { ...change, order: ascending },
   "-updated_at": { ...change, order: descending },
-  "title": { ...title, order: ascending },
-  "-title": { ...title, order: descending },
+  "title": { ...titleKey, order: ascending },
+  "-title": { ...titleKey, order: descending },
   // Products without a publication date come last in both directions.
   "publication_date": { ...publication, order: ascending },
   "-publication_date": {
@@ -254,7 +260,7 @@ const SORTING: Record<Sort, Sorting> = {
 };
 
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
-function byRelevance({ words }: Found): Sorting {
+function byRelevance({ words }: FoundPage): Sorting {
   return {
     of: "s",
     key: () => relevance(words),

@@ -134,7 +134,7 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
       ),
       // Foreign keys delete the rows below.
       ...deleteOthers(array, existingIds(given), []),
-      ...tablesOf(array).flatMap(({ table, columns }) =>
+      ...arrayTables(array).flatMap(({ table, columns }) =>
         insertRows(
           table,
           ["id", ...columns],
@@ -156,14 +156,14 @@ function columnsOf({ fields, types = {} }: Rows): string[] {
 }
 
 /** The tables of a tree with their columns, parents first. */
-function tablesOf(
+function arrayTables(
   array: Rows,
   parent: Rows | undefined = undefined,
 ): { table: string; columns: string[] }[] {
   const columns = [...parent ? [parent.link!] : [], ...columnsOf(array)];
   return [
     { table: array.table, columns },
-    ...arraysBelow(array.fields).flatMap((below) => tablesOf(below, array)),
+    ...arraysBelow(array.fields).flatMap((below) => arrayTables(below, array)),
   ];
 }
 

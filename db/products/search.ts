@@ -46,7 +46,7 @@ export const searched = sql`(
 
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {
-  return wordsOf(term).map((word) => sql` and ${contains(word)}`);
+  return wordsOf(term).map((word) => sql` and ${containsWord(word)}`);
 }
 
 /** The search conditions on the name of record `r`. */
@@ -81,7 +81,7 @@ function patternOf(word: string): Statement {
 }
 
 /** The condition that the title, the product code or an ISBN of `s` contains the word. */
-function contains(word: string): Statement {
+function containsWord(word: string): Statement {
   const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
   const isIndexed = hasTrigram(word) && hasTrigram(bare);
   const pattern = patternOf(word);
@@ -172,7 +172,7 @@ export function foundConditions(
 ): Statement[] {
   const isFolded = sql`folded(${words.join(" ")}) <> ''`;
   const unfolded = words.map((word) =>
-    sql` and (${isFolded} or ${contains(word)})`
+    sql` and (${isFolded} or ${containsWord(word)})`
   );
   const folded = words.map((word, i) => {
     const { publishers, imprints } = named[i]!;

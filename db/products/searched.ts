@@ -14,44 +14,51 @@ import type { Change } from "./change.ts";
  */
 
 /** The fields whose changes change what searches compare. */
-const COMPARED = [
+const SEARCHED = [
   "title",
   "subtitle",
   "isbn13",
   "isbn10",
+  "publisher_id",
+  "imprint_id",
   "product_identifiers",
-]
-  .concat("publisher_id", "imprint_id", "contributors", "product_collections");
+  "contributors",
+  "product_collections",
+];
 
 /** The arrays whose entries refer to names in the texts. */
-const NAMED = {
+const SHOWN_NAMES = {
   contributors: { table: "contributors", reference: "contributor_id" },
   product_collections: { table: "collections", reference: "collection_id" },
 };
 
 /** Locks the names that new rows will show: a rename meanwhile would not know of the rows. */
 export function lockNames(changes: readonly Change[]): Statement[] {
-  return Object.entries(NAMED).flatMap(([array, { table, reference }]) => {
-    const ids = changes.flatMap(({ body }) =>
-      (body[array] as Entry[] ?? []).map((entry) => entry[reference] as string)
-    );
-    if (ids.length === 0) return [];
-    return [sql`
+  return Object.entries(SHOWN_NAMES).flatMap(
+    ([array, { table, reference }]) => {
+      const ids = changes.flatMap(({ body }) =>
+        (body[array] as Entry[] ?? []).map((entry) =>
+          entry[reference] as string
+        )
+      );
+      if (ids.length === 0) return [];
+      return [sql`
       select
       from ${raw(table)} r
       where r.organization_id = ${organization} and r.id ${
-      isOneOf([...new Set(ids)])
-    }
+        isOneOf([...new Set(ids)])
+      }
       order by r.id
       for share
     `];
-  });
+    },
+  );
 }
 
 /** Writes what searches compare of products whose texts, names or references the bodies have. */
 export function writeSearch(changes: readonly Change[]): Statement[] {
   const ids = changes.flatMap(({ id, body, isNew }) =>
-    isNew || COMPARED.some((field) => field in body) ? [id] : []
+    isNew || SEARCHED.some((field) => field in body) ? [id] : []
   );
   return ids.length > 0 ? [indexSearch(isOneOf(ids))] : [];
 }

@@ -5,14 +5,12 @@ import {
 } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import { ARRAYS, SCALARS } from "../../schema/product.ts";
+import { FIELDS } from "../../schema/product.ts";
 
 /*
  * What an upsert changes of a stored product. Its body says what is: each array is whole,
  * so an upsert that repeats what is stored changes nothing.
  */
-
-const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
 
 /**
  * The fields of the body that differ from the stored product, which is JSON text. Entries
@@ -53,7 +51,7 @@ function wholeValue(field: Field, value: unknown): unknown {
     case "rows":
       return (value as Entry[] ?? []).map((entry) => ({
         ...field.naturalKey && { id: entry.id },
-        ...wholeEntry(fieldsOf(field, entry), entry),
+        ...wholeEntry(fieldsOfEntry(field, entry), entry),
       }));
     case "values":
       return (value as Entry[] ?? []).map((entry) =>
@@ -80,7 +78,7 @@ function wholeEntry(fields: Fields, entry: Entry): Entry {
 }
 
 /** The fields of an entry, which may depend on its type. */
-function fieldsOf(array: Rows, entry: Entry): Fields {
+function fieldsOfEntry(array: Rows, entry: Entry): Fields {
   const type = array.types && entry[discriminatorOf(array)] as string;
   return type
     ? { ...array.fields, ...array.types![type]!.fields }
@@ -107,7 +105,7 @@ function identified(
     if (entry.id) return { ...byId.get(entry.id), ...entry };
     const row = left.get(keyOf(entry))?.shift();
     return row
-      ? { id: row.id, ...wholeEntry(fieldsOf(array, entry), entry) }
+      ? { id: row.id, ...wholeEntry(fieldsOfEntry(array, entry), entry) }
       : entry;
   });
 }

@@ -16,8 +16,8 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import type { Precondition } from "../entity_tag.ts";
 import {
+  type KeyedOutcome,
   type KeyedRequest,
-  type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
 import { nextUpdate } from "../times.ts";
@@ -28,7 +28,7 @@ import {
   existing,
   fullProduct,
   getWritten,
-  notFound,
+  productNotFound,
   readTags,
   type ShortProductJson,
   storeWritten,
@@ -47,7 +47,7 @@ export async function createProduct(
   database: Queries,
   body: ProductBody,
   request: KeyedRequest,
-): Promise<Outcome> {
+): Promise<KeyedOutcome> {
   const change = { id: uuidv7(), body, isNew: true };
   try {
     return await withIdempotencyKey(
@@ -102,7 +102,7 @@ export async function updateProduct(
       );
     });
     const [updated] = results.at(-1) as ShortProductJson[];
-    if (!updated) throw notFound(id);
+    if (!updated) throw productNotFound(id);
     return updated.product ?? await getWritten(database, id);
   } catch (error) {
     throw await explainFailure(database, error, change);
@@ -208,7 +208,7 @@ export const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
       field.body && !field.refers?.heldBy && !field.refers?.isSeries)
   ).map(([name]) => name);
 
-const columns = names(...COLUMNS);
+const productColumns = names(...COLUMNS);
 
 /** Crockford's base 32. */
 const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -229,7 +229,7 @@ function insertProduct({ id, body }: Change): Statement {
     return sql`, ${Array.isArray(value) ? json(value) : value}`;
   });
   return sql`
-    insert into products (organization_id, id, product_code, ${columns})
+    insert into products (organization_id, id, product_code, ${productColumns})
     values (${organization}, ${id}, ${newProductCode()}${values})
   `;
 }
@@ -249,8 +249,8 @@ function updateProducts(changes: readonly Change[]): Statement {
     set
       updated_at = ${nextUpdate("p.updated_at")},
       change_version = change_version(),
-      (${columns}) = (
-        select ${columns}
+      (${productColumns}) = (
+        select ${productColumns}
         from jsonb_populate_record(p, r.fields)
       )
     from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)

@@ -10,7 +10,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
-import { notFound, storeSized } from "./documents.ts";
+import { productNotFound, storeSized } from "./documents.ts";
 import {
   findErrors,
   idsInPrograms,
@@ -71,7 +71,7 @@ export async function lockAndFind<Row extends object>(
 }
 
 const SAVEPOINT = sql`savepoint writes`;
-const ROLLBACK = sql`rollback to savepoint writes`;
+const ROLLBACK_WRITES = sql`rollback to savepoint writes`;
 
 /**
  * Writes all together, each product once. `beside` stores what belongs to them. If some are
@@ -107,13 +107,13 @@ export async function writeTogether<W extends Write>(
         for (const [id, bytes] of sizes) result.sizes.set(id, bytes);
         continue;
       }
-      await tx.send(ROLLBACK);
+      await tx.send(ROLLBACK_WRITES);
       for (const write of large) {
         result.faults.set(write, invalid("The body", [TOO_LARGE]));
       }
     } catch (error) {
       if (!isDataError(error) || isKeyUsed(error)) throw error;
-      await tx.send(ROLLBACK);
+      await tx.send(ROLLBACK_WRITES);
       const faults = await findFaults(tx, changes, deletions);
       for (const [write, fault] of faults) result.faults.set(write, fault);
       if (faults.size === 0) {
@@ -160,7 +160,7 @@ async function findFaults<W extends Write>(
   const faults = new Map<W, ApiError>();
   const details = await findErrors(tx.send, changes);
   changes.forEach((write, i) => {
-    if (!details[i]) faults.set(write, notFound(write.id));
+    if (!details[i]) faults.set(write, productNotFound(write.id));
     else if (details[i].length > 0) {
       faults.set(write, invalid("The body", details[i]));
     }

@@ -5,14 +5,14 @@ import type { SharedTable } from "../../schema/records.ts";
 import { json, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { jsonArray, selectRecord } from "../products/json.ts";
-import { limitOf, type Page } from "../products/list.ts";
+import { limitOf, type ProductPage } from "../products/list.ts";
 
 /** Lists a page of the records of a shared table, or the one with the given code. */
 export function listSharedRecords(
   database: Queries,
   table: SharedTable,
   query: CodeQuery,
-): Promise<Page> {
+): Promise<ProductPage> {
   const { code } = query;
   const found = sql`
     from ${raw(table)} r
@@ -24,21 +24,21 @@ export function listSharedRecords(
     order by r.code collate "C"
     ${limitOf(query)}
   `;
-  return pageOf(database, records, found);
+  return codePage(database, records, found);
 }
 
 /** Lists a page of the ONIX code lists that validate fields. */
 export function listCodeLists(
   database: Queries,
   query: PageQuery,
-): Promise<Page> {
+): Promise<ProductPage> {
   const lists = sql`
     select l.number, l.name, (select count(*) from onix_codes c where c.list = l.number) as codes
     ${namedLists}
     order by l.number
     ${limitOf(query)}
   `;
-  return pageOf(database, lists, namedLists);
+  return codePage(database, lists, namedLists);
 }
 
 /** The lists by number. List 88 has no codes. */
@@ -70,12 +70,12 @@ export async function getCodeList(
 }
 
 /** A page of these rows, and the number of all rows that were found. */
-async function pageOf(
+async function codePage(
   database: Queries,
   rows: Statement,
   found: Statement,
-): Promise<Page> {
-  const [page] = await database.scan(sql<Page>`
+): Promise<ProductPage> {
+  const [page] = await database.scan(sql<ProductPage>`
     select
       ${jsonArray(rows)}::text as entries,
       (select count(*) ${found})::float8 as total

@@ -2,17 +2,17 @@ import type { PageQuery } from "../../schema/record_query.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { notFound as productNotFound } from "../products/documents.ts";
+import { productNotFound } from "../products/documents.ts";
 import { jsonArray, recordWithId } from "../products/json.ts";
-import { limitOf, type Page } from "../products/list.ts";
-import { notFound } from "./records.ts";
+import { limitOf, type ProductPage } from "../products/list.ts";
+import { recordNotFound } from "./records.ts";
 
 /** Lists a page of a publishing program's products, by title. Throws `NOT_FOUND`. */
 export async function listProgramProducts(
   database: Queries,
   programId: string,
   query: PageQuery,
-): Promise<Page> {
+): Promise<ProductPage> {
   const inProgram = sql`
     x.organization_id = ${organization} and x.program_id = ${programId}
   `;
@@ -24,13 +24,13 @@ export async function listProgramProducts(
     order by p.title collate "und-x-icu", p.id
     ${limitOf(query)}
   `);
-  const [page] = await database.scan(sql<Page>`
+  const [page] = await database.scan(sql<ProductPage>`
     select
       ${entries}::text as entries,
       (select count(*) from publishing_program_products x where ${inProgram})::float8 as total
     ${recordWithId("publishing_programs", sql`${programId}`)}
   `);
-  if (!page) throw notFound("publishing_programs", programId);
+  if (!page) throw recordNotFound("publishing_programs", programId);
   return page;
 }
 
@@ -50,7 +50,7 @@ export async function addToProgram(
   `).catch((error) => {
     switch (brokenConstraint(error)) {
       case "publishing_program_products_program":
-        throw notFound("publishing_programs", programId);
+        throw recordNotFound("publishing_programs", programId);
       case "publishing_program_products_product":
         throw productNotFound(productId);
     }

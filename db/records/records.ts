@@ -28,12 +28,12 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { etagOf, type Precondition } from "../entity_tag.ts";
 import {
+  type KeyedOutcome,
   type KeyedRequest,
-  type Outcome,
   withIdempotencyKey,
 } from "../idempotency.ts";
 import { jsonArray, recordWithId, selectRecord } from "../products/json.ts";
-import { limitOf, type Page } from "../products/list.ts";
+import { limitOf, type ProductPage } from "../products/list.ts";
 import { namesContaining } from "../products/search.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -46,7 +46,7 @@ import { uuidv7 } from "../uuid.ts";
 const nameKey = sql`left(search_key(r.name), 200) collate "C"`;
 
 /** The `order by` of records `r`. Ids order records with equal values. */
-const SORTING: Record<RecordSort, Statement> = {
+const RECORD_SORTING: Record<RecordSort, Statement> = {
   "name": sql`${nameKey}, r.id`,
   "-name": sql`${nameKey} desc, r.id desc`,
   "created_at": sql`r.created_at, r.id`,
@@ -60,7 +60,7 @@ export async function listRecords(
   database: Queries,
   table: OwnTable,
   query: RecordQuery,
-): Promise<Page> {
+): Promise<ProductPage> {
   const { sort, search, name } = query;
   // The index on the sort key finds the name.
   const hasName =
@@ -72,9 +72,11 @@ export async function listRecords(
   `;
   const entries = jsonArray(sql`
     select ${selectRecord(table)}
-    from (select r.* ${found} order by ${SORTING[sort]} ${limitOf(query)}) r
+    from (select r.* ${found} order by ${RECORD_SORTING[sort]} ${
+    limitOf(query)
+  }) r
   `);
-  const statement = sql<Page>`
+  const statement = sql<ProductPage>`
     select
       ${entries}::text as entries,
       (select count(*) ${found})::float8 as total
@@ -103,12 +105,12 @@ export async function getRecord(
         ${countReferring(table, id)} as products
       ${recordWithId(table, sql`${id}`)}
     `);
-  if (!found) throw notFound(table, id);
+  if (!found) throw recordNotFound(table, id);
   return found;
 }
 
 /** The error for a record that the organization does not have. */
-export function notFound(table: RecordTable, id: string): ApiError {
+export function recordNotFound(table: RecordTable, id: string): ApiError {
   return new ApiError("NOT_FOUND", `No ${nounOf(table)} with id "${id}"`);
 }
 
@@ -130,7 +132,7 @@ function recordById(
 }
 
 /** The columns that a body writes. */
-function columnsOf(table: OwnTable): string[] {
+function recordColumns(table: OwnTable): string[] {
   return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
     field.kind === "column" && field.body ? [name] : []
   );
@@ -145,9 +147,9 @@ export async function createRecord(
   table: OwnTable,
   body: Entry,
   request: KeyedRequest,
-): Promise<Outcome> {
+): Promise<KeyedOutcome> {
   const id = uuidv7();
-  const columns = columnsOf(table);
+  const columns = recordColumns(table);
   const values = columns.map((column) => sql`, ${body[column] ?? null}`);
   const insert = sql`
     insert into ${raw(table)} (organization_id, id, ${names(...columns)})
@@ -184,7 +186,7 @@ export async function updateRecord(
   body: Entry,
   precondition?: Precondition,
 ): Promise<string> {
-  const columns = names(...columnsOf(table));
+  const columns = names(...recordColumns(table));
   const update = sql`
     update ${raw(table)} r
     set
@@ -198,13 +200,13 @@ export async function updateRecord(
   const results = await database.transaction(async (tx) => {
     if (precondition) {
       const record = await lockRecord(tx, table, id);
-      if (record === undefined) throw notFound(table, id);
+      if (record === undefined) throw recordNotFound(table, id);
       precondition(etagOf(record));
     }
     return await tx.commit(...updates, recordById(table, id));
   }).catch((error) => throwUnknownReference(table, error));
   const [updated] = results.at(-1) as { record: string }[];
-  if (!updated) throw notFound(table, id);
+  if (!updated) throw recordNotFound(table, id);
   // SQL has deleted the row and inserted it again while the update waited for it.
   if (results[0]!.count === 0) throw beingChanged(table);
   return updated.record;

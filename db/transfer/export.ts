@@ -1,7 +1,7 @@
 import { organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { KINDS } from "../../schema/lines.ts";
+import { LINE_KINDS } from "../../schema/lines.ts";
 import {
   CATALOGUE,
   formatsByKind,
@@ -98,7 +98,7 @@ async function writeLines(
 
 async function countRecords(tx: Transaction): Promise<number> {
   const counts = await tx.send(
-    ...Object.values(KINDS).map(({ table }) =>
+    ...Object.values(LINE_KINDS).map(({ table }) =>
       sql<{ count: number }>`
         select count(*)::float8 as count
         from ${raw(table)}

@@ -1,4 +1,4 @@
-import { KINDS, type LineTable } from "../../schema/lines.ts";
+import { LINE_KINDS, type LineTable } from "../../schema/lines.ts";
 import {
   names,
   organization,
@@ -29,10 +29,10 @@ export function tablesOf(tables: readonly NestedTable[]): string[] {
 }
 
 /** Every table of the format. */
-const TABLES = tablesOf(Object.values(KINDS));
+const TRANSFER_TABLES = tablesOf(Object.values(LINE_KINDS));
 
 /** A column of the format. */
-interface Column {
+interface TransferColumn {
   table: string;
   name: string;
   type: string;
@@ -45,7 +45,7 @@ interface Column {
  * The columns of all tables, in order, from the system catalogue: a new column needs
  * no change here. Generated ids and product codes have no fallback.
  */
-export const listColumns = sql<Column>`
+export const listColumns = sql<TransferColumn>`
   select
     t.name as table,
     a.attname as name,
@@ -57,7 +57,7 @@ export const listColumns = sql<Column>`
     case when a.attnotnull and pg_get_expr(d.adbin, d.adrelid) ~ '^(now\\(\\)|[^(]+)$'
       then pg_get_expr(d.adbin, d.adrelid)
     end as fallback
-  from unnest(string_to_array(${TABLES.join()}, ',')) t (name)
+  from unnest(string_to_array(${TRANSFER_TABLES.join()}, ',')) t (name)
   join pg_attribute a on a.attrelid = t.name::regclass
   left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
@@ -67,7 +67,7 @@ export const listColumns = sql<Column>`
 /** A table of the format, with its columns. */
 export interface TableFormat {
   table: string;
-  columns: readonly Column[];
+  columns: readonly TransferColumn[];
   /**
    * The table of the record and the parent table, with the columns that reference them.
    */
@@ -77,7 +77,7 @@ export interface TableFormat {
 
 /** The formats of the kinds, with these columns. */
 export function formatsByKind(
-  columns: readonly Column[],
+  columns: readonly TransferColumn[],
 ): Map<string, TableFormat> {
   const byTable = Map.groupBy(columns, ({ table }) => table);
 
@@ -99,7 +99,9 @@ export function formatsByKind(
   }
 
   return new Map(
-    Object.entries(KINDS).map(([kind, table]) => [kind, formatOf(table, [])]),
+    Object.entries(LINE_KINDS).map((
+      [kind, table],
+    ) => [kind, formatOf(table, [])]),
   );
 }
 

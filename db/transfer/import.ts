@@ -42,7 +42,7 @@ import {
 } from "./rows.ts";
 
 /** The callbacks of an import, and whether the header renames an existing organization. */
-export interface ImportOptions {
+export interface CatalogueImport {
   rename?: boolean;
   /** Called for each refused line, by number from 1. */
   refused(number: number, reason: string): void;
@@ -51,8 +51,8 @@ export interface ImportOptions {
 }
 
 /** The limits of a transaction: lines, and approximately characters. */
-const MAX_LINES = 200;
-const MAX_LENGTH = 4_000_000;
+const MAX_BATCH_LINES = 200;
+const MAX_BATCH_LENGTH = 4_000_000;
 
 /**
  * The number of records of a kind before the first ANALYZE. Each later ANALYZE
@@ -71,7 +71,7 @@ const FIRST_ANALYZE = 400;
 export async function importCatalogue(
   database: Queries,
   file: AsyncIterable<Uint8Array>,
-  { refused, progress, rename = false }: ImportOptions,
+  { refused, progress, rename = false }: CatalogueImport,
 ): Promise<void> {
   await checkSeeded(database);
   const formats = formatsByKind(await database.scan(listColumns));
@@ -150,7 +150,9 @@ export async function importCatalogue(
     }
     number++;
     end += bytes.length;
-    if (batch.length >= MAX_LINES || length >= MAX_LENGTH) await flush();
+    if (batch.length >= MAX_BATCH_LINES || length >= MAX_BATCH_LENGTH) {
+      await flush();
+    }
   }
   if (!hasHeader) throw new Error(NO_HEADER);
   await flush();

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
-import { KINDS, validLine } from "../../schema/lines.ts";
+import { LINE_KINDS, validLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
 import { finish } from "../../schema/onix/xml/steps.ts";
@@ -26,9 +26,9 @@ export interface RecordLine {
 const NEWLINE = 10;
 
 /** More than any record has. Bounds the memory for a file without line breaks. */
-const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
-const UTF_8 = new TextDecoder("utf-8", { fatal: true });
+const STRICT_UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Splits a stream into lines with their line breaks. Throws if a line is too long. */
 export async function* splitLines(
@@ -47,7 +47,7 @@ export async function* splitLines(
     }
     parts.push(chunk.subarray(start));
     length += chunk.length - start;
-    if (length > MAX_BYTES) {
+    if (length > MAX_LINE_BYTES) {
       throw new Error(`Line ${number} is too long to be a record`);
     }
   }
@@ -65,14 +65,14 @@ export function parseLine(
   | Omit<RecordLine, "number">
   | { name: unknown; records: number }
   | undefined {
-  const text = textOf(bytes);
+  const text = decodeLine(bytes);
   if (text === "") return;
   const { kind, ...given } = objectIn(text);
   if (kind === CATALOGUE.kind) {
     return { name: nameIn(given), records: recordsIn(given) };
   }
   if (typeof kind !== "string") throw new LineError("kind must be a string");
-  if (!Object.hasOwn(KINDS, kind)) {
+  if (!Object.hasOwn(LINE_KINDS, kind)) {
     throw new LineError(`There is no kind "${kind}"`);
   }
   const record = validLine(kind, given);
@@ -107,9 +107,9 @@ export function reasonOf(details: readonly ErrorDetail[]): string {
 
 const MAX_REASONS = 5;
 
-function textOf(bytes: Uint8Array): string {
+function decodeLine(bytes: Uint8Array): string {
   try {
-    return UTF_8.decode(bytes).trim();
+    return STRICT_UTF_8.decode(bytes).trim();
   } catch {
     throw new LineError("The line is not UTF-8");
   }

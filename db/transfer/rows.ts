@@ -83,7 +83,9 @@ export function writeRecords(
   const unwritten = sql`
     from products
     where products.organization_id = ${organization}
-      and products.id ${isOneOf(ids, { plan: "generic" })} and not ${isWritten}
+      and products.id ${
+    isOneOf(ids, { plan: "generic" })
+  } and not ${isWrittenNow}
   `;
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
@@ -93,13 +95,13 @@ export function writeRecords(
     sql`
       with lines as materialized (
         select l.line
-        from ${elementsOf(lines)} l (line)
+        from ${lineElements(lines)} l (line)
         order by l.line ->> 'id'
       )
       ${childInserts(format, from)}
       ${insert(format, from)}
       on conflict (organization_id, id) do update set ${names(...updates)}
-      ${isProduct ? sql`where ${isWritten}` : []}
+      ${isProduct ? sql`where ${isWrittenNow}` : []}
     `,
     ...isProduct
       ? [
@@ -161,7 +163,7 @@ function invalidateDocuments(lines: string): Statement {
     set names_version = o.names_version + 1
     where o.id = ${organization} and exists (
       select
-      from ${elementsOf(lines)} l (line)
+      from ${lineElements(lines)} l (line)
       join products p on p.organization_id = ${organization}
         and p.id = (l.line ->> 'id')::uuid
         and p.updated_at = (l.line ->> 'updated_at')::timestamptz
@@ -170,7 +172,7 @@ function invalidateDocuments(lines: string): Statement {
 }
 
 /** The condition that this transaction has inserted the product, or released its series. */
-const isWritten = sql`(products.xmin = pg_current_xact_id()::xid)`;
+const isWrittenNow = sql`(products.xmin = pg_current_xact_id()::xid)`;
 
 /**
  * Clears the series of products, before their collections are deleted. `updated_at`
@@ -187,6 +189,6 @@ function releaseSeries(ids: readonly string[]): Statement {
   `;
 }
 
-function elementsOf(lines: string): Statement {
+function lineElements(lines: string): Statement {
   return sql`jsonb_array_elements(${lines}::text::jsonb)`;
 }

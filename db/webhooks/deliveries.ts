@@ -10,7 +10,7 @@ import type {
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { jsonArray } from "../products/json.ts";
-import { limitOf, type Page } from "../products/list.ts";
+import { limitOf, type ProductPage } from "../products/list.ts";
 import { rfc3339 } from "../times.ts";
 import {
   backlog,
@@ -78,7 +78,7 @@ export async function listDeliveries(
   database: Queries,
   webhookId: string,
   { status, ...query }: DeliveryQuery,
-): Promise<Page> {
+): Promise<ProductPage> {
   const found = sql`
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
@@ -90,7 +90,7 @@ export async function listDeliveries(
     order by d.created_at desc, d.id
     ${limitOf(query)}
   `);
-  const [page] = await database.scan(sql<Page>`
+  const [page] = await database.scan(sql<ProductPage>`
     select
       ${entries}::text as entries,
       (select count(*) ${found})::float8 as total

@@ -23,7 +23,7 @@ import {
   queryParameters,
   sharedParameters,
 } from "./parameters.ts";
-import { PROSE, type Prose, TAGS } from "./prose.ts";
+import { OPENAPI_TAGS, PROSE, type Prose } from "./prose.ts";
 import { SCHEMAS } from "./schemas.ts";
 import { expandTables } from "./tables.ts";
 import { messageItems } from "./webhooks.ts";
@@ -60,7 +60,7 @@ export function openapiDocument(
     // Relative to the URL of the document (OpenAPI 3.1, 4.8.5).
     servers: [{ url: prefix || "/" }],
     security: [{ apiKey: [] }, BEARER],
-    tags: Object.entries(TAGS)
+    tags: Object.entries(OPENAPI_TAGS)
       .map(([name, description]) => ({ name, description })),
     paths: pathItems(described, failures),
     webhooks: messageItems(),
@@ -135,7 +135,7 @@ function operationObject(operation: Described, failures: Failure[]) {
         .map((name) => headerParameter(name, operation)),
     ],
     requestBody: hasBody(operation)
-      ? { required: true, content: contentOf(body, exampleBodies(key)) }
+      ? { required: true, content: mediaTypesOf(body, exampleBodies(key)) }
       : undefined,
     responses: {
       [status]: {
@@ -168,7 +168,7 @@ function responseContent({ key, response, xml = [] }: Operation) {
 }
 
 /** The content of a body: JSON with this schema, or XML without one. */
-function contentOf(name: string | undefined, examples: Examples) {
+function mediaTypesOf(name: string | undefined, examples: Examples) {
   return name ? jsonContent(name, examples) : xmlContent(examples);
 }
 

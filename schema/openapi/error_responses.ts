@@ -6,7 +6,7 @@ import { ref } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
 
 /** The meaning of each code. */
-const WHEN: Record<ErrorCode, string> = {
+const WHEN_RETURNED: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
     "A field, parameter, header or reference is invalid; `details` lists the errors.",
   INVALID_JSON: "The body is not JSON in UTF-8.",
@@ -40,7 +40,7 @@ const WHEN: Record<ErrorCode, string> = {
 };
 
 /** The header that accompanies a code. */
-const HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
+const ERROR_HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
   UNAUTHORIZED: "WWW-Authenticate",
   IDEMPOTENCY_IN_PROGRESS: "Retry-After",
   UNSUPPORTED_MEDIA_TYPE: "Accept-Encoding",
@@ -49,7 +49,7 @@ const HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
 
 /** All codes with their statuses and meanings, by status. */
 export function errorCodes() {
-  return Object.entries(WHEN).map(([code, when]) => (
+  return Object.entries(WHEN_RETURNED).map(([code, when]) => (
     { status: STATUS[code as ErrorCode], code, when }
   ));
 }
@@ -123,8 +123,11 @@ export function failureReferences(failures: Failure[], { key }: Operation) {
 /** The Response Objects that `failureReferences` refers to, by name. */
 export function failureResponses(failures: Failure[]) {
   return Object.fromEntries(failures.map(({ name, codes }) => [name, {
-    description: codes.map((code) => `\`${code}\`: ${WHEN[code]}`).join("\n\n"),
-    headers: responseHeaders(codes.flatMap((code) => HEADERS[code] ?? [])),
+    description: codes.map((code) => `\`${code}\`: ${WHEN_RETURNED[code]}`)
+      .join("\n\n"),
+    headers: responseHeaders(
+      codes.flatMap((code) => ERROR_HEADERS[code] ?? []),
+    ),
     content: {
       "application/json": {
         schema: ref("schemas", name),

@@ -32,21 +32,21 @@ export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
 /** Headers that every response may have. */
 export const COMMON_HEADERS = {
-  "X-Request-Id": required("The id of this request in the log.", {
+  "X-Request-Id": requiredHeader("The id of this request in the log.", {
     pattern: "^[A-Za-z0-9._-]{1,128}$",
   }),
-  "API-Version": required("The version of the API.", { enum: VERSIONS }),
-  "Vary": required("The request headers that the response depends on."),
-  "Cache-Control": required(
+  "API-Version": requiredHeader("The version of the API.", { enum: VERSIONS }),
+  "Vary": requiredHeader("The request headers that the response depends on."),
+  "Cache-Control": requiredHeader(
     "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key or webhook.",
   ),
-  "X-Content-Type-Options": required(
+  "X-Content-Type-Options": requiredHeader(
     "Browsers must not guess the content type.",
     {
       enum: ["nosniff"],
     },
   ),
-  "Server-Timing": required(
+  "Server-Timing": requiredHeader(
     "The time that the service took, in milliseconds (W3C Server Timing).",
   ),
   "Access-Control-Allow-Origin": header(
@@ -60,10 +60,10 @@ export const COMMON_HEADERS = {
 /** Headers of responses, by name. */
 export const RESPONSE_HEADERS = {
   ...COMMON_HEADERS,
-  "ETag": required("A strong entity tag (RFC 9110, 8.8.3).", {
+  "ETag": requiredHeader("A strong entity tag (RFC 9110, 8.8.3).", {
     pattern: '^"[^"]+"$',
   }),
-  "Location": required("The path of the new resource.", {
+  "Location": requiredHeader("The path of the new resource.", {
     format: "uri-reference",
   }),
   "Link": header(
@@ -80,7 +80,7 @@ export const RESPONSE_HEADERS = {
     "The supported content coding, if that of the body is not (RFC 9110, 12.5.3): none, or for ONIX gzip.",
     { enum: ["identity", "gzip"] },
   ),
-  "WWW-Authenticate": required("How to authenticate (RFC 9110, 11.6.1)."),
+  "WWW-Authenticate": requiredHeader("How to authenticate (RFC 9110, 11.6.1)."),
   "Retry-After": header(
     "The number of seconds to wait before a retry, if a retry can succeed.",
     { type: "integer", minimum: 0 },
@@ -93,6 +93,6 @@ function header(description: string, schema: JsonSchema = {}) {
   return { description, schema: { type: "string", ...schema } };
 }
 
-function required(description: string, schema?: JsonSchema) {
+function requiredHeader(description: string, schema?: JsonSchema) {
   return { ...header(description, schema), required: true };
 }

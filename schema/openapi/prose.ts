@@ -4,7 +4,7 @@
  */
 
 /** The groups of operations, with their descriptions. */
-export const TAGS = {
+export const OPENAPI_TAGS = {
   "Products": "The books of the organization.",
   "Rights and supply":
     "The territories, sales rights, suppliers and prices of a product (ONIX blocks 4 and 6).",
@@ -21,7 +21,7 @@ export const TAGS = {
 };
 
 export interface Prose {
-  tag: keyof typeof TAGS;
+  tag: keyof typeof OPENAPI_TAGS;
   summary: string;
   description: string;
   /** The description of the successful response. */

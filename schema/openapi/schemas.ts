@@ -171,7 +171,7 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
         schemas[`New${type}`] = bodies.newEntry(field);
         schemas[`Changed${type}`] = bodies.changedEntry(field);
       } else schemas[`${type}Body`] = bodies.newEntry(field);
-      schemas[type] = responses.entryOf(field);
+      schemas[type] = responses.responseEntry(field);
     }
     const types = field.kind === "rows" ? field.types ?? {} : {};
     for (const [name, { type }] of Object.entries(types)) {
@@ -217,7 +217,9 @@ export const SCHEMAS = {
   ReplaceSalesRights: bodies.pathBody(product_sales_rights),
   NewApiKey,
   ...typedSchemas(ARRAYS),
-  ListedProductTerritory: responses.entryOf(LISTED.product_territories as Rows),
+  ListedProductTerritory: responses.responseEntry(
+    LISTED.product_territories as Rows,
+  ),
   CountryCode: code(91),
   RegionCode: code(49),
   CurrencyCode: code(96),
@@ -228,11 +230,11 @@ export const SCHEMAS = {
   ProductsResponse: page(responses.ListedProduct),
   TerritoriesResponse: success(
     "The territories of the product.",
-    v.array(responses.entryOf(product_territories)),
+    v.array(responses.responseEntry(product_territories)),
   ),
   SalesRightsResponse: success(
     "The sales rights of the product.",
-    v.array(responses.entryOf(product_sales_rights)),
+    v.array(responses.responseEntry(product_sales_rights)),
   ),
   ApiKey,
   ApiKeyResponse: success("The key without its secret.", ApiKey),

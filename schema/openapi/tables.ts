@@ -1,3 +1,4 @@
+import { pascal } from "../fields.ts";
 import {
   nounOf,
   OWN_TABLES,
@@ -42,16 +43,16 @@ export function expandTables<O extends { key: string }>(
   operations: readonly O[],
 ): O[] {
   return operations.flatMap((operation) => {
-    const tables = tablesOf(operation);
+    const tables = recordTables(operation);
     if (!tables) return [operation];
-    const all = operations.filter((other) => tablesOf(other) === tables);
+    const all = operations.filter((other) => recordTables(other) === tables);
     return operation === all[0]
       ? tables.flatMap((table) => all.map((one) => withWords(one, table)))
       : [];
   });
 }
 
-function tablesOf({ key }: { key: string }) {
+function recordTables({ key }: { key: string }) {
   const [, parameter = ""] = /^\w+ \/\{(\w+)\}/.exec(key) ?? [];
   return TABLES_IN_PATH[parameter];
 }
@@ -63,8 +64,4 @@ function withWords<O extends object>(operation: O, table: RecordTable): O {
       typeof value === "string" ? forTable(value, table) : value,
     ]),
   ) as O;
-}
-
-function pascal(table: string): string {
-  return table.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 }

@@ -4,6 +4,7 @@ import { compete, type Rules, serving } from "./contest.ts";
 import { startEmbedded } from "./embedded.ts";
 import { flightsTable, measureFlights } from "./flights.ts";
 import type { Options } from "./options.ts";
+import { measureOnix } from "./onix.ts";
 import { peakMemory } from "./processes.ts";
 import { showProgress } from "./progress.ts";
 import { markdown, rateOver, type Result, tableOf } from "./report.ts";
@@ -51,7 +52,10 @@ export async function measureBeside(
   if ("GET embedded".includes(options.only)) {
     results.push(...await competeEmbedded(checkouts, rules, options));
   }
-  console.log(`${tableOf(results)}\n`);
+  if (results.length > 0) console.log(`${tableOf(results)}\n`);
+  if ("ONIX".includes(options.only)) {
+    console.log(`${await measureOnix(subjects, rules)}\n`);
+  }
   if (options.only !== "") return;
   const [here] = checkouts;
   const overBare = rateOver(results, "GET", [here.name, BARE]);

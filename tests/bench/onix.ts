@@ -1,94 +1,139 @@
-import { isbnOf, message, record } from "../support/data/onix.ts";
 import type { Client } from "./dataset.ts";
 import { median } from "./load.ts";
+import { fullRecords, type Records, SHORT } from "./onix_records.ts";
 import { peakMemory } from "./processes.ts";
+import { showProgress } from "./progress.ts";
 import { markdown } from "./report.ts";
 import type { Subject } from "./subject.ts";
 
-/** The records of the message, and the clients that get one at once. */
-const RECORDS = 5_000;
+/** The clients that get one record at once. */
 const CLIENTS = 8;
 
-/** The text of each record. */
-const TEXT = "A description of the book, which goes on for a while. ".repeat(
-  60,
-);
+/** The figures of each subject, one a round, by what was measured. */
+type Figures = Map<string, number[][]>;
 
 /**
  * Measures ONIX over HTTP: the import of new, of changed and of unchanged records, the
- * feed, and the GET of one record beside that of its JSON.
+ * feed, and the GET of one record beside that of its JSON. Subjects take turns. A second
+ * one adds the median ratio of the first to it.
  */
 export async function measureOnix(
-  { service, dataset: { small } }: Subject,
+  subjects: readonly Subject[],
   { seconds, rounds }: { seconds: number; rounds: number },
 ): Promise<string> {
-  const origin = `${service.origin}/api`;
-  const created = await importRate(origin, small, 0, "created");
-  const unchanged: number[] = [];
-  const changed: number[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    changed.push(await importRate(origin, small, round, "updated"));
-    unchanged.push(await importRate(origin, small, round, "unchanged"));
+  const figures: Figures = new Map();
+  const all = [SHORT, await fullRecords()];
+  for (const records of all) {
+    await measureRecords(subjects, records, rounds, figures);
   }
-  const exported = await exportRate(origin, small);
-  const ids = await idsOf(origin, small);
-  const xml: number[] = [];
-  const json: number[] = [];
+  const name = "GET of one record / GET of its JSON";
   for (let round = 0; round < rounds; round++) {
-    xml.push(await getRate(`${origin}/onix/products`, small, ids, seconds));
-    json.push(await getRate(`${origin}/products`, small, ids, seconds));
+    await inTurn(
+      subjects,
+      figures,
+      name,
+      ({ origin, client }) => getRatio(origin, client, seconds),
+    );
   }
-  const kilobytes = messageOf(0).length / RECORDS / 1_000;
+  const rows = [...figures].map(([name, measured]) => {
+    const digits = name === "GET of one record / GET of its JSON" ? 2 : 0;
+    return [
+      name,
+      ...measured.map((one) => median(one).toFixed(digits)),
+      ...ratioOf(measured),
+    ];
+  });
+  const peaks = subjects.map(({ service }) => [peakMemory(service.pid)]);
+  rows.push([
+    "Peak memory of the service, MB",
+    ...peaks.map(([peak]) => peak!.toFixed(0)),
+    ...ratioOf(peaks),
+  ]);
   return markdown(
     [
-      `ONIX, records of ${kilobytes.toFixed(1)} KB`,
-      "value",
+      "ONIX, records per second",
+      ...subjects.map(({ checkout }) => checkout.name),
+      ...subjects.length > 1 ? ["ratio"] : [],
     ],
     1,
-    [
-      ["Import of new records", `${created.toFixed(0)} per second`],
-      ["Import of changed records", `${median(changed).toFixed(0)} per second`],
-      [
-        "Import of unchanged records",
-        `${median(unchanged).toFixed(0)} per second`,
-      ],
-      ["Feed, in messages of 1,000", `${exported.toFixed(0)} per second`],
-      [
-        "GET of one record / GET of its JSON",
-        (median(xml) / median(json)).toFixed(2),
-      ],
-      [
-        "Peak memory of the service",
-        `${peakMemory(service.pid).toFixed(0)} MB`,
-      ],
-    ],
+    rows,
   );
 }
 
-/** A message whose records differ from edition to edition. */
-function messageOf(edition: number): string {
-  return message(...Array.from({ length: RECORDS }, (_, i) =>
-    record({
-      reference: `bench.example.${i}`,
-      isbn: isbnOf(700_000_000 + i),
-      title: `Book ${i}`,
-      pages: 100 + edition,
-      price: `${5 + edition}.99`,
-      contributors: [`Author ${i % 500}`, `Editor ${i % 50}`],
-      publisher: `Publisher ${i % 5}`,
-      imprint: `Imprint ${i % 20}`,
-    }).replace(
-      "<PublishingDetail>",
-      `<CollateralDetail><TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>${TEXT}</Text></TextContent></CollateralDetail><PublishingDetail>`,
-    )));
+/** The median ratio of the first subject's figures to the second one's. */
+function ratioOf([first, second]: readonly number[][]): string[] {
+  if (!first || !second) return [];
+  return [median(first.map((figure, i) => figure / second[i]!)).toFixed(2)];
+}
+
+async function measureRecords(
+  subjects: readonly Subject[],
+  records: Records,
+  rounds: number,
+  figures: Figures,
+): Promise<void> {
+  const first = records.messageOf(0);
+  const kilobytes = first.length / records.count / 1_000;
+  const what = `${records.name} of ${kilobytes.toFixed(1)} KB`;
+  const importing = (outcome: string, edition: number) =>
+    inTurn(
+      subjects,
+      figures,
+      `${what}: import, ${outcome}`,
+      ({ origin, client }) =>
+        importRate(origin, client, records, edition, outcome),
+    );
+  const ends = await Promise.all(subjects.map(async (subject) => {
+    const { origin, client } = servedBy(subject);
+    return (await readFeed(origin, client, FEED)).next;
+  }));
+  await importing("created", 0);
+  for (let round = 1; round <= rounds; round++) {
+    showProgress(what, round - 1, rounds);
+    await importing("updated", round);
+    await importing("unchanged", round);
+    await inTurn(
+      subjects,
+      figures,
+      `${what}: feed, in messages of 1,000`,
+      ({ origin, client, i }) => feedRate(origin, client, ends[i]!),
+    );
+  }
+  showProgress(what, 1, 1);
+}
+
+/** What a subject is measured with. */
+interface Served {
+  origin: string;
+  client: Client;
+  i: number;
+}
+
+function servedBy({ service, dataset }: Subject, i = 0): Served {
+  return { origin: `${service.origin}/api`, client: dataset.small, i };
+}
+
+/** Adds a figure of each subject. */
+async function inTurn(
+  subjects: readonly Subject[],
+  figures: Figures,
+  name: string,
+  measure: (subject: Served) => Promise<number>,
+): Promise<void> {
+  const measured = figures.get(name) ?? subjects.map(() => []);
+  figures.set(name, measured);
+  for (const [i, subject] of subjects.entries()) {
+    measured[i]!.push(await measure(servedBy(subject, i)));
+  }
 }
 
 /** Imports the records of an edition. Throws unless all have this outcome. */
 async function importRate(
   origin: string,
   { key }: Client,
+  { count, messageOf }: Records,
   edition: number,
-  expected: "created" | "updated" | "unchanged",
+  outcome: string,
 ): Promise<number> {
   const body = messageOf(edition);
   const start = performance.now();
@@ -99,27 +144,53 @@ async function importRate(
   });
   const { data, error } = await response.json();
   const took = (performance.now() - start) / 1_000;
-  if (data?.[expected] !== RECORDS) {
-    throw new Error(`Not ${expected}: ${JSON.stringify(error ?? data)}`);
+  if (data?.[outcome] !== count) {
+    const said = JSON.stringify(error ?? { ...data, outcomes: undefined });
+    throw new Error(`Not ${outcome}: ${said}`);
   }
-  return RECORDS / took;
+  return count / took;
 }
 
-/** Reads the whole feed. */
-async function exportRate(origin: string, { key }: Client): Promise<number> {
+/** The whole feed. */
+const FEED = "/onix/products?limit=1000";
+
+async function feedRate(
+  origin: string,
+  client: Client,
+  path: string,
+): Promise<number> {
   const start = performance.now();
+  const { records } = await readFeed(origin, client, path);
+  return records / (performance.now() - start) * 1_000;
+}
+
+/** Reads the feed from a path on. */
+async function readFeed(
+  origin: string,
+  { key }: Client,
+  path: string,
+): Promise<{ records: number; next: string }> {
   let records = 0;
-  for (let path = "/onix/products?limit=1000";;) {
-    const response = await fetch(origin + path, {
+  for (let next = path;;) {
+    const response = await fetch(origin + next, {
       headers: { "x-api-key": key },
     });
     const text = await response.text();
-    if (text.includes("<NoProduct")) break;
+    if (text.includes("<NoProduct")) return { records, next };
     records += text.split("</Product>").length - 1;
-    const [, next] = /<\/api([^>]+)>/.exec(response.headers.get("link")!)!;
-    path = next!;
+    next = /<\/api([^>]+)>/.exec(response.headers.get("link")!)![1]!;
   }
-  return records / (performance.now() - start) * 1_000;
+}
+
+/** The rate of GETs of one record divided by that of its JSON. */
+async function getRatio(
+  origin: string,
+  client: Client,
+  seconds: number,
+): Promise<number> {
+  const ids = await idsOf(origin, client);
+  const xml = await getRate(`${origin}/onix/products`, client, ids, seconds);
+  return xml / await getRate(`${origin}/products`, client, ids, seconds);
 }
 
 async function idsOf(origin: string, { key }: Client): Promise<string[]> {

@@ -76,7 +76,7 @@ export async function measureStandard(
   showProgress("Measured", chosen.length, chosen.length);
   if (results.length > 0) console.log(`${tableOf(results)}\n`);
   if ("ONIX".includes(options.only)) {
-    console.log(`${await measureOnix(subject, rules)}\n`);
+    console.log(`${await measureOnix([subject], rules)}\n`);
   }
   if (options.only !== "") return;
   if (options.peers) {

@@ -7,10 +7,10 @@ import composites from "../../schema/onix/rules/composites.txt" with {
 };
 import { type Element, element } from "../../schema/onix/xml/element.ts";
 import {
-  codesOfList,
+  codesOfKind,
   composite,
   dataElement,
-  isIn,
+  isInRelease,
   type Particle,
   shortTag,
 } from "../../schema/onix/rules/facts.ts";
@@ -62,7 +62,7 @@ function whole(
     name,
     Number.isNaN(list)
       ? VALUES[kind]! // It may not repeat the primary one.
-      : [...codesOfList(list)][name === "ProductContentType" ? 1 : 0]!,
+      : [...codesOfKind(String(list))!][name === "ProductContentType" ? 1 : 0]!,
   );
 
   function childrenOf(particle: Particle): Element[] {
@@ -106,7 +106,7 @@ Deno.test("The facts of ONIX", async (t) => {
 
   await t.step("name only elements that they describe", () => {
     const unknown = [...names].filter((name) =>
-      !RELEASES.some((release) => isIn(release, name))
+      !RELEASES.some((release) => isInRelease(release, name))
     );
     assertEquals(unknown, []);
   });
@@ -120,7 +120,7 @@ Deno.test("The facts of ONIX", async (t) => {
     for (const name of names) {
       const list = Number.parseInt(dataElement(name)?.kind ?? "");
       if (!Number.isNaN(list)) {
-        assert(codesOfList(list).size > 0, `List ${list}`);
+        assert(codesOfKind(String(list))!.size > 0, `List ${list}`);
       }
     }
   });

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Book,
-  deletion,
+  deletionRecord,
   differences,
 } from "../../schema/onix/mapping/outgoing.ts";
 import {
@@ -404,7 +404,10 @@ Deno.test("A message", async (t) => {
   });
 
   await t.step("tells of deleted products", async () => {
-    const text = await written([deletion("a & b", crypto.randomUUID())], "3.0");
+    const text = await written(
+      [deletionRecord("a & b", crypto.randomUUID())],
+      "3.0",
+    );
     if (SCHEMAS) assertEquals(await faultsOf(text, "3.0", "reference"), "");
     const { header, records: [record] } = await recordsOf(text);
     const read = readRecord(record!, header);

@@ -3,7 +3,7 @@ import { writeAcknowledgement } from "../../schema/onix/report/acknowledgement.t
 import {
   type Message,
   type Outcome,
-  Tally,
+  ReportTally,
 } from "../../schema/onix/report/report.ts";
 
 import type { Paths } from "../../schema/onix/xml/paths.ts";
@@ -31,14 +31,14 @@ function of(...paths: string[]): Paths {
   return { paths, more: 0 };
 }
 
-function acknowledged(tally: Tally): string {
+function acknowledged(tally: ReportTally): string {
   const who = { sender: "Harbour Press", sentAt: new Date(0) };
   return [...writeAcknowledgement(tally.report(), who)].join("");
 }
 
 Deno.test("A report", async (t) => {
   await t.step("counts records, warnings and paths", () => {
-    const tally = new Tally(true);
+    const tally = new ReportTally(true);
     tally.add(outcome(), { unmapped: of("/Product/Barcode") });
     tally.add(outcome({ outcome: "unchanged" }), {
       unmapped: of("/Product/Barcode"),
@@ -70,7 +70,7 @@ Deno.test("A report", async (t) => {
   await t.step(
     "has the first messages and paths, and counts the others",
     () => {
-      const tally = new Tally(false);
+      const tally = new ReportTally(false);
       const messages = Array<Message>(100).fill(WARNING);
       for (let i = 0; i < 250; i++) {
         tally.add(outcome({ messages }), {
@@ -97,7 +97,7 @@ Deno.test("A report", async (t) => {
   );
 
   await t.step("has the first ten thousand outcomes", () => {
-    const tally = new Tally(false);
+    const tally = new ReportTally(false);
     for (let i = 0; i < 10_003; i++) tally.add(outcome());
     const { outcomes, more, created } = tally.report();
     assertEquals([outcomes.length, more, created], [10_000, 3, 10_003]);
@@ -108,13 +108,13 @@ Deno.test("A report", async (t) => {
       outcome: "rejected",
       messages: [{ ...WARNING, severity: "error" }],
     });
-    const all = new Tally(false);
+    const all = new ReportTally(false);
     all.add(rejected);
     assertStringIncludes(
       acknowledged(all),
       "<MessageStatus>01</MessageStatus>",
     );
-    const some = new Tally(false);
+    const some = new ReportTally(false);
     some.add(rejected);
     some.add(outcome({ messages: [WARNING] }));
     some.add(outcome({ outcome: "unchanged" }));
@@ -137,7 +137,7 @@ Deno.test("A report", async (t) => {
       ].join(""),
     );
     assertStringIncludes(text, "<StatusDetailType>E</StatusDetailType>");
-    const none = new Tally(false);
+    const none = new ReportTally(false);
     none.add(outcome({ outcome: "unchanged" }));
     assertStringIncludes(
       acknowledged(none),

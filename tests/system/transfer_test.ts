@@ -15,7 +15,7 @@ import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { importCatalogue } from "../../db/transfer/import.ts";
 import { tablesOf } from "../../db/transfer/format.ts";
-import { KINDS } from "../../schema/lines.ts";
+import { LINE_KINDS } from "../../schema/lines.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import {
@@ -78,7 +78,7 @@ Deno.test("Export and import", async (t) => {
       join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
       where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
     );
-    const carried = tablesOf(Object.values(KINDS));
+    const carried = tablesOf(Object.values(LINE_KINDS));
 
     for (const { name } of tables as { name: string }[]) {
       assert(
@@ -87,12 +87,12 @@ Deno.test("Export and import", async (t) => {
       );
     }
     const rows = tablesOf(
-      Object.values(KINDS).flatMap(({ rows }) => rows),
+      Object.values(LINE_KINDS).flatMap(({ rows }) => rows),
     );
     for (const table of rows) {
       assertMatch(original, RegExp(`"${table}":\\[\\{`));
     }
-    for (const kind of Object.keys(KINDS)) {
+    for (const kind of Object.keys(LINE_KINDS)) {
       assertMatch(original, RegExp(`^\\{"kind":"${kind}",`, "m"));
     }
   });

@@ -7,7 +7,7 @@ import {
   isMarkedUp,
   valueOf,
 } from "../xml/element.ts";
-import { at } from "./path.ts";
+import { codecAt } from "./path.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
 import { type Codec, replaceChildren, scalar, textOf } from "./codec.ts";
 
@@ -24,12 +24,12 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "AudienceRange/audience_range_to": rangeValue("04"),
   "Extent/extent_value": partOfExtent("ExtentValue"),
   "Extent/extent_unit": partOfExtent("ExtentUnit"),
-  "TextContent/text": text(),
+  "TextContent/text": textCodec(),
 };
 
 /** A price of 0 is an item that is free of charge (List 57, 01). */
 function priceAmount(): Codec {
-  const amount = at("PriceAmount");
+  const amount = codecAt("PriceAmount");
   return {
     ...amount,
     read(composite, reader) {
@@ -52,7 +52,7 @@ function priceAmount(): Codec {
 
 /** A period is two dates (List 173, 14 and 15), or one date that is a span (24). */
 function periodEnd(role: "14" | "15", end: "from" | "to"): Codec {
-  const own = at(`PriceDate[PriceDateRole=${role}]/Date`);
+  const own = codecAt(`PriceDate[PriceDateRole=${role}]/Date`);
   const spanIn = (price: Element) =>
     childrenOf(price, "PriceDate").find((each) =>
       childValue(each, "PriceDateRole") === "24"
@@ -101,7 +101,7 @@ const DURATIONS: Readonly<Record<string, number>> = { 14: 3, 15: 5, 16: 7 };
 
 /** A duration has leading zeros, which a number has not. Its value and unit are written in any order. */
 function partOfExtent(name: "ExtentValue" | "ExtentUnit"): Codec {
-  const part = at(name);
+  const part = codecAt(name);
   return {
     ...part,
     write(extent, now, before, reader) {
@@ -145,9 +145,9 @@ function rangeValue(precision: string): Codec {
 }
 
 /** The text of collateral: white space belongs to its markup. */
-function text(): Codec {
+function textCodec(): Codec {
   return {
-    ...at("Text"),
+    ...codecAt("Text"),
     project: (value) => {
       if (typeof value !== "string") return;
       const found = element("Text", value);

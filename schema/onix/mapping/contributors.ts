@@ -25,7 +25,7 @@ import {
   setChild,
 } from "./codec.ts";
 import { wordsOf } from "./names.ts";
-import { at, readLeaf } from "./path.ts";
+import { codecAt, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -63,7 +63,7 @@ const PLACES: [field: string, codec: Codec][] = Object.entries(
   RECORDS.contributors.fields,
 ).flatMap(([name, field]): [string, Codec][] => {
   const place = elementOf(name, field);
-  return name === "name" || place === null ? [] : [[name, at(place)]];
+  return name === "name" || place === null ? [] : [[name, codecAt(place)]];
 });
 
 /** The fields that identify contributors before their names do. */
@@ -85,7 +85,7 @@ export const contributors: Codec = {
       if (rows.length > MAX_ENTRIES) break;
       const person = readPerson(each, reader);
       if (!person) continue;
-      const name = nameIn(each)!;
+      const name = nameElementIn(each)!;
       for (const role of childrenOf(each, "ContributorRole")) {
         if (rows.length > MAX_ENTRIES) break;
         const { result: code } = reader.attempt(() =>
@@ -102,20 +102,25 @@ export const contributors: Codec = {
     return rows;
   },
   write(descriptive, now, before, reader) {
-    writeRows(descriptive, rowsOf(now), rowsOf(before), reader);
+    writeRows(
+      descriptive,
+      contributorRows(now),
+      contributorRows(before),
+      reader,
+    );
   },
   project: (value) => {
-    const rows = rowsOf(value).map(projectRow);
+    const rows = contributorRows(value).map(projectRow);
     return rows.length > 0 ? rows : undefined;
   },
 };
 
-function rowsOf(value: unknown): ContributorRow[] {
+function contributorRows(value: unknown): ContributorRow[] {
   return objectsIn(value) as unknown as ContributorRow[];
 }
 
 /** The element of the name. */
-function nameIn(each: Element): Element | undefined {
+function nameElementIn(each: Element): Element | undefined {
   return NAMES.map((name) => child(each, name)).find((found) =>
     valueOf(found) !== undefined
   );
@@ -127,7 +132,7 @@ export function elementOfPerson(
   field: string,
 ): Element | undefined {
   return field === "name"
-    ? nameIn(each)
+    ? nameElementIn(each)
     : PLACES.find(([name]) => name === field)?.[1].find?.(each);
 }
 
@@ -197,7 +202,7 @@ function projectRow(row: ContributorRow): Record<string, unknown> {
 }
 
 /** Rows with the element that says them. */
-interface Known {
+interface KnownRow {
   row: ContributorRow;
   each: Element;
   isFree: boolean;
@@ -209,7 +214,7 @@ function writeRows(
   before: ContributorRow[],
   reader: RecordReader,
 ): void {
-  const known = before.map((row): Known => ({
+  const known = before.map((row): KnownRow => ({
     row,
     each: reader.elementOf(row)!,
     isFree: true,
@@ -222,16 +227,16 @@ function writeRows(
   }[] = [];
   for (const row of now) {
     const match = known.find((one) =>
-      one.isFree && one.row.role === row.role && isSame(one.row, row)
+      one.isFree && one.row.role === row.role && isSamePerson(one.row, row)
     ) ?? known.find((one) =>
-      one.isFree && isSame(one.row, row)
+      one.isFree && isSamePerson(one.row, row)
     );
     const last = wanted.at(-1);
     if (match) match.isFree = false;
     if (last && match && last.each === match.each) last.rows.push(row);
     else if (match && !wanted.some(({ each }) => each === match.each)) {
       wanted.push({ each: match.each, rows: [row], was: match.row });
-    } else if (last && isSame(last.rows[0]!, row)) last.rows.push(row);
+    } else if (last && isSamePerson(last.rows[0]!, row)) last.rows.push(row);
     else wanted.push({ each: element("Contributor", []), rows: [row] });
   }
   for (const { each, rows, was } of wanted) {
@@ -248,7 +253,7 @@ function writeRows(
 }
 
 /** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
-function isSame(a: ContributorRow, b: ContributorRow): boolean {
+function isSamePerson(a: ContributorRow, b: ContributorRow): boolean {
   return a.id !== undefined && b.id !== undefined
     ? a.id === b.id
     : isNamedSame(a, b);
@@ -269,10 +274,10 @@ export function continuedContributors(
   before: Record<string, unknown>[],
   after: Record<string, unknown>[],
 ): Record<string, unknown>[] {
-  const known = rowsOf(before);
+  const known = contributorRows(before);
   const ids = new Set(known.map(({ id }) => id));
   const free = new Set(known);
-  const continued = rowsOf(after).map((row, i) => {
+  const continued = contributorRows(after).map((row, i) => {
     if (row.id !== undefined && ids.has(row.id)) return row;
     const isOf = (one: ContributorRow | undefined) =>
       one && free.has(one) && one.role === row.role && isNamedSame(one, row);

@@ -1,6 +1,6 @@
 import { discriminatorOf, type Entry } from "../../bodies.ts";
 import { elementOf, type Field, type Fields, type Rows } from "../../fields.ts";
-import { ARRAYS } from "../../product.ts";
+import { ARRAYS, FIELDS } from "../../product.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
 import { isObject } from "../../objects.ts";
@@ -22,13 +22,12 @@ import {
   plain,
 } from "./identity.ts";
 import {
-  COLLATERAL,
+  COLLATERAL_TYPES,
   containerOf,
-  FIELDS,
   formOf,
   MAPPING,
+  type RecordValues,
   REFERENCES,
-  type Values,
 } from "./mapping.ts";
 import type { Differences } from "./outgoing.ts";
 import { stepsOf } from "./path.ts";
@@ -55,7 +54,7 @@ export interface Merged {
 
 /** The record last received. */
 export interface Last {
-  values: Values;
+  values: RecordValues;
   differences: Differences | null;
   identities: Identities | null;
 }
@@ -92,7 +91,7 @@ export function* mergeEdits(
   const edited = new Set<string>();
   const arrays = new Map<string, Entry[]>();
   const messages: Message[] = [];
-  const values: Values = {};
+  const values: RecordValues = {};
   const differences = compared?.differences ?? {};
 
   for (const [name, field] of Object.entries(MAPPING)) {
@@ -162,7 +161,7 @@ export function* mergeEdits(
 /** The ids of records that the last record has linked, and that this one names as that did. */
 function ofKept(
   kept: ReadonlySet<string>,
-  values: Values,
+  values: RecordValues,
   last: Last,
 ): Identities {
   const same = Object.keys(REFERENCES).filter((name) =>
@@ -425,12 +424,15 @@ function without(
     }
   }
   if (body.collateral !== undefined) {
-    if (COLLATERAL.every((type) => kept.has(type))) delete body.collateral;
-    else body.collateral = COLLATERAL.flatMap((type) => collateralOf(type));
+    if (COLLATERAL_TYPES.every((type) => kept.has(type))) {
+      delete body.collateral;
+    } else {body.collateral = COLLATERAL_TYPES.flatMap((type) =>
+        collateralOf(type)
+      );}
   }
   return reduced;
 
-  function collateralOf(type: typeof COLLATERAL[number]): Entry[] {
+  function collateralOf(type: typeof COLLATERAL_TYPES[number]): Entry[] {
     if (!kept.has(type)) {
       return arrays.get(type) ?? objectsIn(incoming.values[type]);
     }

@@ -19,11 +19,12 @@ import { dataElement } from "../rules/facts.ts";
 import {
   canonical,
   type Codec,
+  isEqual,
   objectsIn,
   replaceChildren,
   setChild,
 } from "./codec.ts";
-import { at, isCode, readLeaf } from "./path.ts";
+import { codecAt, isCode, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { CODECS } from "./codecs.ts";
 
@@ -81,14 +82,14 @@ function newCodec(
       if (field.format === "array") return codes(inner);
       return v.is(field.response, [])
         ? leaves(inner)
-        : at(inner, { isWhole: isWhole(field.response) });
+        : codecAt(inner, { isWhole: isWhole(field.response) });
     case "list":
       return leaves(inner);
     case "group":
-      return group(inner, field.fields);
+      return groupCodec(inner, field.fields);
     case "values":
     case "rows":
-      return entriesOf(inner, codecOfEntry(inner, field));
+      return compositesOf(inner, codecOfEntry(inner, field));
   }
 }
 
@@ -157,7 +158,7 @@ function leaves(name: string): Codec {
 }
 
 /** A composite whose fields are one object. */
-function group(name: string, fields: Fields): Codec {
+function groupCodec(name: string, fields: Fields): Codec {
   return {
     find: (composite) => child(composite, name),
     read(composite, reader) {
@@ -217,7 +218,7 @@ export interface EntryCodec {
 }
 
 /** The array of the objects that stand in the composites with this name. */
-export function entriesOf(name: string, codec: EntryCodec): Codec {
+export function compositesOf(name: string, codec: EntryCodec): Codec {
   const { key } = codec;
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
@@ -258,7 +259,7 @@ export function entriesOf(name: string, codec: EntryCodec): Codec {
             if (same(old) !== id) continue;
             left.delete(old);
             wanted[i] = old.element;
-            if (canonical(projected) !== canonical(old.projected)) {
+            if (!isEqual(projected, old.projected)) {
               codec.write(old.element, entry, old.entry, reader);
             }
             return;
@@ -310,7 +311,7 @@ export function writeFields(
 ): void {
   for (const [name, codec] of codecsIn(fields, composite.name)) {
     const is = codec.project(now[name]);
-    if (canonical(is) === canonical(codec.project(before[name]))) continue;
+    if (isEqual(is, codec.project(before[name]))) continue;
     codec.write(composite, now[name], before[name], reader);
   }
 }

@@ -16,7 +16,7 @@ import { type Codec, replaceChildren, scalar, setChild } from "./codec.ts";
  */
 
 /** The types of identifiers that a new ISBN gets. */
-const TYPES = { isbn13: ["03", "15"], isbn10: ["02"] } as const;
+const ISBN_TYPES = { isbn13: ["03", "15"], isbn10: ["02"] } as const;
 
 /** The ISBN of a product, bare. */
 export function isbnCodec(field: "isbn13" | "isbn10"): Codec {
@@ -25,10 +25,10 @@ export function isbnCodec(field: "isbn13" | "isbn10"): Codec {
       .filter((each) => isbnOf(each) === field);
   return {
     find: (product) =>
-      inOrder(all(product)).map((each) => child(each, "IDValue"))
+      isbnTypeFirst(all(product)).map((each) => child(each, "IDValue"))
         .find((found) => valueOf(found) !== undefined),
     read(product, reader) {
-      const found = inOrder(all(product));
+      const found = isbnTypeFirst(all(product));
       let isbn: string | undefined;
       for (const each of found) {
         const id = child(each, "IDValue");
@@ -65,7 +65,7 @@ export function isbnCodec(field: "isbn13" | "isbn10"): Codec {
         return;
       }
       product.children.push(
-        ...TYPES[field].map((type) =>
+        ...ISBN_TYPES[field].map((type) =>
           element("ProductIdentifier", [
             element("ProductIDType", type),
             element("IDValue", now),
@@ -78,7 +78,7 @@ export function isbnCodec(field: "isbn13" | "isbn10"): Codec {
 }
 
 /** Type 15 says that it is an ISBN, 03 only that it is a GTIN. */
-function inOrder(all: Element[]): Element[] {
+function isbnTypeFirst(all: Element[]): Element[] {
   return all.sort((a, b) => Number(isIsbnType(b)) - Number(isIsbnType(a)));
 }
 

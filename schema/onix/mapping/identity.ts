@@ -11,7 +11,12 @@ import { ARRAYS } from "../../product.ts";
 import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
 import { continuedCollections } from "./collections.ts";
 import { continuedContributors } from "./contributors.ts";
-import { COLLATERAL, MAPPING, REFERENCES, type Values } from "./mapping.ts";
+import {
+  COLLATERAL_TYPES,
+  MAPPING,
+  type RecordValues,
+  REFERENCES,
+} from "./mapping.ts";
 
 /*
  * What the elements of a record stand for. In: the values of a record, and the product that
@@ -24,7 +29,7 @@ export type Identities = Readonly<Record<string, unknown>>;
 
 /** The arrays whose entries are merged one by one, by their names in the mapping. */
 export const ENTRIES: Readonly<Record<string, Rows>> = {
-  ...Object.fromEntries(COLLATERAL.map((type) => {
+  ...Object.fromEntries(COLLATERAL_TYPES.map((type) => {
     const { types, ...array } = ARRAYS.collateral;
     const { fields, same } = types![type]!;
     return [type, { ...array, fields, ...same && { same } }];
@@ -65,7 +70,7 @@ export function continuing(
  */
 export function identitiesOf(
   book: Book,
-  values: Values,
+  values: RecordValues,
   isWritten: (name: string) => boolean,
 ): Identities {
   const ids: Record<string, unknown> = {};
@@ -114,7 +119,10 @@ function idsIn(value: unknown): unknown {
 }
 
 /** Gives the values of a stored record the ids that are stored beside it. */
-export function addIdentities(values: Values, ids: Identities | null): void {
+export function addIdentities(
+  values: RecordValues,
+  ids: Identities | null,
+): void {
   for (const name of Object.keys(CONTINUED)) addIds(values[name], ids?.[name]);
 }
 

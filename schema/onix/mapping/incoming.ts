@@ -1,8 +1,9 @@
+import type { Entry } from "../../bodies.ts";
 import type { Field, Fields } from "../../fields.ts";
 import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
 import type { Message } from "../report/report.ts";
-import { contains, nameInOnix21 } from "../rules/facts.ts";
+import { mayContain, nameInOnix21 } from "../rules/facts.ts";
 import { RELEASES } from "../rules/releases.ts";
 import {
   child,
@@ -20,11 +21,11 @@ import { withhold } from "../xml/withhold.ts";
 import {
   type Block,
   BLOCKS,
-  COLLATERAL,
+  COLLATERAL_TYPES,
   containerOf,
   MAPPING,
   readValues,
-  type Values,
+  type RecordValues,
 } from "./mapping.ts";
 import { type Place, RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
@@ -36,8 +37,6 @@ import { validValues } from "./valid_values.ts";
 
 export { type Block, BLOCKS } from "./mapping.ts";
 export type { Place } from "./record_reader.ts";
-
-type Entry = Record<string, unknown>;
 
 /** The types of notification that the service reads (List 1). 88 and 89 are tests: as a dry run. */
 export const NOTIFICATIONS = [
@@ -53,7 +52,7 @@ export const NOTIFICATIONS = [
 export type Notification = typeof NOTIFICATIONS[number];
 
 /** The longest `RecordReference`, in characters. */
-const MAX_REFERENCE = 500;
+export const MAX_REFERENCE = 500;
 
 /** The fields of a contributor that a record may fill. Absent: the record does not say. */
 export interface LinkedContributor {
@@ -127,7 +126,7 @@ export interface Incoming {
   /** The record to store, with the defaults of the header. For a partial update, its blocks. */
   record: Element;
   /** Its values by field of the mapping, as the API has them. Not to be changed. */
-  values: Values;
+  values: RecordValues;
   /** The fields of which it says what cannot be read. */
   unreadable: ReadonlySet<string>;
 }
@@ -144,7 +143,7 @@ export interface Rejected {
 /** The block of an element that stood in the product itself in ONIX 2.1. */
 function blockSince21(name: string): Block | undefined {
   const isIn = (composite: string) =>
-    RELEASES.some((release) => contains(release, composite, name));
+    RELEASES.some((release) => mayContain(release, composite, name));
   return isIn("Product") ? undefined : BLOCKS.find(isIn);
 }
 
@@ -211,7 +210,7 @@ export function* readRecord(
     notification,
     isbn13: isbn13 as string | null,
     isbn10: isbn10 as string | null,
-    body: bodyOf(values, isThere, reader),
+    body: bodyIn(values, isThere, reader),
     ...isThere("ProductSupply") && {
       product_territories: values.product_territories as Entry[],
     },
@@ -220,7 +219,7 @@ export function* readRecord(
     },
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),
-    linked: linkedOf(values, isThere, reader),
+    linked: linkedIn(values, isThere, reader),
     placeOf(field) {
       const { block, find } = MAPPING[field]!;
       const container = containerOf(record, block);
@@ -325,8 +324,8 @@ const BODY = Object.entries(MAPPING).flatMap(([name, { block }]) => {
     : [];
 });
 
-function bodyOf(
-  values: Values,
+function bodyIn(
+  values: RecordValues,
   isThere: (block: Block | null) => boolean,
   reader: RecordReader,
 ): Record<string, unknown> {
@@ -337,13 +336,13 @@ function bodyOf(
     if (isThere(block) && !isUnreadable) body[name] = values[name] ?? none;
   }
   if (isThere("CollateralDetail")) {
-    body.collateral = COLLATERAL.flatMap((type) => values[type] ?? []);
+    body.collateral = COLLATERAL_TYPES.flatMap((type) => values[type] ?? []);
   }
   return body;
 }
 
-function linkedOf(
-  values: Values,
+function linkedIn(
+  values: RecordValues,
   isThere: (block: Block | null) => boolean,
   reader: RecordReader,
 ): Linked {
@@ -468,7 +467,7 @@ function hasCredentials({ text }: Element): boolean {
 /** The stored record after a partial update: the update's blocks replace its own. */
 export function replaceBlocks(stored: Element, update: Element): Element {
   const blocks = BLOCKS.filter((block) => child(update, block));
-  const references = referencesIn(update);
+  const references = marketReferencesIn(update);
   const isReplaced = (each: Element) =>
     each.name === "ProductSupply" && references
       ? references.includes(childValue(each, "MarketReference")!)
@@ -487,7 +486,7 @@ export function replaceBlocks(stored: Element, update: Element): Element {
 }
 
 /** The market references of all product supplies in a record, if all have one. */
-function referencesIn(record: Element): string[] | undefined {
+function marketReferencesIn(record: Element): string[] | undefined {
   const references = childrenOf(record, "ProductSupply").map((supply) =>
     childValue(supply, "MarketReference")
   );

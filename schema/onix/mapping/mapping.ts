@@ -1,9 +1,9 @@
 import { idOfCode } from "../../code_ids.ts";
 import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
-import { ARRAYS, SCALARS } from "../../product.ts";
+import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
 import { RELEASES } from "../rules/releases.ts";
-import { contains } from "../rules/facts.ts";
+import { mayContain } from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -25,9 +25,14 @@ import {
 } from "./codec.ts";
 import { collections } from "./collections.ts";
 import { type ContributorRow, contributors } from "./contributors.ts";
-import { codecOf, codecOfEntry, entriesOf, projectFields } from "./fields.ts";
+import {
+  codecOf,
+  codecOfEntry,
+  compositesOf,
+  projectFields,
+} from "./fields.ts";
 import { isbnCodec } from "./identifiers.ts";
-import { at, isAt, type Step, stepsOf } from "./path.ts";
+import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 import type { Steps } from "../xml/steps.ts";
 import { subtitle, title } from "./titles.ts";
@@ -68,25 +73,26 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   imprint: "imprint_id",
 };
 
-/** The fields of a product by name, as bodies have them. */
-export const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
-
 /** The code of a product without a form (List 150). */
 const UNDEFINED_FORM = "00";
 
 /** The codes of product forms by the ids that products have. */
-const FORMS = new Map(
+const FORM_CODES = new Map(
   CODE_LISTS[150].codes.map(({ code }) => [idOfCode("150", code), code]),
 );
 
 /** The types of collateral in the order in which a record has them. */
-export const COLLATERAL = ["text_content", "cited_content", "award"] as const;
+export const COLLATERAL_TYPES = [
+  "text_content",
+  "cited_content",
+  "award",
+] as const;
 
 /** What a record says by names and codes, and the product by references or otherwise. */
 const OTHERWISE: Readonly<Record<string, Mapped>> = {
   product_form: linked(
     "ProductForm",
-    ({ product }) => FORMS.get(product.product_form_id as string),
+    ({ product }) => FORM_CODES.get(product.product_form_id as string),
     UNDEFINED_FORM,
   ),
   publishing_status: linked(
@@ -122,8 +128,10 @@ const OTHERWISE: Readonly<Record<string, Mapped>> = {
         name: String(row.contributor_name),
       })),
   },
-  ...Object.fromEntries(COLLATERAL.map((type) => [type, collateral(type)])),
-  cover_image_url: own("CollateralDetail", "cover_image_url", cover()),
+  ...Object.fromEntries(
+    COLLATERAL_TYPES.map((type) => [type, collateral(type)]),
+  ),
+  cover_image_url: ownField("CollateralDetail", "cover_image_url", cover()),
   product_availability: {
     block: "ProductSupply",
     ...availability(),
@@ -132,7 +140,7 @@ const OTHERWISE: Readonly<Record<string, Mapped>> = {
 };
 
 /** The fields of a product with a codec of their own. */
-const OWN: Readonly<Record<string, Codec>> = {
+const OWN_CODECS: Readonly<Record<string, Codec>> = {
   isbn13: isbnCodec("isbn13"),
   isbn10: isbnCodec("isbn10"),
   title,
@@ -153,13 +161,15 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
       ([name, field]) => {
         const place = isSaid(name, field) ? elementOf(name, field) : null;
         if (place === null) return [];
-        const codec = OWN[name] ?? entriesBut(name, isOfAnother(name));
-        return [[name, own(blockWith(place), name, codec)]];
+        const codec = OWN_CODECS[name] ?? entriesBut(name, isOfAnother(name));
+        return [[name, ownField(blockWith(place), name, codec)]];
       },
     ),
   ),
   ...OTHERWISE,
 };
+
+const MAPPED = Object.entries(MAPPING);
 
 /** Whether a record says the field itself. */
 function isSaid(name: string, field: Field): boolean {
@@ -179,12 +189,12 @@ function blockWith(path: string): Block | null {
   const [{ name }] = stepsOf(path) as [Step];
   if (name === "ProductSupply") return name;
   return BLOCKS.find((block) =>
-    RELEASES.some((release) => contains(release, block, name))
+    RELEASES.some((release) => mayContain(release, block, name))
   ) ?? null;
 }
 
 /** A field that has the product's name for it. */
-function own(block: Block | null, name: string, codec: Codec): Mapped {
+function ownField(block: Block | null, name: string, codec: Codec): Mapped {
   return { block, ...codec, valueIn: ({ product }) => product[name] };
 }
 
@@ -194,7 +204,7 @@ function linked(
   valueIn: Mapped["valueIn"],
   none?: string,
 ): Mapped {
-  const codec = at(path);
+  const codec = codecAt(path);
   const read: Codec["read"] = (composite, reader) => {
     const value = codec.read(composite, reader);
     const [first] = childrenOf(composite, stepsOf(path)[0]!.name);
@@ -234,7 +244,7 @@ function entriesBut(
   const field = FIELDS[name]!;
   const whole = codecOf(name, field, "Product")!;
   if (field.kind !== "values") return whole;
-  return entriesOf(elementOf(name, field)!, {
+  return compositesOf(elementOf(name, field)!, {
     ...codecOfEntry(elementOf(name, field)!, field),
     isElsewhere,
   });
@@ -251,7 +261,7 @@ function dayOfPublication(): (date: Element) => boolean {
 
 /** A date with a day: another one announces the publication. */
 function precise(path: string): Codec {
-  const codec = at(path);
+  const codec = codecAt(path);
   return {
     ...codec,
     read(parent, reader) {
@@ -279,12 +289,12 @@ function isElsewhere(identifier: Element): boolean {
 export const PRODUCT_CODE = "product_code";
 
 /** The collateral of one type, whose entries have `collateral_type` in bodies. */
-function collateral(type: typeof COLLATERAL[number]): Mapped {
+function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
   const { fields, element, same } = ARRAYS.collateral.types![type]!;
   const entry = codecOfEntry(element, { fields, same });
   return {
     block: "CollateralDetail",
-    ...entriesOf(element, {
+    ...compositesOf(element, {
       ...entry,
       read: (each, reader) => ({
         collateral_type: type,
@@ -334,7 +344,7 @@ function salesRights(): Codec {
   const rest = "ROWSalesRightsType";
   const isRest = (entry: Record<string, unknown>) =>
     entry.is_rest_of_world === true;
-  const inTerritory = entriesOf(
+  const inTerritory = compositesOf(
     "SalesRights",
     codecOfEntry("SalesRights", ARRAYS.product_sales_rights),
   );
@@ -386,10 +396,12 @@ function availability(): Codec {
       .filter((each) => valueOf(each) !== undefined);
   return {
     find: (product) => codesIn(product)[0],
-    read(product) {
-      const codes = new Set(codesIn(product).map(valueOf));
-      const [code] = codes;
-      return codes.size === 1 ? code : undefined;
+    read(product, reader) {
+      const [first, ...others] = codesIn(product);
+      const code = valueOf(first);
+      if (!first || others.some((other) => valueOf(other) !== code)) return;
+      reader.claim(first);
+      return code;
     },
     write(product, now) {
       const code = textOf(now);
@@ -410,24 +422,21 @@ export function coverOf(resources: unknown): unknown {
 }
 
 /** The values of a record, those of its blocks only if it has them. */
-export type Values = Record<string, unknown>;
+export type RecordValues = Record<string, unknown>;
 
 /** The values in a record. Those of absent blocks are undefined. */
 export function* readValues(
   record: Element,
   reader: RecordReader,
-): Steps<Values> {
-  const values: Values = {};
-  for (const [name, { block, read, find }] of Object.entries(MAPPING)) {
+): Steps<RecordValues> {
+  const values: RecordValues = {};
+  for (const [name, { block, read }] of MAPPED) {
     const container = containerOf(record, block);
     if (!container) continue;
     yield;
     const { result, isWhole } = reader.attempt(() => read(container, reader));
     if (!isWhole) reader.markUnreadable(name);
-    if (result === undefined) continue;
-    values[name] = result;
-    const found = Array.isArray(result) ? undefined : find?.(container);
-    if (found) reader.claimFor(name, found);
+    if (result !== undefined) values[name] = result;
   }
   values.cover_image_url = coverOf(values.supporting_resources);
   return values;

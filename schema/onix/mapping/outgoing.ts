@@ -5,17 +5,16 @@ import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
-import { type Book, canonical, setChild, textOf } from "./codec.ts";
+import { type Book, isEqual, setChild, textOf } from "./codec.ts";
 import { addIdentities, type Identities } from "./identity.ts";
 import {
   containerOf,
-  formOf,
   type Mapped,
   MAPPING,
   PRODUCT_CODE,
   readValues,
+  type RecordValues,
   REFERENCES,
-  type Values,
 } from "./mapping.ts";
 import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
@@ -86,14 +85,16 @@ function* writeChanges(
   const reader = new RecordReader(record, { isSilent: true });
   const fields = Object.entries(MAPPING).map(([name, field]) => {
     const now = field.valueIn(book);
-    return { name, field, now, form: formOf(name, now) };
+    return { name, field, now, is: field.project(now) };
   });
   const isChanged =
-    (values: Values) => ({ name, form }: typeof fields[number]) =>
-      form !==
-        (Object.hasOwn(differences, name)
-          ? canonical(differences[name] ?? undefined)
-          : formOf(name, values[name]));
+    (values: RecordValues) => ({ name, field, is }: typeof fields[number]) =>
+      !isEqual(
+        is,
+        Object.hasOwn(differences, name)
+          ? differences[name] ?? undefined
+          : field.project(values[name]),
+      );
   // Most products are as their records say: what the API would refuse need not be known.
   const read = yield* readValues(record, reader);
   yield;
@@ -103,7 +104,7 @@ function* writeChanges(
   // Other resources may lack the cover that those of the record have.
   const isWritten = (one: typeof fields[number]) =>
     isChanged(values)(one) ||
-    one.name === "cover_image_url" && one.form !== "";
+    one.name === "cover_image_url" && one.is !== undefined;
   for (const { name, field, now } of fields.filter(isWritten)) {
     const before = Object.hasOwn(differences, name)
       ? asThen(differences[name], values[name], reader)
@@ -148,17 +149,21 @@ function blockOf(record: Element, { block }: Mapped): Element {
  * What a product says otherwise than the record it was just written from, such as the name
  * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
  */
-export function differences(book: Book, values: Values): Differences | null {
+export function differences(
+  book: Book,
+  values: RecordValues,
+): Differences | null {
   const differing = Object.entries(MAPPING).flatMap(([name, field]) => {
     const is = field.project(field.valueIn(book));
-    const isSame = canonical(is) === formOf(name, values[name]);
-    return isSame ? [] : [[name, is ?? null] as const];
+    return isEqual(is, field.project(values[name]))
+      ? []
+      : [[name, is ?? null] as const];
   });
   return differing.length > 0 ? Object.fromEntries(differing) : null;
 }
 
 /** The values of a stored record that a product can have. */
-export function* valuesOf(record: Element): Steps<Values> {
+export function* valuesOf(record: Element): Steps<RecordValues> {
   withhold(record);
   const reader = new RecordReader(record, { isSilent: true });
   return yield* validValues(yield* readValues(record, reader), reader);
@@ -175,7 +180,7 @@ export function* notSentOf(
 }
 
 /** The record of a deleted product (NotificationType 05). */
-export function deletion(reference: string, id: string): Element {
+export function deletionRecord(reference: string, id: string): Element {
   return element("Product", [
     element("RecordReference", reference),
     element("NotificationType", "05"),

@@ -58,7 +58,7 @@ export function isAt({ name, codes }: Step, element: Element): boolean {
 }
 
 /** The value at a path. `isWhole` if the field is a JSON integer. */
-export function at(path: string, { isWhole = false } = {}): Codec {
+export function codecAt(path: string, { isWhole = false } = {}): Codec {
   const steps = stepsOf(path);
   const attribute = steps.at(-1)!.name.startsWith("@")
     ? steps.pop()!.name.slice(1)

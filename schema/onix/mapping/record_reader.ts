@@ -16,7 +16,7 @@ import type { Steps } from "../xml/steps.ts";
  */
 
 /** A report has room for ten thousand records. */
-const MAX_MESSAGES = 100;
+const MAX_RECORD_MESSAGES = 100;
 
 /** What is left out may make something else invalid, and that once more. */
 const MAX_ROUNDS = 3;
@@ -65,7 +65,6 @@ export class RecordReader {
   #claimed = new Set<Element>();
   #elements = new Map<object, Element>();
   #fields = new Map<object, Record<string, Element>>();
-  #ofRecord: Record<string, Element> = {};
   #unreadable = new Set<string>();
   #faults = 0;
 
@@ -86,13 +85,7 @@ export class RecordReader {
 
   /** Notes that a field holds the value of the element. */
   claim(element: Element): void {
-    this.#claimed.add(element);
-  }
-
-  /** Notes that a field of the product itself holds it. */
-  claimFor(field: string, element: Element): void {
-    this.claim(element);
-    this.#ofRecord[field] = element;
+    if (!this.isSilent) this.#claimed.add(element);
   }
 
   /** Notes from which element an entry was read, and from which elements fields that no path finds. */
@@ -185,7 +178,7 @@ export class RecordReader {
       if (this.#toldBefore.has(once)) return;
       this.#toldBefore.add(once);
     }
-    if (this.#told.length >= MAX_MESSAGES && severity === "warning") {
+    if (this.#told.length >= MAX_RECORD_MESSAGES && severity === "warning") {
       this.#more++;
       return;
     }
@@ -193,10 +186,10 @@ export class RecordReader {
       ? null
       : shortened(valueOf(element) ?? null);
     this.#told.push({ severity, code, element, missing, value: text, message });
-    if (this.#told.length <= MAX_MESSAGES) return;
+    if (this.#told.length <= MAX_RECORD_MESSAGES) return;
     // An error says why the record is rejected.
     const i = this.#told.findLastIndex((one) => one.severity === "warning");
-    this.#told.splice(Math.max(i, MAX_MESSAGES - 1), 1);
+    this.#told.splice(Math.max(i, MAX_RECORD_MESSAGES - 1), 1);
     this.#more++;
   }
 
@@ -266,12 +259,12 @@ export class RecordReader {
       // Later entries go first, so that the positions of the others stay.
       refused.sort((a, b) => Number(b.key) - Number(a.key) || 0);
       const gone = new Map<object, Set<string | number>>();
-      for (const { owner, key, max } of refused) {
+      for (const { owner, key, max, found } of refused) {
         const keys = gone.get(owner) ?? new Set();
         if (keys.has(key)) continue;
         gone.set(owner, keys.add(key));
         if (owner === value) this.#unreadable.add(String(key));
-        this.#remove(owner, key, max);
+        this.#remove(owner, key, max, found);
         if (owner === value && key in needed) value[key] = needed[key];
       }
     }
@@ -290,7 +283,13 @@ export class RecordReader {
       element.children.some((child) => this.#hasTold(child));
   }
 
-  #remove(owner: object, key: string | number, max: number | undefined): void {
+  /** Removes a value, which was read from the element that was `found` for it. */
+  #remove(
+    owner: object,
+    key: string | number,
+    max: number | undefined,
+    found: Element | undefined,
+  ): void {
     if (max !== undefined) {
       const entries = (owner as Record<string, unknown[]>)[key]!;
       for (const entry of entries.splice(max)) this.#forget(entry);
@@ -300,10 +299,8 @@ export class RecordReader {
     } else {
       const object = owner as Record<string, unknown>;
       this.#forget(object[key]);
-      const element = this.#elements.has(object)
-        ? undefined
-        : this.#ofRecord[key];
-      if (element) this.release(element);
+      const isOwn = !this.#elements.has(object) && !Array.isArray(object[key]);
+      if (found && isOwn) this.release(found);
       delete object[key];
     }
   }
@@ -324,7 +321,7 @@ export class RecordReader {
   ) {
     const [, code = "invalid", message = issue.message] =
       /^(\w+): (.*)$/s.exec(issue.message) ?? [];
-    const steps: Step[] = [];
+    const steps: IssueStep[] = [];
     let at: unknown = value;
     let below = fields;
     let element = this.#record;
@@ -343,7 +340,6 @@ export class RecordReader {
       const owner = typeof key === "string" ? at : steps.at(-1)?.owner;
       const found = typeof name === "string" && field
         ? this.#fields.get(owner!)?.[name] ??
-          (owner === value ? this.#ofRecord[name] : undefined) ??
           locate(name, field, element, index)
         : undefined;
       isExact = found !== undefined;
@@ -375,10 +371,12 @@ export class RecordReader {
         owner: last.owner,
         key: last.key,
         max,
+        found: undefined,
       };
     }
-    const target = targetOf(steps);
-    return { ...result, owner: target.owner, key: target.key, max: undefined };
+    const target = leftOut(steps);
+    const { owner, key, found } = target;
+    return { ...result, owner, key, max: undefined, found };
   }
 
   /** The entries of the output come from the same elements. */
@@ -394,13 +392,13 @@ export class RecordReader {
 }
 
 /** The first element on the way to the place of a missing field. */
-function nameOfMissing({ key, field }: Step): string | undefined {
+function nameOfMissing({ key, field }: IssueStep): string | undefined {
   const place = typeof key === "string" && field ? elementOf(key, field) : null;
   return place?.replace(/[[/].*$/s, "");
 }
 
 /** A step of the path of an issue. */
-interface Step {
+interface IssueStep {
   owner: object;
   key: string | number;
   field?: Field;
@@ -411,8 +409,8 @@ interface Step {
  * What is left out: the innermost entry, or only its field if the entry keeps the rest. A
  * part that limits an entry takes the entry with it.
  */
-function targetOf(steps: readonly Step[]): Step {
-  const isEntry = ({ key, field }: Step) =>
+function leftOut(steps: readonly IssueStep[]): IssueStep {
+  const isEntry = ({ key, field }: IssueStep) =>
     typeof key === "number" && field !== undefined && "fields" in field;
   const last = steps.findLastIndex(isEntry);
   if (last < 0) return steps[0]!;
@@ -428,7 +426,7 @@ function targetOf(steps: readonly Step[]): Step {
     : inner;
 }
 
-function limitsEntry({ found }: Step): boolean {
+function limitsEntry({ found }: IssueStep): boolean {
   return found !== undefined && limits(found.name);
 }
 

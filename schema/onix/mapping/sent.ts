@@ -17,17 +17,17 @@ const MAX_SENDER = 500;
 export function sentOf(header: Element): Sent {
   const sender = child(header, "Sender");
   const name = sender && childValue(sender, "SenderName");
-  const at = timeOf(childValue(header, "SentDateTime") ?? "");
+  const at = timeIn(childValue(header, "SentDateTime") ?? "");
   return { sender: name?.slice(0, MAX_SENDER) ?? null, at };
 }
 
 /** ISO 8601 as ONIX has it, with or without separators: a day, an hour, a minute or a second, and a zone. */
-const FORM =
+const ISO_8601 =
   /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ]?(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /** A time in milliseconds. A day without a time counts to its end, and no zone is UTC. */
-function timeOf(text: string): number | null {
-  const found = FORM.exec(text);
+function timeIn(text: string): number | null {
+  const found = ISO_8601.exec(text);
   if (!found) return null;
   const [year, month, day, hour = 0, minute = 0, second = 0] = found.slice(1, 7)
     .map((part) => part === undefined ? undefined : Number(part)) as [
@@ -43,11 +43,11 @@ function timeOf(text: string): number | null {
   if (!isDay || hour > 24 || minute > 59 || second > 60) return null;
   const time = Date.UTC(year, month - 1, day, hour, minute, second);
   const isWhole = found[4] === undefined;
-  return time + (isWhole ? 86_399_999 : 0) - offsetOf(found[7]);
+  return time + (isWhole ? 86_399_999 : 0) - zoneOffset(found[7]);
 }
 
 /** The offset of a zone such as `+0130` in milliseconds. */
-function offsetOf(zone = "Z"): number {
+function zoneOffset(zone = "Z"): number {
   if (/z/i.test(zone)) return 0;
   const [hours, minutes = "0"] = zone.slice(1).match(/\d\d/g)!;
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;

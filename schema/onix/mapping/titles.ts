@@ -58,7 +58,7 @@ export const subtitle: Codec = {
   read(descriptive, reader) {
     const [own] = titleElements(descriptive, "01");
     const found = own && child(own, "Subtitle");
-    const text = found && plain(found);
+    const text = found && plainText(found);
     if (!text) return;
     reader.claim(found);
     warnOfEntities(found, reader);
@@ -112,10 +112,10 @@ export function titleElements(parent: Element, level: string): Element[] {
 
 /** The title in a title element. */
 export function titleOf(titleElement: Element): string | undefined {
-  const whole = plain(child(titleElement, "TitleText"));
+  const whole = plainText(child(titleElement, "TitleText"));
   if (whole) return whole;
-  const prefix = plain(child(titleElement, "TitlePrefix"));
-  const rest = plain(child(titleElement, "TitleWithoutPrefix"));
+  const prefix = plainText(child(titleElement, "TitlePrefix"));
+  const rest = plainText(child(titleElement, "TitleWithoutPrefix"));
   return [prefix, rest].filter(Boolean).join(" ") || undefined;
 }
 
@@ -123,7 +123,7 @@ export function titleOf(titleElement: Element): string | undefined {
 export function titleIn(titleElement: Element): Element | undefined {
   return ["TitleText", "TitleWithoutPrefix", "TitlePrefix"]
     .map((name) => child(titleElement, name))
-    .find((found) => plain(found) !== undefined);
+    .find((found) => plainText(found) !== undefined);
 }
 
 /** Claims a title, and the codes that the service writes beside one. */
@@ -169,7 +169,7 @@ export function addTitle(
   return added;
 }
 
-function plain(found: Element | undefined): string | undefined {
+function plainText(found: Element | undefined): string | undefined {
   if (!found) return;
   return normalized(found.markup ? withoutTags(found.text) : found.text) ||
     undefined;

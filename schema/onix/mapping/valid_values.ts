@@ -2,19 +2,18 @@ import * as v from "valibot";
 import { CreateProduct, entryOf, pathBody } from "../../bodies.ts";
 import { codeOf, type Column, elementOf, type Fields } from "../../fields.ts";
 import { list, object } from "../../objects.ts";
-import { ARRAYS, SCALARS } from "../../product.ts";
+import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
 import type { Element } from "../xml/element.ts";
 import { objectsIn } from "./codec.ts";
 import { COLLECTION_FIELDS } from "./collections.ts";
 import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
 import {
-  COLLATERAL,
+  COLLATERAL_TYPES,
   containerOf,
   coverOf,
-  FIELDS,
   MAPPING,
-  type Values,
+  type RecordValues,
 } from "./mapping.ts";
 import type { RecordReader } from "./record_reader.ts";
 import type { Steps } from "../xml/steps.ts";
@@ -53,7 +52,7 @@ const LINKED_FIELDS: Fields = {
   ...LINKED,
 };
 
-const Linked = object({
+const LinkedValues = object({
   contributors: v.optional(list(entryOf(CONTRIBUTOR_FIELDS))),
   collections: v.optional(list(entryOf(COLLECTION_FIELDS), "name")),
   ...Object.fromEntries(
@@ -64,7 +63,7 @@ const Linked = object({
   ),
 });
 
-const Paths = object({
+const PathArrays = object({
   product_territories: v.optional(pathBody(ARRAYS.product_territories)),
   product_sales_rights: v.optional(pathBody(ARRAYS.product_sales_rights)),
 });
@@ -80,17 +79,17 @@ const IN_BODY = Object.keys(MAPPING).filter((name) => {
 
 /** The values of those that were read which a product can have, with warnings for the others. Changes what was read. */
 export function* validValues(
-  read: Values,
+  read: RecordValues,
   reader: RecordReader,
-): Steps<Values> {
+): Steps<RecordValues> {
   yield;
   const body = yield* reader.keepValid(
     CreateProduct,
     {
-      collateral: COLLATERAL.flatMap((type) => objectsIn(read[type])),
+      collateral: COLLATERAL_TYPES.flatMap((type) => objectsIn(read[type])),
       // A partial update has no title, which a body must have.
       title: NEEDED.title,
-      ...chosen(read, IN_BODY),
+      ...picked(read, IN_BODY),
     },
     FIELDS,
     locate,
@@ -98,14 +97,14 @@ export function* validValues(
   );
   yield;
   const linked = yield* reader.keepValid(
-    Linked,
-    chosen(read, Object.keys(LINKED_FIELDS)),
+    LinkedValues,
+    picked(read, Object.keys(LINKED_FIELDS)),
     LINKED_FIELDS,
     locate,
   );
   yield;
   const paths = yield* reader.keepValid(
-    Paths,
+    PathArrays,
     {
       product_territories: read.product_territories ?? [],
       product_sales_rights: read.product_sales_rights ?? [],
@@ -113,10 +112,10 @@ export function* validValues(
     ARRAYS,
     locate,
   );
-  const values: Values = { ...linked, ...paths };
+  const values: RecordValues = { ...linked, ...paths };
   for (const name of IN_BODY) values[name] = body?.[name];
   if (read.title === undefined) delete values.title;
-  for (const type of COLLATERAL) {
+  for (const type of COLLATERAL_TYPES) {
     values[type] = objectsIn(body?.collateral)
       .filter(({ collateral_type }) => collateral_type === type);
   }
@@ -124,7 +123,7 @@ export function* validValues(
   return values;
 }
 
-function chosen(values: Values, names: readonly string[]): Values {
+function picked(values: RecordValues, names: readonly string[]): RecordValues {
   return Object.fromEntries(
     names.flatMap((name) =>
       values[name] === undefined ? [] : [[name, values[name]]]

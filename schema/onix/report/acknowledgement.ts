@@ -21,19 +21,19 @@ export function* writeAcknowledgement(
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${
     startTag(root, { release: "3.0", xmlns: NAMESPACE })
   }\n`;
-  yield xml(element("Header", [
+  yield elementText(element("Header", [
     element("Sender", [element("SenderName", sender)]),
     element("SentDateTime", timeOf(sentAt)),
     element("MessageStatus", messageStatus(report)),
     ...summaries(report),
   ]));
   const named = report.outcomes.filter(hasReference);
-  for (const outcome of named) yield xml(productOf(outcome));
-  if (named.length === 0) yield xml(element("NoProduct", ""));
+  for (const outcome of named) yield elementText(productOf(outcome));
+  if (named.length === 0) yield elementText(element("NoProduct", ""));
   yield `</${root}>\n`;
 }
 
-function xml(element: Element): string {
+function elementText(element: Element): string {
   return [...indented(element)].join("");
 }
 
@@ -68,15 +68,15 @@ function summaries({ records, rejected, outcomes }: Report): Element[] {
   );
 }
 
-interface Named extends Outcome {
+interface NamedOutcome extends Outcome {
   record_reference: string;
 }
 
-function hasReference(outcome: Outcome): outcome is Named {
+function hasReference(outcome: Outcome): outcome is NamedOutcome {
   return outcome.record_reference !== null;
 }
 
-function productOf(outcome: Named): Element {
+function productOf(outcome: NamedOutcome): Element {
   const { messages, record_reference } = outcome;
   return element("Product", [
     element("RecordReference", record_reference),

@@ -68,7 +68,7 @@ export interface Beside {
 }
 
 /** Counts the outcomes of a message's records. */
-export class Tally {
+export class ReportTally {
   #dryRun: boolean;
   #counts = { created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
   #records = 0;

@@ -83,10 +83,10 @@ function parsePlain(text: string): string | undefined {
 }
 
 function isDate(date: string): boolean {
-  const [year, month = "01", day = "01"] = date.split("-");
-  const time = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  return !Number.isNaN(time.getTime()) &&
-    time.toISOString().startsWith(`${year}-${month}-${day}`);
+  const [year = 0, month = 1, day = 1] = date.split("-").map(Number);
+  const time = new Date(0);
+  time.setUTCFullYear(year, month - 1, day);
+  return time.getUTCMonth() === month - 1 && time.getUTCDate() === day;
 }
 
 function parseSpan(

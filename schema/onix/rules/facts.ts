@@ -152,7 +152,7 @@ export function dataElement(
 }
 
 /** Whether the release has an element with this name. */
-export function isIn(release: Release, name: string): boolean {
+export function isInRelease(release: Release, name: string): boolean {
   const { data, models } = BY_RELEASE[release];
   return data.has(name) || models.has(name);
 }
@@ -257,17 +257,8 @@ function together(kind: "sequence" | "choice", of: Particle[]): Particle {
   return { kind, of, min: 1, max: 1, names };
 }
 
-const CODE_SETS = new Map<number, ReadonlySet<string>>();
-
-/** The codes of an ONIX list. */
-export function codesOfList(list: number): ReadonlySet<string> {
-  const known = CODE_SETS.get(list) ?? new Set(codesIn(list as OnixList));
-  CODE_SETS.set(list, known);
-  return known;
-}
-
 /** Whether a composite of the release may contain the element. */
-export function contains(
+export function mayContain(
   release: Release,
   name: string,
   element: string,
@@ -279,13 +270,15 @@ export function contains(
     : model.names.has(element);
 }
 
-const BY_KIND = new Map<string, ReadonlySet<string> | undefined>();
+const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
 
 /** The codes that a kind of value has, or undefined if it has others than codes. */
 export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
-  if (BY_KIND.has(kind)) return BY_KIND.get(kind);
+  if (CODES_OF_KINDS.has(kind)) return CODES_OF_KINDS.get(kind);
   const list = Number.parseInt(kind);
-  const codes = Number.isNaN(list) ? undefined : codesOfList(list);
-  BY_KIND.set(kind, codes);
+  const codes = Number.isNaN(list)
+    ? undefined
+    : new Set(codesIn(list as OnixList));
+  CODES_OF_KINDS.set(kind, codes);
   return codes;
 }

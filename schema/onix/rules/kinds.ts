@@ -1,4 +1,4 @@
-import { codesOfList } from "./facts.ts";
+import { codesOfKind } from "./facts.ts";
 
 /*
  * What a value of each kind in `data_elements.txt` looks like. A value that says the same
@@ -6,7 +6,7 @@ import { codesOfList } from "./facts.ts";
  */
 
 /** The texts of a kind, after a correction. */
-interface Kind {
+interface ValueKind {
   form: RegExp;
   correct?: (value: string) => string;
 }
@@ -27,7 +27,7 @@ const AUTHORITY =
 const PATH = "(?:[^\\s#%[\\]]|%[\\dA-Fa-f]{2})*";
 
 /** The kinds of values. That of codes is the number of their list, with `*` for several of them. */
-export const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, ValueKind>> = {
   n: { form: WHOLE, correct: withoutFraction },
   "n+": { form: /^\+?0*[1-9]\d*$/, correct: withoutFraction },
   int: { form: /^[+-]?\d{1,9}$/ },
@@ -71,19 +71,34 @@ const MAX_LENGTH = 65_536;
  */
 export function validValue(kind: string, value: string): string | undefined {
   if (value.length > MAX_LENGTH && kind !== "text" && kind !== "flow") return;
-  const list = Number.parseInt(kind);
-  if (Number.isNaN(list)) {
+  const known = VALIDATORS.get(kind) ?? validatorOf(kind);
+  VALIDATORS.set(kind, known);
+  return known(value);
+}
+
+type Validator = (value: string) => string | undefined;
+
+const VALIDATORS = new Map<string, Validator>();
+
+function validatorOf(kind: string): Validator {
+  const codes = codesOfKind(kind);
+  if (!codes) {
     const { form, correct } = KINDS[kind]!;
-    if (form.test(value)) return value;
-    const corrected = correct?.(value);
-    return corrected !== undefined && form.test(corrected)
-      ? corrected
-      : undefined;
+    return (value) => {
+      if (form.test(value)) return value;
+      const corrected = correct?.(value);
+      return corrected !== undefined && form.test(corrected)
+        ? corrected
+        : undefined;
+    };
   }
-  const codes = codesOfList(list);
-  if (!kind.endsWith("*")) return codes.has(value) ? value : undefined;
-  const known = value.split(" ").filter((code) => codes.has(code));
-  return known.length > 0 ? known.join(" ") : undefined;
+  if (!kind.endsWith("*")) {
+    return (value) => codes.has(value) ? value : undefined;
+  }
+  return (value) => {
+    const known = value.split(" ").filter((code) => codes.has(code));
+    return known.length > 0 ? known.join(" ") : undefined;
+  };
 }
 
 /** The sentence about codes that are none. Of several codes in one element, it says which. */
@@ -127,11 +142,11 @@ function encoded(url: string): string {
   const [, start = "", rest = ""] = /^([^:/?#]+:\/\/[^/?#]*)?(.*)$/s.exec(url)!;
   return start.replace(/\s/g, "%20") + rest.replace(
     /[\s[\]]|%(?![\dA-Fa-f]{2})/g,
-    (character) => ENCODED[character] ?? "%20",
+    (character) => PERCENT_ENCODED[character] ?? "%20",
   );
 }
 
-const ENCODED: Readonly<Record<string, string>> = {
+const PERCENT_ENCODED: Readonly<Record<string, string>> = {
   "[": "%5B",
   "]": "%5D",
   "%": "%25",

@@ -36,13 +36,13 @@ const WITHOUT_TEXT = ["ul", "ol", "dl", "blockquote", "br", "hr"];
 
 const NOT_EMPTY = ["ul", "ol", "dl"];
 
-const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+const XHTML_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   a: ["href", "title", "class"],
 };
 
 const TAG = /<(\/?)([^\s/>]+)([^>]*?)(\/?)>|[^<]+/g;
 
-interface Open {
+interface OpenTag {
   name: string;
   content: readonly string[];
   children: number;
@@ -54,7 +54,7 @@ const TOKENS = 256;
 /** Whether the markup is well-formed XHTML of this part. Yields between its steps. */
 export function* isValidXhtml(markup: string): Generator<void, boolean> {
   let tokens = 0;
-  const open: Open[] = [{ name: "", content: FLOW, children: 0 }];
+  const open: OpenTag[] = [{ name: "", content: FLOW, children: 0 }];
   for (
     const [token, end, name, attributes = "", empty] of markup.matchAll(TAG)
   ) {
@@ -83,7 +83,7 @@ export function* isValidXhtml(markup: string): Generator<void, boolean> {
 }
 
 function hasOwnAttributes(name: string, attributes: string): boolean {
-  const known = ATTRIBUTES[name] ?? ["title", "class", "style"];
+  const known = XHTML_ATTRIBUTES[name] ?? ["title", "class", "style"];
   const names = [...attributes.matchAll(/([^\s=]+)="[^"]*"/g)]
     .map(([, attribute]) => localName(attribute!));
   return names.every((attribute) => known.includes(attribute));

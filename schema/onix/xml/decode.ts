@@ -1,5 +1,5 @@
 import { GzipError } from "../../gunzip.ts";
-import { type Place, XmlError } from "./xml_error.ts";
+import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
 /** The encodings by the names that messages declare. UTF-16 alone leaves the order of bytes to its mark. */
 const DECODERS: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const DECLARATION = 1024;
 export async function* decode(
   bytes: AsyncIterable<Uint8Array>,
   charset: string | undefined,
-  position: () => Place,
+  position: () => LineAndColumn,
 ): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   let start: Uint8Array = new Uint8Array();
@@ -49,7 +49,7 @@ export async function* decode(
       yield decoded(chunk);
       continue;
     }
-    start = joined(start, chunk);
+    start = concatenated(start, chunk);
     if (!hasDeclaration(start)) continue;
     decoder = decoderOf(start, charset, position());
     yield decoded(start);
@@ -64,7 +64,7 @@ export async function* decode(
 /** The bytes. Throws `XmlError` where they cannot be unpacked. */
 async function* readable(
   bytes: AsyncIterable<Uint8Array>,
-  position: () => Place,
+  position: () => LineAndColumn,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
@@ -74,7 +74,7 @@ async function* readable(
   }
 }
 
-function joined(start: Uint8Array, chunk: Uint8Array): Uint8Array {
+function concatenated(start: Uint8Array, chunk: Uint8Array): Uint8Array {
   const both = new Uint8Array(start.length + chunk.length);
   both.set(start);
   both.set(chunk, start.length);
@@ -89,7 +89,7 @@ function hasDeclaration(start: Uint8Array): boolean {
 function decoderOf(
   start: Uint8Array,
   charset: string | undefined,
-  place: Place,
+  place: LineAndColumn,
 ): TextDecoder {
   const name = (markOf(start) ?? charset ?? declared(start) ?? "utf-8").trim()
     .toLowerCase();

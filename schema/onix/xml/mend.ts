@@ -1,4 +1,4 @@
-import { bareIsbn, isIsbn13 } from "../../values.ts";
+import { bareIsbn, isbnFieldOf } from "../../values.ts";
 import {
   child,
   childValue,
@@ -13,7 +13,7 @@ import {
   composite,
   dataElement,
   isComposite,
-  isIn,
+  isInRelease,
   type Particle,
   type Unique,
 } from "../rules/facts.ts";
@@ -31,7 +31,7 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
  * left out, and its path reported.
  */
 
-/** Between how many children others may have their turn. */
+/** Between how many elements others may have their turn. */
 const CHILDREN = 256;
 
 /** A valid record, and the paths without positions of what it lacks. */
@@ -55,7 +55,7 @@ export function* mend(
   substitutes: Substitutes,
 ): Steps<Mended> {
   const notSent = new PathSet();
-  const mender = { release, notSent, ...substitutes };
+  const mender = { release, notSent, ...substitutes, count: 0 };
   const mended = yield* mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
   return { record: mended, notSent };
@@ -64,6 +64,8 @@ export function* mend(
 interface Mender extends Substitutes {
   release: Release;
   notSent: PathSet;
+  /** How many elements have been mended. */
+  count: number;
 }
 
 /** The valid element, or undefined if it is left out. */
@@ -74,7 +76,7 @@ function* mendElement(
   mender: Mender,
 ): Steps<Element | undefined> {
   const { name } = given;
-  if (!isIn(mender.release, name)) {
+  if (!isInRelease(mender.release, name)) {
     mender.notSent.addLeaves([given], at);
     return;
   }
@@ -107,6 +109,9 @@ function mendData(
   const isPart = kind.endsWith("*") && text !== value;
   if (text === undefined || isPart) notSent.add(path);
   if (text === undefined || isPart && limits(given.name)) return;
+  if (own === given.attributes && text === given.text && !given.markup) {
+    return given;
+  }
   return { name: given.name, attributes: own, children: [], text };
 }
 
@@ -149,8 +154,10 @@ function mendAttributes(
   letters: string,
   notSent: PathSet,
 ): Element["attributes"] {
-  let valid: Record<string, string> | undefined;
-  for (const name in attributes) {
+  const names = Object.keys(attributes);
+  if (names.length === 0) return attributes;
+  const valid: Record<string, string> = {};
+  for (const name of names) {
     const [letter, kind] = ATTRIBUTES[name]!;
     const given = normalized(attributes[name]!);
     const codes = OWN_CODES[name];
@@ -161,13 +168,10 @@ function mendAttributes(
       if (given !== "") notSent.add(`${path}/@${name}`);
       continue;
     }
-    valid ??= {};
     valid[name] = value;
   }
-  return valid ?? NO_ATTRIBUTES;
+  return valid;
 }
-
-const NO_ATTRIBUTES = {};
 
 function* mendComposite(
   given: Element,
@@ -179,8 +183,8 @@ function* mendComposite(
   const { model, unique } = composite(release, given.name, parent)!;
   const children: Element[] = [];
   let lost: Element | undefined;
-  for (const [i, each] of converted(given, release).entries()) {
-    if (i % CHILDREN === CHILDREN - 1) yield;
+  for (const each of converted(given, release)) {
+    if (++mender.count % CHILDREN === 0) yield;
     if (each.isWithheld) {
       notSent.addLeaves([each], path);
       continue;
@@ -191,7 +195,6 @@ function* mendComposite(
     if (mended) children.push(mended);
     else if (isMissed(each, given)) lost = each;
   }
-  yield;
   if (children.length === 0 && given.name !== "Product") return;
   if (lost && isLostWith(given, lost, children)) {
     notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
@@ -204,11 +207,12 @@ function* mendComposite(
     own = own.filter((each) => !isRight(each));
   }
   for (const constraint of unique) {
+    if (!mayRepeat(own, constraint)) continue;
     own = yield* withoutDuplicates(own, constraint, path, mender);
   }
   const attributes = mendAttributes(given, path, "", notSent);
   const { name } = given;
-  if (match(model, own, 0) === own.length) {
+  if (endOfMatch(model, own, 0) === own.length) {
     return { name, attributes, children: own, text: "" };
   }
   yield;
@@ -224,11 +228,11 @@ function* mendComposite(
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */
 function isMissed(left: Element, { name }: Element): boolean {
-  return (limits(left.name) || limits(name)) && saysSomething(left);
+  return (limits(left.name) || limits(name)) && hasText(left);
 }
 
-function saysSomething({ children, text }: Element): boolean {
-  return children.length > 0 ? children.some(saysSomething) : /\S/.test(text);
+function hasText({ children, text }: Element): boolean {
+  return children.length > 0 ? children.some(hasText) : /\S/.test(text);
 }
 
 /** Whether a composite would say more without the child. */
@@ -245,7 +249,7 @@ function isLostWith(
 /** The children of a composite in the terms of the release. */
 function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
-  if (name === "Price") return children.map(withoutZero);
+  if (name === "Price") return withoutZero(children);
   if (name === "ProductIdentifier") return withBareIsbn(given);
   const date = child(given, "Date");
   if (date) return withDateInForm(given, date, release);
@@ -289,10 +293,7 @@ function withDateInForm(
 /** Which ISBN an identifier is, if it is one. */
 export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
   const type = childValue(identifier, "ProductIDType");
-  if (type === "02") return "isbn10";
-  if (type === "15") return "isbn13";
-  const value = childValue(identifier, "IDValue");
-  return type === "03" && value && isIsbn13(value) ? "isbn13" : undefined;
+  return isbnFieldOf(type, childValue(identifier, "IDValue"));
 }
 
 /** An identifier whose ISBN has no hyphens. */
@@ -307,12 +308,15 @@ function withBareIsbn(identifier: Element): Element[] {
     : children;
 }
 
-/** A price of 0 as an item that is free of charge. */
-function withoutZero(child: Element): Element {
-  return child.name === "PriceAmount" &&
-      /^(?:0+|0*[.,]0+)$/.test(child.text.trim())
-    ? element("UnpricedItemType", "01")
-    : child;
+/** The children of a price, which of 0 is an item that is free of charge. */
+function withoutZero(children: Element[]): Element[] {
+  const isZero = ({ name, text }: Element) =>
+    name === "PriceAmount" && /^(?:0+|0*[.,]0+)$/.test(text.trim());
+  return children.some(isZero)
+    ? children.map((each) =>
+      isZero(each) ? element("UnpricedItemType", "01") : each
+    )
+    : children;
 }
 
 /** A conference of release 3.0 as an event: the same elements under other names. */
@@ -330,6 +334,19 @@ function renamedFrom({ name, children, markup: _, ...rest }: Element): Element {
     name: name.replace(/^Conference/, "Event"),
     children: children.map(renamedFrom),
   };
+}
+
+/** Whether there are two elements that a constraint can compare: mostly there are not. */
+function mayRepeat(
+  children: readonly Element[],
+  { path: [names, inner] }: Unique,
+): boolean {
+  let count = 0;
+  for (const each of children) {
+    if (names!.includes(each.name)) count += inner ? each.children.length : 1;
+    if (count > 1) return true;
+  }
+  return false;
 }
 
 /** Leaves out what repeats an earlier element: as little of it as makes the rest unique. */
@@ -351,16 +368,19 @@ function* withoutDuplicates(
       ? each.children.filter(({ name }) => inner.includes(name))
       : [each];
     const repeated = targets.filter((target) => {
-      const key = keyOf(target, fields, release);
+      const key = uniqueKey(target, fields, release);
       return key !== undefined && (seen.has(key) || !seen.add(key));
     });
     if (repeated.length === 0) continue;
     const place = inner ? `${at}/${each.name}` : at;
     if (field === "@language") {
-      for (const target of repeated) {
-        const { language: _, ...others } = target.attributes;
-        target.attributes = others;
-        notSent.add(`${place}/${target.name}/@language`);
+      const again = new Set(repeated);
+      const changed = (one: Element) =>
+        again.has(one) ? withoutLanguage(one) : one;
+      if (inner) each.children = each.children.map(changed);
+      else children[i] = withoutLanguage(each);
+      for (const { name } of repeated) {
+        notSent.add(`${place}/${name}/@language`);
       }
     } else if (OPTIONAL_KEYS.includes(field)) {
       for (const target of repeated) {
@@ -383,6 +403,11 @@ function* withoutDuplicates(
     : children;
 }
 
+function withoutLanguage(element: Element): Element {
+  const { language: _, ...attributes } = element.attributes;
+  return { ...element, attributes };
+}
+
 /** The fields without which an element is valid. */
 const OPTIONAL_KEYS = [
   "SequenceNumber",
@@ -390,7 +415,7 @@ const OPTIONAL_KEYS = [
   "MarketReference",
 ];
 
-function keyOf(
+function uniqueKey(
   target: Element,
   fields: string[],
   release: Release,
@@ -411,7 +436,11 @@ function keyOf(
  * The index after the children from `i` on that match the particle, or -1. The models are
  * such that the next child decides: there is nothing to try again.
  */
-function match(particle: Particle, children: Element[], i: number): number {
+function endOfMatch(
+  particle: Particle,
+  children: Element[],
+  i: number,
+): number {
   const { min, max } = particle;
   if (particle.kind === "element") {
     const { name } = particle;
@@ -440,14 +469,14 @@ function matchOnce(
   if (kind === "sequence") {
     let at = i;
     for (const particle of of) {
-      at = match(particle, children, at);
+      at = endOfMatch(particle, children, at);
       if (at < 0) return -1;
     }
     return at;
   }
   let empty = -1;
   for (const particle of of) {
-    const end = match(particle, children, i);
+    const end = endOfMatch(particle, children, i);
     if (end > i) return end;
     if (end === i) empty = i;
   }

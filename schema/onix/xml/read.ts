@@ -10,7 +10,7 @@ import {
 import { type Release, RELEASES } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
 import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
-import { type Place, XmlError } from "./xml_error.ts";
+import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */
 export const MAX_RECORD = 4 * 1024 * 1024;
@@ -18,7 +18,7 @@ export const MAX_RECORD = 4 * 1024 * 1024;
 /** The most elements in a record: they take more memory than their XML. */
 const MAX_ELEMENTS = 100_000;
 
-const MAX_DEPTH = 64;
+const MAX_ELEMENT_DEPTH = 64;
 
 const MAX_ATTRIBUTES = 64;
 
@@ -29,7 +29,7 @@ const MAX_NAME = 100;
 const MAX_NAME_READ = 64 * 1024;
 
 /** How much of a message is parsed at once, in characters. */
-const PIECE = 16 * 1024;
+const PARSED_AT_ONCE = 16 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
 export type Part = Head | { kind: "product"; product: Element } | Unreadable;
@@ -68,8 +68,8 @@ export async function* readMessage(
   const reader = new Reader("message");
   try {
     for await (const text of decode(bytes, charset, () => reader.place)) {
-      for (let i = 0; i < text.length; i += PIECE) {
-        reader.write(text.slice(i, i + PIECE));
+      for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
+        reader.write(text.slice(i, i + PARSED_AT_ONCE));
         yield* reader.take();
         await pace?.();
       }
@@ -84,8 +84,8 @@ export async function* readMessage(
 /** Reads the text of one record. */
 export function* readProduct(text: string): Steps<Element> {
   const reader = new Reader("product");
-  for (let i = 0; i < text.length; i += PIECE) {
-    reader.write(text.slice(i, i + PIECE));
+  for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
+    reader.write(text.slice(i, i + PARSED_AT_ONCE));
     yield;
   }
   reader.close();
@@ -146,7 +146,7 @@ class Reader {
     parser.on("comment", () => this.#event = parser.position);
   }
 
-  get place(): Place {
+  get place(): LineAndColumn {
     const { line, column } = this.#parser;
     return { line, column: column + 1 };
   }
@@ -172,10 +172,10 @@ class Reader {
     this.#event = this.#parser.position;
     if (tag.length > MAX_NAME) this.#refuseName(MAX_NAME);
     this.#limitAttributes(Object.keys(attributes).length);
-    if (++this.#depth > MAX_DEPTH) {
+    if (++this.#depth > MAX_ELEMENT_DEPTH) {
       this.#fail(
         "too_deep",
-        `Expected at most ${MAX_DEPTH} levels of elements`,
+        `Expected at most ${MAX_ELEMENT_DEPTH} levels of elements`,
       );
     }
     if (this.#isSkipping) return;
@@ -192,7 +192,7 @@ class Reader {
     if (name !== "ONIXMessage") {
       this.#fail(
         "not_onix",
-        `Expected the root ONIXMessage or ONIXmessage, not ${shortened(name)}`,
+        `Expected the root ONIXMessage or ONIXmessage, not ${quoted(name)}`,
       );
     }
     const release = attributes.release?.trim() || releaseOf(attributes);
@@ -394,7 +394,7 @@ class Reader {
   #refuseRelease(release: string): never {
     this.#fail(
       "unsupported_release",
-      `Expected ONIX ${RELEASES.join(" or ")}, not ${shortened(release)}`,
+      `Expected ONIX ${RELEASES.join(" or ")}, not ${quoted(release)}`,
     );
   }
 
@@ -421,12 +421,12 @@ function releaseOf(attributes: Record<string, string>): string | undefined {
   }
 }
 
-function shortened(value: string): string {
+function quoted(value: string): string {
   return value.length > 40 ? `${value.slice(0, 40)}…` : value;
 }
 
 /** The attributes of elements in ONIX. Others say nothing. */
-const ATTRIBUTES = [
+const ATTRIBUTE_NAMES = [
   "collationkey",
   "dateformat",
   "datestamp",
@@ -445,7 +445,7 @@ function ownAttributes(
 ): Readonly<Record<string, string>> {
   let own: Record<string, string> | undefined;
   for (const name in attributes) {
-    if (!ATTRIBUTES.includes(name)) continue;
+    if (!ATTRIBUTE_NAMES.includes(name)) continue;
     own ??= {};
     own[name] = attributes[name]!;
   }

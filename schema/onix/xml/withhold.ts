@@ -14,7 +14,7 @@ import { child, childrenOf, type Element, valueOf } from "./element.ts";
 type Tell = (element: Element, code: string, message: string) => void;
 
 /** The blocks of a record that have something to withhold in them. */
-const BLOCKS = [
+const LIMITED_BLOCKS = [
   "CollateralDetail",
   "ContentDetail",
   "PublishingDetail",
@@ -24,7 +24,7 @@ const BLOCKS = [
 /** Marks what is withheld, and tells why. */
 export function withhold(record: Element, tell: Tell = () => {}): void {
   for (const block of record.children) {
-    if (!BLOCKS.includes(block.name)) continue;
+    if (!LIMITED_BLOCKS.includes(block.name)) continue;
     const lost = lostIn(block, tell);
     if (block.name === "ProductSupply") {
       const markets = block.children.filter(({ name }) => name === "Market");

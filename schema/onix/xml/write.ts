@@ -14,8 +14,9 @@ export interface MessageOptions {
   sentAt: Date;
 }
 
-/** The least size of what is written at once, in characters. */
-const PIECE = 16_384;
+/** The size of what is written at once, in characters, and about how many the tags of an element have. */
+const WRITTEN_AT_ONCE = 16_384;
+const TAGS_LENGTH = 40;
 
 /** Writes a message in chunks of text. Without records it has `NoProduct`. */
 export async function* writeMessage(
@@ -75,7 +76,7 @@ export function indented(
 }
 
 /** A composite that is being written, and how many of its children are. */
-interface Open {
+interface OpenElement {
   element: Element;
   written: number;
 }
@@ -90,28 +91,30 @@ function* piecesOf(
   indent = "",
   lineBreak = "",
 ): Generator<string> {
-  let piece = "";
+  let parts: string[] = [];
+  let length = 0;
   let margin = indent;
-  const open: Open[] = [];
+  const open: OpenElement[] = [];
   for (let next: Element | undefined = root; next;) {
     const tag = nameOf(next.name);
     const start = startTag(tag, next.attributes);
-    piece += margin;
     if (next.children.length > 0) {
-      piece += start + lineBreak;
+      parts.push(margin, start, lineBreak);
       margin += indent;
       open.push({ element: next, written: 0 });
-    } else if (next.text.length <= PIECE) {
+    } else if (next.text.length <= WRITTEN_AT_ONCE) {
       const content = contentOf(next, settledText(next));
-      piece += content === ""
-        ? `${start.slice(0, -1)}/>${lineBreak}`
-        : `${start}${content}</${tag}>${lineBreak}`;
+      if (content === "") {
+        parts.push(margin, start.slice(0, -1), "/>", lineBreak);
+      } else parts.push(margin, start, content, "</", tag, ">", lineBreak);
+      length += content.length;
     } else {
-      yield piece + start;
+      parts.push(margin, start);
+      yield parts.join("");
       for (const part of partsOf(settledText(next))) {
         yield contentOf(next, part);
       }
-      piece = `</${tag}>${lineBreak}`;
+      parts = ["</", tag, ">", lineBreak];
     }
     next = undefined;
     while (!next && open.length > 0) {
@@ -120,19 +123,21 @@ function* piecesOf(
       if (next) continue;
       open.pop();
       margin = margin.slice(indent.length);
-      piece += `${margin}</${nameOf(top.element.name)}>${lineBreak}`;
+      parts.push(margin, "</", nameOf(top.element.name), ">", lineBreak);
     }
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = "";
+    length += TAGS_LENGTH;
+    if (length < WRITTEN_AT_ONCE) continue;
+    yield parts.join("");
+    parts = [];
+    length = 0;
   }
-  yield piece;
+  yield parts.join("");
 }
 
 /** The parts of a long text. */
 function* partsOf(text: string): Generator<string> {
   for (let from = 0, to = 0; from < text.length; from = to) {
-    to = from + PIECE;
+    to = from + WRITTEN_AT_ONCE;
     // Keeps surrogate pairs together.
     if (/[\ud800-\udbff]/.test(text.charAt(to - 1))) to--;
     yield text.slice(from, to);

@@ -1,11 +1,10 @@
-/** What XML 1.0 cannot hold, not even as a reference, and lone surrogates. */
-const NO_CHARACTER =
-  // deno-lint-ignore no-control-regex
-  /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+/** What XML 1.0 cannot hold, not even as a reference. */
+// deno-lint-ignore no-control-regex
+const NO_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-/** The text, with U+FFFD for each character that XML cannot hold. */
+/** The text, with U+FFFD for each character that XML cannot hold, and for lone surrogates. */
 export function xmlCharacters(text: string): string {
-  return text.replace(NO_CHARACTER, "\ufffd");
+  return text.toWellFormed().replace(NO_CHARACTER, "\ufffd");
 }
 
 /** The controls that are characters in Windows-1252. */

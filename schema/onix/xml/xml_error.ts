@@ -6,7 +6,7 @@ export class XmlError extends Error {
   readonly line: number;
   readonly column: number;
 
-  constructor(code: string, message: string, place: Place) {
+  constructor(code: string, message: string, place: LineAndColumn) {
     super(message);
     this.code = code;
     this.line = place.line;
@@ -15,7 +15,7 @@ export class XmlError extends Error {
 }
 
 /** A place in a message, both from 1. */
-export interface Place {
+export interface LineAndColumn {
   line: number;
   column: number;
 }
