@@ -10,19 +10,35 @@ export interface Sent {
 
 /** A proxy that records statements. */
 export interface Wiretap extends Proxy {
-  /** Returns the statements since the last call. */
+  /** Returns the statements since the last call, but those of transactions that still run. */
   take(): Sent[];
 }
 
+/** What the service does of its own accord, once a second or once a minute: no request does it. */
+const OWN_WORK = /\b(?:fill_search|spread_rename|webhooks|api_key)/;
+
 /**
- * Records the statements that a program sends to the database at `url`, so that
- * pgbench measures exactly these statements.
+ * Records the statements that the service sends to the database at `url` for requests, so
+ * that pgbench measures exactly these statements.
  */
 export function tapWire(url: string): Wiretap {
   let sent: Sent[] = [];
-  const proxy = startProxy(url, {
-    listen: () => statementReader((one) => sent.push(one)),
-  });
+
+  function listen() {
+    let transaction: Sent[] | undefined;
+    return statementReader((one) => {
+      if (/^\s*begin\b/.test(one.text)) transaction = [];
+      const operation = transaction ?? [];
+      operation.push(one);
+      if (transaction && !/^\s*(?:commit|rollback)\b/.test(one.text)) return;
+      transaction = undefined;
+      if (!operation.some(({ text }) => OWN_WORK.test(text))) {
+        sent.push(...operation);
+      }
+    });
+  }
+
+  const proxy = startProxy(url, { listen });
   return {
     ...proxy,
     take() {
