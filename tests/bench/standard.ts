@@ -12,6 +12,7 @@ import { checkPeer } from "./same.ts";
 import { startBare } from "./start_bare.ts";
 import { startSubject } from "./subject.ts";
 import { watchScenarios } from "./baseline.ts";
+import { measureWebhooks } from "./webhooks.ts";
 
 const PICTURE = new URL("peers.svg", import.meta.url);
 
@@ -73,6 +74,7 @@ export async function measureStandard(
       }),
     );
   }
+  results.push(...await measureWebhooks(subject, rules, options.only));
   showProgress("Measured", chosen.length, chosen.length);
   if (results.length > 0) console.log(`${tableOf(results)}\n`);
   if ("ONIX".includes(options.only)) {

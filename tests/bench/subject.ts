@@ -11,6 +11,7 @@ import { showProgress } from "./progress.ts";
 import { readSamples, type Scenarios, scenariosOf } from "./scenarios.ts";
 import { send } from "./send.ts";
 import { type Service, startService } from "./service.ts";
+import { ALLOWS_RECEIVER } from "./webhooks.ts";
 
 /** A checkout that serves its own database. */
 export interface Subject extends AsyncDisposable {
@@ -37,7 +38,7 @@ export async function startSubject(
 ): Promise<Subject> {
   const dataset = await loadDataset(checkout, url, options);
   await using stack = new AsyncDisposableStack();
-  const service = stack.use(await startService(checkout, url));
+  const service = stack.use(await startService(checkout, url, ALLOWS_RECEIVER));
   for (const client of [dataset.large, dataset.small]) {
     await readAll(service, client);
     await untilStored(url);
