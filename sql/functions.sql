@@ -130,28 +130,31 @@ return case
   ) collate "C"
 end;
 
--- The ISBN-10 of an ISBN-13 that begins with 978, or null.
+-- The ISBN-10 of an ISBN-13 that begins with 978, or null. Each sum is written out, as that of the next function:
+-- PostgreSQL plans a function with a subselect anew at each call (0.1 ms).
 create or replace function isbn10_of(isbn13 text) returns text
 language sql immutable parallel safe
 return case
-  when isbn13 ~ '^978\d{10}$' then (
-    select
-      substr(isbn13, 4, 9)
-        || substr('0123456789x', 1 + ((11 - sum(substr(isbn13, 3 + i, 1)::int * (11 - i)) % 11) % 11)::int, 1)
-    from generate_series(1, 9) i
-  )
+  when isbn13 ~ '^978\d{10}$' then
+    substr(isbn13, 4, 9) || substr(
+      '0123456789x',
+      1 + (11 - (
+        10 * substr(isbn13, 4, 1)::int + 9 * substr(isbn13, 5, 1)::int + 8 * substr(isbn13, 6, 1)::int + 7 * substr(isbn13, 7, 1)::int + 6 * substr(isbn13, 8, 1)::int
+        + 5 * substr(isbn13, 9, 1)::int + 4 * substr(isbn13, 10, 1)::int + 3 * substr(isbn13, 11, 1)::int + 2 * substr(isbn13, 12, 1)::int
+      ) % 11) % 11,
+      1
+    )
 end;
 
--- The ISBN-13 of an ISBN-10, or null.
+-- The ISBN-13 of an ISBN-10, or null. The digits 978 count 38.
 create or replace function isbn13_of(isbn10 text) returns text
 language sql immutable parallel safe
 return case
-  when isbn10 ~ '^\d{9}[\dXx]$' then (
-    select
-      '978' || left(isbn10, 9)
-        || ((10 - sum(substr('978' || isbn10, i, 1)::int * case i % 2 when 1 then 1 else 3 end) % 10) % 10)
-    from generate_series(1, 12) i
-  )
+  when isbn10 ~ '^\d{9}[\dXx]$' then
+    '978' || left(isbn10, 9) || (10 - (
+      38 + 3 * substr(isbn10, 1, 1)::int + substr(isbn10, 2, 1)::int + 3 * substr(isbn10, 3, 1)::int + substr(isbn10, 4, 1)::int + 3 * substr(isbn10, 5, 1)::int
+      + substr(isbn10, 6, 1)::int + 3 * substr(isbn10, 7, 1)::int + substr(isbn10, 8, 1)::int + 3 * substr(isbn10, 9, 1)::int
+    ) % 10) % 10
 end;
 
 -- The texts of a product in product_search. `names` are the folded names of its contributors and collections.
@@ -178,6 +181,8 @@ language sql immutable parallel safe as $$
         title || E'\x1f' || product_code || E'\x1f' || coalesce(isbn13, '') || E'\x1f' || coalesce(isbn10, '')
       ) as key,
       folded(title) as title
+    -- Keeps both from being computed twice.
+    offset 0
   ) k
 $$;
 
@@ -624,9 +629,9 @@ select
   p.organization_id, p.id as product_id, p.created_at, p.publisher_id, p.imprint_id, t.search_text,
   t.folded_title as title, t.found_text
 from products p
-cross join lateral search_texts(
-  p.title, p.subtitle, p.product_code, p.isbn13, p.isbn10, p.product_identifiers,
-  concat_ws(
+-- PostgreSQL does not inline a function whose argument is a subselect, and plans it anew at each call (0.5 ms).
+cross join lateral (
+  select concat_ws(
     E'\x1f',
     (
       select string_agg(folded(r.name), E'\x1f')
@@ -640,7 +645,10 @@ cross join lateral search_texts(
       join collections r on r.organization_id = x.organization_id and r.id = x.collection_id
       where x.organization_id = p.organization_id and x.product_id = p.id
     )
-  )
+  ) as names
+) n
+cross join lateral search_texts(
+  p.title, p.subtitle, p.product_code, p.isbn13, p.isbn10, p.product_identifiers, n.names
 ) t;
 
 -- Writes what searches compare of products of an organization.

@@ -36,7 +36,7 @@ import {
   namedBy,
   relevance,
   searchConditions,
-  searched,
+  searchedProducts,
 } from "./search.ts";
 import { termed } from "./terms.ts";
 
@@ -52,11 +52,14 @@ export async function listProducts(
   query: ListQuery,
 ): Promise<ProductPage> {
   const found = await findNames(database, query.q);
+  const texts = query.search || found
+    ? await searchedProducts(database)
+    : undefined;
   const read = (source: ListSource) => async () => {
     const page = await readLong(
       database,
       "scan",
-      (allowed) => listPage({ ...query, found }, source, allowed),
+      (allowed) => listPage({ ...query, found, texts }, source, allowed),
     );
     return page!;
   };
@@ -79,9 +82,11 @@ export async function listProducts(
   };
 }
 
-/** A query, with the words of `q` and what each of them names. */
+/** A query, with what its terms need. */
 interface Query extends ListQuery {
   found: FoundPage | undefined;
+  /** What searches compare, if there is a term. */
+  texts: Statement | undefined;
 }
 
 interface FoundPage {
@@ -278,13 +283,13 @@ function selected(
   sorting?: Sorting,
   hasTimes = false,
 ): Statement {
-  const { search, found, updated_since } = query;
+  const { search, found, texts, updated_since } = query;
   const filters = conditions(query);
-  const texts = [
+  const terms = [
     ...search ? searchConditions(search) : [],
     ...found ? foundConditions(found.words, found.named) : [],
   ];
-  const isSearched = texts.length > 0;
+  const isSearched = terms.length > 0;
   // Without a term, products have the time of creation.
   const of = sorting?.of === "s" && !isSearched ? "p" : sorting?.of;
   const isByTime = updated_since !== undefined || of === "c";
@@ -292,7 +297,7 @@ function selected(
     !isSearched && !isByTime;
   const tables = [
     ...isSearched
-      ? [{ from: sql`${searched} s`, alias: raw("s"), id: raw("s.product_id") }]
+      ? [{ from: sql`(${texts}) s`, alias: raw("s"), id: raw("s.product_id") }]
       : [],
     ...isByTime
       ? [{
@@ -328,7 +333,7 @@ function selected(
   }
       ${
     updated_since ? sql`and c.updated_at >= ${updated_since}` : []
-  } ${texts} ${filters}
+  } ${terms} ${filters}
   `;
 }
 

@@ -1,4 +1,5 @@
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
 
 /*
  * What `search` and `q` find. Both compare texts of `product_search`, here `s`: `search` the
@@ -21,28 +22,40 @@ const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 /** Part of a printed ISBN. */
 const ISBN_PART = /^[\d -]+[xX]?$/;
 
-/**
- * What searches compare of all products. Until a migrated database has `product_search` of
- * every product, that of the others is computed.
- */
-export const searched = sql`(
+/** What searches compare of the products that the service has indexed: all, but after an upgrade. */
+const indexed = sql`
   select
     s.product_id, s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.title,
     s.found_text
   from product_search s
   where s.organization_id = ${organization}
+`;
+
+/** The same of all products: that of the others is computed. */
+const complete = sql`
+  ${indexed}
   union all
   select
     v.product_id, v.created_at, v.publisher_id, v.imprint_id, v.search_text, v.title,
     v.found_text
   from searched_products v
-  where v.organization_id = ${organization} and exists (select from search_backlog)
-    and not exists (
-      select
-      from product_search s
-      where s.organization_id = ${organization} and s.product_id = v.product_id
-    )
-)`;
+  where v.organization_id = ${organization} and not exists (
+    select
+    from product_search s
+    where s.organization_id = ${organization} and s.product_id = v.product_id
+  )
+`;
+
+/**
+ * What searches compare of all products. While an upgraded database still has products to
+ * index, these are computed, which takes milliseconds to plan.
+ */
+export async function searchedProducts(database: Queries): Promise<Statement> {
+  const [row] = await database.lookUp(sql<{ is_waiting: boolean }>`
+    select exists (select from search_backlog) as is_waiting
+  `);
+  return row!.is_waiting ? complete : indexed;
+}
 
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {
