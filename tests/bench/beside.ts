@@ -53,7 +53,7 @@ export async function measureBeside(
     results.push(...await competeEmbedded(checkouts, rules, options));
   }
   if (results.length > 0) console.log(`${tableOf(results)}\n`);
-  if ("ONIX".includes(options.only)) {
+  if ("ONIX".includes(options.only) && checkouts.every(knowsOnix)) {
     console.log(`${await measureOnix(subjects, rules)}\n`);
   }
   if (options.only !== "") return;
@@ -66,6 +66,12 @@ export async function measureBeside(
     flights.push(await measureFlights(checkout, url, scenarios));
   }
   console.log(flightsTable(checkouts, flights));
+}
+
+/** Whether a checkout knows ONIX, as the earliest do not. */
+function knowsOnix({ folder }: Checkout): boolean {
+  return [...Deno.readDirSync(`${folder}/schema`)]
+    .some(({ name }) => name === "onix");
 }
 
 /** Writes come last, so that both checkouts read the same data. */
