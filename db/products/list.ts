@@ -129,9 +129,6 @@ const currentSource: ListSource = {
   columns: sql`p.*`,
 };
 
-/** The last row of a list that is read with its time. From about twice as many, skipping in an index alone is faster. */
-const NEAR_ROWS = 1_000;
-
 /**
  * The page, with the summaries of a source. One statement keeps products, order and
  * total consistent. Selecting the products from an index before joining makes late pages
@@ -140,10 +137,10 @@ const NEAR_ROWS = 1_000;
  */
 function listPage(
   query: Query,
-  source: ListSource,
+  { summary, columns }: ListSource,
   allowed: number,
 ): Statement<ListRow> {
-  const { page, limit, found, sort = DEFAULT_SORT } = query;
+  const { limit, found, sort = DEFAULT_SORT } = query;
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -153,16 +150,6 @@ function listPage(
     : limitOf(query);
   const sorting = found && !query.sort ? byRelevance(found) : SORTING[sort];
   const { order } = sorting;
-  const isNear = source === documented && !found && !query.search &&
-    sorting.of !== "c" && page * limit <= NEAR_ROWS;
-  const rows = {
-    order,
-    rows: sql`
-      ${found ? sql`select f.* from found f` : selected(query, sorting, isNear)}
-      order by ${order}
-      ${range}
-    `,
-  };
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<ListRow>`
     ${
@@ -177,50 +164,30 @@ function listPage(
     from (
       select
         p.id,
-        ${source.summary}${includedArrays(query.include)} as entry,
+        ${summary}${includedArrays(query.include)} as entry,
         o.names_version is not null as is_storable
-      from ${isNear ? withTimes(rows) : lookedUp(rows, source)}
+      from unnest(array(
+        select page.id
+        from (
+          ${found ? sql`select f.* from found f` : selected(query, sorting)}
+          order by ${order}
+          ${range}
+        ) page
+        order by ${order}
+      )) with ordinality page (id, place)
+      -- The limit forces a look-up by primary key.
+      cross join lateral (
+        select ${columns}
+        from products p
+        where p.organization_id = ${organization} and p.id = page.id
+        limit 1
+      ) p
       join organizations o on o.id = ${organization}
       ${validDocument}
       order by place
     ) e
   `;
   return isPrepared ? statement : unprepared(statement);
-}
-
-/** The ordered rows of a page. */
-interface PageRows {
-  rows: Statement;
-  order: Statement;
-}
-
-/** The products `p` of a near page, whose rows have the times of their updates. */
-function withTimes({ rows, order }: PageRows): Statement {
-  return sql`
-    rows from (
-      unnest(array(
-        select row(page.id, page.updated_at) from (${rows}) page order by ${order}
-      )) as (id uuid, updated_at timestamptz)
-    ) with ordinality p (id, updated_at, place)
-  `;
-}
-
-/** The products `p` of a page whose rows an index alone may have. The limit forces a look-up by primary key. */
-function lookedUp(
-  { rows, order }: PageRows,
-  { columns }: ListSource,
-): Statement {
-  return sql`
-    unnest(array(
-      select page.id from (${rows}) page order by ${order}
-    )) with ordinality page (id, place)
-    cross join lateral (
-      select ${columns}
-      from products p
-      where p.organization_id = ${organization} and p.id = page.id
-      limit 1
-    ) p
-  `;
 }
 
 /** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
@@ -276,12 +243,11 @@ function byRelevance({ words }: FoundPage): Sorting {
 /**
  * The products of a list as rows of `id`, with the `sort_key` of an order. Only the tables
  * with conditions or the key are read: a term alone needs what searches compare, a time
- * alone `product_changes`. With times, the rows have `updated_at`, of products.
+ * alone `product_changes`.
  */
 function selected(
   query: Partial<Query> & ListQuery,
   sorting?: Sorting,
-  hasTimes = false,
 ): Statement {
   const { search, found, texts, updated_since } = query;
   const filters = conditions(query);
@@ -316,7 +282,6 @@ function selected(
       ${first!.id} as id
       ${sorting && of ? sql`, ${sorting.key(raw(of))} as sort_key` : []}
       ${found ? raw(", s.created_at") : []}
-      ${hasTimes ? raw(", p.updated_at") : []}
     from ${first!.from}
     ${
     joined.map(({ from, alias, id }) =>

@@ -42,11 +42,12 @@ export function lockNames(changes: readonly Change[]): Statement[] {
         )
       );
       if (ids.length === 0) return [];
+      // Prepared: any other statement with parameters costs the write a round trip of its own.
       return [sql`
       select
       from ${raw(table)} r
       where r.organization_id = ${organization} and r.id ${
-        isOneOf([...new Set(ids)])
+        isOneOf([...new Set(ids)], { plan: "generic" })
       }
       order by r.id
       for share

@@ -111,9 +111,11 @@ Deno.test("OTEL_DENO=true", async (t) => {
       product_prices: [{ currency_code: "EUR", list_price: 1 }],
     });
 
-    assertEquals(await traceOf(first, 4), [
+    // The look-ups are of the key, and of whether products wait to be indexed.
+    assertEquals(await traceOf(first, 5), [
       "GET /api/products",
       "GET /api/products > authentication",
+      "GET /api/products > database look-up",
       "GET /api/products > database look-up",
       "GET /api/products > database scan",
     ]);
