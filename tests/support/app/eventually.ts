@@ -1,11 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../../db/connections/deadline.ts";
 
+/**
+ * The default time limit. The changes of a server wait for its oldest transaction, and other
+ * tests have some that take 10 to 20 s.
+ */
+const PATIENCE_MS = 40_000;
+
 /** Waits for the value, and after `ms` fails with the current one. */
 export async function eventually<T>(
   expected: T,
   look: () => T | Promise<T>,
-  ms = 10_000,
+  ms = PATIENCE_MS,
 ): Promise<void> {
   const end = performance.now() + ms;
   for (;;) {
