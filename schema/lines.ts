@@ -85,37 +85,34 @@ const ASSIGNED: Record<string, v.GenericSchema> = {
 };
 
 /** The ONIX record last received for a product. */
-const ONIX_RECORDS: LineTable = {
-  table: "onix_records",
-  rows: [],
-  schema: closedObject({
-    record_reference: heading(500),
-    record: v.string("invalid_type: Expected a string"),
-    digest: heading(),
-    product_updated_at: v.optional(v.nullable(ExactTime)),
-    differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
-    identities: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
-  }) as LineTable["schema"],
-};
+const ONIX_RECORDS = onixTable("onix_records", {
+  record_reference: heading(500),
+  record: v.string("invalid_type: Expected a string"),
+  digest: heading(),
+  product_updated_at: v.optional(v.nullable(ExactTime)),
+  differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  identities: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+});
 
 /** The other references under which records of a product came. */
-const ONIX_ALIASES: LineTable = {
-  table: "onix_aliases",
-  rows: [],
-  schema: closedObject({
-    record_reference: heading(500),
-  }) as LineTable["schema"],
-};
+const ONIX_ALIASES = onixTable("onix_aliases", {
+  record_reference: heading(500),
+});
 
 /** When each sender sent its latest message with a record of the product. */
-const ONIX_SENDERS: LineTable = {
-  table: "onix_senders",
-  rows: [],
-  schema: closedObject({
-    sender_name: heading(500),
-    sent_at: ExactTime,
-  }) as LineTable["schema"],
-};
+const ONIX_SENDERS = onixTable("onix_senders", {
+  sender_name: heading(500),
+  sent_at: ExactTime,
+});
+
+/** A table of what ONIX stores beside a product. */
+function onixTable(table: string, columns: v.ObjectEntries): LineTable {
+  return {
+    table,
+    rows: [],
+    schema: closedObject(columns) as LineTable["schema"],
+  };
+}
 
 const POSITIONS = {
   patch: AppendedPosition,

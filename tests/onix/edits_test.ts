@@ -28,6 +28,13 @@ type Any = any;
 const codes = ({ messages }: { messages: { code: string }[] }) =>
   messages.map(({ code }) => code);
 
+/** What is told of a field that both have changed. */
+const CONFLICT = {
+  keep: ["edit_overwritten"],
+  protect: ["edit_kept"],
+  overwrite: [],
+};
+
 Deno.test("Edits stay when the next file comes", async (t) => {
   await using app = await openApp();
 
@@ -63,14 +70,7 @@ Deno.test("Edits stay when the next file comes", async (t) => {
 
       const [{ messages }] = report.outcomes;
       assertEquals(dry.outcomes[0].messages, messages);
-      assertEquals(
-        codes(report.outcomes[0]),
-        {
-          keep: ["edit_overwritten"],
-          protect: ["edit_kept"],
-          overwrite: [],
-        }[edits],
-      );
+      assertEquals(codes(report.outcomes[0]), CONFLICT[edits]);
       if (messages[0]) {
         assert(
           /480/.test(messages[0].message) && /500/.test(messages[0].message),
@@ -197,14 +197,7 @@ Deno.test("Edits stay when a partial update comes", async (t) => {
       const report = await onix.report(next, `?edits=${edits}`);
 
       assertEquals(dry.outcomes, report.outcomes);
-      assertEquals(
-        codes(report.outcomes[0]),
-        {
-          keep: ["edit_overwritten"],
-          protect: ["edit_kept"],
-          overwrite: [],
-        }[edits],
-      );
+      assertEquals(codes(report.outcomes[0]), CONFLICT[edits]);
       const { title, page_count, subtitle, publication_date } = await product(
         id,
       );

@@ -8,6 +8,7 @@ import {
   type Element,
   element,
 } from "../../schema/onix/xml/element.ts";
+import { COLLATERAL } from "../support/data/bodies.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { type Any, variationsOf, varied } from "../support/data/varied.ts";
 import {
@@ -112,33 +113,7 @@ function rowsOf(): Any {
       supplier: { supplier_role: "03", supplier_name: "Quay Wholesale" },
     },
   ];
-  const text = {
-    collateral_type: "text_content",
-    text: "Handsome",
-    text_type: "03",
-    content_audience: ["00"],
-    text_author: "Jane Austen",
-    source_title: "Emma",
-    language: "eng",
-  };
-  const cited = {
-    collateral_type: "cited_content",
-    source_title: "The Times",
-    cited_content_type: "01",
-    citation_note: "On its first edition",
-    resource_link: "https://times.example/emma",
-    publication_date: "1816-03-01",
-    content_audience: ["00"],
-  };
-  const prize = {
-    collateral_type: "award",
-    prize_name: "A prize",
-    prize_year: "1816",
-    prize_country: "GB",
-    prize_code: "01",
-    prize_statement: "For its heroine",
-    prize_jury: "Readers",
-  };
+  const [text, cited, prize] = COLLATERAL;
   return JSON.parse(JSON.stringify({
     product_territories: [
       territory,

@@ -25,6 +25,7 @@ import {
   COLLATERAL_TYPES,
   containerOf,
   formOf,
+  MAPPED,
   MAPPING,
   type RecordValues,
   REFERENCES,
@@ -76,9 +77,9 @@ const ELEMENTS: Readonly<Record<string, string>> = {
 
 /**
  * Compares the record last received, the one that comes, and the product. What the sender
- * has left alone stays as it is here. What he has changed is written; where it was edited
- * here, with `protect` it is not. With `overwrite`, and for a product without a record, what
- * is here counts as what the sender said last: nothing of it is an edit.
+ * has left alone stays as it is here. What the sender has changed is written; where it was
+ * edited here, with `protect` it is not. With `overwrite`, and for a product without a
+ * record, what is here counts as what the sender said last: nothing of it is an edit.
  */
 export function* mergeEdits(
   incoming: Incoming,
@@ -94,7 +95,7 @@ export function* mergeEdits(
   const values: RecordValues = {};
   const differences = compared?.differences ?? {};
 
-  for (const [name, field] of Object.entries(MAPPING)) {
+  for (const [name, field] of MAPPED) {
     yield;
     const here = field.valueIn(book);
     const before = compared ? compared.values[name] : here;
@@ -424,11 +425,9 @@ function without(
     }
   }
   if (body.collateral !== undefined) {
-    if (COLLATERAL_TYPES.every((type) => kept.has(type))) {
-      delete body.collateral;
-    } else {body.collateral = COLLATERAL_TYPES.flatMap((type) =>
-        collateralOf(type)
-      );}
+    const isKept = COLLATERAL_TYPES.every((type) => kept.has(type));
+    if (isKept) delete body.collateral;
+    else body.collateral = COLLATERAL_TYPES.flatMap(collateralOf);
   }
   return reduced;
 

@@ -23,6 +23,7 @@ import {
   BLOCKS,
   COLLATERAL_TYPES,
   containerOf,
+  MAPPED,
   MAPPING,
   readValues,
   type RecordValues,
@@ -316,7 +317,7 @@ function warnOfElements(
 }
 
 /** The fields that the body of a product has. */
-const BODY = Object.entries(MAPPING).flatMap(([name, { block }]) => {
+const BODY = MAPPED.flatMap(([name, { block }]) => {
   const field: Field | undefined = ({ ...SCALARS, ...ARRAYS } as Fields)[name];
   const isPath = field?.kind === "rows" && (field.path || field.put === "link");
   return field && !isPath && field.kind !== "linked"

@@ -169,7 +169,8 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
   ...OTHERWISE,
 };
 
-const MAPPED = Object.entries(MAPPING);
+/** The fields with their names. */
+export const MAPPED = Object.entries(MAPPING);
 
 /** Whether a record says the field itself. */
 function isSaid(name: string, field: Field): boolean {

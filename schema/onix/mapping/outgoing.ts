@@ -9,8 +9,8 @@ import { type Book, isEqual, setChild, textOf } from "./codec.ts";
 import { addIdentities, type Identities } from "./identity.ts";
 import {
   containerOf,
+  MAPPED,
   type Mapped,
-  MAPPING,
   PRODUCT_CODE,
   readValues,
   type RecordValues,
@@ -78,12 +78,10 @@ function* writeChanges(
   record: Element,
   received: Received | null,
 ): Steps<void> {
-  const { differences, identities } = {
-    differences: received?.differences ?? {},
-    identities: received?.identities ?? null,
-  };
+  const differences = received?.differences ?? {};
+  const identities = received?.identities ?? null;
   const reader = new RecordReader(record, { isSilent: true });
-  const fields = Object.entries(MAPPING).map(([name, field]) => {
+  const fields = MAPPED.map(([name, field]) => {
     const now = field.valueIn(book);
     return { name, field, now, is: field.project(now) };
   });
@@ -153,7 +151,7 @@ export function differences(
   book: Book,
   values: RecordValues,
 ): Differences | null {
-  const differing = Object.entries(MAPPING).flatMap(([name, field]) => {
+  const differing = MAPPED.flatMap(([name, field]) => {
     const is = field.project(field.valueIn(book));
     return isEqual(is, field.project(values[name]))
       ? []

@@ -1,5 +1,37 @@
 import { type App, idOfCode, type Organization } from "../app/harness.ts";
 
+/** An entry of collateral of each type, with a value in every field. */
+export const COLLATERAL = [
+  {
+    collateral_type: "text_content",
+    text: "Handsome, clever, and rich",
+    text_type: "03",
+    content_audience: ["00"],
+    text_format: "06",
+    text_author: "Jane Austen",
+    source_title: "Emma",
+    language: "eng",
+  },
+  {
+    collateral_type: "cited_content",
+    source_title: "The Times",
+    cited_content_type: "01",
+    citation_note: "On its first edition",
+    resource_link: "https://times.example/emma",
+    publication_date: "1816-03-01",
+    content_audience: ["00"],
+  },
+  {
+    collateral_type: "award",
+    prize_name: "A prize",
+    prize_year: "1816",
+    prize_country: "GB",
+    prize_code: "01",
+    prize_statement: "For its heroine",
+    prize_jury: "Readers",
+  },
+];
+
 /** A body with a value in every field, in the form of responses, without nulls. */
 export async function fullBody(app: App, org: Organization) {
   const author = await idOfCode(app, "contributor_roles", "A01");
@@ -65,36 +97,7 @@ export async function fullBody(app: App, org: Organization) {
       { collection_id: org.collection },
     ],
     custom_fields: [{ field_id: org.customField, field_value: 12.5 }],
-    collateral: [
-      {
-        collateral_type: "text_content",
-        text: "Handsome, clever, and rich",
-        text_type: "03",
-        content_audience: ["00"],
-        text_format: "06",
-        text_author: "Jane Austen",
-        source_title: "Emma",
-        language: "eng",
-      },
-      {
-        collateral_type: "cited_content",
-        source_title: "The Times",
-        cited_content_type: "01",
-        citation_note: "On its first edition",
-        resource_link: "https://times.example/emma",
-        publication_date: "1816-03-01",
-        content_audience: ["00"],
-      },
-      {
-        collateral_type: "award",
-        prize_name: "A prize",
-        prize_year: "1816",
-        prize_country: "GB",
-        prize_code: "01",
-        prize_statement: "For its heroine",
-        prize_jury: "Readers",
-      },
-    ],
+    collateral: COLLATERAL,
     languages: [
       {
         language_role: "01",
