@@ -22,7 +22,7 @@ function listen(service: Service, config: Config, log: Log): void {
   const { host: hostname, port, apiPrefix, docs } = config;
   const { fetch: handler } = service;
   function onListen(address: Deno.NetAddr): void {
-    const origin = `http://${originOf(address)}`;
+    const origin = `http://${authorityOf(address)}`;
     const url = origin + apiPrefix;
     log("info", { message: "The service is listening", url, version: VERSION });
     const places = `The product catalogue is served at ${url}\n` +
@@ -67,7 +67,7 @@ async function issueDemoKey(
 }
 
 /** The address for clients: a server may listen on all addresses, a client needs one. */
-function originOf({ hostname, port }: Deno.NetAddr): string {
+function authorityOf({ hostname, port }: Deno.NetAddr): string {
   const loopback: Record<string, string> = {
     "0.0.0.0": "127.0.0.1",
     "::": "::1",

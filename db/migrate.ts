@@ -107,9 +107,7 @@ export async function checkMigrated(database: Queries): Promise<void> {
   const isMigrated = files.every(({ name }) => names.has(name)) &&
     await isAtOrigin(database);
   if (!isMigrated) {
-    throw unavailable(
-      "Migrations are pending: run deno task migrate",
-    );
+    throw unavailable("Migrations are pending: run deno task migrate");
   }
 }
 

@@ -194,7 +194,7 @@ const MAX_CACHED = 10_000;
 const MAX_UNCACHED = 250;
 
 /** A look-up of a credential, and its value as soon as it is known. */
-interface CachedToken<T> {
+interface CachedCredential<T> {
   value: Promise<T | undefined>;
   known?: T;
   until: number;
@@ -206,7 +206,7 @@ interface CachedToken<T> {
  */
 class CredentialCache<T> {
   /** In the order of their ends. */
-  readonly #entries = new Map<string, CachedToken<T>>();
+  readonly #entries = new Map<string, CachedCredential<T>>();
   #uncached = 0;
 
   /** The value of the credential, if the cache has it. */
@@ -233,7 +233,7 @@ class CredentialCache<T> {
       throw unavailable("Too many unknown credentials: try again");
     }
     this.#uncached += uncached;
-    const entry: CachedToken<T> = { value: find(), until: now + FRESH_MS };
+    const entry: CachedCredential<T> = { value: find(), until: now + FRESH_MS };
     this.#entries.delete(credential);
     this.#entries.set(credential, entry);
     const forget = () => {

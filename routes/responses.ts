@@ -1,5 +1,5 @@
 import type { KeyedOutcome } from "../db/idempotency.ts";
-import type { ProductPage } from "../db/products/list.ts";
+import type { EntryPage } from "../db/products/list.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import type { HandlerResponse, Routed } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
@@ -23,7 +23,7 @@ export function page(
   { url, query: { page, limit } }: Admitted<
     { page: number; limit: number }
   >,
-  { entries, total }: ProductPage,
+  { entries, total }: EntryPage,
 ): HandlerResponse {
   const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
   const headers = linkHeader(url, meta);

@@ -55,7 +55,7 @@ const MAX_ROWS = 20_000;
 
 /** The body that creates a record (`new`), or updates it. */
 export function recordBody(table: OwnTable, form: Form): Schema {
-  return bodyWithout({ ...RECORDS[table].fields, products: PRODUCTS }, form);
+  return objectBody({ ...RECORDS[table].fields, products: PRODUCTS }, form);
 }
 
 /**
@@ -98,7 +98,7 @@ const KeptId = described(
 export const TYPE = "The type of the entry.";
 
 /** The schema of an object that writes these fields. The others are ignored. */
-function bodyWithout(
+function objectBody(
   fields: Fields,
   form: Form,
   before: v.ObjectEntries = {},
@@ -212,7 +212,7 @@ export const newEntry = remembered((array: Rows): Schema => {
   }
   const id = put === "tree" ? KeptId : NoId;
   const hasId = !key && !isIdHidden;
-  return ruled(bodyWithout(fields, "new", hasId ? { id } : {}), rules);
+  return ruled(objectBody(fields, "new", hasId ? { id } : {}), rules);
 });
 
 /** An entry that updates the row with its `id`. */
@@ -227,12 +227,12 @@ export const changedEntry = remembered((array: Rows): Schema => {
       },
     );
   }
-  return ruled(bodyWithout(fields, "changed", { id: ChangedId }), rules);
+  return ruled(objectBody(fields, "changed", { id: ChangedId }), rules);
 });
 
 /** The columns of an object. */
 export const entryOf = remembered((fields: Fields): Schema =>
-  bodyWithout(fields, "new")
+  objectBody(fields, "new")
 );
 
 const groups = new WeakMap<Fields, Schema>();
@@ -265,13 +265,13 @@ const ofType = remembered((array: Rows) => {
     );
   return {
     created: byType((type, fields) =>
-      bodyWithout(fields, "new", {
+      objectBody(fields, "new", {
         id: NoId,
         [discriminator]: described(TYPE, v.literal(type)),
       })
     ),
     changed: byType((type, fields) =>
-      bodyWithout(fields, "changed", {
+      objectBody(fields, "changed", {
         id: ChangedId,
         [discriminator]: described(TYPE, v.optional(v.literal(type))),
       })
@@ -380,7 +380,7 @@ export const UpdateProduct = productBody("changed");
 const { product_code: _, ...WITHOUT_CODE } = SCALARS;
 
 /** The body of an upsert, which may match `product_code`. `CreateProduct` and `UpdateProduct` validate it. */
-export const UpsertProduct = bodyWithout(
+export const UpsertProduct = objectBody(
   { ...WITHOUT_CODE, ...ARRAYS },
   "changed",
   {
@@ -391,5 +391,5 @@ export const UpsertProduct = bodyWithout(
 );
 
 function productBody(form: Form) {
-  return bodyWithout({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
+  return objectBody({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
 }

@@ -60,7 +60,7 @@ function codeMeantBy(input: unknown, list: OnixList): string | undefined {
   if (typeof input !== "string" && typeof input !== "number") return;
   const word = String(input).toLowerCase();
   if (word === "" || word.length > MAX_LABEL) return;
-  const known = wordsByCode(list);
+  const known = codesByWord(list);
   return known.get(word) ?? known.get(`0${word}`) ??
     (list === 74 && /^[a-z]{2}$/.test(word)
       ? known.get(LANGUAGES.of(word)?.toLowerCase() ?? "")
@@ -72,7 +72,7 @@ const MAX_LABEL = 100;
 const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 
 /** The codes of the list by other words, labels and themselves, in lower case. */
-function wordsByCode(list: OnixList): Map<string, string> {
+function codesByWord(list: OnixList): Map<string, string> {
   const words = WORDS.get(list) ?? new Map([
     ...CODE_LISTS[list].codes.map(({ code, label }) =>
       [label.toLowerCase(), code] as const

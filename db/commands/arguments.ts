@@ -133,6 +133,6 @@ export function timestamp(given?: string): string | undefined {
   const read = v.safeParse(DateTime, given);
   if (read.success) return read.output;
   throw new Error(
-    "must be a day such as 2027-01-31, or a timestamp such as 2027-01-31T12:00:00Z",
+    "must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z",
   );
 }

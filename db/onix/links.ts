@@ -1,6 +1,6 @@
 import type { Field } from "../../schema/fields.ts";
 import type { Linked } from "../../schema/onix/mapping/incoming.ts";
-import { wordsOf } from "../../schema/onix/mapping/names.ts";
+import { nameWords } from "../../schema/onix/mapping/names.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
   json,
@@ -395,8 +395,8 @@ class Records {
 
 /** Whether two names share a word. An initial is a word that begins so. */
 function shareWord(one: string, other: string): boolean {
-  const others = wordsOf(other);
-  return wordsOf(one).some((a) =>
+  const others = nameWords(other);
+  return nameWords(one).some((a) =>
     others.some((b) =>
       a === b || a.length === 1 && b.startsWith(a) ||
       b.length === 1 && a.startsWith(b)

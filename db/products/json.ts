@@ -123,7 +123,7 @@ function columnValue(
   { alias }: RowAlias,
 ): Statement {
   if (refers?.heldBy) {
-    const holder = referencedJson(refers.heldBy, fields, alias);
+    const holder = fromReferenced(refers.heldBy, fields, alias);
     return sql`(select r.${raw(name)} ${holder})`;
   }
   return formatted(`${alias}.${name}`, format);
@@ -153,7 +153,7 @@ function selectLabel(
 }
 
 /** The `from` and `where` of the record that a reference of the row names. */
-function referencedJson(
+function fromReferenced(
   name: string,
   fields: Fields,
   alias: string,
@@ -168,7 +168,7 @@ function shownValue(
   { alias }: RowAlias,
 ): Statement {
   return sql`(select r.${raw(column)} ${
-    referencedJson(reference, fields, alias)
+    fromReferenced(reference, fields, alias)
   })`;
 }
 
@@ -341,7 +341,7 @@ function shownJson(
   const values = fields.map(({ name, column }) =>
     `',"${name}":', coalesce(to_json(r.${column})::text, 'null')`
   );
-  const record = referencedJson(reference, SCALARS, "p");
+  const record = fromReferenced(reference, SCALARS, "p");
   const shown = sql`(select concat(${raw(values.join(", "))}) ${record})`;
   if (!fields[0]!.isAlwaysThere) return shown;
   const nulls = fields.map(({ name }) => `,"${name}":null`).join("");

@@ -41,7 +41,7 @@ import {
 import { termed } from "./terms.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
-export interface ProductPage {
+export interface EntryPage {
   entries: string;
   total: number;
 }
@@ -50,7 +50,7 @@ export interface ProductPage {
 export async function listProducts(
   database: Queries,
   query: ListQuery,
-): Promise<ProductPage> {
+): Promise<EntryPage> {
   const found = await findNames(database, query.q);
   const texts = query.search || found
     ? await searchedProducts(database)
@@ -59,7 +59,7 @@ export async function listProducts(
     const page = await readLong(
       database,
       "scan",
-      (allowed) => listPage({ ...query, found, texts }, source, allowed),
+      (allowed) => selectPage({ ...query, found, texts }, source, allowed),
     );
     return page!;
   };
@@ -84,12 +84,12 @@ export async function listProducts(
 
 /** A query, with what its terms need. */
 interface Query extends ListQuery {
-  found: FoundPage | undefined;
+  found: NamedWords | undefined;
   /** What searches compare, if there is a term. */
   texts: Statement | undefined;
 }
 
-interface FoundPage {
+interface NamedWords {
   words: string[];
   named: Named[];
 }
@@ -98,7 +98,7 @@ interface FoundPage {
 async function findNames(
   database: Queries,
   term: string | undefined,
-): Promise<FoundPage | undefined> {
+): Promise<NamedWords | undefined> {
   const words = foundWordsOf(term ?? "");
   if (words.length === 0) return;
   return { words, named: await database.lookUp(unprepared(namedBy(words))) };
@@ -135,7 +135,7 @@ const currentSource: ListSource = {
  * of a million products a hundred times faster. Only products after OFFSET become rows.
  * The joins keep their order, so that nothing sorts the longer entries.
  */
-function listPage(
+function selectPage(
   query: Query,
   { summary, columns }: ListSource,
   allowed: number,
@@ -232,7 +232,7 @@ const SORTING: Record<Sort, Sorting> = {
 };
 
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
-function byRelevance({ words }: FoundPage): Sorting {
+function byRelevance({ words }: NamedWords): Sorting {
   return {
     of: "s",
     key: () => relevance(words),

@@ -5,14 +5,14 @@ import type { SharedTable } from "../../schema/records.ts";
 import { json, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { jsonArray, selectRecord } from "../products/json.ts";
-import { limitOf, type ProductPage } from "../products/list.ts";
+import { type EntryPage, limitOf } from "../products/list.ts";
 
 /** Lists a page of the records of a shared table, or the one with the given code. */
 export function listSharedRecords(
   database: Queries,
   table: SharedTable,
   query: CodeQuery,
-): Promise<ProductPage> {
+): Promise<EntryPage> {
   const { code } = query;
   const found = sql`
     from ${raw(table)} r
@@ -31,7 +31,7 @@ export function listSharedRecords(
 export function listCodeLists(
   database: Queries,
   query: PageQuery,
-): Promise<ProductPage> {
+): Promise<EntryPage> {
   const lists = sql`
     select l.number, l.name, (select count(*) from onix_codes c where c.list = l.number) as codes
     ${namedLists}
@@ -74,8 +74,8 @@ async function codePage(
   database: Queries,
   rows: Statement,
   found: Statement,
-): Promise<ProductPage> {
-  const [page] = await database.scan(sql<ProductPage>`
+): Promise<EntryPage> {
+  const [page] = await database.scan(sql<EntryPage>`
     select
       ${jsonArray(rows)}::text as entries,
       (select count(*) ${found})::float8 as total

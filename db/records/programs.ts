@@ -4,7 +4,7 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { productNotFound } from "../products/documents.ts";
 import { jsonArray, recordWithId } from "../products/json.ts";
-import { limitOf, type ProductPage } from "../products/list.ts";
+import { type EntryPage, limitOf } from "../products/list.ts";
 import { recordNotFound } from "./records.ts";
 
 /** Lists a page of a publishing program's products, by title. Throws `NOT_FOUND`. */
@@ -12,7 +12,7 @@ export async function listProgramProducts(
   database: Queries,
   programId: string,
   query: PageQuery,
-): Promise<ProductPage> {
+): Promise<EntryPage> {
   const inProgram = sql`
     x.organization_id = ${organization} and x.program_id = ${programId}
   `;
@@ -24,7 +24,7 @@ export async function listProgramProducts(
     order by p.title collate "und-x-icu", p.id
     ${limitOf(query)}
   `);
-  const [page] = await database.scan(sql<ProductPage>`
+  const [page] = await database.scan(sql<EntryPage>`
     select
       ${entries}::text as entries,
       (select count(*) from publishing_program_products x where ${inProgram})::float8 as total

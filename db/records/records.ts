@@ -33,7 +33,7 @@ import {
   withIdempotencyKey,
 } from "../idempotency.ts";
 import { jsonArray, recordWithId, selectRecord } from "../products/json.ts";
-import { limitOf, type ProductPage } from "../products/list.ts";
+import { type EntryPage, limitOf } from "../products/list.ts";
 import { namesContaining } from "../products/search.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -60,7 +60,7 @@ export async function listRecords(
   database: Queries,
   table: OwnTable,
   query: RecordQuery,
-): Promise<ProductPage> {
+): Promise<EntryPage> {
   const { sort, search, name } = query;
   // The index on the sort key finds the name.
   const hasName =
@@ -76,7 +76,7 @@ export async function listRecords(
     limitOf(query)
   }) r
   `);
-  const statement = sql<ProductPage>`
+  const statement = sql<EntryPage>`
     select
       ${entries}::text as entries,
       (select count(*) ${found})::float8 as total

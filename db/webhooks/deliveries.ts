@@ -10,15 +10,15 @@ import type {
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { jsonArray } from "../products/json.ts";
-import { limitOf, type ProductPage } from "../products/list.ts";
+import { type EntryPage, limitOf } from "../products/list.ts";
 import { rfc3339 } from "../times.ts";
 import {
   backlog,
   isDue,
   isFree,
   isUntried,
-  notFound,
   type SendingWebhook,
+  webhookNotFound,
 } from "./work.ts";
 
 /*
@@ -78,7 +78,7 @@ export async function listDeliveries(
   database: Queries,
   webhookId: string,
   { status, ...query }: DeliveryQuery,
-): Promise<ProductPage> {
+): Promise<EntryPage> {
   const found = sql`
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
@@ -90,17 +90,18 @@ export async function listDeliveries(
     order by d.created_at desc, d.id
     ${limitOf(query)}
   `);
-  const [page] = await database.scan(sql<ProductPage>`
+  const [page] = await database.scan(sql<EntryPage>`
     select
       ${entries}::text as entries,
       (select count(*) ${found})::float8 as total
     from webhooks w
     where w.organization_id = ${organization} and w.id = ${webhookId}
   `);
-  if (!page) throw notFound(webhookId);
+  if (!page) throw webhookNotFound(webhookId);
   return page;
 }
 
+/** Selects deliveries of a webhook as responses have them. */
 export function shownDeliveries(
   webhookId: string,
   ids: readonly string[],
@@ -113,6 +114,7 @@ export function shownDeliveries(
   `;
 }
 
+/** The condition that a column is one of these texts, which have no commas. */
 export function isAnyOf(texts: readonly string[]): Statement {
   return sql`= any(string_to_array(${texts.join()}, ','))`;
 }

@@ -15,7 +15,12 @@ import {
   sendAll,
   shownDeliveries,
 } from "./deliveries.ts";
-import { notFound, REST_AFTER, sendingWebhook, type State } from "./work.ts";
+import {
+  REST_AFTER,
+  sendingWebhook,
+  type State,
+  webhookNotFound,
+} from "./work.ts";
 
 /* What attempts make of their messages and of their webhook. */
 
@@ -154,7 +159,7 @@ export async function storeOutcomes(
         ${sendingWebhook(id)} for no key update of w
       `,
     );
-    if (!webhook) throw notFound(id);
+    if (!webhook) throw webhookNotFound(id);
     let state: State = webhook;
     let isBack = false;
     const deliveries = outcomes.map((outcome) => {

@@ -15,7 +15,7 @@ import { uuidv7 } from "../uuid.ts";
 import { sendAll } from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
 import { announceDisabled, disable, type Disabled } from "./outcomes.ts";
-import { backlog, behind, notFound, type Secret } from "./work.ts";
+import { backlog, behind, type Secret, webhookNotFound } from "./work.ts";
 
 /* Webhooks as callers see them. */
 
@@ -72,7 +72,7 @@ export async function getWebhook(
   id: string,
 ): Promise<ShownWebhook> {
   const [row] = await database.scan(webhookById(id));
-  if (!row) throw notFound(id);
+  if (!row) throw webhookNotFound(id);
   return shown(row);
 }
 
@@ -146,7 +146,7 @@ export async function updateWebhook(
             ${cursor ? sql`, cursor = ${json(cursor)}` : []}
             ${enabled ? ENABLE : []}
             ${disabled ? disable(disabled.reason) : []}
-            ${endsRest ? END_REST : []}
+            ${endsRest ? sql`, ${END_REST}` : []}
           where w.organization_id = ${organization} and w.id = ${id}
         `]
         : [],
@@ -163,14 +163,14 @@ export async function updateWebhook(
 const ENABLE =
   sql`, enabled = true, disabled_reason = null, disabled_at = null`;
 
-const END_REST = sql`, failures = 0, failing_since = null, resumes_at = null`;
+const END_REST = sql`failures = 0, failing_since = null, resumes_at = null`;
 
 /** Ends the rest of a webhook: all that waits is sent at once. */
 export async function endRest(database: Queries, id: string): Promise<void> {
   await database.write(
     sql`
       update webhooks w
-      set updated_at = w.updated_at ${END_REST}
+      set ${END_REST}
       where w.organization_id = ${organization} and w.id = ${id}
     `,
     sendAll(id),
@@ -247,7 +247,7 @@ async function lockWebhook(tx: Transaction, id: string): Promise<Row> {
   const [[row]] = await tx.send(
     sql<Row>`${webhookById(id)} for no key update of w`,
   );
-  if (!row) throw notFound(id);
+  if (!row) throw webhookNotFound(id);
   return row;
 }
 

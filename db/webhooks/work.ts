@@ -10,7 +10,7 @@ import { timeline } from "../products/changes.ts";
 /** Failures in a row from which a webhook rests: then it sends one message after each pause. */
 export const REST_AFTER = 5;
 
-/** Messages of a webhook that senders take at once, while the last one arrived. */
+/** Messages of a webhook that senders take at once. After a failure, they take one. */
 const MAX_TAKEN = 32;
 
 /** A larger backlog of the feed is not counted. */
@@ -59,6 +59,7 @@ export interface SendingWebhook extends State {
 /** The organization of the caller, or an expression for that of each webhook. */
 type Owner = typeof organization | Statement;
 
+/** Whether no process sends delivery `d` at the moment. */
 export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 
 /** Whether delivery `d` of webhook `w` may be sent. After a pause, a webhook that rests sends any. */
@@ -109,11 +110,12 @@ export async function findWebhook(
   id: string,
 ): Promise<SendingWebhook> {
   const [webhook] = await database.scan(sendingWebhook(id));
-  if (!webhook) throw notFound(id);
+  if (!webhook) throw webhookNotFound(id);
   return webhook;
 }
 
-export function notFound(id: string): ApiError {
+/** The error for a webhook that the organization does not have. */
+export function webhookNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No webhook with id "${id}"`);
 }
 

@@ -24,7 +24,7 @@ import {
   scalar,
   setChild,
 } from "./codec.ts";
-import { wordsOf } from "./names.ts";
+import { nameWords } from "./names.ts";
 import { codecAt, readLeaf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 
@@ -334,10 +334,10 @@ function writePerson(
 
 /** Removes the parts of a name with words that the name has not. */
 function removeOtherParts(each: Element, name: string): void {
-  const words = new Set(wordsOf(name));
+  const words = new Set(nameWords(name));
   const others = each.children.filter((part) =>
     (NAME_PARTS.includes(part.name) || INVERTED.includes(part.name)) &&
-    !wordsOf(part.text).every((word) => words.has(word))
+    !nameWords(part.text).every((word) => words.has(word))
   );
   replaceChildren(each, others, []);
 }

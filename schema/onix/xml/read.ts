@@ -192,7 +192,7 @@ class Reader {
     if (name !== "ONIXMessage") {
       this.#fail(
         "not_onix",
-        `Expected the root ONIXMessage or ONIXmessage, not ${quoted(name)}`,
+        `Expected the root ONIXMessage or ONIXmessage, not ${excerpt(name)}`,
       );
     }
     const release = attributes.release?.trim() || releaseOf(attributes);
@@ -394,7 +394,7 @@ class Reader {
   #refuseRelease(release: string): never {
     this.#fail(
       "unsupported_release",
-      `Expected ONIX ${RELEASES.join(" or ")}, not ${quoted(release)}`,
+      `Expected ONIX ${RELEASES.join(" or ")}, not ${excerpt(release)}`,
     );
   }
 
@@ -421,7 +421,7 @@ function releaseOf(attributes: Record<string, string>): string | undefined {
   }
 }
 
-function quoted(value: string): string {
+function excerpt(value: string): string {
   return value.length > 40 ? `${value.slice(0, 40)}…` : value;
 }
 

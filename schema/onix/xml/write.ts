@@ -14,8 +14,10 @@ export interface MessageOptions {
   sentAt: Date;
 }
 
-/** The size of what is written at once, in characters, and about how many the tags of an element have. */
+/** About how much is written at once, in characters. */
 const WRITTEN_AT_ONCE = 16_384;
+
+/** About how long the tags of an element are. */
 const TAGS_LENGTH = 40;
 
 /** Writes a message in chunks of text. Without records it has `NoProduct`. */
