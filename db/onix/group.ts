@@ -236,11 +236,11 @@ async function writesOf(
       tx,
       compared.map(({ merged }) => merged.incoming.linked),
     );
-    for (const { one, product, book, form, last, merged } of compared) {
+    for (const { one, book, form, last, merged } of compared) {
       await options.pace();
       const { item, id, found } = one;
       const { body, messages } = bodyOf(merged.incoming, links, book.product);
-      const changed = changedFields(product, body);
+      const changed = changedFields(book.product, body);
       const write = {
         ...one,
         form,
@@ -274,8 +274,6 @@ function otherOf({ item: { incoming }, found }: Planned): Message[] {
 /** A record beside its product. */
 interface Compared {
   one: Planned;
-  /** The product as JSON text, and parsed. */
-  product: string;
   book: Book;
   form: StoredForm;
   last: LastRecord | null;
@@ -291,10 +289,10 @@ async function compare(
 ): Promise<Compared> {
   const { incoming } = one.item;
   const book = bookOfStored(product, stored);
-  const last = await inTurns(lastOf(stored), pace);
+  const last = await inTurns(lastOf(stored, incoming), pace);
   const form = await inTurns(formToStore(one, book, last, edits), pace);
   const merged = await inTurns(mergeEdits(incoming, last, book, edits), pace);
-  return { one, product, book, form, last, merged };
+  return { one, book, form, last, merged };
 }
 
 /** Whether the product goes out otherwise with the new record than with the last one. */

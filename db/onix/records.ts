@@ -2,7 +2,10 @@ import type { Entry } from "../../schema/bodies.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import type { Last, Merged } from "../../schema/onix/mapping/edits.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
-import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
+import {
+  type Incoming,
+  replaceBlocks,
+} from "../../schema/onix/mapping/incoming.ts";
 import {
   type Book,
   type Differences,
@@ -76,13 +79,14 @@ export interface StoredRecord {
 /** The record last received, with its values. */
 export interface LastRecord extends Received, Last {}
 
-/** The record last received, if there is one. */
+/** The record last received, if there is one, before this one. */
 export function* lastOf(
   { record, differences, identities }: StoredRecord,
+  incoming: Incoming,
 ): Steps<LastRecord | null> {
   if (record === null) return null;
   const received = yield* fromStored(record);
-  const values = yield* valuesOf(received);
+  const values = yield* valuesOf(received, incoming);
   addIdentities(values, identities);
   return { record: received, differences, identities, values };
 }

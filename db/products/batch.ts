@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Match } from "../../schema/batch.ts";
-import type { ProductBody } from "../../schema/bodies.ts";
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, invalid, unavailable } from "../../schema/errors.ts";
+import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -495,7 +496,8 @@ async function withChanges(
   for await (const products of readCurrent(tx, sizes)) {
     for (const { id, product } of products) {
       const write = upserts.get(id)!;
-      const body = changedFields(product, write.body);
+      const stored = parseExact(product) as Entry;
+      const body = changedFields(stored, write.body);
       if (Object.keys(body).length > 0) changing.push({ ...write, body });
       else results.succeed(write.index, 200, id, Buffer.byteLength(product));
     }

@@ -4,7 +4,6 @@ import {
   type ProductBody,
 } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
-import { parseExact } from "../../schema/numbers.ts";
 import { FIELDS } from "../../schema/product.ts";
 
 /*
@@ -13,11 +12,10 @@ import { FIELDS } from "../../schema/product.ts";
  */
 
 /**
- * The fields of the body that differ from the stored product, which is JSON text. Entries
- * of rows with ids get the ids of the rows that they describe.
+ * The fields of the body that differ from the stored product. Entries of rows with ids get
+ * the ids of the rows that they describe.
  */
-export function changedFields(product: string, body: ProductBody): ProductBody {
-  const stored = parseExact(product) as Entry;
+export function changedFields(stored: Entry, body: ProductBody): ProductBody {
   const changed: ProductBody = {};
   for (const [name, value] of Object.entries(body)) {
     const field = FIELDS[name]!;

@@ -8,7 +8,7 @@ import type { Edits } from "./options.ts";
 import type { Message } from "../report/report.ts";
 import { childrenOf, type Element } from "../xml/element.ts";
 import type { Steps } from "../xml/steps.ts";
-import { type Book, canonical, objectsIn, scalar } from "./codec.ts";
+import { type Book, canonical, isEqual, objectsIn, scalar } from "./codec.ts";
 import { type Incoming, replaceTerritories } from "./incoming.ts";
 import {
   continuing,
@@ -24,7 +24,6 @@ import {
 import {
   COLLATERAL_TYPES,
   containerOf,
-  formOf,
   MAPPED,
   MAPPING,
   type RecordValues,
@@ -102,19 +101,19 @@ export function* mergeEdits(
     const said = isSaid(name, incoming)
       ? saidIn(incoming, name, before)
       : before;
-    const beforeForm = formOf(name, before);
-    const afterForm = said === before ? beforeForm : formOf(name, said);
-    const isSame = beforeForm === afterForm;
+    const wasSaid = field.project(before);
+    const isSaidNow = said === before ? wasSaid : field.project(said);
+    const isSame = isEqual(isSaidNow, wasSaid);
     // Most fields say the same: what they stand for is then known.
     const after = isSame && before !== undefined
       ? before
       : continuing(name, last?.values[name], said);
     values[name] = after;
-    const hereForm = before === here ? beforeForm : formOf(name, here);
-    const then = Object.hasOwn(differences, name)
-      ? canonical(differences[name] ?? undefined)
-      : beforeForm;
-    const isEdited = hereForm !== then;
+    const isHere = before === here ? wasSaid : field.project(here);
+    const wasHere = Object.hasOwn(differences, name)
+      ? differences[name] ?? undefined
+      : wasSaid;
+    const isEdited = !isEqual(isHere, wasHere);
     if (incoming.unreadable.has(name) && !(name in ARRAYS)) {
       // What cannot be read changes nothing.
       if (isEdited) edited.add(name);
@@ -133,8 +132,8 @@ export function* mergeEdits(
         conflict,
       );
       arrays.set(name, entries);
-      if (formOf(name, entries) !== afterForm) edited.add(name);
-    } else if (isEdited && hereForm !== afterForm) {
+      if (!isEqual(field.project(entries), isSaidNow)) edited.add(name);
+    } else if (isEdited && !isEqual(isHere, isSaidNow)) {
       if (conflict(after, here)) {
         kept.add(name);
         edited.add(name);
@@ -167,11 +166,16 @@ function ofKept(
 ): Identities {
   const same = Object.keys(REFERENCES).filter((name) =>
     kept.has(name) && last.identities?.[name] !== undefined &&
-    formOf(name, last.values[name]) === formOf(name, values[name])
+    projectsSame(name, last.values[name], values[name])
   );
   return Object.fromEntries(
     same.map((name) => [name, last.identities![name]]),
   );
+}
+
+function projectsSame(name: string, a: unknown, b: unknown): boolean {
+  const { project } = MAPPING[name]!;
+  return isEqual(project(a), project(b));
 }
 
 const NONE: ReadonlySet<string> = new Set();

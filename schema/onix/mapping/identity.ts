@@ -17,6 +17,7 @@ import {
   type RecordValues,
   REFERENCES,
 } from "./mapping.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * What the elements of a record stand for. In: the values of a record, and the product that
@@ -118,25 +119,35 @@ function idsIn(value: unknown): unknown {
   return own.length > 0 ? Object.fromEntries(own) : null;
 }
 
-/** Gives the values of a stored record the ids that are stored beside it. */
+/**
+ * Gives the values of a stored record the ids that are stored beside it, in copies, which
+ * come from the same elements.
+ */
 export function addIdentities(
   values: RecordValues,
   ids: Identities | null,
+  reader?: RecordReader,
 ): void {
-  for (const name of Object.keys(CONTINUED)) addIds(values[name], ids?.[name]);
+  for (const name of Object.keys(CONTINUED)) {
+    values[name] = withIds(values[name], ids?.[name], reader);
+  }
 }
 
-function addIds(value: unknown, ids: unknown): void {
+function withIds(value: unknown, ids: unknown, reader?: RecordReader): unknown {
   if (Array.isArray(value)) {
-    // Another number of entries is read of the record than when it was stored.
-    if (!Array.isArray(ids) || ids.length !== value.length) return;
-    value.forEach((entry, i) => addIds(entry, ids[i]));
-  } else if (isObject(value) && isObject(ids)) {
-    for (const [name, id] of Object.entries(ids)) {
-      if (name === "id") value.id = id;
-      else addIds(value[name], id);
-    }
+    // Another number of entries may be read of the record than when it was stored.
+    return Array.isArray(ids) && ids.length === value.length
+      ? value.map((entry, i) => withIds(entry, ids[i], reader))
+      : value;
   }
+  if (!isObject(value) || !isObject(ids)) return value;
+  const copy: Entry = { ...value };
+  for (const [name, id] of Object.entries(ids)) {
+    copy[name] = name === "id" ? id : withIds(value[name], id, reader);
+  }
+  const source = reader?.elementOf(value);
+  if (source) reader!.tie(source, copy);
+  return copy;
 }
 
 /** The entries with the ids of those that they continue, in copies. */

@@ -16,7 +16,6 @@ import { dateIn } from "../xml/dates.ts";
 import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
 import {
   type Book,
-  canonical,
   type Codec,
   objectsIn,
   scalar,
@@ -452,9 +451,4 @@ export function containerOf(
   return block === null || block === "ProductSupply"
     ? record
     : child(record, block);
-}
-
-/** What the values say, by field, in one form. */
-export function formOf(name: string, value: unknown): string {
-  return canonical(MAPPING[name]!.project(value));
 }

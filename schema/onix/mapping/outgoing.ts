@@ -1,6 +1,12 @@
 import { isObject } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
-import { child, copyOf, type Element, element } from "../xml/element.ts";
+import {
+  child,
+  copyOf,
+  type Element,
+  element,
+  saySame,
+} from "../xml/element.ts";
 import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
@@ -8,6 +14,7 @@ import { withhold } from "../xml/withhold.ts";
 import { type Book, isEqual, setChild, textOf } from "./codec.ts";
 import { addIdentities, type Identities } from "./identity.ts";
 import {
+  BLOCKS,
   containerOf,
   MAPPED,
   type Mapped,
@@ -98,7 +105,7 @@ function* writeChanges(
   yield;
   if (!fields.some(isChanged(read))) return;
   const values = yield* validValues(read, reader);
-  addIdentities(values, identities);
+  addIdentities(values, identities, reader);
   // Other resources may lack the cover that those of the record have.
   const isWritten = (one: typeof fields[number]) =>
     isChanged(values)(one) ||
@@ -160,11 +167,48 @@ export function differences(
   return differing.length > 0 ? Object.fromEntries(differing) : null;
 }
 
-/** The values of a stored record that a product can have. */
-export function* valuesOf(record: Element): Steps<RecordValues> {
-  withhold(record);
-  const reader = new RecordReader(record, { isSilent: true });
-  return yield* validValues(yield* readValues(record, reader), reader);
+/** A record whose values are known. */
+export interface Known {
+  record: Element;
+  values: RecordValues;
+}
+
+/**
+ * The values of a stored record that a product can have. Blocks in which another record
+ * says the same have its values: they are not read.
+ */
+export function* valuesOf(
+  record: Element,
+  known?: Known,
+): Steps<RecordValues> {
+  const same = known ? sameBlocks(record, known.record) : NONE;
+  const others = withoutBlocks(record, same);
+  withhold(others);
+  const reader = new RecordReader(others, { isSilent: true });
+  const values = yield* validValues(yield* readValues(others, reader), reader);
+  if (!known) return values;
+  for (const [name, { block }] of MAPPED) {
+    if (block && same.has(block)) values[name] = known.values[name];
+  }
+  return values;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function sameBlocks(a: Element, b: Element): ReadonlySet<string> {
+  return new Set(
+    BLOCKS.filter((block) => saySame(allOf(a, block), allOf(b, block))),
+  );
+}
+
+function withoutBlocks(record: Element, names: ReadonlySet<string>): Element {
+  const children = record.children.filter(({ name }) => !names.has(name));
+  return { ...record, children };
+}
+
+/** The children with this name, those that are withheld, too. */
+function allOf({ children }: Element, name: string): Element[] {
+  return children.filter((child) => child.name === name);
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */

@@ -87,6 +87,28 @@ export function childValue(parent: Element, name: string): string | undefined {
   return valueOf(child(parent, name));
 }
 
+/** Whether two elements say the same. White space and the order of attributes say nothing. */
+export function saysSame(a: Element, b: Element): boolean {
+  return a.name === b.name && a.markup === b.markup &&
+    (a.text === b.text || settledText(a) === settledText(b)) &&
+    hasSame(a.attributes, b.attributes) &&
+    hasSame(b.attributes, a.attributes) &&
+    saySame(a.children, b.children);
+}
+
+/** Whether elements say the same, one by one. */
+export function saySame(a: readonly Element[], b: readonly Element[]): boolean {
+  return a.length === b.length && a.every((each, i) => saysSame(each, b[i]!));
+}
+
+function hasSame(
+  a: Element["attributes"],
+  b: Element["attributes"],
+): boolean {
+  for (const name in a) if (a[name] !== b[name]) return false;
+  return true;
+}
+
 /** A copy whose children can be replaced without changing the original. */
 export function copyOf(element: Element): Element {
   return { ...element, children: element.children.map(copyOf) };
