@@ -429,9 +429,14 @@ export function meaningOfLabel(name: string, list: OnixList): string {
   return `The label of \`${name}\` in ONIX List ${list}.`;
 }
 
-/** A name in snake_case as that of an element, such as `ExtentType`. */
+const PASCAL = new Map<string, string>();
+
+/** The name of a field as that of an element, such as `ExtentType`. */
 export function pascal(name: string): string {
-  return name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+  const known = PASCAL.get(name) ??
+    name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+  PASCAL.set(name, known);
+  return known;
 }
 
 /** The name of an element in snake_case. */

@@ -234,12 +234,16 @@ export function formOfEntry(fields: Fields, entry: Entry): string {
 }
 
 function plainEntry(fields: Fields, entry: Entry): Entry | undefined {
-  const plainOnes = Object.entries(fields).flatMap(([name, field]) => {
-    const isSaid = isWritten(field) && elementOf(name, field) !== null;
-    const value = isSaid ? plain(field, entry[name]) : undefined;
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return plainOnes.length > 0 ? Object.fromEntries(plainOnes) : undefined;
+  let said: Entry | undefined;
+  for (const name in fields) {
+    const value = plain(fields[name], entry[name]);
+    const isSaid = value !== undefined && isWritten(fields[name]!) &&
+      elementOf(name, fields[name]!) !== null;
+    if (!isSaid) continue;
+    said ??= {};
+    said[name] = value;
+  }
+  return said;
 }
 
 /** A value by which values are compared, or undefined for nothing. */

@@ -93,7 +93,7 @@ function* piecesOf(
   indent = "",
   lineBreak = "",
 ): Generator<string> {
-  let parts: string[] = [];
+  let text = "";
   let length = 0;
   let margin = indent;
   const open: OpenElement[] = [];
@@ -101,22 +101,21 @@ function* piecesOf(
     const tag = nameOf(next.name);
     const start = startTag(tag, next.attributes);
     if (next.children.length > 0) {
-      parts.push(margin, start, lineBreak);
+      text += margin + start + lineBreak;
       margin += indent;
       open.push({ element: next, written: 0 });
     } else if (next.text.length <= WRITTEN_AT_ONCE) {
       const content = contentOf(next, settledText(next));
       if (content === "") {
-        parts.push(margin, start.slice(0, -1), "/>", lineBreak);
-      } else parts.push(margin, start, content, "</", tag, ">", lineBreak);
+        text += margin + start.slice(0, -1) + "/>" + lineBreak;
+      } else text += margin + start + content + "</" + tag + ">" + lineBreak;
       length += content.length;
     } else {
-      parts.push(margin, start);
-      yield parts.join("");
+      yield text + margin + start;
       for (const part of partsOf(settledText(next))) {
         yield contentOf(next, part);
       }
-      parts = ["</", tag, ">", lineBreak];
+      text = "</" + tag + ">" + lineBreak;
     }
     next = undefined;
     while (!next && open.length > 0) {
@@ -125,15 +124,15 @@ function* piecesOf(
       if (next) continue;
       open.pop();
       margin = margin.slice(indent.length);
-      parts.push(margin, "</", nameOf(top.element.name), ">", lineBreak);
+      text += margin + "</" + nameOf(top.element.name) + ">" + lineBreak;
     }
     length += TAGS_LENGTH;
     if (length < WRITTEN_AT_ONCE) continue;
-    yield parts.join("");
-    parts = [];
+    yield text;
+    text = "";
     length = 0;
   }
-  yield parts.join("");
+  yield text;
 }
 
 /** The parts of a long text. */
