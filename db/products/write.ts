@@ -36,7 +36,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
-import { lockNames, writeSearch } from "./searched.ts";
+import { writeSearch } from "./searched.ts";
 import { writeTerms } from "./terms.ts";
 
 /**
@@ -164,9 +164,9 @@ async function checkPrecondition(
 
 /**
  * The statements that change products and delete others. Each product occurs once. They
- * lock rows in a fixed order, which prevents most deadlocks: names, products, counts, nested
- * records, and last the formats, whose trigger locks the organization. The pool retries a
- * transaction that deadlocks.
+ * lock rows in a fixed order, which prevents most deadlocks: products, counts, nested
+ * records with the names that they show, and last the formats, whose trigger locks the
+ * organization. The pool retries a transaction that deadlocks.
  */
 export function writeProducts(
   { isDistributed }: Transaction,
@@ -179,7 +179,6 @@ export function writeProducts(
   );
   const arrays = writeArrays(changes);
   return [
-    ...lockNames(changes),
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.map(insertProduct),
     ...countProducts(changes, deleted),
