@@ -8,6 +8,7 @@ import {
   json,
   names,
   organization,
+  parameters,
   raw,
   sql,
   type Statement,
@@ -225,11 +226,11 @@ function newProductCode(): string {
 function insertProduct({ id, body }: Change): Statement {
   const values = COLUMNS.map((column) => {
     const value = body[column] ?? null;
-    return sql`, ${Array.isArray(value) ? json(value) : value}`;
+    return Array.isArray(value) ? json(value) : value;
   });
   return sql`
     insert into products (organization_id, id, product_code, ${productColumns})
-    values (${organization}, ${id}, ${newProductCode()}${values})
+    values (${organization}, ${parameters([id, newProductCode(), ...values])})
   `;
 }
 
