@@ -166,20 +166,22 @@ export function unique<T>(...distinct: readonly Identity[]) {
 function boundedArray<const S extends v.GenericSchema>(
   entry: S,
 ): v.ArraySchema<S, undefined> {
+  let errors = 0;
+  const counted = v.array({
+    ...entry,
+    "~run"(value, config) {
+      if (errors > MAX_ERRORS) return { typed: true, value: value.value };
+      const result = entry["~run"](value, config);
+      errors += result.issues?.length ?? 0;
+      return result;
+    },
+  } as S);
   return {
-    ...v.array(entry),
+    ...counted,
+    item: entry,
     "~run"(dataset, config) {
-      let errors = 0;
-      const counting: S = {
-        ...entry,
-        "~run"(value, config) {
-          if (errors > MAX_ERRORS) return { typed: true, value: value.value };
-          const result = entry["~run"](value, config);
-          errors += result.issues?.length ?? 0;
-          return result;
-        },
-      };
-      return v.array(counting)["~run"](dataset, config);
+      errors = 0;
+      return counted["~run"](dataset, config);
     },
   };
 }
@@ -225,10 +227,10 @@ function collect(
   }
 }
 
-/** The same function, which returns one schema per description: the OpenAPI document names schemas by identity. */
-export function remembered<D extends object, S>(make: (described: D) => S) {
-  const made = new WeakMap<D, S>();
-  return (described: D): S => {
+/** The same function, which makes one value per description: the OpenAPI document names schemas by identity. */
+export function remembered<D extends object, T>(make: (described: D) => T) {
+  const made = new WeakMap<D, T>();
+  return (described: D): T => {
     if (!made.has(described)) made.set(described, make(described));
     return made.get(described)!;
   };

@@ -78,6 +78,12 @@ export function raw(text: string): Statement {
   return { strings: [text], values: [], prepare: true };
 }
 
+/** A fragment of comma-separated parameters, at least one. */
+export function parameters(values: readonly unknown[]): Statement {
+  const separators = new Array(values.length - 1).fill(", ");
+  return { strings: ["", ...separators, ""], values, prepare: true };
+}
+
 /** A fragment of comma-separated column names. */
 export function names(...columns: readonly string[]): Statement {
   return raw(columns.join(", "));

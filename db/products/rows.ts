@@ -10,7 +10,7 @@ import {
   type Fields,
   type Rows,
 } from "../../schema/fields.ts";
-import { MAX_ENTRIES } from "../../schema/objects.ts";
+import { MAX_ENTRIES, remembered } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import {
   isOneOf,
@@ -147,13 +147,13 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 }
 
 /** The columns that an entry writes, with those of its groups and of all its types. */
-function columnsOf({ fields, types = {} }: Rows): string[] {
+const columnsOf = remembered(({ fields, types = {} }: Rows): string[] => {
   const all = [fields, ...Object.values(types).map(({ fields }) => fields)];
   const written = all.flatMap(columnsIn).filter(([, field]) =>
     field.kind !== "column" || field.body
   );
   return [...new Set(written.map(([name]) => name))];
-}
+});
 
 /** The tables of a tree with their columns, parents first. */
 function arrayTables(

@@ -115,12 +115,12 @@ function containsWord(word: string): Statement {
 
 /**
  * The condition that `search_text` matches the pattern. `found_text` begins with it, and has
- * the trigram index. A pattern without a trigram would scan that whole, so an expression
+ * the trigram index; a scan compares the shorter text first. A pattern without a trigram would scan that whole, so an expression
  * keeps the planner off it, and a covering index is used.
  */
 function inSearchText(pattern: Statement, isIndexed: boolean): Statement {
   return isIndexed
-    ? sql`(s.found_text like ${pattern} and s.search_text like ${pattern})`
+    ? sql`(s.search_text like ${pattern} and s.found_text like ${pattern})`
     : sql`(s.search_text || '') like ${pattern}`;
 }
 

@@ -1,8 +1,6 @@
-import type { Entry } from "../../schema/bodies.ts";
 import {
   isOneOf,
   organization,
-  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
@@ -25,36 +23,6 @@ const SEARCHED = [
   "contributors",
   "product_collections",
 ];
-
-/** The arrays whose entries refer to names in the texts. */
-const SHOWN_NAMES = {
-  contributors: { table: "contributors", reference: "contributor_id" },
-  product_collections: { table: "collections", reference: "collection_id" },
-};
-
-/** Locks the names that new rows will show: a rename meanwhile would not know of the rows. */
-export function lockNames(changes: readonly Change[]): Statement[] {
-  return Object.entries(SHOWN_NAMES).flatMap(
-    ([array, { table, reference }]) => {
-      const ids = changes.flatMap(({ body }) =>
-        (body[array] as Entry[] ?? []).map((entry) =>
-          entry[reference] as string
-        )
-      );
-      if (ids.length === 0) return [];
-      // Prepared: any other statement with parameters costs the write a round trip of its own.
-      return [sql`
-      select
-      from ${raw(table)} r
-      where r.organization_id = ${organization} and r.id ${
-        isOneOf([...new Set(ids)], { plan: "generic" })
-      }
-      order by r.id
-      for share
-    `];
-    },
-  );
-}
 
 /** Writes what searches compare of products whose texts, names or references the bodies have. */
 export function writeSearch(changes: readonly Change[]): Statement[] {

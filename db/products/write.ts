@@ -8,6 +8,7 @@ import {
   json,
   names,
   organization,
+  parameters,
   raw,
   sql,
   type Statement,
@@ -36,7 +37,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
-import { lockNames, writeSearch } from "./searched.ts";
+import { writeSearch } from "./searched.ts";
 import { writeTerms } from "./terms.ts";
 
 /**
@@ -164,9 +165,9 @@ async function checkPrecondition(
 
 /**
  * The statements that change products and delete others. Each product occurs once. They
- * lock rows in a fixed order, which prevents most deadlocks: names, products, counts, nested
- * records, and last the formats, whose trigger locks the organization. The pool retries a
- * transaction that deadlocks.
+ * lock rows in a fixed order, which prevents most deadlocks: products, counts, nested
+ * records with the names that they show, and last the formats, whose trigger locks the
+ * organization. The pool retries a transaction that deadlocks.
  */
 export function writeProducts(
   { isDistributed }: Transaction,
@@ -179,7 +180,6 @@ export function writeProducts(
   );
   const arrays = writeArrays(changes);
   return [
-    ...lockNames(changes),
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.map(insertProduct),
     ...countProducts(changes, deleted),
@@ -226,11 +226,11 @@ function newProductCode(): string {
 function insertProduct({ id, body }: Change): Statement {
   const values = COLUMNS.map((column) => {
     const value = body[column] ?? null;
-    return sql`, ${Array.isArray(value) ? json(value) : value}`;
+    return Array.isArray(value) ? json(value) : value;
   });
   return sql`
     insert into products (organization_id, id, product_code, ${productColumns})
-    values (${organization}, ${id}, ${newProductCode()}${values})
+    values (${organization}, ${parameters([id, newProductCode(), ...values])})
   `;
 }
 

@@ -280,6 +280,49 @@ Deno.test({
       assertEquals(body.meta.total, 1);
     });
 
+    await t.step("and so are those that were being linked before", async () => {
+      const org = await app.organization();
+      const { id } = await org.create({ title: "Emma" });
+      let renamed: Promise<unknown> | undefined;
+      await writer.sql.begin(async (sql) => {
+        await sql`
+          insert into product_contributors (
+            organization_id, product_id, contributor_id, contributor_role_id, position
+          )
+          select ${org.id}, ${id}, ${org.contributor}, r.id, 1
+          from contributor_roles r
+          where r.code = 'A01'
+        `;
+        renamed = org.put(`/api/contributors/${org.contributor}`, {
+          name: "Renamed",
+        });
+        await pause(100);
+      });
+      await renamed;
+      const { body } = await org.get("/api/products?q=renamed");
+      assertEquals(body.meta.total, 1);
+    });
+
+    await t.step("and the new title of a product stays", async () => {
+      const org = await app.organization();
+      const { id } = await org.create({ title: "Emma" });
+      let indexed: Promise<unknown> | undefined;
+      await writer.sql.begin(async (sql) => {
+        await sql`
+          update products set title = 'Persuasion'
+          where organization_id = ${org.id} and id = ${id}
+        `;
+        // As a rename does of the products that show the record.
+        indexed = renamer.sql`
+          select index_search(${org.id}, ${[id]}::uuid[])
+        `.execute();
+        await pause(100);
+      });
+      await indexed;
+      const { body } = await org.get("/api/products?q=persuasion");
+      assertEquals(body.meta.total, 1);
+    });
+
     await t.step(
       "and waits no longer, once older transactions have ended",
       async () => {
