@@ -453,9 +453,17 @@ function pathsOf(
 ): Map<Element, string> {
   const paths = new Map<Element, string>();
   const way: Element[] = [];
+  const steps = new Map<Element, ReadonlyMap<Element, string>>();
+  const stepTo = (element: Element, i: number) => {
+    const parent = way[i - 1];
+    if (!parent) return `/${element.name}`;
+    const known = steps.get(parent) ?? stepsIn(parent);
+    steps.set(parent, known);
+    return known.get(element)!;
+  };
   const visit = (element: Element) => {
     way.push(element);
-    if (wanted.has(element)) paths.set(element, pathAlong(way));
+    if (wanted.has(element)) paths.set(element, way.map(stepTo).join(""));
     for (const child of element.children) {
       if (paths.size === wanted.size) break;
       visit(child);
@@ -466,14 +474,17 @@ function pathsOf(
   return paths;
 }
 
-function pathAlong(way: readonly Element[]): string {
-  let path = "";
-  way.forEach((element, i) => {
-    const same = (way[i - 1]?.children ?? []).filter(({ name }) =>
-      name === element.name
-    );
-    const position = same.length > 1 ? `[${same.indexOf(element) + 1}]` : "";
-    path += `/${element.name}${position}`;
+/** The steps of paths to the children, with positions where a name occurs repeatedly. */
+function stepsIn({ children }: Element): ReadonlyMap<Element, string> {
+  const counts = new Map<string, number>();
+  const positions = children.map(({ name }) => {
+    const position = (counts.get(name) ?? 0) + 1;
+    counts.set(name, position);
+    return position;
   });
-  return path;
+  return new Map(children.map((child, i) => {
+    const isRepeated = counts.get(child.name)! > 1;
+    const position = isRepeated ? `[${positions[i]}]` : "";
+    return [child, `/${child.name}${position}`];
+  }));
 }

@@ -101,10 +101,17 @@ function validatorOf(kind: string): Validator {
   };
 }
 
+/** The codes in the value of an element that are none. Of a value that is too long, none is named. */
+export function wrongCodes(kind: string, value: string): string[] {
+  return value.length > MAX_LENGTH
+    ? []
+    : value.split(" ").filter((code) => !validValue(kind, code));
+}
+
 /** The sentence about codes that are none. Of several codes in one element, it says which. */
 export function expectedCode(kind: string, wrong: readonly string[]): string {
   const list = `Expected a code of ONIX List ${Number.parseInt(kind)}`;
-  return kind.endsWith("*")
+  return kind.endsWith("*") && wrong.length > 0
     ? `${list}, not ${wrong.slice(0, 10).join(", ")}`
     : list;
 }

@@ -40,15 +40,20 @@ export class PathSet implements Paths {
     used: ReadonlySet<Element> = NONE,
     isNoise: (element: Element) => boolean = () => false,
   ): void {
-    const groups = Map.groupBy(
-      elements.filter((element) => !used.has(element)),
-      ({ name }) => name,
-    );
-    for (const [name, same] of groups) {
+    const groups = new Map<string, { isTold: boolean; children: Element[] }>();
+    for (const element of elements) {
+      if (used.has(element)) continue;
+      let group = groups.get(element.name);
+      if (!group) {
+        group = { isTold: false, children: [] };
+        groups.set(element.name, group);
+      }
+      group.isTold ||= saysSomething(element) && !isNoise(element);
+      for (const child of element.children) group.children.push(child);
+    }
+    for (const [name, { isTold, children }] of groups) {
       const path = `${at}/${name}`;
-      const isTold = same.some((each) => saysSomething(each) && !isNoise(each));
       if (isTold) this.add(path);
-      const children = same.flatMap(({ children }) => children);
       if (children.length > 0) this.addLeaves(children, path, used, isNoise);
     }
   }

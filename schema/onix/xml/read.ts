@@ -31,13 +31,23 @@ const MAX_NAME_READ = 64 * 1024;
 /** How much of a message is parsed at once, in characters. */
 const PARSED_AT_ONCE = 16 * 1024;
 
+/** After how many characters the pieces of a text are joined. */
+const JOINED_AT_ONCE = 64 * 1024;
+
 /** What a message consists of, in its order: one header, then records. */
-export type Part = Head | { kind: "product"; product: Element } | Unreadable;
+export type Part = Head | ProductPart | Unreadable;
 
 export interface Head {
   kind: "header";
   header: Element;
   release: Release;
+}
+
+export interface ProductPart {
+  kind: "product";
+  product: Element;
+  /** In characters of XML. */
+  length: number;
 }
 
 /** A record that cannot be read, although the message can. */
@@ -123,6 +133,8 @@ class Reader {
   /** Where the last tag, text or comment ended, and what was before the last start tag. */
   #event = 0;
   #before = 0;
+  /** Up to where the pieces of texts are joined. */
+  #joined = 0;
   /** Where the last record ended. */
   #ended = -1;
 
@@ -154,6 +166,7 @@ class Reader {
   write(text: string): void {
     this.#parser.write(text);
     this.#limitBuffers();
+    this.#joinPieces();
   }
 
   close(): void {
@@ -293,7 +306,8 @@ class Reader {
     if (this.#open.length > 0) return;
     if (element.name === "Header") this.#pushHeader(element);
     else {
-      this.#parts.push({ kind: "product", product: element });
+      const length = this.#event - this.#start;
+      this.#parts.push({ kind: "product", product: element, length });
       this.#ended = this.#event;
     }
   }
@@ -369,6 +383,19 @@ class Reader {
       if (parser["name"] === "") this.#event = parser.position;
     } else if (!this.#isSkipping) {
       this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
+    }
+  }
+
+  /**
+   * Strings that were concatenated keep their pieces, each of which takes 32 bytes, until
+   * something looks into them.
+   */
+  #joinPieces(): void {
+    const { position } = this.#parser;
+    if (position - this.#joined < JOINED_AT_ONCE) return;
+    this.#joined = position;
+    for (const text of [this.#parser["text"], this.#open.at(-1)?.text ?? ""]) {
+      /^/.test(text);
     }
   }
 

@@ -1,5 +1,5 @@
 import { dataElement, knownTag } from "../rules/facts.ts";
-import { expectedCode, validValue } from "../rules/kinds.ts";
+import { expectedCode, validValue, wrongCodes } from "../rules/kinds.ts";
 import { limits, TOGETHER } from "../rules/limits.ts";
 import { dateIn } from "./dates.ts";
 import { child, childrenOf, type Element, valueOf } from "./element.ts";
@@ -80,8 +80,8 @@ function isValueLost(element: Element, tell: Tell): boolean {
     if (validValue(kind, value) !== undefined) return false;
     tell(element, "invalid_number", "Expected a whole number");
   } else {
-    const codes = value.split(" ").filter((code) => !validValue(kind, code));
-    tell(element, "invalid_code", expectedCode(kind, codes));
+    const message = expectedCode(kind, wrongCodes(kind, value));
+    tell(element, "invalid_code", message);
   }
   return true;
 }
