@@ -39,6 +39,8 @@ export interface LineTable {
   omit?: readonly string[];
   /** The column of the tables below that refers to this table. */
   link?: string | undefined;
+  /** What no two rows of the organization share, or of the record. Default: their id. */
+  key?: string;
   /** The tables below. */
   rows: readonly LineTable[];
   /** A row with the rows below it. */
@@ -85,7 +87,7 @@ const ASSIGNED: Record<string, v.GenericSchema> = {
 };
 
 /** The ONIX record last received for a product. */
-const ONIX_RECORDS = onixTable("onix_records", {
+const ONIX_RECORDS = onixTable("onix_records", "record_reference", {
   record_reference: heading(500),
   record: v.string("invalid_type: Expected a string"),
   digest: heading(),
@@ -95,20 +97,25 @@ const ONIX_RECORDS = onixTable("onix_records", {
 });
 
 /** The other references under which records of a product came. */
-const ONIX_ALIASES = onixTable("onix_aliases", {
+const ONIX_ALIASES = onixTable("onix_aliases", "record_reference", {
   record_reference: heading(500),
 });
 
 /** When each sender sent its latest message with a record of the product. */
-const ONIX_SENDERS = onixTable("onix_senders", {
+const ONIX_SENDERS = onixTable("onix_senders", "sender_name", {
   sender_name: heading(500),
   sent_at: ExactTime,
 });
 
 /** A table of what ONIX stores beside a product. */
-function onixTable(table: string, columns: v.ObjectEntries): LineTable {
+function onixTable(
+  table: string,
+  key: string,
+  columns: v.ObjectEntries,
+): LineTable {
   return {
     table,
+    key,
     rows: [],
     schema: closedObject(columns) as LineTable["schema"],
   };
@@ -290,8 +297,8 @@ export function referencesOfLine(kind: string, line: object) {
 }
 
 /**
- * The pointers of the rows of a table in a line that repeat the id of an earlier one, at any
- * place. A row above that repeats an id stands for those in it.
+ * The pointers of the rows of a table in a line that repeat the key of an earlier one, at any
+ * place. A row above that repeats a key stands for those in it.
  */
 export function repeatedRows(
   kind: string,
@@ -311,8 +318,10 @@ export function repeatedRows(
       const entries = record[below.table] as LineObject[] ?? [];
       entries.forEach((entry, i) => {
         const pointer = `${at}/${below.table}/${i}`;
-        const row = `${below.table} ${entry.id}`;
-        const repeated = above ?? (seen.has(row) ? `${pointer}/id` : undefined);
+        const { key = "id" } = below;
+        const row = `${below.table} ${entry[key]}`;
+        const repeated = above ??
+          (seen.has(row) ? `${pointer}/${key}` : undefined);
         if (repeated && below.table === table) pointers.add(repeated);
         seen.add(row);
         look(below, entry, pointer, repeated);

@@ -63,13 +63,17 @@ export function bodyOf(
       })),
     );
     const seen = new Set<string>();
-    body.contributors = linked.contributors.flatMap(({ role }, i) => {
+    body.contributors = linked.contributors.flatMap(({ role, placeOf }, i) => {
       const contributor_id = ids[i]!;
       const contributor_role_id = links.codeId("contributor_roles", role);
+      if (!contributor_role_id) return [];
       const key = `${contributor_id} ${contributor_role_id}`;
-      if (!contributor_role_id || seen.has(key)) return [];
-      seen.add(key);
-      return [{ contributor_id, contributor_role_id }];
+      if (!seen.has(key)) {
+        seen.add(key);
+        return [{ contributor_id, contributor_role_id }];
+      }
+      warn(placeOf)("duplicate", "name", SAID_TWICE);
+      return [];
     });
   }
   if (linked.collections) {
@@ -81,9 +85,12 @@ export function bodyOf(
         { name },
         warn(() => collection.place),
       );
-      if (seen.has(collection_id)) return [];
-      seen.add(collection_id);
-      return [{ collection_id, part_number }];
+      if (!seen.has(collection_id)) {
+        seen.add(collection_id);
+        return [{ collection_id, part_number }];
+      }
+      warn(() => collection.place)("duplicate", "name", SAID_TWICE);
+      return [];
     });
     body.product_collections = collections;
     if (before?.series_id && !seen.has(before.series_id as string)) {
@@ -94,6 +101,8 @@ export function bodyOf(
   if (product_sales_rights) body.product_sales_rights = product_sales_rights;
   return { body, messages: [...messages.values()] };
 }
+
+const SAID_TWICE = "An earlier one is the same";
 
 /** The format for a form: the product's own if it has that form. Undefined: it stays. */
 function formatFor(

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isOneOf, names, organization, sql } from "../connections/sql.ts";
+import { isOneOf, json, names, organization, sql } from "../connections/sql.ts";
 import {
   ApiError,
   detailAt,
@@ -245,9 +245,10 @@ async function writeAll(
 /** The errors of a valid line that the database has refused, in the words of the API. */
 async function explain(
   database: Queries,
-  { kind, record }: RecordLine,
+  line: RecordLine,
   error: unknown,
 ): Promise<ErrorDetail[]> {
+  const { kind, record } = line;
   const ids = referencesOfLine(kind, record);
   const unknown = await database.lookUp(unknownReferences(ids));
   if (unknown.length > 0) {
@@ -260,6 +261,10 @@ async function explain(
     return repeated.map((pointer) => detailAt(pointer, DUPLICATE));
   }
   switch (constraint) {
+    case "onix_aliases_pkey":
+      return await usedAliases(database, line);
+    case "onix_records_by_reference":
+      return [referenceInUse("/onix_records/0/record_reference")];
     case "products_series":
       return [seriesNotAttached("/series_id")];
     case "product_documents_size":
@@ -277,6 +282,34 @@ async function explain(
     code: "refused",
     message: `The database refuses the record (SQLSTATE ${code})`,
   }];
+}
+
+/** The errors of the ONIX references of a product that other products have. */
+async function usedAliases(
+  database: Queries,
+  { id, record }: RecordLine,
+): Promise<ErrorDetail[]> {
+  const { onix_aliases } = record as {
+    onix_aliases: { record_reference: string }[];
+  };
+  const used = await database.lookUp(sql<{ record_reference: string }>`
+    select a.record_reference
+    from onix_aliases a
+    join jsonb_to_recordset(${json(onix_aliases)}) r (record_reference text)
+      on r.record_reference = a.record_reference
+    where a.organization_id = ${organization} and a.product_id <> ${id}
+  `);
+  const references = new Set(used.map((row) => row.record_reference));
+  return onix_aliases.flatMap(({ record_reference }, i) =>
+    references.has(record_reference)
+      ? [referenceInUse(`/onix_aliases/${i}/record_reference`)]
+      : []
+  );
+}
+
+function referenceInUse(pointer: string): ErrorDetail {
+  const message = "Another product has this reference";
+  return { pointer, code: "duplicate", message };
 }
 
 /** Creates the organization. One that exists keeps its name, unless it is renamed. */

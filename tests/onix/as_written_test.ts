@@ -264,6 +264,7 @@ Deno.test("The second of what can be one is said", async (t) => {
 
     assertEquals(said, [
       "duplicate Collection[2]/TitleDetail/TitleElement/TitleText C",
+      "duplicate Contributor[2] ",
     ]);
     assertEquals(incoming.linked.collections?.length, 1);
     assertEquals(incoming.linked.contributors?.length, 1);
@@ -408,6 +409,28 @@ Deno.test("An element where ONIX 2.1 had it is said", async () => {
       "onix21_element /Product/Language Language stands in DescriptiveDetail",
       "onix21_element /Product/CityOfPublication CityOfPublication stands in PublishingDetail",
       "onix21_element /Product/SupplyDetail SupplyDetail stands in ProductSupply",
+    ],
+  );
+});
+
+Deno.test("An element is said without the composite that has it since", async () => {
+  const { header, records: [record] } = await recordsOf(message(
+    least("1", {
+      detail:
+        "<Contributor><ContributorRole>A01</ContributorRole><PersonName>P</PersonName><Date>1970</Date></Contributor>",
+      rest:
+        "<ProductSupply><SupplyDetail><SupplierName>S</SupplierName><ProductAvailability>20</ProductAvailability><Price><PriceAmount>1</PriceAmount><CountriesIncluded>GB</CountriesIncluded><Text>t</Text></Price></SupplyDetail></ProductSupply>",
+    }),
+  ));
+  const { messages } = readRecord(record!, header);
+  assertEquals(
+    messages.filter(({ code }) => code === "onix21_element").map((
+      { path, message },
+    ) => `${path} ${message.slice(0, message.indexOf(" since"))}`),
+    [
+      "/Product/DescriptiveDetail/Contributor/Date Date stands in ContributorDate",
+      "/Product/ProductSupply/SupplyDetail/SupplierName SupplierName stands in Supplier",
+      "/Product/ProductSupply/SupplyDetail/Price/CountriesIncluded CountriesIncluded stands in Territory",
     ],
   );
 });

@@ -381,6 +381,24 @@ Deno.test("People of a record", async (t) => {
     assertEquals((await product(next.outcomes[0].id)).contributors.length, 2);
   });
 
+  await t.step("said twice, in two ways, are one, which is told", async () => {
+    const { onix, product } = await scene(app);
+    const both = person("Ann Lee", ONE) + person("Ann Lee", ONE).replace(
+      "</Contributor>",
+      "<BiographicalNote>She writes.</BiographicalNote></Contributor>",
+    );
+    const report = await onix.report(message(book("a", 1, both)));
+    const [{ id, messages }] = report.outcomes;
+    assertEquals(
+      messages.map(({ code, path }: Record<string, string>) => [code, path]),
+      [[
+        "duplicate",
+        "/Product/DescriptiveDetail/Contributor[2]/PersonName",
+      ]],
+    );
+    assertEquals((await product(id)).contributors.length, 1);
+  });
+
   await t.step(
     "with the identifier of one of another name are that one",
     async () => {

@@ -315,6 +315,13 @@ Deno.test("Export and import", async (t) => {
             }))
           )
         ]: "/product_territories/1/supply_details/0/id: An earlier entry has the same value",
+        [
+          changed((product) =>
+            product.onix_aliases = ["one", "two", "one"].map((reference) => ({
+              record_reference: reference,
+            }))
+          )
+        ]: "/onix_aliases/2/record_reference: An earlier entry has the same value",
         [program(null)]: "/publishing_program_products: Expected an array",
         [program([{ product_id: unknown }, { product_id: unknown }])]:
           "/publishing_program_products/1/product_id: An earlier entry has the same value",
@@ -334,6 +341,32 @@ Deno.test("Export and import", async (t) => {
       assertEquals(await exported(database), original);
     },
   );
+
+  await t.step("name the ONIX reference that another product has", async () => {
+    const received = { record: "<Product/>", digest: "d" };
+    const references = [{
+      onix_records: [{ ...received, record_reference: "first" }],
+      onix_aliases: [{ record_reference: "a" }, { record_reference: "b" }],
+    }, {
+      onix_aliases: [{ record_reference: "c" }, { record_reference: "b" }],
+    }, {
+      onix_records: [{ ...received, record_reference: "first" }],
+    }];
+    const isProduct = (line: string) => line.includes('"kind":"product"');
+    const start = lines.findIndex(isProduct);
+    const text = lines.map((line, i) => {
+      const more = isProduct(line) ? references[i - start] : undefined;
+      return more ? JSON.stringify({ ...JSON.parse(line), ...more }) : line;
+    });
+
+    const refused = await imported(target(uuidv7()), text.join("\n"));
+
+    const reason = "Another product has this reference";
+    assertEquals(refused.slice(0, 2), [
+      `${start + 2}: /onix_aliases/1/record_reference: ${reason}`,
+      `${start + 3}: /onix_records/0/record_reference: ${reason}`,
+    ]);
+  });
 
   await t.step("refuse a line that is not UTF-8", async () => {
     const [report] = await imported(

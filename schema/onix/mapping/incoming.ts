@@ -3,8 +3,7 @@ import type { Field, Fields } from "../../fields.ts";
 import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
 import type { Message } from "../report/report.ts";
-import { mayContain, nameInOnix21 } from "../rules/facts.ts";
-import { RELEASES } from "../rules/releases.ts";
+import { compositeSince21, nameInOnix21 } from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -141,13 +140,6 @@ export interface Rejected {
   moreMessages: number;
 }
 
-/** The block of an element that stood in the product itself in ONIX 2.1. */
-function blockSince21(name: string): Block | undefined {
-  const isIn = (composite: string) =>
-    RELEASES.some((release) => mayContain(release, composite, name));
-  return isIn("Product") ? undefined : BLOCKS.find(isIn);
-}
-
 /** What has been said of the defaults of headers: once for all records of a message. */
 const TOLD_OF_HEADERS = new WeakMap<Element, Set<string>>();
 
@@ -196,6 +188,7 @@ export function* readRecord(
       },
     );
   }
+  const linked = linkedIn(values, isThere, reader);
   yield;
   const { messages, more } = reader.messages();
   yield;
@@ -220,7 +213,7 @@ export function* readRecord(
     },
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),
-    linked: linkedIn(values, isThere, reader),
+    linked,
     placeOf(field) {
       const { block, find } = MAPPING[field]!;
       const container = containerOf(record, block);
@@ -275,8 +268,7 @@ function warnOfElements(
   record: Element,
   reader: RecordReader,
 ): void {
-  const { children } = record;
-  received.children.forEach((each, i) => visit(each, children[i]!));
+  visit(received, record);
 
   function visit(was: Element, is: Element): void {
     if (was.text !== is.text) {
@@ -301,18 +293,19 @@ function warnOfElements(
         is,
       );
     }
-    const block = was === received || !children.includes(is)
-      ? undefined
-      : blockSince21(was.name);
-    if (block) {
-      reader.warn(
-        "onix21_element",
-        `${was.name} stands in ${block} since ONIX 3.0: here it is kept in the record`,
-        is,
-        { value: null },
-      );
+    for (const [i, each] of was.children.entries()) {
+      const child = is.children[i]!;
+      const composite = compositeSince21(was.name, each.name);
+      if (composite) {
+        reader.warn(
+          "onix21_element",
+          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`,
+          child,
+          { value: null },
+        );
+      }
+      visit(each, child);
     }
-    was.children.forEach((each, i) => visit(each, is.children[i]!));
   }
 }
 

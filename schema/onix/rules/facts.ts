@@ -270,6 +270,42 @@ export function mayContain(
     : model.names.has(element);
 }
 
+/** The composites that may contain an element, by its name. */
+const PARENTS = new Map<string, Set<string>>();
+
+function parentsOf(name: string): ReadonlySet<string> | undefined {
+  if (PARENTS.size === 0) {
+    for (const each of COMPOSITE_NAMES) {
+      for (const child of childNames(each)) {
+        PARENTS.set(child, (PARENTS.get(child) ?? new Set()).add(each));
+      }
+    }
+  }
+  return PARENTS.get(name);
+}
+
+/** The names of what a composite may contain in either release, in their order. */
+function childNames(name: string): string[] {
+  return RELEASES.flatMap((release) => {
+    const model = composite(release, name)?.model;
+    if (!model) return [];
+    return model.kind === "element" ? [model.name] : [...model.names];
+  });
+}
+
+/**
+ * The composite in `parent` that has this element, which stood in `parent` itself in ONIX
+ * 2.1. Undefined for an element in its place, or of another place.
+ */
+export function compositeSince21(
+  parent: string,
+  name: string,
+): string | undefined {
+  const parents = parentsOf(name);
+  if (!parents || parents.has(parent) || !isComposite(parent)) return;
+  return childNames(parent).find((each) => parents.has(each));
+}
+
 const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
 
 /** The codes that a kind of value has, or undefined if it has others than codes. */
