@@ -299,8 +299,39 @@ Deno.test("A record finds its product", async (t) => {
     },
   );
 
+  await t.step("and that has the ISBNs of the record alone", async () => {
+    const { onix, product } = await scene(app);
+    const isbnsAfter = async (text: string) => {
+      const { outcomes: [{ id }] } = await onix.report(message(text));
+      const { isbn13, isbn10 } = await product(id);
+      return [isbn13, isbn10];
+    };
+    const both = record().replace(
+      "<DescriptiveDetail>",
+      "<ProductIdentifier><ProductIDType>02</ProductIDType><IDValue>0141439580</IDValue></ProductIdentifier>$&",
+    );
+    const short = record({ title: "Emma II" })
+      .replace(">15<", ">02<").replace(">9780141439587<", ">0141439580<");
+
+    assertEquals(await isbnsAfter(both), ["9780141439587", "0141439580"]);
+    assertEquals(await isbnsAfter(record({ isbn: null })), [null, null]);
+    assertEquals(await isbnsAfter(both), ["9780141439587", "0141439580"]);
+    assertEquals(await isbnsAfter(short), ["9780141439587", "0141439580"]);
+  });
+
+  await t.step("of its own organization alone", async () => {
+    const [one, other] = [await scene(app), await scene(app)];
+    const report = await one.onix.report(message(record()));
+    const another = await other.onix.report(message(record()));
+
+    assertEquals([report.created, another.created], [1, 1]);
+    assertEquals((await one.onix.report(message(record()))).unchanged, 1);
+    assertEquals((await other.onix.report(message(record()))).unchanged, 1);
+  });
+
   await t.step("and the reference that goes is deleted once", async () => {
     const { org, onix } = await scene(app);
+    const other = await scene(app);
     const { id } = await org.create({ title: "Emma", isbn13: "9780141439587" });
     const [before] = await onix.feed(1);
     assert(before!.includes(`urn:uuid:${id}`));
@@ -316,6 +347,9 @@ Deno.test("A record finds its product", async (t) => {
         .slice(1)
     );
     assertEquals(references, [[`urn:uuid:${id}`, "05"], ["house", "03"]]);
+    await other.onix.report(message(record({ reference: "other" })));
+    const [first] = await other.onix.feed(1, "?limit=1");
+    assert(first!.includes("<RecordReference>other<"), first);
   });
 });
 
