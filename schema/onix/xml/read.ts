@@ -31,7 +31,7 @@ const MAX_NAME_READ = 64 * 1024;
 /** How much of a message is parsed at once, in characters. */
 const PARSED_AT_ONCE = 16 * 1024;
 
-/** After how many characters the pieces of a text are joined. */
+/** After how many characters at least the pieces of a text are joined. */
 const JOINED_AT_ONCE = 64 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
@@ -133,8 +133,8 @@ class Reader {
   /** Where the last tag, text or comment ended, and what was before the last start tag. */
   #event = 0;
   #before = 0;
-  /** Up to where the pieces of texts are joined. */
-  #joined = 0;
+  /** Where the pieces of texts are joined next. */
+  #joinAt = JOINED_AT_ONCE;
   /** Where the last record ended. */
   #ended = -1;
 
@@ -388,12 +388,13 @@ class Reader {
 
   /**
    * Strings that were concatenated keep their pieces, each of which takes 32 bytes, until
-   * something looks into them.
+   * something looks into them. That copies them, which is done more rarely the longer they are.
    */
   #joinPieces(): void {
     const { position } = this.#parser;
-    if (position - this.#joined < JOINED_AT_ONCE) return;
-    this.#joined = position;
+    if (position < this.#joinAt) return;
+    this.#joinAt = position +
+      Math.max(JOINED_AT_ONCE, (position - this.#start) / 8);
     for (const text of [this.#parser["text"], this.#open.at(-1)?.text ?? ""]) {
       /^/.test(text);
     }
