@@ -98,6 +98,8 @@ export class Turns implements Disposable {
   /** The first turn is a short one without a wait: most work fits in it. */
   #end = performance.now() + SHORT_MS;
   #place: Place | undefined;
+  /** The wait for the next turn. */
+  #next: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(queue: Queue, caller: Caller) {
@@ -105,13 +107,21 @@ export class Turns implements Disposable {
     this.#caller = caller;
   }
 
-  /** Waits for the next turn, if the last one is over. Throws `SERVICE_UNAVAILABLE` if it is too long. */
+  /**
+   * Waits for the next turn, if the last one is over. Parts of the work that wait at the same
+   * time share it. Throws `SERVICE_UNAVAILABLE` if the wait is too long.
+   */
   async next(): Promise<void> {
     if (performance.now() < this.#end) return;
+    await (this.#next ??= this.#begin().finally(() => this.#next = undefined));
+  }
+
+  async #begin(): Promise<void> {
     this[Symbol.dispose]();
-    await pause(1);
     const deadline = performance.now() + MAX_WAIT_MS;
     this.#place = await this.#queue.enter(this.#caller, "long", deadline);
+    // Turns that follow each other at once would let nobody in who waits for none.
+    await pause(1);
     this.#end = performance.now() + TURN_MS;
     // Work that waits for something else does not keep its turn.
     this.#timer = setTimeout(() => this[Symbol.dispose](), TURN_MS);

@@ -1,0 +1,45 @@
+import { assert } from "@std/assert";
+import { ParseQueue } from "../../middleware/parse_queue.ts";
+
+const caller = (name: string) => ({ organizationId: name, name });
+
+/** Works longer than a turn may take. */
+function work(): void {
+  const end = performance.now() + 11;
+  while (performance.now() < end);
+}
+
+Deno.test("Work in turns", async (t) => {
+  await t.step("lets in what waits for no turn, between any two", async () => {
+    const queue = new ParseQueue();
+    let others = 0;
+    const timer = setInterval(() => others++, 0);
+    let turns = 0;
+
+    await Promise.all(["a", "b", "c", "d"].map(async (name) => {
+      using own = queue.turns(caller(name));
+      for (let i = 0; i < 3; i++) {
+        work();
+        await own.next();
+        turns++;
+      }
+    }));
+
+    clearInterval(timer);
+    assert(others >= turns, `${others} in ${turns} turns`);
+  });
+
+  await t.step("shares a turn among the parts of the work", async () => {
+    const queue = new ParseQueue();
+    using own = queue.turns(caller("a"));
+    work();
+
+    let isShared = false;
+    const first = own.next();
+    own.next().then(() => isShared = true);
+    await first;
+    await Promise.resolve();
+
+    assert(isShared);
+  });
+});
