@@ -25,6 +25,8 @@ interface Turn {
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
+  /** When the last turn of divided work ended. */
+  readonly #last = { end: -Infinity };
 
   /**
    * Runs `work` on short input at once, else in the caller's turn, as after longer work of
@@ -60,7 +62,7 @@ export class ParseQueue {
 
   /** The turns of work that is divided, and waits for other things in between. */
   turns(caller: Caller): Turns {
-    return new Turns(this.#queue, caller);
+    return new Turns(this.#queue, caller, this.#last);
   }
 
   /** The results of `work` for each item, in as many turns as needed. */
@@ -95,6 +97,8 @@ const MAX_WAIT_MS = 10_000;
 export class Turns implements Disposable {
   readonly #queue: Queue;
   readonly #caller: Caller;
+  /** When the last turn of any work ended. */
+  readonly #last: { end: number };
   /** The first turn is a short one without a wait: most work fits in it. */
   #end = performance.now() + SHORT_MS;
   #place: Place | undefined;
@@ -102,9 +106,10 @@ export class Turns implements Disposable {
   #next: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(queue: Queue, caller: Caller) {
+  constructor(queue: Queue, caller: Caller, last: { end: number }) {
     this.#queue = queue;
     this.#caller = caller;
+    this.#last = last;
   }
 
   /**
@@ -118,10 +123,11 @@ export class Turns implements Disposable {
 
   async #begin(): Promise<void> {
     this[Symbol.dispose]();
+    await pause(1);
     const deadline = performance.now() + MAX_WAIT_MS;
     this.#place = await this.#queue.enter(this.#caller, "long", deadline);
-    // Turns that follow each other at once would let nobody in who waits for none.
-    await pause(1);
+    // A turn that follows another at once would let nobody in who waits for none.
+    if (performance.now() < this.#last.end + SHORT_MS) await pause(1);
     this.#end = performance.now() + TURN_MS;
     // Work that waits for something else does not keep its turn.
     this.#timer = setTimeout(() => this[Symbol.dispose](), TURN_MS);
@@ -129,6 +135,7 @@ export class Turns implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
+    if (this.#place) this.#last.end = performance.now();
     this.#place?.[Symbol.dispose]();
     this.#place = undefined;
   }
