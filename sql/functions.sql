@@ -130,8 +130,8 @@ return case
   ) collate "C"
 end;
 
--- The form of an ISBN that a product lacks: the ISBN-10 of its ISBN-13, which begins with 978, and the ISBN-13 of its
--- ISBN-10. Null if it has both. The loops are cheap to start: a sum of ten terms in one expression takes 60 us.
+-- The forms of its ISBNs that a product lacks: the ISBN-10 of its ISBN-13, if that begins with 978, and the ISBN-13 of
+-- its ISBN-10. Null if it lacks none. A sum of ten terms in one expression would take PostgreSQL 60 us to start.
 create or replace function other_isbns(isbn13 text, isbn10 text) returns text
 language plpgsql immutable parallel safe as $$
 declare
@@ -139,7 +139,7 @@ declare
   longer text;
   total integer;
 begin
-  if substr(isbn13, 4, 9) = left(isbn10, 9) then
+  if left(isbn13, 12) = '978' || left(isbn10, 9) then
     return null;
   end if;
   if isbn13 ~ '^978\d{10}$' then
@@ -380,8 +380,8 @@ begin
       on conflict (organization_id, record_table, record_id) do update set
         since = least(w.since, excluded.since), before = greatest(w.before, excluded.before), position = null;
       if tg_table_name in ('contributors', 'collections') then
-        -- Waits for the transactions that are adding rows with the old name: their foreign keys hold the record, as those
-        -- of later ones wait for it.
+        -- Waits for the transactions that are adding rows with the old name: their foreign keys have locked the record.
+        -- Later rows wait for this lock.
         execute format(
           'select from %I r
           where (r.organization_id, r.id) in (
@@ -654,8 +654,8 @@ cross join lateral search_texts(
   p.title, p.subtitle, p.product_code, p.isbn13, p.isbn10, p.product_identifiers, n.names
 ) t;
 
--- Writes what searches compare of products of an organization. Their writers wait: the row of product_changes, which
--- each of them writes first, is locked.
+-- Writes what searches compare of products of an organization. Locks their rows of product_changes, which every writer of
+-- a product writes first: nobody changes a text between the reading and the writing of it.
 create or replace function index_search(organization uuid, ids uuid[]) returns void
 language sql volatile security definer set search_path from current as $$
   select from product_changes c

@@ -11,6 +11,19 @@ import { shelf, titlesOf } from "../support/client/searching.ts";
 Deno.test("GET /products?q=", async (t) => {
   await using app = await openApp();
 
+  await t.step("finds by the other form of each ISBN of a book", async () => {
+    const org = await app.organization();
+    await org.create({
+      title: "One",
+      isbn13: "9791034305018",
+      isbn10: "1034305018",
+    });
+
+    assertEquals(await find(org, "9781034305019"), ["One"]);
+    assertEquals(await find(org, "9791034305018"), ["One"]);
+    assertEquals(await find(org, "1034305018"), ["One"]);
+  });
+
   await t.step("finds by texts and by names of records", async () => {
     const org = await app.organization();
     const rowling = await named(app, org, "contributors", "J. K. Rowling");
