@@ -433,10 +433,12 @@ const PASCAL = new Map<string, string>();
 
 /** The name of a field as that of an element, such as `ExtentType`. */
 export function pascal(name: string): string {
-  const known = PASCAL.get(name) ??
-    name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
-  PASCAL.set(name, known);
-  return known;
+  let element = PASCAL.get(name);
+  if (element === undefined) {
+    element = name.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+    PASCAL.set(name, element);
+  }
+  return element;
 }
 
 /** The name of an element in snake_case. */

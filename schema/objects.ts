@@ -166,6 +166,7 @@ export function unique<T>(...distinct: readonly Identity[]) {
 function boundedArray<const S extends v.GenericSchema>(
   entry: S,
 ): v.ArraySchema<S, undefined> {
+  // A schema runs to its end before it runs again.
   let errors = 0;
   const counted = v.array({
     ...entry,

@@ -156,10 +156,11 @@ export function openConnection(
 type RawReply = postgres.RowList<(Buffer | null)[][]>;
 
 /**
- * A query as postgres.js 3.4.9 sends it, with every field that it reads or sets. Its own
- * class makes two things slow: it assigns functions to fields in its constructor, which V8
- * allocates in the old generation, where they would keep the query, its parameters and its
- * reply until a full garbage collection; and it keeps the text of each failed query.
+ * A query as postgres.js 3.4.9 sends it, with every field that it reads or sets: V8 then
+ * specializes the driver for one shape. The driver's own class would keep memory. V8 allocates
+ * the functions that its constructor assigns in the old generation, so that they keep the
+ * query, its parameters and its reply until a full garbage collection. And it keeps the text
+ * of each failed query.
  */
 class RawQuery {
   readonly strings: readonly [string];

@@ -1,3 +1,4 @@
+import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import {
   json,
   organization,
@@ -149,23 +150,14 @@ export function isbnNumber(
   if (isbn13 !== null) return isbn13;
   if (isbn10 === null) return null;
   const digits = `978${isbn10.slice(0, 9)}`;
-  const sum = sumOf(digits, (i) => i % 2 === 0 ? 1 : 3);
-  return `${digits}${(10 - sum % 10) % 10}`;
+  return digits + isbn13CheckDigit(digits);
 }
 
 /** The ISBN-10 of an ISBN-13, if it has one. */
 function isbn10Of(isbn13: string): string | undefined {
   if (!isbn13.startsWith("978")) return;
   const digits = isbn13.slice(3, 12);
-  const check = (11 - sumOf(digits, (i) => 10 - i) % 11) % 11;
-  return `${digits}${check === 10 ? "X" : check}`;
-}
-
-function sumOf(digits: string, weight: (i: number) => number): number {
-  return [...digits].reduce(
-    (sum, digit, i) => sum + Number(digit) * weight(i),
-    0,
-  );
+  return digits + isbn10CheckDigit(digits);
 }
 
 /** The products that records may be of, by what records find them. */

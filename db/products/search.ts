@@ -115,8 +115,9 @@ function containsWord(word: string): Statement {
 
 /**
  * The condition that `search_text` matches the pattern. `found_text` begins with it, and has
- * the trigram index; a scan compares the shorter text first. A pattern without a trigram would scan that whole, so an expression
- * keeps the planner off it, and a covering index is used.
+ * the trigram index. A scan compares the shorter text first. A pattern without a trigram
+ * would scan the whole index, so an expression keeps the planner off it, and a covering
+ * index is used.
  */
 function inSearchText(pattern: Statement, isIndexed: boolean): Statement {
   return isIndexed

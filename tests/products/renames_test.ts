@@ -265,14 +265,7 @@ Deno.test({
           update contributors set name = 'Renamed'
           where organization_id = ${org.id} and id = ${org.contributor}
         `;
-        written = writer.sql`
-          insert into product_contributors (
-            organization_id, product_id, contributor_id, contributor_role_id, position
-          )
-          select ${org.id}, ${id}, ${org.contributor}, r.id, 1
-          from contributor_roles r
-          where r.code = 'A01'
-        `.execute();
+        written = addAuthor(writer.sql, org, id).execute();
         await pause(100);
       });
       await written;
@@ -285,14 +278,7 @@ Deno.test({
       const { id } = await org.create({ title: "Emma" });
       let renamed: Promise<unknown> | undefined;
       await writer.sql.begin(async (sql) => {
-        await sql`
-          insert into product_contributors (
-            organization_id, product_id, contributor_id, contributor_role_id, position
-          )
-          select ${org.id}, ${id}, ${org.contributor}, r.id, 1
-          from contributor_roles r
-          where r.code = 'A01'
-        `;
+        await addAuthor(sql, org, id);
         renamed = org.put(`/api/contributors/${org.contributor}`, {
           name: "Renamed",
         });
@@ -334,6 +320,22 @@ Deno.test({
     );
   },
 });
+
+/** Adds the contributor of the organization to the product. */
+function addAuthor(
+  sql: postgres.ISql,
+  org: Organization,
+  productId: string,
+) {
+  return sql`
+    insert into product_contributors (
+      organization_id, product_id, contributor_id, contributor_role_id, position
+    )
+    select ${org.id}, ${productId}, ${org.contributor}, r.id, 1
+    from contributor_roles r
+    where r.code = 'A01'
+  `;
+}
 
 /** One connection. A transaction that a failed step leaves open ends: the feed of the server waits for it. */
 function session(url: string) {

@@ -101,19 +101,23 @@ export function* mergeEdits(
     const said = isSaid(name, incoming)
       ? saidIn(incoming, name, before)
       : before;
-    const wasSaid = field.project(before);
-    const isSaidNow = said === before ? wasSaid : field.project(said);
-    const isSame = isEqual(isSaidNow, wasSaid);
+    const projectedBefore = field.project(before);
+    const projectedSaid = said === before
+      ? projectedBefore
+      : field.project(said);
+    const isSame = isEqual(projectedSaid, projectedBefore);
     // Most fields say the same: what they stand for is then known.
     const after = isSame && before !== undefined
       ? before
       : continuing(name, last?.values[name], said);
     values[name] = after;
-    const isHere = before === here ? wasSaid : field.project(here);
-    const wasHere = Object.hasOwn(differences, name)
+    const projectedHere = before === here
+      ? projectedBefore
+      : field.project(here);
+    const projectedThen = Object.hasOwn(differences, name)
       ? differences[name] ?? undefined
-      : wasSaid;
-    const isEdited = !isEqual(isHere, wasHere);
+      : projectedBefore;
+    const isEdited = !isEqual(projectedHere, projectedThen);
     if (incoming.unreadable.has(name) && !(name in ARRAYS)) {
       // What cannot be read changes nothing.
       if (isEdited) edited.add(name);
@@ -132,8 +136,8 @@ export function* mergeEdits(
         conflict,
       );
       arrays.set(name, entries);
-      if (!isEqual(field.project(entries), isSaidNow)) edited.add(name);
-    } else if (isEdited && !isEqual(isHere, isSaidNow)) {
+      if (!isEqual(field.project(entries), projectedSaid)) edited.add(name);
+    } else if (isEdited && !isEqual(projectedHere, projectedSaid)) {
       if (conflict(after, here)) {
         kept.add(name);
         edited.add(name);
