@@ -27,7 +27,7 @@ export interface Found {
   /** The other references under which its records came. */
   aliases: string[];
   digest: string | null;
-  /** Whether the product has not changed since its record was stored. */
+  /** Whether the product has no edits: it has not changed since its record was stored, which kept none. */
   is_current: boolean;
   /** When the sender of the message sent the latest message with the product, in milliseconds. */
   sent_at: number | null;

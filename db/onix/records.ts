@@ -190,6 +190,7 @@ export async function storeRecords(
           ? keptDifferences(merged.before, merged.kept, merged.edited, now)
           : now,
         identities: merged?.identitiesIn(book) ?? identitiesOfNew(book),
+        is_edited: merged !== undefined && merged.edited.size > 0,
       });
     }
   }
@@ -199,11 +200,16 @@ export async function storeRecords(
       identities
     )
     select
-      p.organization_id, p.id, r.record_reference, r.record, r.digest, p.updated_at, r.differences,
-      r.identities
+      p.organization_id, p.id, r.record_reference, r.record, r.digest,
+      -- A product that keeps edits does not say what the record says.
+      case when not r.is_edited then p.updated_at end,
+      r.differences, r.identities
     from products p
     join jsonb_to_recordset(${json(rows)})
-      r (product_id uuid, record_reference text, record text, digest text, differences jsonb, identities jsonb)
+      r (
+        product_id uuid, record_reference text, record text, digest text, differences jsonb, identities jsonb,
+        is_edited boolean
+      )
       on r.product_id = p.id
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
     on conflict (organization_id, product_id) do update set

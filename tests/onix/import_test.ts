@@ -460,6 +460,26 @@ Deno.test("POST /onix/products", async (t) => {
     },
   );
 
+  for (const edits of ["keep", "protect"]) {
+    await t.step(
+      `takes them back if the same record left them with edits=${edits}`,
+      async () => {
+        const { org, onix, product } = await scene();
+        const { outcomes: [{ id }] } = await onix.report(message(record()));
+        await org.put(`/api/products/${id}`, { title: "Changed here" });
+        const next = message(record({ pages: 480 }));
+        await onix.report(next, `?edits=${edits}`);
+        assertEquals((await product(id)).title, "Changed here");
+
+        const report = await onix.report(next, "?edits=overwrite");
+        const again = await onix.report(next, "?edits=overwrite");
+
+        assertEquals([report.updated, again.unchanged], [1, 1]);
+        assertEquals((await product(id)).title, "Emma");
+      },
+    );
+  }
+
   await t.step(
     "does not count what ONIX does not say as a change",
     async () => {
