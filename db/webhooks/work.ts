@@ -10,8 +10,8 @@ import { timeline } from "../products/changes.ts";
 /** Failures in a row from which a webhook rests: then it sends one message after each pause. */
 export const REST_AFTER = 5;
 
-/** Messages of a webhook that senders take at once. After a failure, they take one. */
-const MAX_TAKEN = 32;
+/** Messages of a webhook that all processes send at once. After a failure, it is one. */
+const MAX_TAKEN = 8;
 
 /** A larger backlog of the feed is not counted. */
 const MAX_BEHIND = 1_000;
@@ -23,6 +23,8 @@ export interface State {
   failing_since: number | null;
   /** Until then nothing is sent: the webhook rests, or the receiver has asked for a pause. */
   resumes_at: number | null;
+  /** Until then the receiver has asked for a pause. */
+  paused_until: number | null;
   last_success_at: number | null;
   /** Null while it is enabled. */
   disabled_reason: DisabledReason | null;
@@ -94,9 +96,8 @@ export function sendingWebhook(id: string): Statement<SendingWebhook> {
   return sql`
     select
       w.id, w.url, w.description, to_json(w.events) as events, w.secrets, w.cursor, w.failures,
-      ${ms("failing_since")}, ${ms("resumes_at")}, ${
-    ms("last_success_at")
-  }, w.disabled_reason,
+      ${ms("failing_since")}, ${ms("resumes_at")}, ${ms("paused_until")},
+      ${ms("last_success_at")}, w.disabled_reason,
       b.*
     from webhooks w
     cross join lateral (${backlog()}) b
