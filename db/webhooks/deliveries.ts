@@ -245,7 +245,7 @@ export async function takeMessages(
         )
         order by d.next_attempt_at, d.id
         limit (
-          select ${free(sender)}
+          select greatest(0, ${free(sender)})
           from webhooks w
           cross join lateral (${backlog()}) b
           where w.organization_id = ${organization} and w.id = ${id}

@@ -56,7 +56,7 @@ export interface WebhookWork extends SendingWebhook {
   untried: number;
   /** How many of them may be sent now. */
   due: number;
-  /** How many may be taken now. */
+  /** How many may be taken now. Negative if more are being sent. */
   free: number;
   /** Whether one of them moves the cursor. Until then, the feed is not read. */
   waits_for_cursor: boolean;
@@ -96,14 +96,13 @@ export function backlog(owner: Owner = organization): Statement {
  * being sent belong to one process, which keeps the limits.
  */
 export function free(sender: string): Statement {
-  return sql`
-    case
-      when not w.enabled or w.resumes_at > now() then 0
-      when b.sent > 0 and w.sender is distinct from ${sender} then 0
-      when w.failures > 0 then greatest(0, 1 - b.sent)
-      else greatest(0, ${MAX_TAKEN}::int - b.sent)
-    end
-  `;
+  return sql`(
+    (
+      w.enabled
+      and (w.resumes_at is null or w.resumes_at <= now())
+      and (b.sent = 0 or w.sender is not distinct from ${sender})
+    )::int * case when w.failures > 0 then 1 else ${MAX_TAKEN}::int end - b.sent
+  )`;
 }
 
 const ms = (column: string) =>
