@@ -152,10 +152,13 @@ Deno.test("OTEL_DENO=true", async (t) => {
       undefined,
       { "x-api-key": "cat_" },
     );
+    // The look-up and the second transaction find every error of the body.
     await assertTraced(
       [
         "POST /api/products",
         "POST /api/products > authentication",
+        "POST /api/products > database look-up",
+        "POST /api/products > database transaction",
         "POST /api/products > database transaction: 23503",
       ],
       "/products",
