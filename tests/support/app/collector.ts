@@ -3,8 +3,6 @@ export interface Collector extends AsyncDisposable {
   endpoint: string;
   spans: Span[];
   metrics: Metric[];
-  /** Resolves once the predicate `isThere` holds for the received data. */
-  until(isThere: () => boolean): Promise<void>;
 }
 
 export interface Span {
@@ -40,7 +38,6 @@ interface Sent {
 export function openCollector(): Collector {
   const spans: Span[] = [];
   const metrics: Metric[] = [];
-  let arrived = Promise.withResolvers<void>();
 
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
@@ -53,8 +50,6 @@ export function openCollector(): Collector {
       for (const { scopeMetrics } of resourceMetrics) {
         for (const scope of scopeMetrics) metrics.push(...scope.metrics);
       }
-      arrived.resolve();
-      arrived = Promise.withResolvers();
       return Response.json({});
     },
   );
@@ -63,9 +58,6 @@ export function openCollector(): Collector {
     endpoint: `http://127.0.0.1:${server.addr.port}`,
     spans,
     metrics,
-    async until(isThere) {
-      while (!isThere()) await arrived.promise;
-    },
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
