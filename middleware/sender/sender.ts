@@ -9,9 +9,9 @@ import {
   storeOutcomes,
 } from "../../db/webhooks/outcomes.ts";
 import {
+  findWebhook,
   findWork,
-  findWorkOf,
-  type WebhookWork,
+  type SendingWebhook,
 } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
@@ -101,8 +101,6 @@ export function openSender(
     requests: () => number;
   },
 ): Sender {
-  /** The id of this process. */
-  const sender = crypto.randomUUID();
   /** Attempts. */
   const inFlight = new Tally();
   /** Wakes the run of a webhook, by its id. */
@@ -139,7 +137,7 @@ export function openSender(
     pollsAt = Infinity;
     polledAt = performance.now();
     try {
-      const statement = findWork(sender, MAX_FOUND, config.waitingMax);
+      const statement = findWork(MAX_FOUND, config.waitingMax);
       const [work] = await queries().lookUp(statement);
       hasWebhooks = work!.enabled > 0;
       isDelayed = false;
@@ -173,7 +171,7 @@ export function openSender(
     const ready: { message: Message; beginBy: number }[] = [];
     const unsent: string[] = [];
     const outcomes: Outcome[] = [];
-    let webhook: WebhookWork | undefined;
+    let webhook: SendingWebhook | undefined;
     let running = 0;
     let isOver = false;
     let woken = Promise.withResolvers<void>();
@@ -185,7 +183,7 @@ export function openSender(
 
     async function take(): Promise<void> {
       await pause(yieldsUntil - performance.now());
-      webhook = await findWorkOf(queries(organizationId), id, sender);
+      webhook = await findWebhook(queries(organizationId), id);
       const followed = await follow(
         queries(organizationId),
         webhook,
@@ -197,7 +195,6 @@ export function openSender(
         queries(organizationId),
         webhook,
         followed,
-        sender,
         config,
       );
       ready.push(...messages.map((message) => ({ message, beginBy })));
