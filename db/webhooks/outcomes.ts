@@ -81,33 +81,39 @@ export function stateAfter(
   { retrySeconds, disableSeconds }: WebhookConfig,
 ): State {
   const now = Date.now();
-  const isPaused = (state.resumes_at ?? 0) > now;
-  const isResting = state.failures >= REST_AFTER;
   if (outcome.error === null) {
     return {
       ...state,
       failures: 0,
       failing_since: null,
-      resumes_at: isPaused && !isResting ? state.resumes_at : null,
+      resumes_at: laterThan(now, state.paused_until),
       last_success_at: now,
     };
   }
   // What was sent before a rest began does not prolong it.
-  const failures = state.failures + (isPaused && isResting ? 0 : 1);
+  const isResting = state.failures >= REST_AFTER &&
+    (state.resumes_at ?? 0) > now;
+  const failures = state.failures + (isResting ? 0 : 1);
   const failing_since = state.failing_since ?? now;
-  const rest = failures > state.failures && failures >= REST_AFTER
+  const rest = !isResting && failures >= REST_AFTER
     ? Math.min(step(retrySeconds, failures - REST_AFTER), MAX_REST_SECONDS)
     : 0;
-  const resumes_at = Math.max(
-    state.resumes_at ?? 0,
-    now + pauseMs(rest),
+  const paused_until = laterThan(
+    now,
+    state.paused_until,
     now + askedPauseMs(outcome, now),
   );
   return {
     ...state,
     failures,
     failing_since,
-    resumes_at: resumes_at > now ? resumes_at : null,
+    resumes_at: laterThan(
+      now,
+      state.resumes_at,
+      now + pauseMs(rest),
+      paused_until,
+    ),
+    paused_until,
     disabled_reason: state.disabled_reason ??
       (outcome.response_status === 410
         ? "gone"
@@ -115,6 +121,12 @@ export function stateAfter(
         ? "failing"
         : null),
   };
+}
+
+/** The last of these times that are later than `now`, or null. */
+function laterThan(now: number, ...times: (number | null)[]): number | null {
+  const last = Math.max(...times.map(Number));
+  return last > now ? last : null;
 }
 
 /** The pause that `Retry-After` (RFC 9110, 10.2.3) asks for: seconds, or a date. */
@@ -202,6 +214,7 @@ function storeState(
       failures = ${state.failures},
       failing_since = ${time(state.failing_since)},
       resumes_at = ${time(state.resumes_at)},
+      paused_until = ${time(state.paused_until)},
       last_success_at = ${time(state.last_success_at)},
       cursor = coalesce(
         (

@@ -9,9 +9,9 @@ import {
   storeOutcomes,
 } from "../../db/webhooks/outcomes.ts";
 import {
-  findWebhook,
   findWork,
-  type SendingWebhook,
+  findWorkOf,
+  type WebhookWork,
 } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
@@ -101,6 +101,8 @@ export function openSender(
     requests: () => number;
   },
 ): Sender {
+  /** The id of this process. */
+  const sender = crypto.randomUUID();
   /** Attempts. */
   const inFlight = new Tally();
   /** Wakes the run of a webhook, by its id. */
@@ -137,7 +139,7 @@ export function openSender(
     pollsAt = Infinity;
     polledAt = performance.now();
     try {
-      const statement = findWork(MAX_FOUND, config.waitingMax);
+      const statement = findWork(sender, MAX_FOUND, config.waitingMax);
       const [work] = await queries().lookUp(statement);
       hasWebhooks = work!.enabled > 0;
       isDelayed = false;
@@ -171,7 +173,7 @@ export function openSender(
     const ready: { message: Message; beginBy: number }[] = [];
     const unsent: string[] = [];
     const outcomes: Outcome[] = [];
-    let webhook: SendingWebhook | undefined;
+    let webhook: WebhookWork | undefined;
     let running = 0;
     let isOver = false;
     let woken = Promise.withResolvers<void>();
@@ -183,7 +185,7 @@ export function openSender(
 
     async function take(): Promise<void> {
       await pause(yieldsUntil - performance.now());
-      webhook = await findWebhook(queries(organizationId), id);
+      webhook = await findWorkOf(queries(organizationId), id, sender);
       const followed = await follow(
         queries(organizationId),
         webhook,
@@ -195,6 +197,7 @@ export function openSender(
         queries(organizationId),
         webhook,
         followed,
+        sender,
         config,
       );
       ready.push(...messages.map((message) => ({ message, beginBy })));
