@@ -30,13 +30,15 @@ import {
   storedSummary,
 } from "./pages.ts";
 import {
+  allTexts,
   foundConditions,
   foundWordsOf,
+  indexedTexts,
+  isIndexing,
   type Named,
   namedBy,
   relevance,
   searchConditions,
-  searchedProducts,
 } from "./search.ts";
 import { termed } from "./terms.ts";
 
@@ -52,22 +54,21 @@ export async function listProducts(
   query: ListQuery,
 ): Promise<EntryPage> {
   const found = await findNames(database, query.q);
-  const texts = query.search || found
-    ? await searchedProducts(database)
-    : undefined;
-  const read = (source: ListSource) => async () => {
-    const page = await readLong(
-      database,
-      "scan",
-      (allowed) => selectPage({ ...query, found, texts }, source, allowed),
-    );
-    return page!;
+  const readPage = (texts: Statement) => {
+    const read = (source: ListSource) => async () => {
+      const page = await readLong(
+        database,
+        "scan",
+        (allowed) => selectPage({ ...query, found, texts }, source, allowed),
+      );
+      return page!;
+    };
+    return readProducts(database, read(documented), read(currentSource));
   };
-  const { entries, total, withheld } = await readProducts(
-    database,
-    read(documented),
-    read(currentSource),
-  );
+  const page = await readPage(indexedTexts);
+  const { entries, total, withheld } = page.is_indexing
+    ? await readPage(allTexts)
+    : page;
   if (withheld) {
     throw invalid("The query", [{
       parameter: "limit",
@@ -85,8 +86,8 @@ export async function listProducts(
 /** A query, with what its terms need. */
 interface Query extends ListQuery {
   found: NamedWords | undefined;
-  /** What searches compare, if there is a term. */
-  texts: Statement | undefined;
+  /** What searches compare. */
+  texts: Statement;
 }
 
 interface NamedWords {
@@ -108,6 +109,8 @@ interface ListRow extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or a withheld one. */
   entries: string | null;
   total: string;
+  /** Whether a term may have missed products, which are yet to be indexed. */
+  is_indexing: boolean;
 }
 
 /** Where a page reads the summaries of its products. */
@@ -157,6 +160,7 @@ function selectPage(
   }
     select
       ${found ? sql`(select count(*) from found)` : totalOf(query)} as total,
+      ${query.search || found ? isIndexing : raw("false")} as is_indexing,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,

@@ -1,5 +1,4 @@
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
 
 /*
  * What `search` and `q` find. Both compare texts of `product_search`, here `s`: `search` the
@@ -23,7 +22,7 @@ const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 const ISBN_PART = /^[\d -]+[xX]?$/;
 
 /** What searches compare of the products that the service has indexed: all, but after an upgrade. */
-const indexed = sql`
+export const indexedTexts = sql`
   select
     s.product_id, s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.title,
     s.found_text
@@ -31,9 +30,9 @@ const indexed = sql`
   where s.organization_id = ${organization}
 `;
 
-/** The same of all products: that of the others is computed. */
-const complete = sql`
-  ${indexed}
+/** The same of all products. That of the others is computed, which takes milliseconds to plan. */
+export const allTexts = sql`
+  ${indexedTexts}
   union all
   select
     v.product_id, v.created_at, v.publisher_id, v.imprint_id, v.search_text, v.title,
@@ -46,16 +45,8 @@ const complete = sql`
   )
 `;
 
-/**
- * What searches compare of all products. While an upgraded database still has products to
- * index, these are computed, which takes milliseconds to plan.
- */
-export async function searchedProducts(database: Queries): Promise<Statement> {
-  const [row] = await database.lookUp(sql<{ is_waiting: boolean }>`
-    select exists (select from search_backlog) as is_waiting
-  `);
-  return row!.is_waiting ? complete : indexed;
-}
+/** Whether an upgraded database still has products to index. */
+export const isIndexing = sql`exists (select from search_backlog)`;
 
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {

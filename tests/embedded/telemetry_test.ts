@@ -85,8 +85,8 @@ Deno.test("OTEL_DENO=true", async (t) => {
   }
 
   /**
-   * Sends a request, expects these spans, and returns its log line. There may be one look-up
-   * more, of the key.
+   * Sends a request, expects these spans, and returns its log line. There may be others, such
+   * as the look-up of a key that was used before.
    */
   async function assertTraced(
     expected: string[],
@@ -109,7 +109,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
   }
 
   await t.step("traces a request", async () => {
-    // The look-up asks whether products wait to be indexed.
+    // The look-up is of the key.
     await assertTraced([
       "GET /api/products",
       "GET /api/products > authentication",
