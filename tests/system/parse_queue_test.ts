@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
 import { ParseQueue } from "../../middleware/parse_queue.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const caller = (name: string) => ({ organizationId: name, name });
 
@@ -9,7 +10,7 @@ function work(): void {
   while (performance.now() < end);
 }
 
-Deno.test("Work in turns", async (t) => {
+Deno.test("Work in turns", TIMED, async (t) => {
   await t.step("lets in what waits for no turn, between any two", async () => {
     const queue = new ParseQueue();
     let others = 0;
