@@ -51,6 +51,19 @@ Deno.test({
     assertEquals([sent.id, sent.attempts], [first!.id, 2]);
   });
 
+  await t.step("is stored with whatever the receiver answers", async () => {
+    // PostgreSQL stores no NUL, and bytes need not be UTF-8.
+    const answer = new Uint8Array([97, 0, 98, 0xff]);
+    receiver.answer(() => new Response(answer, { status: 500 }));
+    await scene.product("Emma");
+    await scene.until(webhook, "waiting", 1);
+
+    const [{ response_body }] = await scene.deliveries(webhook, "waiting");
+    assertEquals(response_body, "a\ufffdb\ufffd");
+    receiver.answer(OK);
+    await scene.until(webhook, "waiting", 0);
+  });
+
   await t.step("holds up no other", async () => {
     receiver.received.length = 0;
     receiver.answer(({ message }) =>
