@@ -27,7 +27,8 @@ Deno.test("Work in turns", TIMED, async (t) => {
     }));
 
     clearInterval(timer);
-    assert(others >= turns, `${others} in ${turns} turns`);
+    // A timer of a busy machine may miss a rest. Without rests, there are 3 in 12 turns.
+    assert(others > turns / 2, `${others} in ${turns} turns`);
   });
 
   await t.step("shares a turn among the parts of the work", async () => {
