@@ -1,5 +1,4 @@
-import type { Buffer } from "node:buffer";
-import { createHash, randomBytes, randomInt } from "node:crypto";
+import { hash, randomBytes, randomInt } from "node:crypto";
 import type { Scope } from "../schema/api_key.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
 import { rfc3339 } from "./times.ts";
@@ -15,11 +14,11 @@ export function createOrganization(name: string): Statement<{ id: string }> {
 export const listOrganizations: Statement<Record<string, unknown>> =
   sql`select id, name from organizations order by name, id`;
 
-/** A stored key. It contains the hash of the key instead of the key. */
+/** A stored key. It contains the hash of the key, in hexadecimal, instead of the key. */
 export interface StoredKey {
   organization_id: string;
   scope: Scope;
-  key_hash: Uint8Array;
+  key_hash: string;
   /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
   ends_at: number | null;
 }
@@ -27,9 +26,9 @@ export interface StoredKey {
 /** `cat_`, the public id, `_`, 32 random bytes in base64url. */
 export const API_KEY = /^cat_([0-9a-z]{12})_[\w-]{43}$/;
 
-/** SHA-256 suffices: the key has 256 random bits, so a slow hash would add nothing. */
-export function hashOf(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+/** The hash in hexadecimal. SHA-256 suffices for 256 random bits: a slow hash would add nothing. */
+export function hashOf(key: string): string {
+  return hash("sha256", key, "hex");
 }
 
 /** The key with this public id, even if it is revoked or expired. */
@@ -38,7 +37,7 @@ export function keyById(id: string): Statement<StoredKey> {
     select
       k.organization_id,
       k.scope,
-      k.key_hash,
+      encode(k.key_hash, 'hex') as key_hash,
       (extract(epoch from least(k.expires_at, k.revoked_at)) * 1000)::float8 as ends_at
     from api_keys k
     where k.id = ${id}
@@ -69,10 +68,13 @@ export function newKey(
   const digits = Array.from({ length: 12 }, () => randomInt(36).toString(36));
   const id = digits.join("");
   const key = `cat_${id}_${randomBytes(32).toString("base64url")}`;
-  const hash = hashOf(key);
   const statement = sql`
     insert into api_keys (id, organization_id, name, scope, key_hash, expires_at)
-    values (${id}, ${organizationId}, ${name}, ${scope}, ${hash}, ${expiresAt})
+    values (
+      ${id}, ${organizationId}, ${name}, ${scope}, decode(${
+    hashOf(key)
+  }, 'hex'), ${expiresAt}
+    )
   `;
   return { id, key, statement };
 }

@@ -120,7 +120,7 @@ async function storedResult(database: Queries, request: KeyedRequest) {
       select k.record_id as id,
         case when octet_length(k.answer) <= ${allowed}::int then k.answer end as response,
         case when octet_length(k.answer) > ${allowed}::int then octet_length(k.answer) end as withheld,
-        k.operation = ${operation} and k.request_hash = ${hash} as is_same
+        k.operation = ${operation} and k.request_hash = decode(${hash}, 'hex') as is_same
       from idempotency_keys k
       where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
     `,
@@ -161,7 +161,9 @@ function storeResult(
       insert into idempotency_keys (organization_id, record_id, answer, key, operation, request_hash)
       select
         s.organization_id, s.record_id, s.answer,
-        ${request.key}, ${request.operation}, ${hashOfRequest(request)}::bytea
+        ${request.key}, ${request.operation}, decode(${
+      hashOfRequest(request)
+    }, 'hex')
       from (${source}) s
       on conflict (organization_id, key) do update set
         operation = excluded.operation,
@@ -186,6 +188,6 @@ export const deleteOldest = sql`
 }
 `;
 
-function hashOfRequest({ text }: KeyedRequest): Buffer {
-  return createHash("sha256").update(text).digest();
+function hashOfRequest({ text }: KeyedRequest): string {
+  return createHash("sha256").update(text).digest("hex");
 }

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import {
   API_KEY,
+  hashOf,
   keyById,
   type Role,
   roleOf,
@@ -89,11 +90,13 @@ async function byKey(
     );
   }
   const { deadline, services: { database } } = context;
-  const digest = hash("sha256", apiKey, "hex");
+  const digest = hashOf(apiKey);
   const key = keys.known(digest) ?? await keys.get(digest, async () => {
     const queries = database.for({ deadline, caller: UNKNOWN_CALLER });
     const [key] = await queries.lookUp(keyById(id));
-    if (key && timingSafeEqual(key.key_hash, Buffer.from(digest, "hex"))) {
+    if (
+      key && timingSafeEqual(Buffer.from(key.key_hash), Buffer.from(digest))
+    ) {
       return { caller: callerOf(id, key), endsAt: key.ends_at };
     }
   });

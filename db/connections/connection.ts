@@ -119,10 +119,8 @@ export function openConnection(
     },
     async send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
-      const args = parameters.map((value) =>
-        value instanceof Json ? driver.json(value.value as never) : value
-      );
-      return replyOf<S>(await execute(text, args, statement.prepare));
+      const texts = parameters.map(textOf);
+      return replyOf<S>(await execute(text, texts, statement.prepare));
     },
     async begin(writer) {
       const begun = await connection.send(BEGIN[writer]);
@@ -164,7 +162,7 @@ type RawReply = postgres.RowList<(Buffer | null)[][]>;
  */
 class RawQuery {
   readonly strings: readonly [string];
-  readonly args: readonly unknown[];
+  readonly args = [];
   readonly options: { prepare: boolean; simple: boolean };
   readonly resolve: (reply: RawReply) => void;
   readonly reject: (error: unknown) => void;
@@ -182,7 +180,8 @@ class RawQuery {
   statement = null;
   string = "";
   signature: string | false = "";
-  parameters: unknown[] | undefined = undefined;
+  /** The driver would ask the server for the types of `args` first, in a round trip of its own. */
+  parameters: (string | null)[];
   prepare = false;
   prepared = false;
   describeFirst: boolean | number = false;
@@ -190,15 +189,15 @@ class RawQuery {
 
   constructor(
     text: string,
-    args: readonly unknown[],
+    parameters: (string | null)[],
     prepare: boolean,
     resolve: (reply: RawReply) => void,
     reject: (error: unknown) => void,
   ) {
     this.strings = [text];
-    this.args = args;
+    this.parameters = parameters;
     // Only a simple query may have several commands.
-    this.options = { prepare, simple: args.length === 0 };
+    this.options = { prepare, simple: parameters.length === 0 };
     this.resolve = resolve;
     this.reject = reject;
   }
@@ -209,10 +208,16 @@ function executor(driver: postgres.Sql) {
   const { handler } = driver.unsafe("") as unknown as {
     handler(query: RawQuery): void;
   };
-  return (text: string, args: readonly unknown[], prepare: boolean) =>
+  return (text: string, parameters: (string | null)[], prepare: boolean) =>
     new Promise<RawReply>((resolve, reject) =>
-      handler(new RawQuery(text, args, prepare, resolve, reject))
+      handler(new RawQuery(text, parameters, prepare, resolve, reject))
     );
+}
+
+/** A parameter in PostgreSQL's text format. */
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return value instanceof Json ? JSON.stringify(value.value) : String(value);
 }
 
 const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -271,12 +276,23 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
   };
 }
 
-/** Dates and times stay in PostgreSQL's text format. */
-const TEXT_DATES = {
-  to: 1184,
-  from: [1082, 1114, 1184],
-  serialize: (value: string) => value,
-  parse: (value: string) => value,
+const unchanged = (text: string) => text;
+
+/** The types whose parameters the driver would format once more. Dates and times stay texts. */
+const TYPES = {
+  boolean: {
+    to: 16,
+    from: [16],
+    serialize: unchanged,
+    parse: (text: string) => text === "t",
+  },
+  json: { to: 114, from: [114, 3802], serialize: unchanged, parse: JSON.parse },
+  date: {
+    to: 1184,
+    from: [1082, 1114, 1184],
+    serialize: unchanged,
+    parse: unchanged,
+  },
 };
 
 /** The driver with one connection, through the sockets of `socket`. */
@@ -300,8 +316,7 @@ function openDriver(
     // A maximum lifetime would end connections within transactions.
     max_lifetime: null,
     onnotice: () => {},
-    types: { date: TEXT_DATES },
-    transform: { undefined: null },
+    types: TYPES,
   } as postgres.Options<Record<string, postgres.PostgresType>>;
 
   return isEmbedded

@@ -14,6 +14,7 @@ import { type EntryPage, limitOf } from "../products/list.ts";
 import { rfc3339 } from "../times.ts";
 import {
   backlog,
+  free,
   isDue,
   isFree,
   isUntried,
@@ -198,6 +199,7 @@ export async function takeMessages(
   database: Queries,
   { id, cursor: before }: SendingWebhook,
   { messages, cursor }: Followed,
+  sender: string,
   config: WebhookConfig,
 ): Promise<Message[]> {
   const webhook =
@@ -207,9 +209,16 @@ export async function takeMessages(
     d.organization_id = ${organization} and d.webhook_id = ${id}
     and w.organization_id = ${organization} and w.id = ${id} and ${isDue}
   `;
-  const [, , , , taken] = await database.write(
-    // Senders of other processes wait, so that together they keep the limit.
+  const [, , , , , taken] = await database.write(
+    // Other processes wait, so that one of them sends the messages.
     sql`select from ${webhook} for no key update`,
+    sql`
+      update webhooks w
+      set sender = ${sender}
+      where w.organization_id = ${organization} and w.id = ${id}
+        and w.sender is distinct from ${sender}
+        and (select b.sent = 0 from (${backlog()}) b)
+    `,
     addMessages(isUnmoved, messages),
     sql`
       update webhooks w
@@ -236,7 +245,7 @@ export async function takeMessages(
         )
         order by d.next_attempt_at, d.id
         limit (
-          select greatest(0, b.free)
+          select greatest(0, ${free(sender)})
           from webhooks w
           cross join lateral (${backlog()}) b
           where w.organization_id = ${organization} and w.id = ${id}

@@ -10,7 +10,7 @@ import {
   type NewMessage,
   payload,
 } from "./deliveries.ts";
-import type { SendingWebhook } from "./work.ts";
+import type { SendingWebhook, WebhookWork } from "./work.ts";
 
 /* The feed of changes, as webhooks follow it. */
 
@@ -51,7 +51,7 @@ export async function cursorAt(
 /** The next messages of a webhook, as many as may be sent now and as may wait. */
 export async function follow(
   database: Queries,
-  webhook: SendingWebhook,
+  webhook: WebhookWork,
   waitingMax: number,
 ): Promise<Followed> {
   const { cursor, events } = webhook;

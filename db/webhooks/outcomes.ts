@@ -81,33 +81,39 @@ export function stateAfter(
   { retrySeconds, disableSeconds }: WebhookConfig,
 ): State {
   const now = Date.now();
-  const isPaused = (state.resumes_at ?? 0) > now;
-  const isResting = state.failures >= REST_AFTER;
   if (outcome.error === null) {
     return {
       ...state,
       failures: 0,
       failing_since: null,
-      resumes_at: isPaused && !isResting ? state.resumes_at : null,
+      resumes_at: laterThan(now, state.paused_until),
       last_success_at: now,
     };
   }
   // What was sent before a rest began does not prolong it.
-  const failures = state.failures + (isPaused && isResting ? 0 : 1);
+  const isResting = state.failures >= REST_AFTER &&
+    (state.resumes_at ?? 0) > now;
+  const failures = state.failures + (isResting ? 0 : 1);
   const failing_since = state.failing_since ?? now;
-  const rest = failures > state.failures && failures >= REST_AFTER
+  const rest = !isResting && failures >= REST_AFTER
     ? Math.min(step(retrySeconds, failures - REST_AFTER), MAX_REST_SECONDS)
     : 0;
-  const resumes_at = Math.max(
-    state.resumes_at ?? 0,
-    now + pauseMs(rest),
+  const paused_until = laterThan(
+    now,
+    state.paused_until,
     now + askedPauseMs(outcome, now),
   );
   return {
     ...state,
     failures,
     failing_since,
-    resumes_at: resumes_at > now ? resumes_at : null,
+    resumes_at: laterThan(
+      now,
+      state.resumes_at,
+      now + pauseMs(rest),
+      paused_until,
+    ),
+    paused_until,
     disabled_reason: state.disabled_reason ??
       (outcome.response_status === 410
         ? "gone"
@@ -115,6 +121,12 @@ export function stateAfter(
         ? "failing"
         : null),
   };
+}
+
+/** The last of these times that are later than `now`, or null. */
+function laterThan(now: number, ...times: (number | null)[]): number | null {
+  const last = Math.max(...times.map(Number));
+  return last > now ? last : null;
 }
 
 /** The pause that `Retry-After` (RFC 9110, 10.2.3) asks for: seconds, or a date. */
@@ -202,6 +214,7 @@ function storeState(
       failures = ${state.failures},
       failing_since = ${time(state.failing_since)},
       resumes_at = ${time(state.resumes_at)},
+      paused_until = ${time(state.paused_until)},
       last_success_at = ${time(state.last_success_at)},
       cursor = coalesce(
         (
@@ -259,21 +272,30 @@ function giveBack(webhookId: string, ids: readonly string[]): Statement {
 
 /** Deletes the deliveries beyond the last 100 that succeeded, and the last 1,000 of 30 days that failed. */
 function prune(webhookId: string): Statement {
+  const old = (condition: Statement, offset: number) =>
+    sql`(
+      select o.id
+      from webhook_deliveries o
+      where o.organization_id = ${organization} and o.webhook_id = ${webhookId} and ${condition}
+      order by o.created_at desc, o.id desc
+      offset ${offset}
+    )`;
+  // An array is made once, whatever the planner thinks of the number of rows.
   return sql`
     delete from webhook_deliveries d
-    using (
-      select d.id, d.status, d.created_at,
-        row_number() over (partition by d.status order by d.created_at desc, d.id desc) as place
-      from webhook_deliveries d
-      where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-        and d.status <> 'waiting'
-    ) o
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = o.id
-      and (
-        o.place > 1000
-        or o.status = 'succeeded' and o.place > 100
-        or o.status = 'failed' and o.created_at < now() - interval '30 days'
-      )
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id = any(array(
+        ${old(sql`o.status = 'succeeded'`, 100)}
+        union all
+        ${old(sql`o.status = 'failed'`, 1_000)}
+        union all
+        ${
+    old(
+      sql`o.status = 'failed' and o.created_at < now() - interval '30 days'`,
+      0,
+    )
+  }
+      ))
   `;
 }
 

@@ -146,7 +146,7 @@ export async function updateWebhook(
             ${cursor ? sql`, cursor = ${json(cursor)}` : []}
             ${enabled ? ENABLE : []}
             ${disabled ? disable(disabled.reason) : []}
-            ${endsRest ? sql`, ${END_REST}` : []}
+            ${endsRest ? sql`, ${END_PAUSES}` : []}
           where w.organization_id = ${organization} and w.id = ${id}
         `]
         : [],
@@ -163,14 +163,19 @@ export async function updateWebhook(
 const ENABLE =
   sql`, enabled = true, disabled_reason = null, disabled_at = null`;
 
-const END_REST = sql`failures = 0, failing_since = null, resumes_at = null`;
+/** Ends a rest, and a pause that the receiver has asked for. */
+const END_PAUSES =
+  sql`failures = 0, failing_since = null, resumes_at = null, paused_until = null`;
 
-/** Ends the rest of a webhook: all that waits is sent at once. */
+/** Ends the rest of a webhook: all that waits is sent at once, or after a pause that the receiver has asked for. */
 export async function endRest(database: Queries, id: string): Promise<void> {
   await database.write(
     sql`
       update webhooks w
-      set ${END_REST}
+      set
+        failures = 0,
+        failing_since = null,
+        resumes_at = nullif(greatest(w.paused_until, now()), now())
       where w.organization_id = ${organization} and w.id = ${id}
     `,
     sendAll(id),

@@ -10,7 +10,7 @@ import { timeline } from "../products/changes.ts";
 /** Failures in a row from which a webhook rests: then it sends one message after each pause. */
 export const REST_AFTER = 5;
 
-/** Messages of a webhook that senders take at once. After a failure, they take one. */
+/** Messages of a webhook that its sender takes before it needs them. After a failure, it takes one. */
 const MAX_TAKEN = 32;
 
 /** A larger backlog of the feed is not counted. */
@@ -23,6 +23,8 @@ export interface State {
   failing_since: number | null;
   /** Until then nothing is sent: the webhook rests, or the receiver has asked for a pause. */
   resumes_at: number | null;
+  /** Until then the receiver has asked for a pause. */
+  paused_until: number | null;
   last_success_at: number | null;
   /** Null while it is enabled. */
   disabled_reason: DisabledReason | null;
@@ -36,7 +38,7 @@ export interface Secret {
   expires_at: string | null;
 }
 
-/** A webhook with what it has to send. */
+/** A webhook as its messages need it. */
 export interface SendingWebhook extends State {
   id: string;
   url: string;
@@ -44,13 +46,17 @@ export interface SendingWebhook extends State {
   events: Event[];
   secrets: Secret[];
   cursor: Cursor;
+}
+
+/** A webhook with what it has to send. */
+export interface WebhookWork extends SendingWebhook {
   /** Its messages that wait for a retry. */
   waiting: number;
   /** Those about products of which no attempt has ended. Callers see them as entries of the feed. */
   untried: number;
   /** How many of them may be sent now. */
   due: number;
-  /** How many may be taken now. */
+  /** How many may be taken now. Negative if more are being sent. */
   free: number;
   /** Whether one of them moves the cursor. Until then, the feed is not read. */
   waits_for_cursor: boolean;
@@ -78,28 +84,43 @@ export function backlog(owner: Owner = organization): Statement {
       (count(*) filter (where not ${isUntried}))::int as waiting,
       (count(*) filter (where ${isUntried}))::int as untried,
       (count(*) filter (where ${isDue}))::int as due,
-      (w.enabled and (w.resumes_at is null or w.resumes_at <= now()))::int
-        * case when w.failures > 0 then 1 else ${MAX_TAKEN}::int end
-        - (count(*) filter (where d.sent_until >= now()))::int as free,
+      (count(*) filter (where not ${isFree}))::int as sent,
       count(d.next_cursor) > 0 as waits_for_cursor
     from webhook_deliveries d
     where d.organization_id = ${owner} and d.webhook_id = w.id and d.status = 'waiting'
   `;
 }
 
+/**
+ * How many messages of webhook `w`, with backlog `b`, a process may take. Those that are
+ * being sent belong to one process, which keeps the limits.
+ */
+export function free(sender: string): Statement {
+  return sql`(
+    (
+      w.enabled
+      and (w.resumes_at is null or w.resumes_at <= now())
+      and (b.sent = 0 or w.sender is not distinct from ${sender})
+    )::int * case when w.failures > 0 then 1 else ${MAX_TAKEN}::int end - b.sent
+  )`;
+}
+
+const ms = (column: string) =>
+  raw(`(extract(epoch from w.${column}) * 1000)::float8 as ${column}`);
+
+const sendingColumns = sql`
+  w.id, w.url, w.description, to_json(w.events) as events, w.secrets, w.cursor, w.failures,
+  ${ms("failing_since")}, ${ms("resumes_at")}, ${ms("paused_until")}, ${
+  ms("last_success_at")
+},
+  w.disabled_reason
+`;
+
 /** Selects a webhook as `SendingWebhook`. */
 export function sendingWebhook(id: string): Statement<SendingWebhook> {
-  const ms = (column: string) =>
-    raw(`(extract(epoch from w.${column}) * 1000)::float8 as ${column}`);
   return sql`
-    select
-      w.id, w.url, w.description, to_json(w.events) as events, w.secrets, w.cursor, w.failures,
-      ${ms("failing_since")}, ${ms("resumes_at")}, ${
-    ms("last_success_at")
-  }, w.disabled_reason,
-      b.*
+    select ${sendingColumns}
     from webhooks w
-    cross join lateral (${backlog()}) b
     where w.organization_id = ${organization} and w.id = ${id}
   `;
 }
@@ -109,7 +130,23 @@ export async function findWebhook(
   database: Queries,
   id: string,
 ): Promise<SendingWebhook> {
-  const [webhook] = await database.scan(sendingWebhook(id));
+  const [webhook] = await database.lookUp(sendingWebhook(id));
+  if (!webhook) throw webhookNotFound(id);
+  return webhook;
+}
+
+/** Finds what the process has to send for a webhook. Throws `NOT_FOUND`. */
+export async function findWorkOf(
+  database: Queries,
+  id: string,
+  sender: string,
+): Promise<WebhookWork> {
+  const [webhook] = await database.scan(sql<WebhookWork>`
+    select ${sendingColumns}, b.*, ${free(sender)} as free
+    from webhooks w
+    cross join lateral (${backlog()}) b
+    where w.organization_id = ${organization} and w.id = ${id}
+  `);
   if (!webhook) throw webhookNotFound(id);
   return webhook;
 }
@@ -156,8 +193,12 @@ export interface Work {
   ready: { organization_id: string; id: string }[];
 }
 
-/** Finds work. Who is served first is drawn by lot, so that nobody is last each time. */
-export function findWork(limit: number, waitingMax: number): Statement<Work> {
+/** Finds work for the process. Who is served first is drawn by lot, so that nobody is last each time. */
+export function findWork(
+  sender: string,
+  limit: number,
+  waitingMax: number,
+): Statement<Work> {
   const owner = sql`w.organization_id`;
   return sql`
     select
@@ -169,7 +210,7 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
           from webhooks w
           cross join lateral (${backlog(owner)}) b
           cross join (select o.id, ${timeline} as timeline from change_origins o) o
-          where w.enabled and b.free > 0 and (
+          where w.enabled and ${free(sender)} > 0 and (
             b.due > 0
             or not b.waits_for_cursor and b.waiting + b.untried < ${waitingMax} and (
               exists (${entriesAfter(1, owner)})

@@ -107,7 +107,7 @@ function exchange(
       const read = () =>
         end({
           status,
-          body: Buffer.concat(chunks).subarray(0, MAX_BODY).toString(),
+          body: textOfBytes(Buffer.concat(chunks).subarray(0, MAX_BODY)),
           retryAfter: response.headers["retry-after"],
           error: status >= 200 && status < 300 ? null : "status",
         });
@@ -139,7 +139,7 @@ function open(url: URL, addresses: Addresses) {
   const isTls = url.protocol === "https:";
   const place = {
     host,
-    port: Number(url.port) || (isTls ? 443 : 80),
+    port: Number(url.port || (isTls ? 443 : 80)),
     lookup: (
       _name: string,
       { all }: { all?: boolean },
@@ -169,6 +169,11 @@ function failure(error: AttemptError): Answer {
 
 function textOf({ address }: { address: string }): string {
   return address;
+}
+
+/** Any bytes as text that can be stored: PostgreSQL takes no NUL. */
+function textOfBytes(bytes: Buffer): string {
+  return bytes.toString().replaceAll("\0", "\ufffd");
 }
 
 /** Whether TLS failed, or the connection. Deno 2.9.6 reports a bad certificate in its message alone. */

@@ -283,7 +283,9 @@ Deno.test("An API key", async (t) => {
     await app.sql((sql) =>
       sql`
         insert into api_keys (id, organization_id, name, key_hash)
-        values (${key.slice(4, 16)}, ${org.id}, 'Test', ${hashOf(key)})
+        values (${key.slice(4, 16)}, ${org.id}, 'Test', decode(${
+        hashOf(key)
+      }, 'hex'))
       `
     );
 

@@ -1,12 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
 import { openReceiver } from "../support/app/receiver.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { isShared, openScene } from "./scene.ts";
+import { isShared, openScene, VARIABLES } from "./scene.ts";
 
 const OK = () => new Response(null, { status: 204 });
 
 function failing(status = 500, headers?: HeadersInit) {
   return () => new Response("Down", { status, headers });
+}
+
+function titles(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `Book ${i}`);
 }
 
 Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
@@ -39,6 +44,19 @@ Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
     assert(last_success_at);
     const [sent] = await scene.deliveries(webhook, "succeeded");
     assertEquals([sent.id, sent.attempts], [first!.id, 2]);
+  });
+
+  await t.step("is stored with whatever the receiver answers", async () => {
+    // PostgreSQL stores no NUL, and bytes need not be UTF-8.
+    const answer = new Uint8Array([97, 0, 98, 0xff]);
+    receiver.answer(() => new Response(answer, { status: 500 }));
+    await scene.product("Emma");
+    await scene.until(webhook, "waiting", 1);
+
+    const [{ response_body }] = await scene.deliveries(webhook, "waiting");
+    assertEquals(response_body, "a\ufffdb\ufffd");
+    receiver.answer(OK);
+    await scene.until(webhook, "waiting", 0);
   });
 
   await t.step("holds up no other", async () => {
@@ -139,16 +157,17 @@ Deno.test({ name: "A receiver that is down", ignore: isShared }, async (t) => {
   await using scene = await openScene({ WEBHOOK_RETRY_SECONDS: "2" });
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
-  const create = (count: number) =>
+  const create = (titles: string[]) =>
     ask("POST", "/products/batch", {
-      operations: Array.from({ length: count }, (_, i) => (
-        { method: "create", body: { title: `Book ${i}` } }
-      )),
+      operations: titles.map((title) => ({
+        method: "create",
+        body: { title },
+      })),
     });
 
   await t.step("gets no more after five failures", async () => {
     receiver.answer(failing());
-    await create(100);
+    await create(titles(100));
     await eventually(
       true,
       async () => (await scene.state(webhook)).resumes_at !== null,
@@ -183,7 +202,7 @@ Deno.test({ name: "A receiver that is down", ignore: isShared }, async (t) => {
 
   await t.step("gets all at once after a successful test", async () => {
     receiver.answer(failing());
-    await create(20);
+    await create(titles(20));
     await eventually(
       true,
       async () => (await scene.state(webhook)).resumes_at !== null,
@@ -198,6 +217,62 @@ Deno.test({ name: "A receiver that is down", ignore: isShared }, async (t) => {
     assert(Date.now() - start < 1_900, "The rest is over");
     assertEquals(receiver.received.length, 21);
   });
+
+  await t.step(
+    "gets nothing while it has asked for that, though it answers",
+    async () => {
+      await ask("DELETE", webhook.path);
+      const late = Promise.withResolvers<void>();
+      const paused = await scene.webhook();
+      receiver.answer(async ({ message }) => {
+        if (message.data.title === "Busy") {
+          return failing(503, { "retry-after": "60" })();
+        }
+        await late.promise;
+        return OK();
+      });
+      // One is answered after the rest has begun, which its success ends.
+      await create(["Late", ...Array(7).fill("Busy")]);
+      await scene.until(paused, "waiting", 7);
+      late.resolve();
+      await eventually(
+        true,
+        async () => (await scene.state(paused)).last_success_at !== null,
+      );
+      await ask("POST", `${paused.path}/test`);
+
+      const { resumes_at, failing_since } = await scene.state(paused);
+      assertEquals(failing_since, null);
+      assert(Date.parse(resumes_at) > Date.now() + 30_000);
+      const enabled = await ask("PUT", paused.path, { enabled: true });
+      assertEquals(enabled.body.data.resumes_at, null);
+    },
+  );
+});
+
+Deno.test("Two senders together send eight messages of a webhook at once", async () => {
+  await using scene = await openScene();
+  const { app, receiver } = scene;
+  const answered = Promise.withResolvers<void>();
+  receiver.answer(async () => {
+    await answered.promise;
+    return OK();
+  });
+  await scene.webhook();
+  for (let i = 0; i < 8; i++) await scene.product();
+  await scene.arrived(8);
+
+  // The first sender does not notice these at once.
+  for (let i = 0; i < 8; i++) await scene.org.create();
+  const other = app.sender(VARIABLES);
+  other.start();
+  // Each sender asks for work once a second.
+  await pause(1_500);
+
+  assertEquals(receiver.received.length, 8);
+  answered.resolve();
+  await scene.arrived(16);
+  await other.stop(performance.now() + 10_000);
 });
 
 Deno.test({ name: "A webhook waits", ignore: isShared }, async (t) => {

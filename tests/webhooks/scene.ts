@@ -47,7 +47,7 @@ export interface Scene extends AsyncDisposable {
 export const isShared = SETTINGS.url !== undefined;
 
 /** Quick retries, and the receiver as a target. */
-const VARIABLES = {
+export const VARIABLES = {
   WEBHOOK_ALLOWED_TARGETS: "127.0.0.1",
   WEBHOOK_RETRY_SECONDS: "1",
 };
