@@ -203,25 +203,32 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     expected: Partial<Answer>,
   ) => {
     const start = performance.now();
-    const { status, error } = await asked;
-    assertEquals({ status, error }, { status: null, error: null, ...expected });
+    const { response_status, error } = await asked;
+    assertEquals({ response_status, error }, {
+      response_status: null,
+      error: null,
+      ...expected,
+    });
     const taken = performance.now() - start;
     assertEquals(taken < ms, true, `It took ${taken} ms`);
   };
 
   await t.step("are not followed elsewhere", async () => {
-    await expectWithin(600, at("/redirect"), { status: 302, error: "status" });
+    await expectWithin(600, at("/redirect"), {
+      response_status: 302,
+      error: "status",
+    });
     assertEquals(paths, ["/redirect"]);
   });
 
   await t.step("are read no further than 2 KiB", async () => {
     const answer = await at("/endless");
 
-    assertEquals([answer.error, answer.body!.length], [null, 2_048]);
+    assertEquals([answer.error, answer.response_body!.length], [null, 2_048]);
   });
 
   await t.step("do not gain time by dripping", async () => {
-    await expectWithin(1_500, at("/drip"), { status: 200 });
+    await expectWithin(1_500, at("/drip"), { response_status: 200 });
     await expectWithin(1_500, at("/slow-head"), { error: "timeout" });
     await expectWithin(1_500, at("/silent"), { error: "timeout" });
   });
@@ -246,7 +253,7 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     await expectWithin(
       600,
       ask(`http://rebinding.invalid:${port}/redirect`, find),
-      { status: 302, error: "status" },
+      { response_status: 302, error: "status" },
     );
     assertEquals(asked, 1);
     await expectWithin(
