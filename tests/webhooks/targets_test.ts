@@ -7,6 +7,7 @@ import {
   parseAllowedTargets,
 } from "../../schema/targets.ts";
 import { openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const NONE: AllowedTargets = { hosts: new Set<string>(), ranges: [] };
 
@@ -40,7 +41,7 @@ const PUBLIC = [
   ...["[2001:0:808:808::f7f7:f7f7]", "[::ffff:8.8.8.8]", "[fbff::1]"],
 ];
 
-Deno.test("The targets of webhooks", async (t) => {
+Deno.test("The targets of webhooks", TIMED, async (t) => {
   function faults(host: string, allowed = NONE, protocol = "https"): string {
     const url = new URL(`${protocol}://${host}/hook`);
     return faultsOf(url, [hostOf(url)], allowed).join();
@@ -172,7 +173,7 @@ const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
   "/large-head": (to) => write(to, "200 OK", `a: ${"a".repeat(1_000_000)}`),
 };
 
-Deno.test("Hostile receivers", async (t) => {
+Deno.test("Hostile receivers", TIMED, async (t) => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   const paths: string[] = [];
