@@ -41,7 +41,7 @@ export interface Outcome {
   response_status: number | null;
   response_body: string | null;
   /** The header `Retry-After`. */
-  retryAfter: string | undefined;
+  retryAfter?: string | undefined;
   error: AttemptError | null;
 }
 

@@ -5,10 +5,12 @@ import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
 import { Copy } from "../support/client/copy.ts";
 import { startService } from "./service.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const PRODUCTS = 15_000;
 
 Deno.test({
+  ...TIMED,
   name: "A rename reaches the feed although one of two processes is killed",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),

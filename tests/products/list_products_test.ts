@@ -4,6 +4,7 @@ import { openApp, send } from "../support/app/harness.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 import { withOperations } from "../support/app/operations.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** The number of products inserted while the list is read, and the page size. */
 const [PRODUCTS, LIMIT] = [30, 7];
@@ -37,7 +38,7 @@ interface Item {
   created_at: string;
 }
 
-Deno.test("GET /products", async (t) => {
+Deno.test("GET /products", TIMED, async (t) => {
   await using app = await openApp();
 
   await t.step("returns an empty page of an empty catalogue", async () => {
