@@ -80,6 +80,9 @@ const READING = 2 * 2 ** 20;
 const WRITING = 12 * 2 ** 20;
 const BYTES_PER_CHARACTER = 10;
 
+/** How long it waits for that memory: the long records of a caller are read and written one by one. */
+const MAX_WAIT_MS = 60_000;
+
 /** Imports a message as it arrives. */
 export async function write(
   context: Admitted<ImportQuery>,
@@ -105,7 +108,7 @@ export async function write(
       stale: query.stale,
       pace,
       async hold(length) {
-        memory.deadline = deadline();
+        memory.deadline = performance.now() + MAX_WAIT_MS;
         await memory.hold(Math.max(WRITING, length * BYTES_PER_CHARACTER));
         return { [Symbol.dispose]: () => memory.shrink(READING) };
       },

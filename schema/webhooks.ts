@@ -254,7 +254,10 @@ export const Delivery = v.object({
     v.picklist(STATUSES),
   ),
   attempts: described("The number of attempts.", Whole),
-  created_at: described("The time of the first attempt.", Timestamp),
+  created_at: described(
+    "The time at which the message left the feed, shortly before its first attempt.",
+    Timestamp,
+  ),
   attempted_at: described("The time of the last one.", v.nullable(Timestamp)),
   next_attempt_at: described(
     "The time of the next one.",

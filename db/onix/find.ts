@@ -145,10 +145,10 @@ export function referencesOf({ id, reference, aliases }: Found): string[] {
 
 /** The ISBN as one number, whichever of its forms there is: that of ISBN-13. */
 export function isbnNumber(
-  { isbn13, isbn10 }: { isbn13: string | null; isbn10: string | null },
+  { isbn13, isbn10 }: { isbn13?: unknown; isbn10?: unknown },
 ): string | null {
-  if (isbn13 !== null) return isbn13;
-  if (isbn10 === null) return null;
+  if (typeof isbn13 === "string") return isbn13;
+  if (typeof isbn10 !== "string") return null;
   const digits = `978${isbn10.slice(0, 9)}`;
   return digits + isbn13CheckDigit(digits);
 }

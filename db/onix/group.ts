@@ -15,7 +15,13 @@ import { readCurrent } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/writer.ts";
 import { bodyOf } from "./body.ts";
-import { findProducts, lockFound, Matches, referencesOf } from "./find.ts";
+import {
+  findProducts,
+  isbnNumber,
+  lockFound,
+  Matches,
+  referencesOf,
+} from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
@@ -290,6 +296,11 @@ async function compare(
   const { incoming } = one.item;
   const book = bookOfStored(product, stored);
   const last = await inTurns(lastOf(stored, incoming), pace);
+  // An ISBN-10 alone has said the ISBN-13 that it is.
+  const { isbn13 } = book.product;
+  if (last && isbn13 && isbnNumber(last.values) === isbn13) {
+    last.values.isbn13 = isbn13;
+  }
   const form = await inTurns(formToStore(one, book, last, edits), pace);
   const merged = await inTurns(mergeEdits(incoming, last, book, edits), pace);
   return { one, book, form, last, merged };

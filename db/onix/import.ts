@@ -1,5 +1,12 @@
 import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
-import type { Head, Part, ProductPart } from "../../schema/onix/xml/read.ts";
+import {
+  type Head,
+  type LongRecord,
+  type Part,
+  type ProductPart,
+  readLong,
+  type Unreadable,
+} from "../../schema/onix/xml/read.ts";
 import {
   type Beside,
   type Outcome,
@@ -17,9 +24,6 @@ import type { PlanOptions } from "./plan.ts";
 /** The limits of a group, which is written in one transaction: records, and characters. */
 const MAX_RECORDS = 100;
 const MAX_GROUP_LENGTH = 1_000_000;
-
-/** A record of more characters is read and written by itself. */
-const LONG = 262_144;
 
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_GROUP_AGE_MS = 1_000;
@@ -97,18 +101,18 @@ export async function importMessage(
         head = part;
         continue;
       }
-      if (isLong(part)) await importLong(part);
+      if (part.kind === "long") await importLong(part);
       else await group.add(part, head!, pace);
       if (group.isFull) await flush();
     }
   }
 
-  /** Reading a long record takes as much memory as writing it does: it is held for both. */
-  async function importLong(part: ProductPart): Promise<void> {
+  /** The tree of a long record takes memory from when it is read until it is written. */
+  async function importLong(record: LongRecord): Promise<void> {
     await flush();
     await writing;
-    using _held = await hold?.(part.length);
-    await group.add(part, head!, pace);
+    using _held = await hold?.(record.length);
+    await group.add(await inTurns(readLong(record), pace), head!, pace);
     await flush();
     await writing;
   }
@@ -126,10 +130,6 @@ export async function importMessage(
     throw new ImportEnded(tally.report(), error);
   }
   return tally.report();
-}
-
-function isLong(part: Exclude<Part, Head>): part is ProductPart {
-  return part.kind === "product" && part.length > LONG;
 }
 
 /** What became of a record of a group. */
@@ -179,7 +179,7 @@ class RecordGroup {
 
   /** Adds a record of a message that begins so. */
   async add(
-    part: Exclude<Part, Head>,
+    part: ProductPart | Unreadable,
     head: Head,
     pace: () => Promise<void>,
   ): Promise<void> {

@@ -41,7 +41,7 @@ export interface Outcome {
   response_status: number | null;
   response_body: string | null;
   /** The header `Retry-After`. */
-  retryAfter: string | undefined;
+  retryAfter?: string | undefined;
   error: AttemptError | null;
 }
 
@@ -272,21 +272,30 @@ function giveBack(webhookId: string, ids: readonly string[]): Statement {
 
 /** Deletes the deliveries beyond the last 100 that succeeded, and the last 1,000 of 30 days that failed. */
 function prune(webhookId: string): Statement {
+  const old = (condition: Statement, offset: number) =>
+    sql`(
+      select o.id
+      from webhook_deliveries o
+      where o.organization_id = ${organization} and o.webhook_id = ${webhookId} and ${condition}
+      order by o.created_at desc, o.id desc
+      offset ${offset}
+    )`;
+  // An array is made once, whatever the planner thinks of the number of rows.
   return sql`
     delete from webhook_deliveries d
-    using (
-      select d.id, d.status, d.created_at,
-        row_number() over (partition by d.status order by d.created_at desc, d.id desc) as place
-      from webhook_deliveries d
-      where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-        and d.status <> 'waiting'
-    ) o
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = o.id
-      and (
-        o.place > 1000
-        or o.status = 'succeeded' and o.place > 100
-        or o.status = 'failed' and o.created_at < now() - interval '30 days'
-      )
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id = any(array(
+        ${old(sql`o.status = 'succeeded'`, 100)}
+        union all
+        ${old(sql`o.status = 'failed'`, 1_000)}
+        union all
+        ${
+    old(
+      sql`o.status = 'failed' and o.created_at < now() - interval '30 days'`,
+      0,
+    )
+  }
+      ))
   `;
 }
 

@@ -33,10 +33,7 @@ export async function attempt(
     url,
     attempted_at: new Date(now).toISOString(),
     duration_ms: Math.round(performance.now() - start),
-    response_status: answer.status,
-    response_body: answer.body,
-    retryAfter: answer.retryAfter,
-    error: answer.error,
+    ...answer,
   };
 }
 

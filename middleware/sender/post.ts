@@ -19,10 +19,11 @@ export interface Post {
 
 /** What the receiver answered, or why it did not. */
 export interface Answer {
-  status: number | null;
+  response_status: number | null;
   /** The first `MAX_BODY` bytes. */
-  body: string | null;
-  retryAfter: string | undefined;
+  response_body: string | null;
+  /** The header `Retry-After`. */
+  retryAfter?: string | undefined;
   error: AttemptError | null;
 }
 
@@ -46,14 +47,15 @@ export async function post(
   const url = new URL(sent.url);
   let addresses: Addresses;
   try {
-    addresses = await withDeadline(deadline, find(url), timedOut);
-  } catch (error) {
-    return failure(error === TIMEOUT ? "timeout" : "unresolved");
+    addresses = await withDeadline(deadline, find(url), () => new Error());
+  } catch {
+    return failure(performance.now() < deadline ? "unresolved" : "timeout");
   }
   if (addresses.length === 0) return failure("unresolved");
-  const faults = faultsOf(url, addresses.map(textOf), sent.allowed);
-  if (faults.length > 0) return failure("forbidden_target");
-  return await exchange(url, addresses, sent, deadline);
+  const texts = addresses.map(({ address }) => address);
+  return faultsOf(url, texts, sent.allowed).length > 0
+    ? failure("forbidden_target")
+    : await exchange(url, addresses, sent, deadline);
 }
 
 type Addresses = { address: string; family: number }[];
@@ -106,8 +108,8 @@ function exchange(
       let size = 0;
       const read = () =>
         end({
-          status,
-          body: Buffer.concat(chunks).subarray(0, MAX_BODY).toString(),
+          response_status: status,
+          response_body: textOf(Buffer.concat(chunks).subarray(0, MAX_BODY)),
           retryAfter: response.headers["retry-after"],
           error: status >= 200 && status < 300 ? null : "status",
         });
@@ -139,7 +141,7 @@ function open(url: URL, addresses: Addresses) {
   const isTls = url.protocol === "https:";
   const place = {
     host,
-    port: Number(url.port) || (isTls ? 443 : 80),
+    port: Number(url.port || (isTls ? 443 : 80)),
     lookup: (
       _name: string,
       { all }: { all?: boolean },
@@ -157,18 +159,13 @@ function open(url: URL, addresses: Addresses) {
     : connect(place as never);
 }
 
-const TIMEOUT = new Error("The attempt took too long");
-
-function timedOut(): Error {
-  return TIMEOUT;
-}
-
 function failure(error: AttemptError): Answer {
-  return { status: null, body: null, retryAfter: undefined, error };
+  return { response_status: null, response_body: null, error };
 }
 
-function textOf({ address }: { address: string }): string {
-  return address;
+/** Any bytes as text that can be stored: PostgreSQL takes no NUL. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString().replaceAll("\0", "\ufffd");
 }
 
 /** Whether TLS failed, or the connection. Deno 2.9.6 reports a bad certificate in its message alone. */

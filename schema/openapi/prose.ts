@@ -253,7 +253,7 @@ export const PROSE = {
     tag: "Webhooks",
     summary: "Test a webhook",
     description:
-      "Sends `webhook.test` now, even while the webhook is disabled. It is not stored and counts for nothing, except that its success ends a rest.",
+      "Sends `webhook.test` now, even while the webhook is disabled. It is not stored and counts for nothing, except that its success ends a rest. Fails with 503 while too many messages are being sent.",
     returns: "The delivery, whatever came of it.",
   },
   listDeliveries: {
@@ -267,7 +267,7 @@ export const PROSE = {
     tag: "Webhooks",
     summary: "Send a message again",
     description:
-      "Makes one attempt now. Fails with 409 while the message is being sent (`being_sent`), or if its product has changed since (`superseded`): the webhook gets a newer message then.",
+      "Makes one attempt now. Fails with 409 while the message is being sent (`being_sent`), or if its product has changed since (`superseded`): the webhook gets a newer message then. Fails with 503 while too many messages are being sent.",
     returns: "The delivery after the attempt.",
   },
   listApiKeys: {

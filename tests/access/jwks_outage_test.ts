@@ -7,11 +7,12 @@ import {
   signer,
   verifierFor,
 } from "../support/app/key_server.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-Deno.test("A token, while its key set is unavailable,", async (t) => {
+Deno.test("A token, while its key set is unavailable,", TIMED, async (t) => {
   const [ec, stranger] = [
     await signer("ES256", "a"),
     await signer("ES256", "a"),

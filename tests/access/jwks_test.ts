@@ -11,10 +11,11 @@ import {
   signer,
   verifierFor,
 } from "../support/app/key_server.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];
 
-Deno.test("A token signed by a key of a key set", async (t) => {
+Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
   const signers = await Promise.all(ALGORITHMS.map((alg) => signer(alg, alg)));
   const [rsa, pss, ec] = signers as [Signer, Signer, Signer];
   const stranger = await signer("ES256", "ES256");

@@ -51,5 +51,4 @@ Deno.test("A connection", async (t) => {
 
   await connection.close(1);
   await embedded.close();
-  await Deno.remove(dataDir, { recursive: true });
 });

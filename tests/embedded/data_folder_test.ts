@@ -5,8 +5,9 @@ import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("The folder of the embedded database", async (t) => {
+Deno.test("The folder of the embedded database", TIMED, async (t) => {
   const parent = await Deno.makeTempDir();
 
   await t.step("is recreated after a killed first start", async () => {
@@ -97,7 +98,6 @@ Deno.test("The folder of the embedded database", async (t) => {
     );
     assertEquals([...notes], [{ text: "kept" }]);
     await database.close();
-    await Deno.remove(dataDir, { recursive: true });
   });
 
   await Deno.remove(parent, { recursive: true });

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inTime, TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch, ROOT, start } from "../support/app/process.ts";
@@ -11,7 +12,7 @@ const ROUNDS = 2;
 /** The number of products created before each kill. */
 const PRODUCTS = 20;
 
-Deno.test("The embedded database", async (t) => {
+Deno.test("The embedded database", TIMED, async (t) => {
   const parent = await Deno.makeTempDir();
   const dataDir = await preparedFolder(`${parent}/a catalogue`);
   const env = { DATA_DIR: dataDir };
@@ -74,7 +75,7 @@ Deno.test("The embedded database", async (t) => {
           if (acknowledged.length > round * PRODUCTS) resolve();
         }
       });
-      await busy;
+      await inTime("products", busy);
 
       service.signal("SIGKILL");
 

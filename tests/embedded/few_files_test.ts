@@ -2,11 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { type Service, start } from "../support/app/process.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** More clients than the process's limit of open files. */
 const CLIENTS = 300;
 
-Deno.test("A service without free file descriptors", async (t) => {
+Deno.test("A service without free file descriptors", TIMED, async (t) => {
   const dataDir = await preparedFolder();
   await using service = await start({ DATA_DIR: dataDir }, () => [
     ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
@@ -33,8 +34,6 @@ Deno.test("A service without free file descriptors", async (t) => {
 
     assertEquals((await service.ended).code, 0);
   });
-
-  await Deno.remove(dataDir, { recursive: true });
 });
 
 function connect({ origin }: Service): Promise<Deno.Conn> {

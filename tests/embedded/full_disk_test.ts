@@ -4,11 +4,12 @@ import { SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { ROOT } from "../support/app/process.ts";
 import { sql } from "../../db/connections/sql.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** Space for a database with one WAL segment, and for one more. */
 const SIZE = "96m";
 
-Deno.test("An embedded database on a full disk", async (t) => {
+Deno.test("An embedded database on a full disk", TIMED, async (t) => {
   const disk = await Deno.makeTempDir();
   const mounted = await run(
     "mount",

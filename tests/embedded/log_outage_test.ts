@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch, type Service, start } from "../support/app/process.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** The time in which a service must end. */
 const MOST_MS = 5_000;
@@ -20,7 +21,7 @@ function reader(program: string): string {
   return `pipe=$(mktemp -u); mkfifo $pipe; ${program} <$pipe >/dev/null 2>&1 & exec >$pipe; rm $pipe`;
 }
 
-Deno.test("A service", async (t) => {
+Deno.test("A service", TIMED, async (t) => {
   const dataDir = await preparedFolder();
 
   for (const [outage, before] of Object.entries(OUTAGES)) {
@@ -77,8 +78,6 @@ Deno.test("A service", async (t) => {
     assertEquals(code, 1);
     assertMatch(stderr, /^DATA_DIR must not contain a comma, [^\n]+\n$/);
   });
-
-  await Deno.remove(dataDir, { recursive: true });
 });
 
 async function ask({ origin }: Service, requests: number): Promise<void> {

@@ -77,5 +77,4 @@ Deno.test("The maintenance of the embedded database", async (t) => {
   });
 
   await database.close();
-  await Deno.remove(dataDir, { recursive: true });
 });

@@ -3,10 +3,14 @@ import { emptyFields } from "../support/data/filled_fields.ts";
 import { freePort } from "../support/app/port.ts";
 import { ROOT } from "../support/app/process.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const QUICKSTART = new URL("../../QUICKSTART.md", import.meta.url);
 
-Deno.test("QUICKSTART.md makes a complete product and a second key", async () => {
+Deno.test({
+  ...TIMED,
+  name: "QUICKSTART.md makes a complete product and a second key",
+}, async () => {
   const { code, printed, complaints } = await run((script) => script);
 
   assertEquals([code, complaints], [0, ""], printed);
@@ -22,6 +26,7 @@ Deno.test("QUICKSTART.md makes a complete product and a second key", async () =>
 });
 
 Deno.test({
+  ...TIMED,
   name: "QUICKSTART.md stops at the first error, and shows it",
   ignore: !IS_WHOLE,
 }, async () => {

@@ -3,6 +3,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { start } from "../support/app/process.ts";
 import { SECRETS } from "../support/app/secrets.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 interface Line {
   level: string;
@@ -10,7 +11,7 @@ interface Line {
   cause?: { name: string; at: string[] };
 }
 
-Deno.test("A service survives and logs uncaught errors", async () => {
+Deno.test("A service survives and logs uncaught errors", TIMED, async () => {
   const dataDir = await preparedFolder();
   SECRETS.addCredential("swordfish-swordfish");
   await using service = await start({ DATA_DIR: dataDir }, () => [
@@ -42,5 +43,4 @@ Deno.test("A service survives and logs uncaught errors", async () => {
   await service.until("/health/ready");
   service.signal("SIGTERM");
   assertEquals((await service.ended).code, 0);
-  await Deno.remove(dataDir, { recursive: true });
 });

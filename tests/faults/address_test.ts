@@ -5,8 +5,13 @@ import { eventually } from "../support/app/eventually.ts";
 import { launch } from "../support/app/process.ts";
 import { ownerOf, startCluster } from "./cluster.ts";
 import { isPossible } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test({ name: "DATABASE_URL", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "DATABASE_URL",
+  ignore: !isPossible,
+}, async (t) => {
   const folder = await Deno.makeTempDir();
   const [certificate, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
   await certify("IP:127.0.0.1");

@@ -8,8 +8,13 @@ import { send, SETTINGS } from "../support/app/harness.ts";
 import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
 import { FACTOR, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A failover",
+  ignore: !isPossible,
+}, async (t) => {
   await using scene = await openScene();
   const { app, cluster, observer, proxy } = scene;
   await using standby = await startReplica(cluster);
@@ -75,6 +80,7 @@ Deno.test({ name: "A failover", ignore: !isPossible }, async (t) => {
 });
 
 Deno.test({
+  ...TIMED,
   name: "A failover that loses changes expires the cursors",
   ignore: !isPossible,
 }, async () => {

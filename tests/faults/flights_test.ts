@@ -4,13 +4,18 @@ import { sql, unprepared } from "../../db/connections/sql.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const STORM_MS = 3_000 * FACTOR;
 
 /** The number of notes per flight, of which the first is not prepared. */
 const NOTES = 3;
 
-Deno.test({ name: "A pipeline", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A pipeline",
+  ignore: !isPossible,
+}, async (t) => {
   await using scene = await openScene();
   const { app, observer, proxy } = scene;
   await observer`create table notes (flight int not null)`;

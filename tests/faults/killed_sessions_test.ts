@@ -7,10 +7,15 @@ import { eventually } from "../support/app/eventually.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const STORM_MS = 6_000 * FACTOR;
 
-Deno.test({ name: "Killed sessions", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "Killed sessions",
+  ignore: !isPossible,
+}, async (t) => {
   await using scene = await openScene();
   const { app, observer } = scene;
   const database = () =>

@@ -5,9 +5,10 @@ import { toApiError } from "../../middleware/respond.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test(
-  { name: "Locks and slow statements", ignore: !isPossible },
+  { ...TIMED, name: "Locks and slow statements", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     const { app, observer } = scene;

@@ -7,9 +7,10 @@ import { install } from "../../db/migrate.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test(
-  { name: "A database that stops", ignore: !isPossible },
+  { ...TIMED, name: "A database that stops", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     const { app, cluster } = scene;
@@ -80,7 +81,11 @@ Deno.test(
 );
 
 Deno.test(
-  { name: "A database that refuses the service", ignore: !isPossible },
+  {
+    ...TIMED,
+    name: "A database that refuses the service",
+    ignore: !isPossible,
+  },
   async (t) => {
     await using scene = await openScene();
     const { app, cluster, observer } = scene;

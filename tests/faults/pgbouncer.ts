@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { eventually } from "../support/app/eventually.ts";
 import { freePort } from "../support/app/port.ts";
 import { type Cluster, ownerOf } from "./cluster.ts";
 
@@ -59,12 +60,12 @@ server_login_retry = 1
       stderr: "null",
       ...user,
     }).spawn();
-    const ended = process.status.then(() => true);
-    while (!await listens(port)) {
-      if (await Promise.race([ended, soon()])) {
-        throw new Error("PgBouncer ended before it listened");
-      }
-    }
+    let isOver = false;
+    process.status.then(() => isOver = true);
+    await eventually(true, () => {
+      if (isOver) throw new Error("PgBouncer ended before it listened");
+      return listens(port);
+    });
     return process;
   }
   let process = await run();
@@ -93,8 +94,4 @@ async function listens(port: number): Promise<boolean> {
     if (error instanceof Deno.errors.ConnectionRefused) return false;
     throw error;
   }
-}
-
-function soon(): Promise<false> {
-  return new Promise((resolve) => setTimeout(resolve, 20, false));
 }

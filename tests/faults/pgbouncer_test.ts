@@ -11,8 +11,10 @@ import { through } from "./proxy.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test({
+  ...TIMED,
   name: "PgBouncer in transaction mode",
   ignore: !isPossible || !hasPgBouncer(),
 }, async (t) => {

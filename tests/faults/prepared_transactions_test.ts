@@ -6,9 +6,10 @@ import { Copy } from "../support/client/copy.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { startCluster } from "./cluster.ts";
 import { isPossible } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test(
-  { name: "A prepared transaction", ignore: !isPossible },
+  { ...TIMED, name: "A prepared transaction", ignore: !isPossible },
   async (t) => {
     await using cluster = await startCluster({ max_prepared_transactions: 2 });
     await using app = await openApp({}, { ...SETTINGS, url: cluster.url });

@@ -4,9 +4,10 @@ import { startLoad } from "./load.ts";
 import { restarts } from "./restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { FACTOR, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test(
-  { name: "A process of the service", ignore: !isPossible },
+  { ...TIMED, name: "A process of the service", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     const { cluster, observer } = scene;

@@ -4,9 +4,14 @@ import { eventually } from "../support/app/eventually.ts";
 import { through } from "./proxy.ts";
 import { restarts } from "./restarts.ts";
 import { isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test(
-  { name: "A service killed between COMMIT and response", ignore: !isPossible },
+  {
+    ...TIMED,
+    name: "A service killed between COMMIT and response",
+    ignore: !isPossible,
+  },
   async (t) => {
     await using scene = await openScene();
     const { cluster, observer, proxy } = scene;

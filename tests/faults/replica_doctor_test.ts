@@ -2,8 +2,10 @@ import { assert, assertMatch, assertStringIncludes } from "@std/assert";
 import { doctor } from "../../db/commands/doctor.ts";
 import { startFollower } from "./follower.ts";
 import { isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test({
+  ...TIMED,
   name: "deno task doctor with a replica",
   ignore: !isPossible,
 }, async (t) => {

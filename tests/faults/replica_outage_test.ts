@@ -3,11 +3,12 @@ import { eventually } from "../support/app/eventually.ts";
 import { startFollower } from "./follower.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const LIST = "/api/products";
 
 Deno.test(
-  { name: "A replica that goes down", ignore: !isPossible },
+  { ...TIMED, name: "A replica that goes down", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     await using follower = await startFollower(scene);
@@ -88,7 +89,7 @@ Deno.test(
 );
 
 Deno.test(
-  { name: "A replica without its primary", ignore: !isPossible },
+  { ...TIMED, name: "A replica without its primary", ignore: !isPossible },
   async (t) => {
     await using scene = await openScene();
     await using follower = await startFollower(scene);

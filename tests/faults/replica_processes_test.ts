@@ -2,8 +2,10 @@ import { assertEquals } from "@std/assert";
 import { startService } from "../processes/service.ts";
 import { startFollower } from "./follower.ts";
 import { isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test({
+  ...TIMED,
   name: "Two processes with a replica",
   ignore: !isPossible,
 }, async (t) => {

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { organization, sql, type Statement } from "../../db/connections/sql.ts";
 import type { Queries } from "../../db/database.ts";
+import { inTime, TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Organization } from "../support/app/harness.ts";
 import { type Follower, startFollower } from "./follower.ts";
@@ -8,7 +9,11 @@ import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
 
 const LIST = "/api/products";
 
-Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A replica",
+  ignore: !isPossible,
+}, async (t) => {
   await using scene = await openScene();
   await using follower = await startFollower(scene);
 
@@ -138,7 +143,7 @@ Deno.test({ name: "A replica", ignore: !isPossible }, async (t) => {
 
       await away();
       const first = titleFrom(late);
-      await read.promise;
+      await inTime("the look-up of the position", read.promise);
       await follower.caughtUp();
       await follower.pause();
       await follower.retitle(id, "Persuasion");

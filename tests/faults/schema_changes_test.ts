@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** Schema changes of a later release while this one runs. */
 const CHANGES = [
@@ -21,7 +22,11 @@ const CHANGES_OF_READS = [
   "alter table api_keys alter column scope type varchar(30)",
 ];
 
-Deno.test({ name: "A schema that changes", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A schema that changes",
+  ignore: !isPossible,
+}, async (t) => {
   await using scene = await openScene();
   const { app, observer } = scene;
 

@@ -2,13 +2,18 @@ import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const POOL_SIZE = 4;
 
 /** A slot opens at most four connections per second. */
 const MOST_PER_SECOND = 4 * POOL_SIZE;
 
-Deno.test({ name: "A network that fails", ignore: !isPossible }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A network that fails",
+  ignore: !isPossible,
+}, async (t) => {
   await using scene = await openScene({ poolSize: POOL_SIZE });
   const { app, proxy } = scene;
 

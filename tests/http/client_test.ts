@@ -3,6 +3,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { openApp } from "../support/app/harness.ts";
 import { runTool, TOOLS_CONFIG } from "../support/app/tools.ts";
 import { Copy } from "../support/client/copy.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const README = new URL("../../README.md", import.meta.url);
 
@@ -62,7 +63,10 @@ copy.cursor = "${FOREIGN}";
 await step("Lady Susan,Persuasion,Sanditon");
 `;
 
-Deno.test("The examples of README.md, CLIENT.md and the reference page", async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "The examples of README.md, CLIENT.md and the reference page",
+}, async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   await using server = Deno.serve({

@@ -3,6 +3,7 @@ import { STATUS } from "../../schema/errors.ts";
 import { type App, openApp } from "../support/app/harness.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { runTool } from "../support/app/tools.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const BROWSER = { accept: "text/html,application/xml;q=0.9,*/*;q=0.8" };
 
@@ -12,7 +13,7 @@ const CHROMIUM = "/usr/bin/chromium";
 const ADDRESSES = ["lists/91/GB", "fields/languages/language_code", "handling"]
   .slice(0, IS_WHOLE ? 3 : 1);
 
-Deno.test("GET /docs", async (t) => {
+Deno.test("GET /docs", TIMED, async (t) => {
   await using app = await openApp();
   const ask = (path: string, headers: HeadersInit = {}) =>
     app.handler(new Request(`http://catalogue.test${path}`, { headers }));
@@ -183,6 +184,7 @@ async function browse(app: App): Promise<void> {
   assert(paper < 50 && field < 50 && text > 200, String(seen.night));
   const [dayPaper, dayField, dayText] = seen.day;
   assert(dayPaper > 200 && dayField > 200 && dayText < 50, String(seen.day));
+  assertEquals(seen.outline, "solid");
   assertMatch(seen.tries[0], /^Not in use: The header x-api-key is not/);
   assertMatch(seen.tries[1], /^In use: the service accepts it\./);
   for (const contrast of seen.faintest) {

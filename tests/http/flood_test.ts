@@ -15,6 +15,7 @@ import {
 } from "../support/client/h2.ts";
 import { openApp, send } from "../support/app/harness.ts";
 import { listen } from "../support/client/wire.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** More requests than may wait for the database. */
 const STRANGERS = 2_000;
@@ -45,7 +46,7 @@ const PRICES = Array(500).fill({ currency_code: "ZZZ", retail_price: "x" });
 /** More bodies than one caller may send at once, since each holds a read buffer. */
 const STALLED_SHORT = 1_300;
 
-Deno.test("A flood", async (t) => {
+Deno.test("A flood", TIMED, async (t) => {
   await using app = await openApp({
     verifyToken: (token) => Promise.resolve(token.split(".")[1]!),
   });

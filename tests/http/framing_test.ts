@@ -2,10 +2,11 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
 import { openApp } from "../support/app/harness.ts";
 import { listen } from "../support/client/wire.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const JSON_HEADER = "Content-Type: application/json\r\n";
 
-Deno.test("Request framing", async (t) => {
+Deno.test("Request framing", TIMED, async (t) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();

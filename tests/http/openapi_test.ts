@@ -10,12 +10,13 @@ import {
   openDemo,
 } from "../support/examples/record.ts";
 import { runTool } from "../support/app/tools.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** A path of elements, which may have codes. The last one may be an attribute. */
 const PLACE =
   / ONIX: `[A-Za-z]+(?:\[\w+=\w+(?:,\w+=\w+)*\])?(?:\/@?[A-Za-z]+(?:\[\w+=\w+\])?)*`\.$/;
 
-Deno.test("GET /openapi.json", async (t) => {
+Deno.test("GET /openapi.json", TIMED, async (t) => {
   await using app = await openDemo();
   const ask = (headers: HeadersInit = {}) =>
     app.handler(

@@ -12,6 +12,7 @@ import {
 } from "../support/client/h2.ts";
 import { openApp } from "../support/app/harness.ts";
 import { listen } from "../support/client/wire.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const STREAMS = 200;
 
@@ -23,7 +24,7 @@ const TEXT = "é😀".repeat(49_999) + "é";
 /** Responses of 0.9 MB, which together have half of the 64 MiB. */
 const HALF = 37;
 
-Deno.test("A long response", async (t) => {
+Deno.test("A long response", TIMED, async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const texts = Array(3).fill(TEXT);
@@ -62,7 +63,7 @@ Deno.test("A long response", async (t) => {
   });
 });
 
-Deno.test("Unread responses", async (t) => {
+Deno.test("Unread responses", TIMED, async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const other = await app.organization();

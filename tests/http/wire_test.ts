@@ -6,8 +6,9 @@ import {
 } from "@std/assert";
 import { openApp } from "../support/app/harness.ts";
 import { listen } from "../support/client/wire.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("HTTP on the wire", async (t) => {
+Deno.test("HTTP on the wire", TIMED, async (t) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();

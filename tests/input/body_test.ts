@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openApp, send } from "../support/app/harness.ts";
 import { writesOf } from "../support/client/writing.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const MIB = 1_048_576;
 
-Deno.test("The body of a request", async (t) => {
+Deno.test("The body of a request", TIMED, async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const { path } = await org.create();

@@ -5,8 +5,12 @@ import { STEPS } from "./steps.ts";
 import { codes } from "./world.ts";
 import { readParameters } from "./parameters.ts";
 import { fc } from "../support/app/packages.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("Any sequence of requests gives the same results as the model", async () => {
+Deno.test({
+  ...TIMED,
+  name: "Any sequence of requests gives the same results as the model",
+}, async () => {
   await using app = await openApp();
   const lists = await codes(app);
 

@@ -11,6 +11,7 @@ import type { Entry, Product } from "./catalogue.ts";
 import { openScene, resolved, type Scene } from "./scene.ts";
 import { SQL } from "./sql_writes.ts";
 import { codes } from "./world.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** A request or SQL transaction on one of the products. -1 means a new product. */
 interface Step {
@@ -29,7 +30,11 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 5, maxLength: 15 },
 );
 
-Deno.test("Stored JSON and counts are correct after any writes by requests and SQL", async () => {
+Deno.test({
+  ...TIMED,
+  name:
+    "Stored JSON and counts are correct after any writes by requests and SQL",
+}, async () => {
   await using app = await openOwnApp();
   const lists = await codes(app);
 

@@ -14,6 +14,7 @@ import {
   toStored,
   writeRecord,
 } from "./support.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /*
  * What a record costs is linear in its size, whatever is in it: twice the input takes twice
@@ -239,7 +240,7 @@ const PARTS = [
   "GB ",
 ];
 
-Deno.test("The time for a record is linear", async (t) => {
+Deno.test("The time for a record is linear", TIMED, async (t) => {
   for (const [name, [part, recordOf]] of Object.entries(RECORDS)) {
     await t.step(`in ${name}`, async () => {
       const messageOf = (size: number) => message(recordOf(filled(part, size)));
@@ -273,7 +274,7 @@ Deno.test("The time for a record is linear", async (t) => {
 });
 
 /** Others have their turn after 256 elements, whatever is done to them. */
-Deno.test("A long record is mended in steps", async () => {
+Deno.test("A long record is mended in steps", TIMED, async () => {
   const measure =
     "<Measure><MeasureType>01</MeasureType><Measurement>1</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>";
   const one = await stepsFor(detail(measure));

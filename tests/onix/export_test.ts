@@ -113,6 +113,33 @@ Deno.test("Products in ONIX", async (t) => {
     );
   });
 
+  await t.step(
+    "GET of one is of its organization, whatever the reference",
+    async () => {
+      const [here, there] = [await scene(), await scene()];
+      const [{ id }, { id: foreign }] = await Promise.all(
+        [here, there].map(async ({ onix }, i) => {
+          const { outcomes } = await onix.report(
+            message(record({ title: ["Emma", "Persuasion"][i]! })),
+          );
+          return outcomes[0];
+        }),
+      );
+
+      for (
+        const [{ org }, own, others, title] of [
+          [here, id, foreign, "Emma"],
+          [there, foreign, id, "Persuasion"],
+        ] as const
+      ) {
+        const { text } = await org.get(`${PATH}/${own}`);
+        assertEquals(productsIn(text).length, 1);
+        assertMatch(text, new RegExp(`<TitleText>${title}</TitleText>`));
+        assertEquals((await org.get(`${PATH}/${others}`)).status, 404);
+      }
+    },
+  );
+
   await t.step("GET of an unknown product responds with 404", async () => {
     const { org } = await scene();
 

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openApp, send } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** A stream of these parts, which says how much of it was read. */
 function streamOf(parts: Iterable<string | Uint8Array>) {
@@ -30,7 +31,7 @@ const START = message().replace("\n</ONIXMessage>", "");
 
 const MIB = "x".repeat(2 ** 20);
 
-Deno.test("A hostile message", async (t) => {
+Deno.test("A hostile message", TIMED, async (t) => {
   await using app = await openApp();
   const org = await app.organization();
   const onix = onixClient(app, org);

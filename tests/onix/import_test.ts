@@ -4,8 +4,9 @@ import { openApp, send } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { gzip } from "../support/data/gzip.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("POST /onix/products", async (t) => {
+Deno.test("POST /onix/products", TIMED, async (t) => {
   await using app = await openApp();
 
   /** An organization with nothing but its key and reference records. */

@@ -7,20 +7,25 @@ import * as reading from "../../schema/onix/mapping/incoming.ts";
 import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
-import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
+import {
+  type LongRecord,
+  type Part,
+  readLong,
+  readMessage,
+} from "../../schema/onix/xml/read.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
 import { finish } from "../../schema/onix/xml/steps.ts";
 import * as write from "../../schema/onix/xml/write.ts";
 import { fail } from "@std/assert";
 
-/** Reads a message that arrives in these chunks. */
+/** Reads a message that arrives in these chunks, with its long records. */
 export async function read(
   chunks: Iterable<string | Uint8Array>,
   charset?: string,
-): Promise<Part[]> {
-  const parts: Part[] = [];
+): Promise<Exclude<Part, LongRecord>[]> {
+  const parts: Exclude<Part, LongRecord>[] = [];
   for await (const part of readMessage(bytesOf(chunks), { charset })) {
-    parts.push(part);
+    parts.push(part.kind === "long" ? finish(readLong(part)) : part);
   }
   return parts;
 }

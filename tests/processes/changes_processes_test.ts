@@ -3,11 +3,13 @@ import { Copy } from "../support/client/copy.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
 import { startService } from "./service.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** The number of products that each client creates. */
 const PER_CLIENT = 30;
 
 Deno.test({
+  ...TIMED,
   name: "A copy is complete after one of two processes is killed",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),

@@ -1,11 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { pause } from "../../db/connections/deadline.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
 import { startCluster } from "./cluster.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const RECORDS = 2_000;
 
 Deno.test({
+  ...TIMED,
   name: "an import that is killed",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
@@ -33,7 +35,7 @@ Deno.test({
     };
 
     const sending = send(killed!.origin).then(() => true, () => false);
-    while (await written() < 300) await pause(20);
+    await eventually(300, async () => Math.min(300, await written()));
     await killed!.kill();
     assertEquals(await sending, false);
     const before = await written();
@@ -48,6 +50,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name: "an import whose service stops says what it has written",
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
   async fn() {
@@ -78,7 +81,7 @@ Deno.test({
     await writer.write(head);
     await writer.write(body);
     // The last byte never arrives.
-    while (await written() < 100) await pause(20);
+    await eventually(100, async () => Math.min(100, await written()));
 
     stopped!.stop();
     let response = "";

@@ -1,6 +1,7 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals } from "@std/assert";
 import { type Cluster, startCluster } from "./cluster.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** The promised time after which a revoked key stops working. */
 const REVOKED_WITHIN_MS = 5_000;
@@ -9,6 +10,7 @@ const REVOKED_WITHIN_MS = 5_000;
 const PER_PROCESS = 10;
 
 Deno.test({
+  ...TIMED,
   name: "many processes on one database",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),

@@ -1,14 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { pause } from "../../db/connections/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
 import { Copy } from "../support/client/copy.ts";
 import { startService } from "./service.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const PRODUCTS = 15_000;
 
 Deno.test({
+  ...TIMED,
   name: "A rename reaches the feed although one of two processes is killed",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
@@ -32,10 +33,10 @@ Deno.test({
 
   await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
   // The processes look for renames every five seconds.
-  for (let [row] = await renames(); row?.position === null;) {
-    await pause(5);
-    [row] = await renames();
-  }
+  await eventually(true, async () => {
+    const [row] = await renames();
+    return row?.position !== null;
+  });
   await victim.kill();
   await eventually(0, async () => (await renames()).length, 60_000);
 

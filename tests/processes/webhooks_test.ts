@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
+import { inTime, TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
@@ -31,6 +32,7 @@ function startSender(url: string) {
 }
 
 Deno.test({
+  ...TIMED,
   name: "A sender that is killed loses nothing, and sends nothing old",
   ignore,
 }, async () => {
@@ -106,6 +108,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name: "A sender that is stopped gives its webhooks to others at once",
   ignore,
 }, async () => {
@@ -129,7 +132,7 @@ Deno.test({
   assertEquals(created.status, 201);
   await created.body?.cancel();
   for (let i = 0; i < 20; i++) await org.create();
-  await slow.promise;
+  await inTime("a message", slow.promise);
 
   const stopped = Date.now();
   first.signal("SIGTERM");

@@ -10,6 +10,7 @@ import {
   SETTINGS,
 } from "../support/app/harness.ts";
 import { fc } from "../support/app/packages.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /*
  * A copy finally equals the catalogue, however API writes, SQL transactions and
@@ -45,7 +46,10 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 5, maxLength: 40 },
 );
 
-Deno.test("GET /products/changes keeps a copy complete for any interleaving", async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "GET /products/changes keeps a copy complete for any interleaving",
+}, async (t) => {
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   const url = fresh?.settings.url;
   await using app = await openApp({}, { url, poolSize: 8 });

@@ -43,6 +43,19 @@ async function beginning(t: Deno.TestContext, app: App) {
     assertEquals(body.meta.more, false);
   });
 
+  await t.step("returns no deletion that is older than a change", async () => {
+    const org = await app.organization();
+    for (let i = 0; i < 2; i++) {
+      const { path } = await org.create();
+      await org.delete(path);
+    }
+    const { id } = await org.create();
+
+    const changes = await new Copy(org, app).catchUp();
+
+    assertEquals(changes.map((change) => change.id), [id]);
+  });
+
   await t.step("returns products as in lists", async () => {
     const { org, id, copy } = await followed(app);
 

@@ -10,10 +10,11 @@ import { eventually } from "../support/app/eventually.ts";
 import { operationsIn } from "../support/app/own_app.ts";
 import { script } from "../support/sql/script.ts";
 import { addToProgram } from "../support/sql/program.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const ROUNDS = 12;
 
-Deno.test("Concurrent requests", async (t) => {
+Deno.test("Concurrent requests", TIMED, async (t) => {
   await using app = await openApp();
   const roles = await app.sql((sql) =>
     sql<

@@ -5,8 +5,9 @@ import {
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("GET /products", async (t) => {
+Deno.test("GET /products", TIMED, async (t) => {
   await using app = await openApp();
 
   await t.step("sort", (t) => sorting(t, app));

@@ -103,6 +103,21 @@ Deno.test("GET /products by filters", async (t) => {
     },
   );
 
+  await t.step("finds what other products' writes leave alone", async () => {
+    const [org, other] = [await app.organization(), await app.organization()];
+    const subjects = [{ subject_scheme_identifier: "93", subject_code: "FBA" }];
+    const kept = await org.create({ subjects });
+    await other.create({ subjects });
+    const changed = await org.create({ subjects });
+
+    await org.put(changed.path, { subjects: [] });
+
+    const found = async ({ get }: typeof org) =>
+      idsOf((await get("/api/products?subject_code=FBA")).body.data);
+    assertEquals(await found(org), [kept.id]);
+    assertEquals((await found(other)).length, 1);
+  });
+
   await t.step("accepts an id in either case", async () => {
     const org = await app.organization();
     await load(app, org, 1, () => ({ format_id: org.format }));

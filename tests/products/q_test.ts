@@ -7,8 +7,9 @@ import {
   type Organization,
 } from "../support/app/harness.ts";
 import { shelf, titlesOf } from "../support/client/searching.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("GET /products?q=", async (t) => {
+Deno.test("GET /products?q=", TIMED, async (t) => {
   await using app = await openApp();
 
   await t.step("finds by the other form of each ISBN of a book", async () => {

@@ -16,6 +16,7 @@ import {
   imported,
   withHeader,
 } from "../support/client/transfer.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const SECONDS = 4;
 
@@ -25,6 +26,7 @@ const VALUES = ["page_count", "list_price", "publisher", "label"] as const;
 type Numbers = Record<typeof VALUES[number], number>;
 
 Deno.test({
+  ...TIMED,
   name:
     "Requests and SQL at once end on the last value, and no reader goes back in time",
   ignore: !SETTINGS.url,
@@ -143,6 +145,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name: "A request that waits for SQL",
   ignore: !SETTINGS.url,
   async fn(t) {
@@ -287,6 +290,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name: "The next response shows SQL that waits for SQL that replaces a row",
   ignore: !SETTINGS.url,
   async fn(t) {
@@ -346,6 +350,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name:
     "A new organization shows a name that a transaction in REPEATABLE READ changes",
   ignore: !SETTINGS.url,
@@ -378,6 +383,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name: "Upserts create one product, whatever the default isolation level is",
   ignore: !SETTINGS.url,
   async fn() {
@@ -413,6 +419,7 @@ Deno.test({
 });
 
 Deno.test({
+  ...TIMED,
   name: "Products that are imported, changed and deleted at once stay counted",
   ignore: !SETTINGS.url,
   async fn() {

@@ -6,6 +6,7 @@ import { send, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** Time zones behind UTC, and so far ahead that the day usually differs. */
 const ZONES = ["America/Los_Angeles", "Pacific/Kiritimati"]
@@ -13,7 +14,11 @@ const ZONES = ["America/Los_Angeles", "Pacific/Kiritimati"]
 
 const DAYS = ["0001-01-01", "1883-11-18", "2024-02-29", "9999-12-31"];
 
-Deno.test("Days and times do not depend on the time zones of service and database", async (t) => {
+Deno.test({
+  ...TIMED,
+  name:
+    "Days and times do not depend on the time zones of service and database",
+}, async (t) => {
   for (const zone of ZONES) {
     await t.step(zone, async () => {
       if (SETTINGS.url) {
@@ -22,7 +27,6 @@ Deno.test("Days and times do not depend on the time zones of service and databas
       } else {
         const dataDir = await preparedFolder();
         await checkDaysIn(zone, { ...SETTINGS, dataDir });
-        await Deno.remove(dataDir, { recursive: true });
       }
     });
   }

@@ -5,8 +5,9 @@ import { COUNTED, type Values, valuesOf } from "../support/data/filters.ts";
 import { openApp } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { assertTotals } from "../support/client/totals.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("The totals of lists", async (t) => {
+Deno.test("The totals of lists", TIMED, async (t) => {
   await using app = await openApp();
 
   await t.step("are exact after writes of every kind", async () => {
@@ -165,7 +166,7 @@ Deno.test("The totals of lists", async (t) => {
 });
 
 // A recount keeps every writer of the database waiting, so that those of other tests would fail.
-Deno.test("The totals of lists after a recount", async (t) => {
+Deno.test("The totals of lists after a recount", TIMED, async (t) => {
   await using app = await openOwnApp();
 
   await t.step({

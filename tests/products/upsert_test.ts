@@ -76,6 +76,18 @@ Deno.test("An upsert says what is", async (t) => {
     assertEquals(repeated, { status: 200, data: created.data });
   });
 
+  await t.step("of a price by its id: what it has not, stays", async () => {
+    const org = await app.organization();
+    const isbn13 = "9780306406157";
+    const send = (product_prices: Row[]) =>
+      upsert(org, { title: "Emma", isbn13, product_prices });
+    const { data } = await send([{ currency_code: "GBP", list_price: 1 }]);
+
+    const repeated = await send([{ id: data.product_prices[0].id }]);
+
+    assertEquals(repeated, { status: 200, data });
+  });
+
   await t.step("of prices, by currency and start", async () => {
     const org = await app.organization();
     const isbn13 = "9780306406157";

@@ -8,6 +8,7 @@ import { openOwnApp } from "../support/app/own_app.ts";
 import { script } from "../support/sql/script.ts";
 import { exported, imported } from "../support/client/transfer.ts";
 import { recorded } from "./recording.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** Stubs of the Citus functions in `sql/citus.sql`. They only record distributed tables. */
 const STUBS = `
@@ -20,7 +21,7 @@ const STUBS = `
     language sql as $$ select $$;
 `;
 
-Deno.test("A database distributed by sql/citus.sql", async (t) => {
+Deno.test("A database distributed by sql/citus.sql", TIMED, async (t) => {
   await using app = await openOwnApp();
   const before = await app.organization();
   const { path: earlier } = await before.create();
@@ -133,6 +134,7 @@ Deno.test("A database distributed by sql/citus.sql", async (t) => {
 });
 
 Deno.test({
+  ...TIMED,
   name: "The script distributes a database, not the extension",
   // The embedded database cannot be opened twice.
   ignore: !SETTINGS.url,

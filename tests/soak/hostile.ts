@@ -16,7 +16,8 @@ import { type Figures, figuresOf } from "./figures.ts";
 const MAX_MEMORY = 400e6;
 
 /** Those of `deno task serve`. */
-const V8_FLAGS = "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge";
+const V8_FLAGS =
+  "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--heap-growing-percent=75";
 
 const CLIENTS = 64;
 

@@ -2,11 +2,12 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { help } from "../../db/commands/cli.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
 import { ROOT } from "../support/app/process.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** A port without a listener. */
 const NOWHERE = "postgres://catalogue@127.0.0.1:1/catalogue";
 
-Deno.test("An invalid command line", async (t) => {
+Deno.test("An invalid command line", TIMED, async (t) => {
   const parent = await Deno.makeTempDir();
   const dataDir = `${parent}/none`;
 
@@ -51,7 +52,7 @@ Deno.test("An invalid command line", async (t) => {
   await Deno.remove(parent, { recursive: true });
 });
 
-Deno.test("--help explains each command and the service", async (t) => {
+Deno.test("--help explains each command and the service", TIMED, async (t) => {
   const usages: Record<string, string> = {
     ...Object.fromEntries(
       Object.entries(COMMANDS).map(([call, { usage }]) => [call, usage]),

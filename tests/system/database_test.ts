@@ -7,6 +7,7 @@ import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -20,7 +21,7 @@ function raise(state: string) {
   return raw(`do $$ begin raise sqlstate '${state}'; end $$`);
 }
 
-Deno.test("openDatabase", async (t) => {
+Deno.test("openDatabase", TIMED, async (t) => {
   const database = await openDatabase(SETTINGS);
   const table = raw(`notes_${crypto.randomUUID().replaceAll("-", "")}`);
   await script(

@@ -1,9 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { pause, withDeadline } from "../../db/connections/deadline.ts";
+import { inTime, TIMED } from "../support/app/deadline.ts";
+import { eventually } from "../support/app/eventually.ts";
 
 const late = () => new Error("late");
 
-Deno.test("A deadline", async (t) => {
+Deno.test("A deadline", TIMED, async (t) => {
   await t.step("ends a wait for a promise that never settles", async () => {
     const never = new Promise<never>(() => {});
 
@@ -42,4 +44,16 @@ Deno.test("A deadline", async (t) => {
       assertEquals(ends.map(({ status }) => status), Array(3).fill("rejected"));
     },
   );
+});
+
+Deno.test("A wait of a test says what it waited for, and what was there instead", async () => {
+  const never = new Promise<never>(() => {});
+
+  const { message } = await assertRejects(
+    () => inTime("a message", never, () => "a letter", 10),
+    Error,
+  );
+
+  assertEquals(message, "Waited 0.01 s for a message. There was a letter");
+  await assertRejects(() => eventually(2, () => 1, 0), Error, "2");
 });

@@ -8,11 +8,12 @@ import { recount } from "../../db/commands/recount.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const DAY_MS = 86_400_000;
 const CONFIG = readConfig(() => undefined);
 
-Deno.test("deno task doctor", async (t) => {
+Deno.test("deno task doctor", TIMED, async (t) => {
   // A private database in memory.
   await using connection = await openDatabase({
     ...CONFIG.database,
@@ -163,7 +164,7 @@ Deno.test("deno task doctor", async (t) => {
   }
 });
 
-Deno.test("deno task doctor without a database", async (t) => {
+Deno.test("deno task doctor without a database", TIMED, async (t) => {
   const run = (variables: Record<string, string>, json = false) =>
     doctor((name) => variables[name], json);
 

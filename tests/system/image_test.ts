@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { VARIABLE_NAMES } from "../../schema/config.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -23,7 +24,7 @@ async function modules(): Promise<Set<string>> {
   );
 }
 
-Deno.test("Dockerfile", async (t) => {
+Deno.test("Dockerfile", TIMED, async (t) => {
   const [dockerfile, dockerignore] = await Promise.all(
     ["Dockerfile", ".dockerignore"].map((name) =>
       Deno.readTextFile(new URL(name, ROOT))
@@ -52,7 +53,7 @@ Deno.test("Dockerfile", async (t) => {
   });
 });
 
-Deno.test("compose.yaml passes every variable on", async () => {
+Deno.test("compose.yaml passes every variable on", TIMED, async () => {
   const text = await Deno.readTextFile(new URL("compose.yaml", ROOT));
   const passed = Array.from(
     text.matchAll(/^ {6}([A-Z_]+):/gm),

@@ -2,8 +2,9 @@ import { assertEquals } from "@std/assert";
 import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("The start of the service", async (t) => {
+Deno.test("The start of the service", TIMED, async (t) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
 

@@ -5,8 +5,9 @@ import { SETTINGS } from "../support/app/harness.ts";
 import { ROOT } from "../support/app/process.ts";
 import { copyOfSql, MIGRATIONS } from "../support/sql/releases.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("deno task migrate", async (t) => {
+Deno.test("deno task migrate", TIMED, async (t) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
   const [first, second, third] = MIGRATIONS as [string, string, string];
@@ -160,6 +161,7 @@ Deno.test("deno task migrate", async (t) => {
 });
 
 Deno.test({
+  ...TIMED,
   name: "deno task migrate may run in several processes at once",
   ignore: !SETTINGS.url,
   async fn() {

@@ -4,6 +4,7 @@ import config from "../../deno.json" with { type: "json" };
 import { SETTINGS } from "../support/app/harness.ts";
 import { emptyFolder, preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch, start } from "../support/app/process.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** A port without a listener. */
 const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
@@ -11,7 +12,7 @@ const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
 /** A multicast address, which TCP has no route to. */
 const UNROUTABLE = "postgres://catalogue:hidden@224.0.0.1/catalogue";
 
-Deno.test("The service as a process", async (t) => {
+Deno.test("The service as a process", TIMED, async (t) => {
   const dataDir = await preparedFolder();
 
   await t.step("runs under `deno serve`, with its permissions", async () => {
@@ -148,11 +149,13 @@ Deno.test("The service as a process", async (t) => {
     assertEquals(code, 1);
     assertEquals(stderr.includes("cat_"), false);
   });
-
-  await Deno.remove(dataDir, { recursive: true });
 });
 
-Deno.test("deno task start refuses an invalid value in one line without showing it", async (t) => {
+Deno.test({
+  ...TIMED,
+  name:
+    "deno task start refuses an invalid value in one line without showing it",
+}, async (t) => {
   const wrong = {
     PORT: "70001",
     HOST: "not a host",

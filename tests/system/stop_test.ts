@@ -4,8 +4,9 @@ import { eventually } from "../support/app/eventually.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, type Service, start } from "../support/app/process.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("A process that is stopped", async (t) => {
+Deno.test("A process that is stopped", TIMED, async (t) => {
   const dataDir = await preparedFolder();
   const { place, key } = await prepare(
     "Stop",
@@ -71,8 +72,6 @@ Deno.test("A process that is stopped", async (t) => {
     assertEquals(status, 408);
   });
 
-  await Deno.remove(dataDir, { recursive: true });
-
   async function begin({ origin }: Service) {
     const { readable, writable } = new TransformStream<Uint8Array>();
     const body = writable.getWriter();
@@ -125,7 +124,7 @@ Deno.test("A process that is stopped", async (t) => {
   }
 });
 
-Deno.test("A stopping service", async (t) => {
+Deno.test("A stopping service", TIMED, async (t) => {
   let isReady = true;
   await using app = await openApp({ isReady: () => isReady });
   const org = await app.organization();

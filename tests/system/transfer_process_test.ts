@@ -17,6 +17,7 @@ import {
   fillDemo,
 } from "../support/client/transfer.ts";
 import { message, record } from "../support/data/onix.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** Whether `script` (util-linux) is installed, which makes terminals. */
 const hasTerminals = await new Deno.Command("script", {
@@ -50,7 +51,7 @@ async function manyProducts(): Promise<string> {
   ].join("\n");
 }
 
-Deno.test("deno task export and import", async (t) => {
+Deno.test("deno task export and import", TIMED, async (t) => {
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   if (fresh) await install(fresh.operations);
   const dataDir = fresh ? "" : await preparedFolder();
@@ -224,6 +225,4 @@ Deno.test("deno task export and import", async (t) => {
     assertEquals(code, 1);
     assertMatch(stderr, /^No such file [^\n]*'none\.ndjson'\n$/);
   });
-
-  if (dataDir) await Deno.remove(dataDir, { recursive: true });
 });

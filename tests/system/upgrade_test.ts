@@ -19,6 +19,7 @@ import { assertBuilt, read } from "../support/client/stored.ts";
 import { idsOf } from "../support/sql/loading.ts";
 import { installRelease } from "../support/sql/releases.ts";
 import { script } from "../support/sql/script.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** How many backlogs of search wait: one, or none. */
 async function waiting(database: Queries): Promise<number> {
@@ -29,7 +30,7 @@ async function waiting(database: Queries): Promise<number> {
 /** The last migrations of releases: before triggers, before the feed's later changes, before functions.sql. */
 const RELEASES = IS_WHOLE ? ["0008", "0013", "0018", "0023"] : ["0008"];
 
-Deno.test("An upgrade", async (t) => {
+Deno.test("An upgrade", TIMED, async (t) => {
   await using fresh = await openFreshDatabase();
   await install(fresh.operations);
   const expected = await functionsAndTriggers(fresh.operations);
@@ -106,7 +107,11 @@ Deno.test("An upgrade", async (t) => {
   }
 });
 
-Deno.test("The upgrade to accents in search finds older products, and changes no updated_at", async () => {
+Deno.test({
+  ...TIMED,
+  name:
+    "The upgrade to accents in search finds older products, and changes no updated_at",
+}, async () => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
   await installRelease(database, "0010");
@@ -158,6 +163,7 @@ Deno.test("The upgrade to accents in search finds older products, and changes no
 });
 
 Deno.test({
+  ...TIMED,
   name: "The upgrade to stored JSON keeps every product and the right totals",
   ignore: !SETTINGS.url,
   async fn() {

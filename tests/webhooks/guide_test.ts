@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
 import { freePort } from "../support/app/port.ts";
 import { openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const PAGE = new URL("../../routes/docs/page.html", import.meta.url);
 
@@ -12,7 +13,7 @@ async function receiverOfPage(): Promise<string> {
   return code!.replaceAll("&lt;", "<").replaceAll("&gt;", ">");
 }
 
-Deno.test("The receiver of the reference page", async (t) => {
+Deno.test("The receiver of the reference page", TIMED, async (t) => {
   await using scene = await openScene();
   const { ask } = scene;
   await using server = Deno.serve({

@@ -1,8 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { signaturesOf } from "../support/app/receiver.ts";
 import { isShared, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("A message", async (t) => {
+Deno.test("A message", TIMED, async (t) => {
   await using scene = await openScene();
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
@@ -110,7 +111,7 @@ Deno.test("A message", async (t) => {
   });
 });
 
-Deno.test("The secrets of a webhook", async (t) => {
+Deno.test("The secrets of a webhook", TIMED, async (t) => {
   await using scene = await openScene();
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
@@ -174,7 +175,7 @@ Deno.test("The secrets of a webhook", async (t) => {
 });
 
 Deno.test(
-  { name: "A burst of changes as one message", ignore: isShared },
+  { ...TIMED, name: "A burst of changes as one message", ignore: isShared },
   async (t) => {
     await using scene = await openScene();
     const { ask, receiver } = scene;

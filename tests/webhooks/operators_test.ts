@@ -9,8 +9,9 @@ import { emptyFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { openReceiver } from "../support/app/receiver.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("Webhooks for operators", async (t) => {
+Deno.test("Webhooks for operators", TIMED, async (t) => {
   await using app = await openOwnApp();
   await using receiver = openReceiver();
   const org = await app.organization();
@@ -88,7 +89,10 @@ Deno.test("Webhooks for operators", async (t) => {
   });
 });
 
-Deno.test("The start on a copied database logs which webhooks it disables", async () => {
+Deno.test({
+  ...TIMED,
+  name: "The start on a copied database logs which webhooks it disables",
+}, async () => {
   const dataDir = await emptyFolder();
   const id = crypto.randomUUID();
   const { organizationId } = await prepare(

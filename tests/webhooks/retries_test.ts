@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { openReceiver } from "../support/app/receiver.ts";
+import { inTime, TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { isShared, openScene, VARIABLES } from "./scene.ts";
 
@@ -14,7 +15,11 @@ function titles(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `Book ${i}`);
 }
 
-Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A message that fails",
+  ignore: isShared,
+}, async (t) => {
   await using scene = await openScene();
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
@@ -44,6 +49,19 @@ Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
     assert(last_success_at);
     const [sent] = await scene.deliveries(webhook, "succeeded");
     assertEquals([sent.id, sent.attempts], [first!.id, 2]);
+  });
+
+  await t.step("is stored with whatever the receiver answers", async () => {
+    // PostgreSQL stores no NUL, and bytes need not be UTF-8.
+    const answer = new Uint8Array([97, 0, 98, 0xff]);
+    receiver.answer(() => new Response(answer, { status: 500 }));
+    await scene.product("Emma");
+    await scene.until(webhook, "waiting", 1);
+
+    const [{ response_body }] = await scene.deliveries(webhook, "waiting");
+    assertEquals(response_body, "a\ufffdb\ufffd");
+    receiver.answer(OK);
+    await scene.until(webhook, "waiting", 0);
   });
 
   await t.step("holds up no other", async () => {
@@ -100,7 +118,7 @@ Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
     const path = `${webhook.path}/deliveries/${sent.id}/retry`;
 
     const first = ask("POST", path);
-    await arrived.promise;
+    await inTime("a message", arrived.promise);
     const second = await ask("POST", path);
     respond.resolve(OK());
 
@@ -140,7 +158,11 @@ Deno.test({ name: "A message that fails", ignore: isShared }, async (t) => {
   });
 });
 
-Deno.test({ name: "A receiver that is down", ignore: isShared }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A receiver that is down",
+  ignore: isShared,
+}, async (t) => {
   await using scene = await openScene({ WEBHOOK_RETRY_SECONDS: "2" });
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
@@ -237,7 +259,10 @@ Deno.test({ name: "A receiver that is down", ignore: isShared }, async (t) => {
   );
 });
 
-Deno.test("Two senders together send eight messages of a webhook at once", async () => {
+Deno.test({
+  ...TIMED,
+  name: "Two senders together send eight messages of a webhook at once",
+}, async () => {
   await using scene = await openScene();
   const { app, receiver } = scene;
   const answered = Promise.withResolvers<void>();
@@ -262,7 +287,11 @@ Deno.test("Two senders together send eight messages of a webhook at once", async
   await other.stop(performance.now() + 10_000);
 });
 
-Deno.test({ name: "A webhook waits", ignore: isShared }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A webhook waits",
+  ignore: isShared,
+}, async (t) => {
   await using scene = await openScene({ WEBHOOK_WAITING_MAX: "2" });
   const { ask, receiver } = scene;
 
@@ -296,7 +325,11 @@ Deno.test({ name: "A webhook waits", ignore: isShared }, async (t) => {
   });
 });
 
-Deno.test({ name: "A webhook is disabled", ignore: isShared }, async (t) => {
+Deno.test({
+  ...TIMED,
+  name: "A webhook is disabled",
+  ignore: isShared,
+}, async (t) => {
   await using scene = await openScene({ WEBHOOK_DISABLE_SECONDS: "2" });
   const { app, ask, receiver } = scene;
   await using other = openReceiver();
@@ -375,7 +408,7 @@ Deno.test({ name: "A webhook is disabled", ignore: isShared }, async (t) => {
   });
 });
 
-Deno.test("A webhook whose place in the feed is gone", async () => {
+Deno.test("A webhook whose place in the feed is gone", TIMED, async () => {
   await using scene = await openScene();
   const { app, ask, receiver } = scene;
   const kept = await scene.product("Kept");
@@ -396,7 +429,7 @@ Deno.test("A webhook whose place in the feed is gone", async () => {
   await ask("DELETE", webhook.path);
 });
 
-Deno.test("A test of a webhook counts for nothing", async () => {
+Deno.test("A test of a webhook counts for nothing", TIMED, async () => {
   await using scene = await openScene();
   const { ask, receiver } = scene;
   const webhook = await scene.webhook({ enabled: false });

@@ -7,6 +7,7 @@ import {
   parseAllowedTargets,
 } from "../../schema/targets.ts";
 import { openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const NONE: AllowedTargets = { hosts: new Set<string>(), ranges: [] };
 
@@ -40,7 +41,7 @@ const PUBLIC = [
   ...["[2001:0:808:808::f7f7:f7f7]", "[::ffff:8.8.8.8]", "[fbff::1]"],
 ];
 
-Deno.test("The targets of webhooks", async (t) => {
+Deno.test("The targets of webhooks", TIMED, async (t) => {
   function faults(host: string, allowed = NONE, protocol = "https"): string {
     const url = new URL(`${protocol}://${host}/hook`);
     return faultsOf(url, [hostOf(url)], allowed).join();
@@ -172,7 +173,7 @@ const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
   "/large-head": (to) => write(to, "200 OK", `a: ${"a".repeat(1_000_000)}`),
 };
 
-Deno.test("Hostile receivers", async (t) => {
+Deno.test("Hostile receivers", TIMED, async (t) => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   const paths: string[] = [];
@@ -202,25 +203,32 @@ Deno.test("Hostile receivers", async (t) => {
     expected: Partial<Answer>,
   ) => {
     const start = performance.now();
-    const { status, error } = await asked;
-    assertEquals({ status, error }, { status: null, error: null, ...expected });
+    const { response_status, error } = await asked;
+    assertEquals({ response_status, error }, {
+      response_status: null,
+      error: null,
+      ...expected,
+    });
     const taken = performance.now() - start;
     assertEquals(taken < ms, true, `It took ${taken} ms`);
   };
 
   await t.step("are not followed elsewhere", async () => {
-    await expectWithin(600, at("/redirect"), { status: 302, error: "status" });
+    await expectWithin(600, at("/redirect"), {
+      response_status: 302,
+      error: "status",
+    });
     assertEquals(paths, ["/redirect"]);
   });
 
   await t.step("are read no further than 2 KiB", async () => {
     const answer = await at("/endless");
 
-    assertEquals([answer.error, answer.body!.length], [null, 2_048]);
+    assertEquals([answer.error, answer.response_body!.length], [null, 2_048]);
   });
 
   await t.step("do not gain time by dripping", async () => {
-    await expectWithin(1_500, at("/drip"), { status: 200 });
+    await expectWithin(1_500, at("/drip"), { response_status: 200 });
     await expectWithin(1_500, at("/slow-head"), { error: "timeout" });
     await expectWithin(1_500, at("/silent"), { error: "timeout" });
   });
@@ -245,7 +253,7 @@ Deno.test("Hostile receivers", async (t) => {
     await expectWithin(
       600,
       ask(`http://rebinding.invalid:${port}/redirect`, find),
-      { status: 302, error: "status" },
+      { response_status: 302, error: "status" },
     );
     assertEquals(asked, 1);
     await expectWithin(

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { emptyFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { SETTINGS } from "../support/app/harness.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 /** Makes an authority, and a certificate of it for `localhost`, in the folder. */
 async function makeCertificates(folder: string): Promise<void> {
@@ -23,7 +24,10 @@ async function makeCertificates(folder: string): Promise<void> {
   }
 }
 
-Deno.test("The service with its own permissions sends by TLS", async () => {
+Deno.test({
+  ...TIMED,
+  name: "The service with its own permissions sends by TLS",
+}, async () => {
   const folder = await Deno.makeTempDir();
   await makeCertificates(folder);
   const received: string[] = [];

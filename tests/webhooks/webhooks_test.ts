@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isShared, openScene } from "./scene.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const UNKNOWN = "01980000-0000-7000-8000-000000000001";
 
@@ -25,7 +26,7 @@ const WRONG: [object, string, string][] = [
   [{ secret: "whsec_" }, "/secret", "unknown_field"],
 ];
 
-Deno.test("/webhooks", async (t) => {
+Deno.test("/webhooks", TIMED, async (t) => {
   await using scene = await openScene();
   const { app, ask, receiver } = scene;
 
@@ -152,7 +153,7 @@ Deno.test("/webhooks", async (t) => {
 });
 
 Deno.test(
-  { name: "The place of a webhook in the feed", ignore: isShared },
+  { ...TIMED, name: "The place of a webhook in the feed", ignore: isShared },
   async (t) => {
     await using scene = await openScene();
     const { ask, receiver } = scene;

@@ -70,7 +70,12 @@ export function normalized(text: string): string {
     !text.includes("  ") && !/[\t\r\n]/.test(text);
   return isNormalized
     ? text
-    : text.replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
+    : withoutEnds(text.replace(/[ \t\r\n]{2,}|[\t\r\n]/g, " "));
+}
+
+function withoutEnds(text: string): string {
+  const end = text.length > 1 && text.endsWith(" ") ? -1 : undefined;
+  return text.slice(text.startsWith(" ") ? 1 : 0, end);
 }
 
 /** The formats of text in which white space belongs to the markup (List 34). */

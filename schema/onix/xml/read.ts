@@ -15,6 +15,9 @@ import { type LineAndColumn, XmlError } from "./xml_error.ts";
 /** The largest record, and the largest header, in characters of XML. */
 export const MAX_RECORD = 4 * 1024 * 1024;
 
+/** Of a longer record the text is held, not the tree, which takes up to ten times as much. */
+const LONG = 256 * 1024;
+
 /** The most elements in a record: they take more memory than their XML. */
 const MAX_ELEMENTS = 100_000;
 
@@ -35,7 +38,7 @@ const PARSED_AT_ONCE = 16 * 1024;
 const JOINED_AT_ONCE = 64 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
-export type Part = Head | ProductPart | Unreadable;
+export type Part = Head | ProductPart | LongRecord | Unreadable;
 
 export interface Head {
   kind: "header";
@@ -46,6 +49,16 @@ export interface Head {
 export interface ProductPart {
   kind: "product";
   product: Element;
+  /** In characters of XML. */
+  length: number;
+}
+
+/** A record that takes much memory once it is read: `readLong` does that. */
+export interface LongRecord {
+  kind: "long";
+  /** Its text in pieces. */
+  pieces: readonly string[];
+  line: number;
   /** In characters of XML. */
   length: number;
 }
@@ -78,8 +91,8 @@ export async function* readMessage(
   const reader = new Reader("message");
   try {
     for await (const text of decode(bytes, charset, () => reader.place)) {
-      for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
-        reader.write(text.slice(i, i + PARSED_AT_ONCE));
+      for (const piece of piecesOf(text)) {
+        reader.write(piece);
         yield* reader.take();
         await pace?.();
       }
@@ -93,15 +106,38 @@ export async function* readMessage(
 
 /** Reads the text of one record. */
 export function* readProduct(text: string): Steps<Element> {
+  const part = yield* readPieces(piecesOf(text));
+  if (part?.kind !== "product") throw new TypeError("The text is no record");
+  return part.product;
+}
+
+/** Reads a long record of a message. */
+export function* readLong(
+  { pieces, line }: LongRecord,
+): Steps<ProductPart | Unreadable> {
+  const part = yield* readPieces(pieces);
+  if (part.kind === "product") part.product.line = line;
+  else part.line = line;
+  return part;
+}
+
+function* readPieces(
+  pieces: Iterable<string>,
+): Steps<ProductPart | Unreadable> {
   const reader = new Reader("product");
-  for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
-    reader.write(text.slice(i, i + PARSED_AT_ONCE));
+  for (const piece of pieces) {
+    reader.write(piece);
     yield;
   }
   reader.close();
   const [part] = reader.take();
-  if (part?.kind !== "product") throw new TypeError("The text is no record");
-  return part.product;
+  return part as ProductPart | Unreadable;
+}
+
+function* piecesOf(text: string): Generator<string> {
+  for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
+    yield text.slice(i, i + PARSED_AT_ONCE);
+  }
 }
 
 /** An element of ONIX, or one that is unknown: it may have children or a value. */
@@ -127,6 +163,11 @@ class Reader {
   #isSkipping = false;
   /** Why the record cannot be read. */
   #fault: Unreadable | undefined;
+  /** Whether the record is passed over because it is long. Its fault is then that it is too large. */
+  #isLong = false;
+  /** The text from the record on, or from the last event between records, and where it begins. */
+  #pieces: string[] = [];
+  #origin = 0;
   /** Where the header or record began. */
   #start = 0;
   #elements = 0;
@@ -155,7 +196,8 @@ class Reader {
     parser.on("closetag", ({ name }) => this.#end(localName(name)));
     parser.on("text", (text) => this.#text(text));
     parser.on("cdata", (text) => this.#text(text));
-    parser.on("comment", () => this.#event = parser.position);
+    // The parser tells of a comment before its `>`.
+    parser.on("comment", () => this.#event = parser.position + 1);
   }
 
   get place(): LineAndColumn {
@@ -163,10 +205,18 @@ class Reader {
     return { line, column: column + 1 };
   }
 
+  /** How much has been parsed. Between writes, the position of the parser counts the last text twice. */
+  get #consumed(): number {
+    return this.#parser["chunkPosition"];
+  }
+
   write(text: string): void {
+    this.#pieces.push(text);
     this.#parser.write(text);
     this.#limitBuffers();
     this.#joinPieces();
+    this.#limitTree();
+    this.#limitText();
   }
 
   close(): void {
@@ -287,7 +337,8 @@ class Reader {
     if (this.#isSkipping) {
       if (this.#depth >= this.#top) return;
       this.#isSkipping = false;
-      if (this.#fault) this.#parts.push(this.#fault);
+      if (this.#isLong) this.#pushLong();
+      else if (this.#fault) this.#parts.push(this.#fault);
       return;
     }
     if (this.#depth + 1 < this.#top) return;
@@ -338,8 +389,12 @@ class Reader {
 
   #isTooLarge(): boolean {
     if (this.#event - this.#start <= MAX_RECORD) return false;
-    this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
+    this.#rejectTooLarge();
     return true;
+  }
+
+  #rejectTooLarge(): void {
+    this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
   }
 
   /** Rejects the record alone. It is passed over up to its end. */
@@ -370,7 +425,7 @@ class Reader {
     if (parser["name"].length + parser["entity"].length > MAX_NAME_READ) {
       this.#refuseName(MAX_NAME_READ);
     }
-    if (parser.position - this.#event <= MAX_RECORD) return;
+    if (this.#consumed - this.#event <= MAX_RECORD) return;
     if (this.#depth === 0 && !this.#hasHeader) {
       this.#fail(
         "too_large",
@@ -380,9 +435,9 @@ class Reader {
     parser["text"] = "";
     // Between records, only a start tag counts: with its attributes it is part of a record.
     if (this.#open.length === 0) {
-      if (parser["name"] === "") this.#event = parser.position;
+      if (parser["name"] === "") this.#event = this.#consumed;
     } else if (!this.#isSkipping) {
-      this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
+      this.#rejectTooLarge();
     }
   }
 
@@ -391,13 +446,53 @@ class Reader {
    * something looks into them. That copies them, which is done more rarely the longer they are.
    */
   #joinPieces(): void {
-    const { position } = this.#parser;
+    const position = this.#consumed;
     if (position < this.#joinAt) return;
     this.#joinAt = position +
       Math.max(JOINED_AT_ONCE, (position - this.#start) / 8);
     for (const text of [this.#parser["text"], this.#open.at(-1)?.text ?? ""]) {
       /^/.test(text);
     }
+  }
+
+  /** Passes over a record of a message that has become long. */
+  #limitTree(): void {
+    const length = this.#consumed - this.#start;
+    if (this.#isLong) {
+      this.#parser["text"] = "";
+      this.#isLong = length <= MAX_RECORD;
+    } else if (
+      length > LONG && this.#top === 2 && this.#open[0]?.name === "Product"
+    ) {
+      this.#rejectTooLarge();
+      this.#isLong = true;
+    }
+  }
+
+  /** Forgets the text that no record can begin in. */
+  #limitText(): void {
+    const isNeeded = this.#isLong || this.#open.length > 0;
+    const end = isNeeded ? this.#start : this.#event;
+    while (this.#origin + this.#pieces[0]!.length < end) {
+      this.#origin += this.#pieces.shift()!.length;
+    }
+  }
+
+  #pushLong(): void {
+    this.#isLong = false;
+    const length = this.#event - this.#start;
+    const { line } = this.#fault!;
+    if (length > MAX_RECORD) return void this.#parts.push(this.#fault!);
+    // A text before the tag has ended with its first character.
+    const start = this.#start - 1 - this.#origin;
+    const [first = "", ...others] = cut(
+      this.#pieces,
+      start,
+      start + 1 + length,
+    );
+    const pieces = [first.replace(/^[^<]/, ""), ...others];
+    this.#parts.push({ kind: "long", pieces, line, length });
+    this.#ended = this.#event;
   }
 
   #refuseName(limit: number): never {
@@ -447,6 +542,20 @@ function releaseOf(attributes: Record<string, string>): string | undefined {
     const release = RELEASE.exec(value)?.[1];
     if (release && /^xmlns(?::|$)/.test(name)) return release;
   }
+}
+
+/** What stands between two positions in pieces of text, in pieces. */
+function cut(pieces: readonly string[], from: number, to: number): string[] {
+  let end = 0;
+  return pieces.flatMap((piece) => {
+    const start = end;
+    end += piece.length;
+    const part = piece.slice(
+      Math.max(0, from - start),
+      Math.max(0, to - start),
+    );
+    return part === "" ? [] : [part];
+  });
 }
 
 function excerpt(value: string): string {

@@ -6,8 +6,8 @@
 /** Work that yields after each step, and returns its result. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Between how many steps other requests may have their turn. */
-const STEPS = 16;
+/** Steps that take less time need no turn of others after them, in milliseconds. */
+const SHORT_MS = 1;
 
 /** Does all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
@@ -22,9 +22,11 @@ export async function inTurns<T>(
   steps: Steps<T>,
   pace: () => Promise<void>,
 ): Promise<T> {
-  for (let count = 1;; count++) {
+  for (let start = performance.now();;) {
     const { done, value } = steps.next();
     if (done) return value;
-    if (count % STEPS === 0) await pace();
+    if (performance.now() < start + SHORT_MS) continue;
+    await pace();
+    start = performance.now();
   }
 }

@@ -21,11 +21,18 @@ export function isRecoded(text: string): boolean {
 
 /** The text with the characters that the sender took such controls for. */
 export function recoded(text: string): string {
-  return text.replace(
-    new RegExp(C1, "g"),
-    (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80]!,
-  );
+  // Replacing each of a million by an expression would take ten times as long.
+  const units = new Uint16Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    units[i] = unit >= 0x80 && unit < 0xa0
+      ? WINDOWS_1252.charCodeAt(unit - 0x80)
+      : unit;
+  }
+  return UTF_16.decode(units);
 }
+
+const UTF_16 = new TextDecoder("utf-16le", { ignoreBOM: true });
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",

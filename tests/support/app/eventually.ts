@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../../db/connections/deadline.ts";
+import { inTime } from "./deadline.ts";
 
 /**
  * The default time limit. The changes of a server wait for its oldest transaction, and other
@@ -14,9 +15,15 @@ export async function eventually<T>(
   ms = PATIENCE_MS,
 ): Promise<void> {
   const end = performance.now() + ms;
+  let last = "nothing";
   for (;;) {
-    const actual = await look();
-    if (JSON.stringify(actual) === JSON.stringify(expected)) return;
+    const actual = await inTime(
+      `a look that finds ${JSON.stringify(expected)}`,
+      Promise.resolve(look()),
+      () => last,
+    );
+    last = JSON.stringify(actual);
+    if (last === JSON.stringify(expected)) return;
     if (performance.now() > end) assertEquals(actual, expected);
     await pause(20);
   }

@@ -8,8 +8,8 @@ import { readSchema, readSeed } from "../../../db/sql_files.ts";
 /**
  * A folder with an embedded database with schema and code lists, for one test file.
  * Creating one takes seconds, so it is created once and cached until `sql/`, the
- * release of PGlite or this file changes. Each test file gets a copy, at `folder`
- * or in a new place.
+ * release of PGlite or this file changes. Each test file gets a copy, at `folder`,
+ * or in a new place until all its tests have ended.
  */
 export async function preparedFolder(folder?: string): Promise<string> {
   return await copyOf("data", folder);
@@ -36,11 +36,25 @@ async function copyOf(
   } finally {
     turn.close();
   }
-  const copy = folder ??
-    await Deno.makeTempDir({ prefix: "catalogue-test-" });
+  const copy = folder ?? await temporaryFolder();
   await copyFolder(`${prepared}/${source}`, copy);
   return copy;
 }
+
+const temporary: string[] = [];
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "catalogue-test-" });
+  temporary.push(folder);
+  return folder;
+}
+
+// Also after a test that has failed, and while none of its processes has the folder open.
+Deno.test.afterAll(async () => {
+  for (const folder of temporary) {
+    await Deno.remove(folder, { recursive: true }).catch(() => {});
+  }
+});
 
 /** Deno's own copy takes twice as long, and fills the holes of sparse files. */
 async function copyFolder(from: string, to: string): Promise<void> {

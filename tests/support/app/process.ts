@@ -1,7 +1,8 @@
 import { createOrganization, newKey } from "../../../db/access.ts";
 import { type DatabaseSettings, openDatabase } from "../../../db/database.ts";
 import { install } from "../../../db/migrate.ts";
-import { pause } from "../../../db/connections/deadline.ts";
+import { inTime, PATIENCE_MS } from "./deadline.ts";
+import { eventually } from "./eventually.ts";
 import { freePort, isServed } from "./port.ts";
 import { script, type Sql } from "../sql/script.ts";
 import { assertNothingSecret, SECRETS } from "./secrets.ts";
@@ -20,7 +21,8 @@ export interface Service extends AsyncDisposable {
   until(path: string): Promise<void>;
   /** Sends a signal to the process, if it is running. */
   signal(name: Deno.Signal): void;
-  ended: Promise<Ended>;
+  /** Settles when the process has ended. Whoever reads it expects that soon: a process that does not end is killed. */
+  readonly ended: Promise<Ended>;
 }
 
 /** The exit status and the output of a process. */
@@ -35,8 +37,6 @@ export type Place = { DATABASE_URL: string } | { DATA_DIR: string };
 
 /** The default variables, independent of the tests' own environment. An empty variable counts as unset. */
 const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
-
-const PAUSE_MS = 50;
 
 /**
  * Runs the service with these variables, like a user or with other arguments of
@@ -68,6 +68,10 @@ export function launch(
   // The caller waits for the process to end.
   ended.catch(() => {});
   const origin = `http://127.0.0.1:${port}`;
+  const output = () => stdout.text + stderr.text;
+  const signal = (name: Deno.Signal) => {
+    if (!over) child.kill(name);
+  };
   return {
     origin,
     pid: child.pid,
@@ -77,19 +81,19 @@ export function launch(
     get stderr() {
       return stderr.text;
     },
-    async until(path) {
-      while (!await isServed(origin + path)) {
+    until: (path) =>
+      eventually(`200 at ${path}`, async () => {
         if (over) throw new Error((await ended).stderr);
-        await pause(PAUSE_MS);
-      }
+        return await isServed(origin + path) ? `200 at ${path}` : output();
+      }, PATIENCE_MS),
+    signal,
+    get ended() {
+      return inTime("the end of the process", ended, output)
+        .finally(() => signal("SIGKILL"));
     },
-    signal: (name) => {
-      if (!over) child.kill(name);
-    },
-    ended,
     async [Symbol.asyncDispose]() {
-      this.signal("SIGTERM");
-      await ended;
+      signal("SIGTERM");
+      await this.ended;
     },
   };
 }

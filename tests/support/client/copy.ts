@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { pause } from "../../../db/connections/deadline.ts";
 import type { Reply } from "./envelope.ts";
+import { PATIENCE_MS } from "../app/deadline.ts";
+import { eventually } from "../app/eventually.ts";
 import type { App } from "../app/harness.ts";
 
 /** An entry of the feed. */
@@ -73,7 +74,7 @@ async function settled(app: Pick<App, "sql">): Promise<void> {
   const [now] = await app.sql((sql) =>
     sql<{ id: string }[]>`select pg_current_xact_id()::text as id`
   );
-  for (;;) {
+  await eventually(true, async () => {
     const [row] = await app.sql((sql) =>
       sql<{ is_over: boolean }[]>`
         select pg_snapshot_xmin(pg_current_snapshot()) > ${
@@ -81,9 +82,8 @@ async function settled(app: Pick<App, "sql">): Promise<void> {
       }::xid8 as is_over
       `
     );
-    if (row!.is_over) return;
-    await pause(20);
-  }
+    return row!.is_over;
+  }, PATIENCE_MS);
 }
 
 function inOrder(products: Map<string, unknown>): unknown[] {

@@ -10,6 +10,7 @@ import {
   withFixedTimes,
 } from "./webhooks.ts";
 import { pause } from "../../../db/connections/deadline.ts";
+import { eventually } from "../app/eventually.ts";
 import { type App, openApp, send, SETTINGS } from "../app/harness.ts";
 import { claims, hmacToken } from "../app/jwt.ts";
 
@@ -94,9 +95,12 @@ export async function makeExamples(app: Demo): Promise<string> {
         ...body !== undefined && { body: isXml ? body : JSON.stringify(body) },
       });
     let reply = await ask();
-    while (request.until?.(reply.body) === false) {
-      await pause(50);
-      reply = await ask();
+    if (request.until) {
+      const { until } = request;
+      await eventually(true, async () => {
+        reply = await ask();
+        return until(reply.body);
+      });
     }
     const { status, body: response = reply.text } = reply;
     if (status >= 500) throw new Error(`${name}: ${JSON.stringify(response)}`);
