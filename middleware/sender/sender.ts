@@ -52,8 +52,8 @@ const GATHER_MS = 250;
  */
 const MAX_YIELD_MS = 6;
 
-/** How often a pause looks at the requests. */
-const YIELD_TICK_MS = 10;
+/** How often a pause looks at the requests, at least. */
+const YIELD_TICK_MS = 100;
 
 /** Webhooks that one question finds. */
 const MAX_FOUND = 128;
@@ -172,13 +172,13 @@ export function openSender(
     });
   }
 
-  /** Whether requests come before the next messages. */
-  function yields(): boolean {
+  /** How long requests come before the next messages, as things are, in milliseconds. */
+  function yieldMs(): number {
     const now = performance.now();
     const each = Math.min(MAX_YIELD_MS, Math.max(1, requests() ** 2) / 12);
     taken.count = Math.max(0, taken.count - (now - taken.at) / each);
     taken.at = now;
-    return state === "started" && taken.count > 0;
+    return state === "started" ? taken.count * each : 0;
   }
 
   /** Sends the messages of a webhook while there are some that may be sent. */
@@ -199,7 +199,9 @@ export function openSender(
     }
 
     async function take(): Promise<void> {
-      while (yields()) await pause(YIELD_TICK_MS);
+      for (let ms = yieldMs(); ms > 0; ms = yieldMs()) {
+        await pause(Math.min(ms, YIELD_TICK_MS));
+      }
       if (state !== "started") return;
       // Another run waits until this one knows what it takes.
       taken.count++;

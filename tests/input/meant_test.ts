@@ -6,6 +6,7 @@ const FIELDS = {
   author: "contributors",
   barcode: "isbn13",
   contributers: "contributors",
+  currency: "product_prices",
   ISBN: "isbn13",
   isbn_13: "isbn13",
   language: "languages",
@@ -13,9 +14,11 @@ const FIELDS = {
   pageCount: "page_count",
   pages: "page_count",
   price: "product_prices",
+  publish_date: "publication_date",
   publisher: "publisher_id",
   subtilte: "subtitle",
   titel: "title",
+  translator: "contributors",
 };
 
 /** Wrong codes with the right ones, by the number of the list and the field. */

@@ -1,5 +1,4 @@
 import { assertEquals } from "@std/assert";
-import { pause } from "../../db/connections/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
@@ -34,10 +33,10 @@ Deno.test({
 
   await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
   // The processes look for renames every five seconds.
-  for (let [row] = await renames(); row?.position === null;) {
-    await pause(5);
-    [row] = await renames();
-  }
+  await eventually(true, async () => {
+    const [row] = await renames();
+    return row?.position !== null;
+  });
   await victim.kill();
   await eventually(0, async () => (await renames()).length, 60_000);
 

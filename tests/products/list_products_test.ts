@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ARRAYS } from "../../schema/product.ts";
+import { ARRAYS as MODELLED } from "../model/catalogue.ts";
 import { openApp, send } from "../support/app/harness.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
@@ -9,28 +10,8 @@ import { TIMED } from "../support/app/deadline.ts";
 /** The number of products inserted while the list is read, and the page size. */
 const [PRODUCTS, LIMIT] = [30, 7];
 
-/** The arrays of a product that a list embeds as the product has them. */
-const EMBEDDED = [
-  "product_prices",
-  "packing_configurations",
-  "contributors",
-  "custom_fields",
-  "collateral",
-  "languages",
-  "product_form_details",
-  "edition_types",
-  "epub_technical_protections",
-  "product_identifiers",
-  "subjects",
-  "extents",
-  "measures",
-  "audiences",
-  "audience_ranges",
-  "publishing_dates",
-  "related_products",
-  "related_works",
-  "supporting_resources",
-];
+/** The arrays of a product that a list embeds as the product has them. Summaries show the collections. */
+const EMBEDDED = MODELLED.filter((name) => name !== "product_collections");
 
 /** The sort keys of a list. */
 interface Item {

@@ -52,6 +52,7 @@ const samples = await samplesOf(list);
 
 widths.push(await width());
 const night = await brightnessIn("dark");
+const outline = await outlineOfOperation();
 const day = await brightnessIn("light");
 const faintest = [await faintestIn("light"), await faintestIn("dark")];
 const results: Record<string, string[]> = {};
@@ -88,6 +89,7 @@ console.log(JSON.stringify({
   widths,
   night,
   day,
+  outline,
   showsKey,
   stored,
   complaints,
@@ -176,6 +178,15 @@ async function brightnessIn(colorScheme: "dark" | "light"): Promise<number[]> {
       getComputedStyle(document.querySelector(".opblock textarea")).color,
     ].map((color) => Number(/\\d+/.exec(color)[0]))
   `);
+}
+
+/** The outline of an operation that the keyboard has reached. */
+async function outlineOfOperation(): Promise<string> {
+  await tab.locator(".opblock-summary-control").first().focus();
+  for (const key of ["Tab", "Shift+Tab"]) await tab.keyboard.press(key);
+  return await tab.evaluate(
+    `getComputedStyle(document.activeElement.closest(".opblock-summary")).outlineStyle`,
+  );
 }
 
 /** Opens an operation by its entry in the navigation, which it finds by words. */
