@@ -96,6 +96,17 @@ Deno.test("A report", async (t) => {
     },
   );
 
+  await t.step("has a hundred messages of a record, and its errors", () => {
+    const tally = new ReportTally(false);
+    const error: Message = { ...WARNING, severity: "error" };
+    const messages = [...Array<Message>(450).fill(WARNING), error];
+    tally.add(outcome({ messages }), { moreMessages: 2 });
+    const { outcomes, warnings, more_messages } = tally.report();
+    const told = outcomes[0]!.messages;
+    assertEquals([told.length, told[0]], [100, error]);
+    assertEquals([warnings, more_messages], [452, 353]);
+  });
+
   await t.step("has the first ten thousand outcomes", () => {
     const tally = new ReportTally(false);
     for (let i = 0; i < 10_003; i++) tally.add(outcome());

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { codePoints } from "../../values.ts";
 import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { isObject, MAX_ENTRIES } from "../../objects.ts";
-import type { Message } from "../report/report.ts";
+import { MAX_RECORD_MESSAGES, type Message } from "../report/report.ts";
 import { limits } from "../rules/limits.ts";
 import { type Element, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
@@ -14,9 +14,6 @@ import type { Steps } from "../xml/steps.ts";
  * which value, and what they cannot read. Out: messages with paths, the values that the API
  * would accept, and the paths of what no field holds.
  */
-
-/** A report has room for ten thousand records. */
-const MAX_RECORD_MESSAGES = 100;
 
 /** What is left out may make something else invalid, and that once more. */
 const MAX_ROUNDS = 3;
@@ -67,6 +64,8 @@ export class RecordReader {
   #fields = new Map<object, Record<string, Element>>();
   #unreadable = new Set<string>();
   #faults = 0;
+  /** The steps to the children of composites, which are many. */
+  #steps: StepsOfComposites = new Map();
 
   /** Without messages, it takes less time. */
   constructor(
@@ -212,7 +211,8 @@ export class RecordReader {
 
   /** The path of an element, with positions where its name occurs repeatedly, and its text. */
   placeOf(element: Element): Place {
-    const path = pathsOf(this.#record, new Set([element])).get(element) ??
+    const wanted = new Set([element]);
+    const path = pathsOf(this.#record, wanted, this.#steps).get(element) ??
       `/${this.#record.name}`;
     return { path, value: shortened(valueOf(element) ?? null) };
   }
@@ -446,14 +446,17 @@ function shortened(text: string | null): string | null {
     : text;
 }
 
+/** The steps of paths to the children, by composite. */
+type StepsOfComposites = Map<Element, ReadonlyMap<Element, string>>;
+
 /** The paths of these elements, with positions where a name occurs repeatedly. */
 function pathsOf(
   record: Element,
   wanted: ReadonlySet<Element>,
+  steps: StepsOfComposites = new Map(),
 ): Map<Element, string> {
   const paths = new Map<Element, string>();
   const way: Element[] = [];
-  const steps = new Map<Element, ReadonlyMap<Element, string>>();
   const stepTo = (element: Element, i: number) => {
     const parent = way[i - 1];
     if (!parent) return `/${element.name}`;

@@ -57,6 +57,9 @@ export interface Report {
 const MAX_OUTCOMES = 10_000;
 const MAX_MESSAGES = 20_000;
 
+/** The most messages of a record: the report has room for those of many. */
+export const MAX_RECORD_MESSAGES = 100;
+
 /** What is counted of a record besides its outcome. */
 export interface Beside {
   /** What is kept in the record alone. */
@@ -104,7 +107,11 @@ export class ReportTally {
       this.#moreMessages += messages.length;
       return;
     }
-    const told = messages.slice(0, MAX_MESSAGES - this.#messages);
+    const room = Math.min(MAX_RECORD_MESSAGES, MAX_MESSAGES - this.#messages);
+    // An error says why the record is rejected.
+    const told = messages.length > room
+      ? messages.toSorted(errorsFirst).slice(0, room)
+      : messages;
     this.#messages += told.length;
     this.#moreMessages += messages.length - told.length;
     this.#outcomes.push({ ...outcome, messages: told });
@@ -134,6 +141,10 @@ export class ReportTally {
       else counts.set(path, (known ?? 0) + 1);
     }
   }
+}
+
+function errorsFirst(a: Message, b: Message): number {
+  return Number(b.severity === "error") - Number(a.severity === "error");
 }
 
 function inOrder(counts: Map<string, number>): Counted[] {
