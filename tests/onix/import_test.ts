@@ -592,7 +592,7 @@ Deno.test("POST /onix/products", TIMED, async (t) => {
     let hasEnded = false;
     const text = message(
       ...Array.from(
-        { length: 300 },
+        { length: 1_000 },
         (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
       ),
     );
@@ -607,7 +607,7 @@ Deno.test("POST /onix/products", TIMED, async (t) => {
     }
 
     assertEquals(hasEnded, false);
-    assertEquals((await importing).created, 300);
+    assertEquals((await importing).created, 1_000);
   });
 
   await t.step(

@@ -17,12 +17,12 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does the steps, and awaits `pace` between them. */
+/** Does the steps, and awaits `pace` after the first one and then after a millisecond or more. */
 export async function inTurns<T>(
   steps: Steps<T>,
   pace: () => Promise<void>,
 ): Promise<T> {
-  for (let start = performance.now();;) {
+  for (let start = -Infinity;;) {
     const { done, value } = steps.next();
     if (done) return value;
     if (performance.now() < start + SHORT_MS) continue;
