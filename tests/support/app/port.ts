@@ -1,7 +1,16 @@
-/** A free port of this machine. */
+/**
+ * A free port of this machine, below those that outgoing connections get: one of other tests
+ * might take it before a server listens.
+ */
 export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
+  try {
+    using _listener = Deno.listen({ hostname: "127.0.0.1", port });
+    return port;
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return freePort();
+    throw error;
+  }
 }
 
 /** Whether a GET at the URL succeeds. */
