@@ -296,7 +296,7 @@ async function compare(
   const { incoming } = one.item;
   const book = bookOfStored(product, stored);
   const last = await inTurns(lastOf(stored, incoming), pace);
-  // An ISBN-10 alone has said the ISBN-13 that it is.
+  // A record with an ISBN-10 alone has also said its ISBN-13.
   const { isbn13 } = book.product;
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
     last.values.isbn13 = isbn13;
