@@ -13,6 +13,7 @@ import {
   childValue,
   type Element,
   element,
+  hasText,
   valueOf,
 } from "../xml/element.ts";
 import {
@@ -112,7 +113,9 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       }
       const isOne = kind === "flag" || reader.isSilent ||
         above.length === 0 && isLast(composite, found);
-      if (!isOne) warnOfOthers(all(composite), found, reader);
+      for (const each of isOne ? [] : all(composite)) {
+        warnOfOther(each, found, reader);
+      }
       return value;
     },
     write(composite, now) {
@@ -139,21 +142,19 @@ function isLast({ children }: Element, found: Element): boolean {
   return children.findLast(({ name }) => name === found.name) === found;
 }
 
-/** Warns of more elements where a field can have one value. A translation is none of them. */
-export function warnOfOthers(
-  all: readonly Element[],
+/** Warns of one more element where a field can have one value. A translation is none. */
+export function warnOfOther(
+  each: Element,
   first: Element,
   reader: RecordReader,
 ): void {
-  for (const each of all) {
-    if (each === first || valueOf(each) === undefined) continue;
-    if (each.attributes.language !== first.attributes.language) continue;
-    reader.warn(
-      "duplicate",
-      "An earlier one counts: this one is kept in the record",
-      each,
-    );
-  }
+  if (each === first || !hasText(each)) return;
+  if (each.attributes.language !== first.attributes.language) return;
+  reader.warn(
+    "duplicate",
+    "An earlier one counts: this one is kept in the record",
+    each,
+  );
 }
 
 /** The date of a composite, as the API has it. */

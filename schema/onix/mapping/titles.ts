@@ -13,7 +13,7 @@ import {
   setChild,
   textOf,
 } from "./codec.ts";
-import { warnOfOthers } from "./path.ts";
+import { warnOfOther } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
@@ -35,7 +35,9 @@ export const title: Codec = {
     claimTitle(descriptive, own, reader);
     const found = titleIn(own)!;
     warnOfEntities(found, reader);
-    warnOfOthers(distinctive(descriptive), found, reader);
+    for (const each of distinctive(descriptive)) {
+      warnOfOther(each, found, reader);
+    }
     const text = titleOf(own);
     // A part of a set may have a number alone, beside the title of the set.
     const number = own !== titles[0] && titles[0] &&
