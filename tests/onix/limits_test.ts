@@ -683,6 +683,26 @@ Deno.test("Never more than the sender said", async (t) => {
     }
   });
 
+  await t.step(
+    "rights of which the service takes one not are none",
+    async () => {
+      const { incoming } = await readOf({
+        rest: rights(
+          right("01", WORLD),
+          right(
+            "03",
+            "<CountriesIncluded>AT</CountriesIncluded>",
+            `<PublisherName>${"p".repeat(100_001)}</PublisherName>`,
+          ),
+        ),
+      });
+      assertEquals(incoming.messages.map(({ code, path }) => [code, path]), [
+        ["too_long", `${RIGHTS}[2]/PublisherName`],
+      ]);
+      assertEquals(incoming.product_sales_rights, []);
+    },
+  );
+
   await t.step("a restriction from a day in another form", async () => {
     const { incoming, sent } = await readOf({
       rest: rights(

@@ -215,7 +215,7 @@ export function* readRecord(
       product_territories: values.product_territories as Entry[],
     },
     ...isThere("PublishingDetail") && {
-      product_sales_rights: values.product_sales_rights as Entry[],
+      product_sales_rights: (values.product_sales_rights ?? []) as Entry[],
     },
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),

@@ -100,6 +100,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
     find,
     read(composite, reader) {
       const found = find(composite);
+      if (above.length > 0) warnOfCodes(composite, above[0]!, found, reader);
       if (!found) return kind === "flag" ? false : undefined;
       if (attribute) return found.attributes[attribute];
       const within = above.length === 0 ? [composite] : trail(composite);
@@ -135,6 +136,36 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
     },
     project: scalar,
   };
+}
+
+/**
+ * Warns of codes that are none where they decide whether a composite is that of the step.
+ * If none is, one of these might have been.
+ */
+function warnOfCodes(
+  parent: Element,
+  { name, codes }: Step,
+  found: Element | undefined,
+  reader: RecordReader,
+): void {
+  if (codes.length === 0 || reader.isSilent) return;
+  const tell = () => {
+    for (const each of childrenOf(parent, name)) {
+      for (const [child] of codes) warnOfCode(each, child, reader);
+    }
+  };
+  if (found) reader.attempt(tell);
+  else tell();
+}
+
+/** Says of the child with a code, if there is one, that it has none. */
+export function warnOfCode(
+  composite: Element,
+  name: string,
+  reader: RecordReader,
+): void {
+  const code = child(composite, name);
+  if (code) readLeaf(code, dataElement(name)!.kind, reader);
 }
 
 /** Whether no child of its name follows a child: most are the only ones. */
