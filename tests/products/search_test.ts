@@ -145,7 +145,7 @@ Deno.test("GET /products?search=", async (t) => {
       const { id } = await org.create({ title: "Persuasion" });
       await app.sql((sql) =>
         sql`
-        update product_search set search_text = 'kept'
+        update product_search set search_text = 'kept', found_text = 'kept'
         where organization_id = ${org.id} and product_id = ${id}
       `
       );
