@@ -1,0 +1,122 @@
+import type { WebhookConfig } from "../../schema/config.ts";
+import type { Delivery } from "../../schema/webhooks.ts";
+import { sql } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import {
+  addMessages,
+  announceDisabled,
+  deliveriesOf,
+  dropStale,
+  type Message,
+  prune,
+  sendAll,
+  storeDeliveries,
+  takeDue,
+} from "./deliveries.ts";
+import { follow } from "./feed.ts";
+import { type Attempt, deliveryAfter, webhookAfter } from "./outcomes.ts";
+import {
+  isoTime,
+  locked,
+  pausedUntil,
+  REST_AFTER,
+  storeWebhook,
+  type Webhook,
+  webhookNotFound,
+} from "./webhook.ts";
+import { backlogOf, MAX_IN_FLIGHT } from "./work.ts";
+
+/** What a turn has made of a webhook. */
+export interface Turn {
+  webhook: Webhook;
+  /** Whether the attempts have disabled it. */
+  isDisabled: boolean;
+  /** The deliveries of the attempts. A message that was dropped meanwhile has none. */
+  deliveries: Delivery[];
+  /** The messages to send now. */
+  messages: Message[];
+}
+
+/**
+ * A turn of a webhook, in a transaction: stores what has come of attempts, and takes the
+ * next messages to send, as far as there is room: what waits first, then what follows in
+ * the feed. Throws `NOT_FOUND`.
+ */
+export async function takeTurn(
+  database: Queries,
+  id: string,
+  { attempts, room }: { attempts: readonly Attempt[]; room: number },
+  config: WebhookConfig,
+): Promise<Turn> {
+  return await database.transaction(async (tx) => {
+    const beginBy = performance.now() + config.timeoutMs;
+    const [[row], attempted] = await tx.send(
+      locked(id),
+      deliveriesOf(id, attempts.map(({ id }) => id)),
+    );
+    if (!row) throw webhookNotFound(id);
+    const { webhook: before, now } = row;
+    let webhook = before;
+    const deliveries: Delivery[] = [];
+    for (const attempt of attempts) {
+      const delivery = attempted.find(({ id }) => id === attempt.id);
+      if (delivery) {
+        deliveries.push(deliveryAfter(delivery, attempt, webhook, now, config));
+      }
+      // The caller has changed the URL meanwhile: nothing is known about the new receiver.
+      if (attempt.url === webhook.url) {
+        webhook = webhookAfter(webhook, attempt, now, config);
+      }
+      const hasMoved = attempt.result.error === null &&
+        delivery?.status === "waiting" && delivery.next_cursor;
+      if (hasMoved) webhook = { ...webhook, cursor: delivery.next_cursor! };
+    }
+
+    const leaseEnd = isoTime(now + 2 * config.timeoutMs);
+    const most = inFlightOf(webhook, now);
+    const [, , due, [waits]] = await tx.send(
+      storeDeliveries(id, deliveries),
+      dropStale(id),
+      takeDue(id, { room, most, leaseEnd }),
+      backlogOf(id),
+    );
+    const { waiting, sent, sent_products, waits_for_cursor } = waits!;
+    const free = waits_for_cursor ? 0 : Math.min(
+      room - due.length,
+      most - sent,
+      config.waitingMax - waiting,
+    );
+    const { cursor, messages: followed } = await follow(
+      { lookUp: async (statement) => (await tx.send(statement))[0] },
+      webhook,
+      free,
+    );
+    const made = followed.map((message) => (
+      // The message about a product waits until an older one has arrived.
+      sent_products.includes(message.product_id ?? "")
+        ? message
+        : { ...message, sent_until: leaseEnd }
+    ));
+    const isDisabled = before.enabled && !webhook.enabled;
+    const endsRest = before.failures >= REST_AFTER &&
+      webhook.failures < REST_AFTER;
+    await tx.commit(
+      storeWebhook({ ...webhook, cursor }),
+      addMessages(sql`w.id = ${id}`, made),
+      ...endsRest ? [sendAll(id)] : [],
+      ...isDisabled ? [announceDisabled(webhook)] : [],
+      prune(id),
+    );
+    // An attempt must end within the lease of its message.
+    const messages = performance.now() > beginBy
+      ? []
+      : [...due, ...made.filter(({ sent_until }) => sent_until)];
+    return { webhook, isDisabled, deliveries, messages };
+  });
+}
+
+/** How many messages of a webhook may be sent at once. */
+function inFlightOf(webhook: Webhook, now: number): number {
+  if (!webhook.enabled || pausedUntil(webhook) > now) return 0;
+  return webhook.failures > 0 ? 1 : MAX_IN_FLIGHT;
+}
