@@ -18,7 +18,7 @@ import {
   type Webhook,
   webhookNotFound,
 } from "./webhook.ts";
-import { isDue, isFree, isUntried } from "./work.ts";
+import { isDue, isFree, isUntried, MAX_IN_FLIGHT } from "./work.ts";
 
 /*
  * The messages of webhooks: those that wait or are being sent, and what became of the
@@ -104,16 +104,16 @@ export interface StoredDelivery extends Delivery {
   next_cursor: Cursor | null;
 }
 
-/** Selects the deliveries of a webhook with these ids. */
+/** Selects deliveries of a webhook. */
 export function deliveriesOf(
   webhookId: string,
-  ids: readonly string[],
+  messages: readonly { id: string }[],
 ): Statement<StoredDelivery> {
   return sql`
     select ${shownColumns}, d.next_cursor
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id = any(string_to_array(${ids.join()}, ','))
+      and d.id ${isAnyOf(messages)}
   `;
 }
 
@@ -208,41 +208,41 @@ export function dropStale(webhookId: string): Statement {
   `;
 }
 
-/**
- * Takes what is due, as far as there is `room` and no more than `most` are being sent. The
- * message about a product waits until an older one has arrived.
- */
-export function takeDue(
+/** A stored message, and the product that it is about. */
+export interface DueMessage extends Message {
+  product_id: string | null;
+}
+
+/** Selects what is due, as many as may be sent, and as wait for older messages about their products. */
+export function dueMessages(webhookId: string): Statement<DueMessage> {
+  return sql`
+    select d.id, d.body, d.product_id
+    from webhook_deliveries d
+    join webhooks w on w.organization_id = ${organization} and w.id = ${webhookId}
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and ${isDue}
+    order by d.next_attempt_at, d.id
+    limit ${2 * MAX_IN_FLIGHT}
+  `;
+}
+
+/** Begins to send stored messages: nobody else does until then. */
+export function lease(
   webhookId: string,
-  { room, most, leaseEnd }: { room: number; most: number; leaseEnd: string },
-): Statement<Message> {
+  messages: readonly Message[],
+  until: string,
+): Statement {
   return sql`
     update webhook_deliveries d
-    set sent_until = ${leaseEnd}
-    from (
-      select d.id
-      from webhook_deliveries d
-      cross join webhooks w
-      where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-        and w.organization_id = ${organization} and w.id = ${webhookId}
-        and ${isDue}
-        and not exists (
-          select
-          from webhook_deliveries o
-          where o.organization_id = ${organization} and o.webhook_id = ${webhookId}
-            and o.product_id = d.product_id and o.sent_until >= now()
-        )
-      order by d.next_attempt_at, d.id
-      limit (
-        select greatest(0, least(${room}, ${most} - count(*)))
-        from webhook_deliveries s
-        where s.organization_id = ${organization} and s.webhook_id = ${webhookId}
-          and s.status = 'waiting' and s.sent_until >= now()
-      )
-    ) t
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = t.id
-    returning d.id, d.body
+    set sent_until = ${until}
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id ${isAnyOf(messages)}
   `;
+}
+
+/** The condition that a column is the id of one of these messages. */
+function isAnyOf(messages: readonly { id: string }[]): Statement {
+  const ids = messages.map(({ id }) => id);
+  return sql`= any(string_to_array(${ids.join()}, ','))`;
 }
 
 /** Stores deliveries whose attempts have ended. */
@@ -252,16 +252,13 @@ export function storeDeliveries(
 ): Statement {
   return sql`
     update webhook_deliveries d
-    set
-      status = r.status,
-      attempts = r.attempts,
-      attempted_at = r.attempted_at,
-      next_attempt_at = r.next_attempt_at,
-      sent_until = null,
-      response_status = r.response_status,
-      response_body = r.response_body,
-      error = r.error,
-      duration_ms = r.duration_ms
+    set (
+      status, attempts, attempted_at, next_attempt_at, sent_until,
+      response_status, response_body, error, duration_ms
+    ) = (
+      r.status, r.attempts, r.attempted_at, r.next_attempt_at, null,
+      r.response_status, r.response_body, r.error, r.duration_ms
+    )
     from jsonb_populate_recordset(null::webhook_deliveries, ${
     json(deliveries)
   }) r
@@ -323,11 +320,9 @@ export async function takeMessage(
         "The product has changed since: the webhook gets a newer message",
       );
     }
-    await tx.commit(sql`
-      update webhook_deliveries d
-      set sent_until = ${isoTime(now + 2 * timeoutMs)}
-      where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = ${id}
-    `);
+    await tx.commit(
+      lease(webhookId, [message], isoTime(now + 2 * timeoutMs)),
+    );
     return { webhook, message };
   });
 }

@@ -126,7 +126,6 @@ async function advance(
 
 /** An entry of the feed. */
 interface Entry {
-  place: number;
   version: string;
   id: string;
   type: "product.changed" | "product.deleted";
@@ -134,7 +133,6 @@ interface Entry {
   updated_at: string;
   /** Null for the deletion of a product that exists again. */
   data: object | null;
-  places: number;
 }
 
 /** At most `limit` messages about products. */
@@ -146,36 +144,31 @@ async function readMessages(
   const size = events.includes("product.changed") ? limit : PAGE;
   return await readChanges(reads, from, async (range) => {
     const entries = await reads.lookUp(entriesOf(range, size));
-    const messages: NewMessage[] = [];
-    let last: Entry | undefined;
-    for (const entry of entries) {
-      if (messages.length === limit) break;
-      last = entry;
-      const { type, version, id, data, updated_at } = entry;
-      if (data === null || !events.includes(type)) continue;
-      messages.push({
+    const page = entries.slice(0, size);
+    const wanted = page
+      .filter(({ type, data }) => data !== null && events.includes(type))
+      .slice(0, limit);
+    const last = wanted.length === limit ? wanted.at(-1) : page.at(-1);
+    return {
+      messages: wanted.map(({ type, version, id, data, updated_at }) => ({
         id: messageId(webhookId, version, id),
         type,
-        body: payload(type, data, updated_at),
+        body: payload(type, data!, updated_at),
         product_id: id,
         version,
-      });
-    }
-    return {
-      messages,
+      })),
       version: last?.version ?? null,
       id: last?.id ?? null,
-      more: last !== undefined && last.place < last.places,
+      more: last !== entries.at(-1),
     };
   });
 }
 
+/** Selects the next entries, one more than `limit`. */
 function entriesOf(range: Range, limit: number): Statement<Entry> {
   const time = rfc3339("coalesce(c.deleted_at, p.updated_at)");
   return sql`
-    with positions as materialized (${positionsOf(range, limit)})
     select
-      c.place::int,
       c.version::text,
       c.id,
       case when c.deleted_at is null then 'product.changed' else 'product.deleted' end as type,
@@ -186,10 +179,8 @@ function entriesOf(range: Range, limit: number): Statement<Entry> {
           'created_at', ${rfc3339("p.created_at")}, 'updated_at', ${time}
         )
         when p.id is null then json_build_object('id', c.id, 'updated_at', ${time})
-      end as data,
-      (select count(*) from positions)::int as places
-    -- No page is larger: a constant limit keeps the generic plan.
-    from (select * from positions limit 1001) c
+      end as data
+    from (${positionsOf(range, limit)}) c
     -- The limit forces a look-up by primary key.
     left join lateral (
       select p.*
@@ -197,7 +188,6 @@ function entriesOf(range: Range, limit: number): Statement<Entry> {
       where p.organization_id = ${organization} and p.id = c.id
       limit 1
     ) p on true
-    where c.place <= ${limit}
     order by c.place
   `;
 }

@@ -7,11 +7,12 @@ import {
   announceDisabled,
   deliveriesOf,
   dropStale,
+  dueMessages,
+  lease,
   type Message,
   prune,
   sendAll,
   storeDeliveries,
-  takeDue,
 } from "./deliveries.ts";
 import { follow } from "./feed.ts";
 import { type Attempt, deliveryAfter, webhookAfter } from "./outcomes.ts";
@@ -52,7 +53,7 @@ export async function takeTurn(
     const beginBy = performance.now() + config.timeoutMs;
     const [[row], attempted] = await tx.send(
       locked(id),
-      deliveriesOf(id, attempts.map(({ id }) => id)),
+      deliveriesOf(id, attempts),
     );
     if (!row) throw webhookNotFound(id);
     const { webhook: before, now } = row;
@@ -72,36 +73,35 @@ export async function takeTurn(
       if (hasMoved) webhook = { ...webhook, cursor: delivery.next_cursor! };
     }
 
-    const leaseEnd = isoTime(now + 2 * config.timeoutMs);
-    const most = inFlightOf(webhook, now);
-    const [, , due, [waits]] = await tx.send(
+    const [, , due, [backlog]] = await tx.send(
       storeDeliveries(id, deliveries),
       dropStale(id),
-      takeDue(id, { room, most, leaseEnd }),
+      dueMessages(id),
       backlogOf(id),
     );
-    const { waiting, sent, sent_products, waits_for_cursor } = waits!;
-    const free = waits_for_cursor ? 0 : Math.min(
-      room - due.length,
-      most - sent,
-      config.waitingMax - waiting,
-    );
-    const { cursor, messages: followed } = await follow(
+    const { waiting, sent, sent_products, waits_for_cursor } = backlog!;
+    const free = Math.min(room, inFlightOf(webhook, now) - sent);
+    // The message about a product waits until an older one has arrived.
+    const isNext = (message: { product_id?: string | null }) =>
+      !sent_products.includes(message.product_id ?? "");
+    const leased = due.filter(isNext).slice(0, Math.max(free, 0));
+    const followed = await follow(
       { lookUp: async (statement) => (await tx.send(statement))[0] },
       webhook,
-      free,
+      waits_for_cursor
+        ? 0
+        : Math.min(free - leased.length, config.waitingMax - waiting),
     );
-    const made = followed.map((message) => (
-      // The message about a product waits until an older one has arrived.
-      sent_products.includes(message.product_id ?? "")
-        ? message
-        : { ...message, sent_until: leaseEnd }
+    const leaseEnd = isoTime(now + 2 * config.timeoutMs);
+    const made = followed.messages.map((message) => (
+      isNext(message) ? { ...message, sent_until: leaseEnd } : message
     ));
     const isDisabled = before.enabled && !webhook.enabled;
     const endsRest = before.failures >= REST_AFTER &&
       webhook.failures < REST_AFTER;
     await tx.commit(
-      storeWebhook({ ...webhook, cursor }),
+      storeWebhook({ ...webhook, cursor: followed.cursor }),
+      lease(id, leased, leaseEnd),
       addMessages(sql`w.id = ${id}`, made),
       ...endsRest ? [sendAll(id)] : [],
       ...isDisabled ? [announceDisabled(webhook)] : [],
@@ -110,7 +110,7 @@ export async function takeTurn(
     // An attempt must end within the lease of its message.
     const messages = performance.now() > beginBy
       ? []
-      : [...due, ...made.filter(({ sent_until }) => sent_until)];
+      : [...leased, ...made.filter(({ sent_until }) => sent_until)];
     return { webhook, isDisabled, deliveries, messages };
   });
 }

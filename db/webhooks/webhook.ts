@@ -80,21 +80,13 @@ export function webhookNotFound(id: string): ApiError {
 export function storeWebhook(webhook: Webhook): Statement {
   return sql`
     update webhooks w
-    set
-      url = r.url,
-      description = r.description,
-      events = r.events,
-      secrets = r.secrets,
-      enabled = r.enabled,
-      disabled_reason = r.disabled_reason,
-      disabled_at = r.disabled_at,
-      cursor = r.cursor,
-      failures = r.failures,
-      failing_since = r.failing_since,
-      resumes_at = r.resumes_at,
-      paused_until = r.paused_until,
-      last_success_at = r.last_success_at,
-      updated_at = r.updated_at
+    set (
+      url, description, events, secrets, enabled, disabled_reason, disabled_at, cursor,
+      failures, failing_since, resumes_at, paused_until, last_success_at, updated_at
+    ) = (
+      r.url, r.description, r.events, r.secrets, r.enabled, r.disabled_reason, r.disabled_at, r.cursor,
+      r.failures, r.failing_since, r.resumes_at, r.paused_until, r.last_success_at, r.updated_at
+    )
     from jsonb_populate_record(null::webhooks, ${json(webhook)}) r
     where w.organization_id = ${organization} and w.id = ${webhook.id}
   `;
