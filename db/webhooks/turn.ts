@@ -73,24 +73,28 @@ export async function takeTurn(
       if (hasMoved) webhook = { ...webhook, cursor: delivery.next_cursor! };
     }
 
-    const [, , due, [backlog]] = await tx.send(
+    const [, [backlog]] = await tx.send(
       storeDeliveries(id, deliveries),
-      dropStale(id),
-      dueMessages(id),
       backlogOf(id),
     );
-    const { waiting, sent, sent_products, waits_for_cursor } = backlog!;
-    const free = Math.min(room, inFlightOf(webhook, now) - sent);
-    // The message about a product waits until an older one has arrived.
-    const isNext = (message: { product_id?: string | null }) =>
-      !sent_products.includes(message.product_id ?? "");
-    const leased = due.filter(isNext).slice(0, Math.max(free, 0));
+    const [, due] = backlog!.due > 0
+      ? await tx.send(dropStale(id), dueMessages(id))
+      : [[], []];
+    const { waiting, untried, sent, sent_products } = backlog!;
+    const free = Math.max(0, Math.min(room, mostOf(webhook, now) - sent));
+    const beingSent = new Set(sent_products);
+    // A message about a product waits until an older one has arrived.
+    const isNext = ({ product_id }: { product_id?: string | null }) =>
+      !product_id || !beingSent.has(product_id);
+    const leased = due.filter(isNext).slice(0, free);
+    for (const { product_id } of leased) beingSent.add(product_id);
+    const stored = waiting + untried;
     const followed = await follow(
       { lookUp: async (statement) => (await tx.send(statement))[0] },
       webhook,
-      waits_for_cursor
+      backlog!.waits_for_cursor
         ? 0
-        : Math.min(free - leased.length, config.waitingMax - waiting),
+        : Math.min(free - leased.length, config.waitingMax - stored),
     );
     const leaseEnd = isoTime(now + 2 * config.timeoutMs);
     const made = followed.messages.map((message) => (
@@ -101,11 +105,11 @@ export async function takeTurn(
       webhook.failures < REST_AFTER;
     await tx.commit(
       storeWebhook({ ...webhook, cursor: followed.cursor }),
-      lease(id, leased, leaseEnd),
-      addMessages(sql`w.id = ${id}`, made),
+      ...leased.length > 0 ? [lease(id, leased, leaseEnd)] : [],
+      ...made.length > 0 ? [addMessages(sql`w.id = ${id}`, made)] : [],
       ...endsRest ? [sendAll(id)] : [],
       ...isDisabled ? [announceDisabled(webhook)] : [],
-      prune(id),
+      ...deliveries.length > 0 ? [prune(id)] : [],
     );
     // An attempt must end within the lease of its message.
     const messages = performance.now() > beginBy
@@ -116,7 +120,7 @@ export async function takeTurn(
 }
 
 /** How many messages of a webhook may be sent at once. */
-function inFlightOf(webhook: Webhook, now: number): number {
+function mostOf(webhook: Webhook, now: number): number {
   if (!webhook.enabled || pausedUntil(webhook) > now) return 0;
   return webhook.failures > 0 ? 1 : MAX_IN_FLIGHT;
 }

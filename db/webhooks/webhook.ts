@@ -76,15 +76,15 @@ export function webhookNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No webhook with id "${id}"`);
 }
 
-/** Stores a locked webhook. */
-export function storeWebhook(webhook: Webhook): Statement {
+/** Stores a locked webhook, but not its secrets: a server may log what slow statements are given. */
+export function storeWebhook({ secrets: _, ...webhook }: Webhook): Statement {
   return sql`
     update webhooks w
     set (
-      url, description, events, secrets, enabled, disabled_reason, disabled_at, cursor,
+      url, description, events, enabled, disabled_reason, disabled_at, cursor,
       failures, failing_since, resumes_at, paused_until, last_success_at, updated_at
     ) = (
-      r.url, r.description, r.events, r.secrets, r.enabled, r.disabled_reason, r.disabled_at, r.cursor,
+      r.url, r.description, r.events, r.enabled, r.disabled_reason, r.disabled_at, r.cursor,
       r.failures, r.failing_since, r.resumes_at, r.paused_until, r.last_success_at, r.updated_at
     )
     from jsonb_populate_record(null::webhooks, ${json(webhook)}) r

@@ -189,11 +189,13 @@ export async function rotateSecret(
         : end,
     }));
     const [, [row]] = await tx.commit(
-      storeWebhook({
-        ...webhook,
-        secrets: [made, ...older].slice(0, MAX_SECRETS),
-        updated_at: nextUpdate(webhook, now),
-      }),
+      sql`
+        update webhooks w
+        set
+          secrets = ${json([made, ...older].slice(0, MAX_SECRETS))},
+          updated_at = ${nextUpdate(webhook, now)}
+        where w.organization_id = ${organization} and w.id = ${id}
+      `,
       webhookById(id),
     );
     return { ...shown(row!), secret: made.secret };

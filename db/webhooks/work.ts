@@ -36,7 +36,7 @@ export interface Backlog {
   /** Those that are being sent. */
   sent: number;
   /** The products of these. */
-  sent_products: string[];
+  sent_products: (string | null)[];
   /** Whether one of them moves the cursor. Until then, the feed is not read. */
   waits_for_cursor: boolean;
 }

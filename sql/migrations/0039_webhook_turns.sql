@@ -1,2 +1,4 @@
--- A process sends the messages that it has leased, whoever has leased others.
+-- Any process sends what it has leased. Whoever looks for leases reads the messages that wait.
 alter table webhooks drop column sender;
+
+drop index webhook_deliveries_sent;
