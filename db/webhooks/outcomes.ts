@@ -10,7 +10,7 @@ import {
   type Webhook,
 } from "./webhook.ts";
 
-/* What an attempt makes of its message and of its webhook. */
+/* What attempts make of their messages and of their webhook. */
 
 /** The longest pause of a resting webhook. */
 const MAX_REST_SECONDS = 300;
@@ -37,8 +37,37 @@ export interface Attempt {
   >;
 }
 
+/**
+ * The webhook after attempts, and their deliveries. A message that was dropped meanwhile
+ * has none: its webhook was set to another place.
+ */
+export function afterAttempts(
+  before: Webhook,
+  attempts: readonly Attempt[],
+  stored: readonly StoredDelivery[],
+  now: number,
+  config: WebhookConfig,
+): { webhook: Webhook; deliveries: Delivery[] } {
+  let webhook = before;
+  const deliveries: Delivery[] = [];
+  for (const attempt of attempts) {
+    const delivery = stored.find(({ id }) => id === attempt.id);
+    if (delivery) {
+      deliveries.push(deliveryAfter(delivery, attempt, webhook, now, config));
+    }
+    // The caller has changed the URL meanwhile: nothing is known about the new receiver.
+    if (attempt.url === webhook.url) {
+      webhook = webhookAfter(webhook, attempt, now, config);
+    }
+    const hasMoved = attempt.result.error === null &&
+      delivery?.status === "waiting" && delivery.next_cursor;
+    if (hasMoved) webhook = { ...webhook, cursor: delivery.next_cursor! };
+  }
+  return { webhook, deliveries };
+}
+
 /** The delivery after the attempt. No other follows one that did not wait. */
-export function deliveryAfter(
+function deliveryAfter(
   { next_cursor: _, ...delivery }: StoredDelivery,
   { result }: Attempt,
   { last_success_at }: Webhook,
@@ -68,7 +97,7 @@ export function deliveryAfter(
 }
 
 /** The webhook after the attempt. */
-export function webhookAfter(
+function webhookAfter(
   webhook: Webhook,
   attempt: Attempt,
   now: number,

@@ -15,7 +15,7 @@ import {
   storeDeliveries,
 } from "./deliveries.ts";
 import { follow } from "./feed.ts";
-import { type Attempt, deliveryAfter, webhookAfter } from "./outcomes.ts";
+import { afterAttempts, type Attempt } from "./outcomes.ts";
 import {
   isoTime,
   locked,
@@ -51,27 +51,19 @@ export async function takeTurn(
 ): Promise<Turn> {
   return await database.transaction(async (tx) => {
     const beginBy = performance.now() + config.timeoutMs;
-    const [[row], attempted] = await tx.send(
+    const [[row], stored] = await tx.send(
       locked(id),
       deliveriesOf(id, attempts),
     );
     if (!row) throw webhookNotFound(id);
     const { webhook: before, now } = row;
-    let webhook = before;
-    const deliveries: Delivery[] = [];
-    for (const attempt of attempts) {
-      const delivery = attempted.find(({ id }) => id === attempt.id);
-      if (delivery) {
-        deliveries.push(deliveryAfter(delivery, attempt, webhook, now, config));
-      }
-      // The caller has changed the URL meanwhile: nothing is known about the new receiver.
-      if (attempt.url === webhook.url) {
-        webhook = webhookAfter(webhook, attempt, now, config);
-      }
-      const hasMoved = attempt.result.error === null &&
-        delivery?.status === "waiting" && delivery.next_cursor;
-      if (hasMoved) webhook = { ...webhook, cursor: delivery.next_cursor! };
-    }
+    const { webhook, deliveries } = afterAttempts(
+      before,
+      attempts,
+      stored,
+      now,
+      config,
+    );
 
     const [, [backlog]] = await tx.send(
       storeDeliveries(id, deliveries),
@@ -88,13 +80,12 @@ export async function takeTurn(
       !product_id || !beingSent.has(product_id);
     const leased = due.filter(isNext).slice(0, free);
     for (const { product_id } of leased) beingSent.add(product_id);
-    const stored = waiting + untried;
     const followed = await follow(
       { lookUp: async (statement) => (await tx.send(statement))[0] },
       webhook,
       backlog!.waits_for_cursor
         ? 0
-        : Math.min(free - leased.length, config.waitingMax - stored),
+        : Math.min(free - leased.length, config.waitingMax - waiting - untried),
     );
     const leaseEnd = isoTime(now + 2 * config.timeoutMs);
     const made = followed.messages.map((message) => (

@@ -32,8 +32,8 @@ import { attempt } from "./attempt.ts";
 /** The interval at which the database is asked for work, without and with an enabled webhook. */
 const POLL_MS = { idle: 10_000, busy: 1_000 };
 
-/** The least time between two of these questions: writes often come together. */
-const GATHER_MS = 250;
+/** What often comes together is waited for: writes before a question, and answers before a turn. */
+const GATHER_MS = { writes: 250, answers: 5 };
 
 /**
  * The longest pause after a message while the process serves requests, which come first.
@@ -187,6 +187,7 @@ export function openSender(
           });
         }
         if (running > 0) await woken.promise;
+        await pause(GATHER_MS.answers);
       } while (running + attempts.length > 0);
     } finally {
       runs.delete(caller.name);
@@ -266,7 +267,7 @@ export function openSender(
     },
     wake() {
       if (!hasWebhooks) return;
-      pollIn(Math.max(0, polledAt + GATHER_MS - performance.now()));
+      pollIn(Math.max(0, polledAt + GATHER_MS.writes - performance.now()));
     },
     notice() {
       hasWebhooks = true;
