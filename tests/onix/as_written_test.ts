@@ -240,6 +240,25 @@ Deno.test("The second of what can be one is said", async (t) => {
       detail:
         "<TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>B</TitleText></TitleElement></TitleDetail>",
     },
+    "Contributor/PersonName[2] B": {
+      detail:
+        "<Contributor><ContributorRole>A01</ContributorRole><PersonName>A</PersonName><PersonName>B</PersonName></Contributor>",
+    },
+    "SupplyDetail/Supplier[2] ": {
+      rest: `<ProductSupply><SupplyDetail>${
+        ["A", "B"].map((name) =>
+          `<Supplier><SupplierRole>01</SupplierRole><SupplierName>${name}</SupplierName></Supplier>`
+        ).join("")
+      }<ProductAvailability>20</ProductAvailability></SupplyDetail></ProductSupply>`,
+    },
+    "SupplyDetail/Price/PriceQualifier[2] 06": {
+      rest:
+        "<ProductSupply><SupplyDetail><Price><PriceQualifier>05</PriceQualifier><PriceQualifier>06</PriceQualifier><PriceAmount>1</PriceAmount></Price></SupplyDetail></ProductSupply>",
+    },
+    "TextContent/Text[2] B": {
+      rest:
+        "<CollateralDetail><TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>A</Text><Text>B</Text></TextContent></CollateralDetail>",
+    },
     "CityOfPublication[2] B": {
       rest: publishing(
         "<CityOfPublication>A</CityOfPublication><CityOfPublication>B</CityOfPublication>",
@@ -318,6 +337,28 @@ Deno.test("An unknown code is said where it stands", async (t) => {
       detail:
         "<Language><LanguageRole>01</LanguageRole><LanguageCode>zzz</LanguageCode></Language>",
     },
+    "TitleDetail[2]/TitleType 77": {
+      detail:
+        "<TitleDetail><TitleType>77</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>B</TitleText></TitleElement></TitleDetail>",
+    },
+    "TitleDetail[2]/TitleElement/TitleElementLevel 77": {
+      detail:
+        "<TitleDetail><TitleType>10</TitleType><TitleElement><TitleElementLevel>77</TitleElementLevel><TitleText>B</TitleText></TitleElement></TitleDetail>",
+    },
+    "Collection/TitleDetail/TitleElement/TitleElementLevel 77": {
+      detail:
+        "<Collection><CollectionType>10</CollectionType><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>77</TitleElementLevel><TitleText>B</TitleText></TitleElement></TitleDetail></Collection>",
+    },
+    "Contributor/NameIdentifier/NameIDType 98": {
+      detail: contributor(
+        "<ContributorRole>A01</ContributorRole><NameIdentifier><NameIDType>98</NameIDType><IDValue>1</IDValue></NameIdentifier>",
+      ),
+    },
+    "Publisher/PublishingRole 77": {
+      rest: publishing(
+        "<Publisher><PublishingRole>77</PublishingRole><PublisherName>P</PublisherName></Publisher>",
+      ),
+    },
     "CountryOfPublication XZ": {
       rest: publishing("<CountryOfPublication>XZ</CountryOfPublication>"),
     },
@@ -354,6 +395,46 @@ Deno.test("An unknown code is said where it stands", async (t) => {
       );
     });
   }
+});
+
+Deno.test("A code that selects what cannot be read changes nothing", async () => {
+  const { incoming } = await readOf({
+    rest: publishing(
+      "<Publisher><PublishingRole>1</PublishingRole><PublisherName>P</PublisherName></Publisher>" +
+        dated("1", "<Date>20260301</Date>"),
+    ),
+  });
+  assertEquals(incoming.unreadable.has("publisher"), true);
+  assertEquals("publisher" in incoming.linked, false);
+  assertEquals("publication_date" in incoming.body, false);
+});
+
+Deno.test("Messages speak of the elements of ONIX", async () => {
+  const { header, records: [record] } = await recordsOf(
+    message(
+      least("1", {
+        detail:
+          "<Subject><SubjectSchemeIdentifier>24</SubjectSchemeIdentifier><SubjectCode>A</SubjectCode></Subject><Measure><MeasureType>01</MeasureType><MeasureUnitCode>mm</MeasureUnitCode></Measure>",
+      }),
+    ),
+  );
+  const { messages } = readRecord(record!, header);
+  assertEquals(messages.map(({ code, message }) => `${code}: ${message}`), [
+    "required: The code 24 of SubjectSchemeIdentifier needs a name",
+    "required: Measure has no Measurement",
+  ]);
+});
+
+Deno.test("A code twice is one", async () => {
+  const { incoming, said } = await readOf({
+    rest: publishing(
+      "<SalesRights><SalesRightsType>01</SalesRightsType><Territory><CountriesIncluded>GB GB IE</CountriesIncluded></Territory></SalesRights>",
+    ),
+  });
+  assertEquals(said, []);
+  // deno-lint-ignore no-explicit-any
+  const [{ territory }] = incoming.product_sales_rights as any[];
+  assertEquals(territory.countries_included, ["GB", "IE"]);
 });
 
 Deno.test("A record that is rejected has all its faults", async () => {

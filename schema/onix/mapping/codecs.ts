@@ -113,14 +113,13 @@ function partOfExtent(name: "ExtentValue" | "ExtentUnit"): Codec {
   };
 }
 
-/** One bound of a range: a precision with the value that follows it, in one composite. */
+/** One bound of a range: a precision and the value that belongs to it, in one composite. */
 function rangeValue(precision: string): Codec {
-  const find = ({ children }: Element) => {
-    const i = children.findIndex((each, i) =>
-      each.name === "AudienceRangePrecision" && valueOf(each) === precision &&
-      children[i + 1]?.name === "AudienceRangeValue"
-    );
-    return i < 0 ? [] : [children[i]!, children[i + 1]!];
+  const find = (range: Element) => {
+    const all = childrenOf(range, "AudienceRangePrecision");
+    const i = all.findIndex((each) => valueOf(each) === precision);
+    const value = childrenOf(range, "AudienceRangeValue")[i];
+    return value ? [all[i]!, value] : [];
   };
   return {
     find: (composite) => find(composite)[1],

@@ -21,6 +21,7 @@ import {
   titleElements,
   titleIn,
   titleOf,
+  warnOfTitleCodes,
   writeTitle,
 } from "./titles.ts";
 
@@ -40,6 +41,7 @@ const LEVEL = "02";
 export const collections: Codec = {
   read(descriptive, reader) {
     return childrenOf(descriptive, "Collection").flatMap((each) => {
+      warnOfTitleCodes(each, reader);
       const own = titleElements(each, LEVEL).find(titleOf);
       if (!own) return [];
       claimTitle(each, own, reader);

@@ -183,7 +183,7 @@ function readPerson(
   const person: Person = { name: (name ?? corporate)! };
   if (!name) person.is_organization = true;
   for (const [field, codec] of PLACES) {
-    const value = codec.read(each, reader);
+    const { result: value } = reader.attempt(() => codec.read(each, reader));
     if (typeof value === "string") {
       person[field] = value.replace(/^https?:\/\/\D*/i, "");
     }

@@ -111,7 +111,7 @@ function codes(name: string): Codec {
       const value = valueOf(found);
       if (!found || value === undefined) return [];
       reader.claim(found);
-      return value.split(" ").filter((code) =>
+      return [...new Set(value.split(" "))].filter((code) =>
         isCode(code, found, kind, reader)
       );
     },

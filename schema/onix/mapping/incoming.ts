@@ -3,7 +3,11 @@ import type { Field, Fields } from "../../fields.ts";
 import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
 import type { Message } from "../report/report.ts";
-import { compositeSince21, nameInOnix21 } from "../rules/facts.ts";
+import {
+  compositeSince21,
+  isAtMostOnce,
+  nameInOnix21,
+} from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -27,6 +31,7 @@ import {
   readValues,
   type RecordValues,
 } from "./mapping.ts";
+import { warnOfOther } from "./path.ts";
 import { type Place, RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
@@ -161,7 +166,8 @@ export function* readRecord(
   yield;
   withhold(
     record,
-    (element, code, message) => reader.warn(code, message, element),
+    (element, code, message, missing) =>
+      reader.warn(code, message, element, { missing }),
   );
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
@@ -209,7 +215,7 @@ export function* readRecord(
       product_territories: values.product_territories as Entry[],
     },
     ...isThere("PublishingDetail") && {
-      product_sales_rights: values.product_sales_rights as Entry[],
+      product_sales_rights: (values.product_sales_rights ?? []) as Entry[],
     },
     byMarketReference: isPartial && supplies.length > 0 &&
       supplies.every((supply) => childValue(supply, "MarketReference")),
@@ -293,8 +299,15 @@ function warnOfElements(
         is,
       );
     }
+    if (was.children.length === 0) return;
+    const seen = new Map<string, Element>();
     for (const [i, each] of was.children.entries()) {
       const child = is.children[i]!;
+      const first = seen.get(each.name);
+      if (!first) seen.set(each.name, child);
+      else if (isAtMostOnce(each.name, was.name)) {
+        warnOfOther(child, first, reader);
+      }
       const composite = compositeSince21(was.name, each.name);
       if (composite) {
         reader.warn(

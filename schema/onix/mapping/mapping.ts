@@ -349,6 +349,10 @@ function salesRights(): Codec {
     codecOfEntry("SalesRights", ARRAYS.product_sales_rights),
   );
   return {
+    find: (parent, index = 0) =>
+      [...childrenOf(parent, "SalesRights"), ...childrenOf(parent, rest)][
+        index
+      ],
     read(parent, reader) {
       const rights = inTerritory.read(parent, reader) as unknown[];
       const found = child(parent, rest);

@@ -13,6 +13,7 @@ import {
   childValue,
   type Element,
   element,
+  hasText,
   valueOf,
 } from "../xml/element.ts";
 import {
@@ -99,6 +100,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
     find,
     read(composite, reader) {
       const found = find(composite);
+      if (above.length > 0) warnOfCodes(composite, above[0]!, found, reader);
       if (!found) return kind === "flag" ? false : undefined;
       if (attribute) return found.attributes[attribute];
       const within = above.length === 0 ? [composite] : trail(composite);
@@ -112,7 +114,9 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       }
       const isOne = kind === "flag" || reader.isSilent ||
         above.length === 0 && isLast(composite, found);
-      if (!isOne) warnOfOthers(all(composite), found, reader);
+      for (const each of isOne ? [] : all(composite)) {
+        warnOfOther(each, found, reader);
+      }
       return value;
     },
     write(composite, now) {
@@ -134,26 +138,54 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
   };
 }
 
+/**
+ * Warns of codes that are none where they decide whether a composite is that of the step.
+ * If none is, one of these might have been.
+ */
+function warnOfCodes(
+  parent: Element,
+  { name, codes }: Step,
+  found: Element | undefined,
+  reader: RecordReader,
+): void {
+  if (codes.length === 0 || reader.isSilent) return;
+  const tell = () => {
+    for (const each of childrenOf(parent, name)) {
+      for (const [child] of codes) warnOfCode(each, child, reader);
+    }
+  };
+  if (found) reader.attempt(tell);
+  else tell();
+}
+
+/** Says of the child with a code, if there is one, that it has none. */
+export function warnOfCode(
+  composite: Element,
+  name: string,
+  reader: RecordReader,
+): void {
+  const code = child(composite, name);
+  if (code) readLeaf(code, dataElement(name)!.kind, reader);
+}
+
 /** Whether no child of its name follows a child: most are the only ones. */
 function isLast({ children }: Element, found: Element): boolean {
   return children.findLast(({ name }) => name === found.name) === found;
 }
 
-/** Warns of more elements where a field can have one value. A translation is none of them. */
-export function warnOfOthers(
-  all: readonly Element[],
+/** Warns of one more element where a field can have one value. A translation is none. */
+export function warnOfOther(
+  each: Element,
   first: Element,
   reader: RecordReader,
 ): void {
-  for (const each of all) {
-    if (each === first || valueOf(each) === undefined) continue;
-    if (each.attributes.language !== first.attributes.language) continue;
-    reader.warn(
-      "duplicate",
-      "An earlier one counts: this one is kept in the record",
-      each,
-    );
-  }
+  if (each === first || !hasText(each)) return;
+  if (each.attributes.language !== first.attributes.language) return;
+  reader.warn(
+    "duplicate",
+    "An earlier one counts: this one is kept in the record",
+    each,
+  );
 }
 
 /** The date of a composite, as the API has it. */

@@ -3,7 +3,7 @@ import { codePoints } from "../../values.ts";
 import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { isObject, MAX_ENTRIES } from "../../objects.ts";
 import { MAX_RECORD_MESSAGES, type Message } from "../report/report.ts";
-import { limits } from "../rules/limits.ts";
+import { limits, TOGETHER } from "../rules/limits.ts";
 import { type Element, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
 import { type Paths, PathSet } from "../xml/paths.ts";
@@ -324,6 +324,7 @@ export class RecordReader {
     const steps: IssueStep[] = [];
     let at: unknown = value;
     let below = fields;
+    let around = fields;
     let element = this.#record;
     let field: Field | undefined;
     let isExact = true;
@@ -333,6 +334,7 @@ export class RecordReader {
       const next = (at as Record<string | number, unknown>)[key];
       if (typeof key === "string") {
         field = below[key];
+        around = below;
         below = field ? fieldsIn(field) : {};
       }
       const index = typeof key === "number" ? key : 0;
@@ -353,12 +355,16 @@ export class RecordReader {
     }
     const last = steps.at(-1)!;
     const isMissing = at === undefined || !isExact;
+    const missing = isMissing ? nameOfMissing(last) : undefined;
+    const isAbsent = issue.type === "object" && missing !== undefined;
     const result = {
-      code,
-      message,
+      code: isAbsent ? "required" : code,
+      message: isAbsent
+        ? `${element.name} has no ${missing}`
+        : inOnix(message, around),
       element: this.#elements.get(at as object) ?? last.found ?? element,
       isMissing,
-      missing: isMissing ? nameOfMissing(last) : undefined,
+      missing,
       mayFollow: code === "too_few",
     };
     const max = last.field?.kind === "list" && last.field.max || MAX_ENTRIES;
@@ -391,6 +397,14 @@ export class RecordReader {
   }
 }
 
+/** A message that names elements where it names these fields. */
+function inOnix(message: string, fields: Fields): string {
+  return message.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
+    const field = fields[name];
+    return field && elementOf(name, field) || name;
+  });
+}
+
 /** The first element on the way to the place of a missing field. */
 function nameOfMissing({ key, field }: IssueStep): string | undefined {
   const place = typeof key === "string" && field ? elementOf(key, field) : null;
@@ -414,6 +428,8 @@ function leftOut(steps: readonly IssueStep[]): IssueStep {
     typeof key === "number" && field !== undefined && "fields" in field;
   const last = steps.findLastIndex(isEntry);
   if (last < 0) return steps[0]!;
+  const { found } = steps[last]!;
+  if (found && TOGETHER.includes(found.name)) return steps[0]!;
   const inner = steps[last + 1];
   const array = steps[last]!.field!;
   const keepsRest = "keepsRest" in array && array.keepsRest;

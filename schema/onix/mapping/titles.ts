@@ -13,7 +13,7 @@ import {
   setChild,
   textOf,
 } from "./codec.ts";
-import { warnOfOthers } from "./path.ts";
+import { warnOfCode, warnOfOther } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
@@ -29,13 +29,16 @@ export const title: Codec = {
   find: (descriptive) =>
     titleElements(descriptive, "01").flatMap((each) => titleIn(each) ?? [])[0],
   read(descriptive, reader) {
+    warnOfTitleCodes(descriptive, reader);
     const titles = titleElements(descriptive, "01");
     const own = titles.find((each) => titleOf(each) !== undefined);
     if (!own) return;
     claimTitle(descriptive, own, reader);
     const found = titleIn(own)!;
     warnOfEntities(found, reader);
-    warnOfOthers(distinctive(descriptive), found, reader);
+    for (const each of distinctive(descriptive)) {
+      warnOfOther(each, found, reader);
+    }
     const text = titleOf(own);
     // A part of a set may have a number alone, beside the title of the set.
     const number = own !== titles[0] && titles[0] &&
@@ -83,6 +86,18 @@ function distinctive(descriptive: Element): Element[] {
       const [first] = childrenOf(each, "TitleElement");
       return first && titleIn(first) || [];
     });
+}
+
+/** Says which codes of titles are none. The titles are read nevertheless. */
+export function warnOfTitleCodes(parent: Element, reader: RecordReader): void {
+  reader.attempt(() => {
+    for (const detail of childrenOf(parent, "TitleDetail")) {
+      warnOfCode(detail, "TitleType", reader);
+      for (const each of childrenOf(detail, "TitleElement")) {
+        warnOfCode(each, "TitleElementLevel", reader);
+      }
+    }
+  });
 }
 
 /** An entity that still stands in a text was escaped before its message was. */

@@ -270,6 +270,42 @@ export function mayContain(
     : model.names.has(element);
 }
 
+/** The elements of which a composite of any release has one at most, by its name. */
+const SINGLES = new Map<string, ReadonlySet<string>>();
+
+/** Whether a composite may contain the element, and no second one. */
+export function isAtMostOnce(name: string, parent: string): boolean {
+  const known = SINGLES.get(parent) ?? singlesOf(parent);
+  SINGLES.set(parent, known);
+  return known.has(name);
+}
+
+function singlesOf(parent: string): ReadonlySet<string> {
+  const most = new Map<string, number>();
+  for (const release of RELEASES) {
+    const model = composite(release, parent)?.model;
+    if (model) keepMost(most, mostIn(model));
+  }
+  return new Set([...most.keys()].filter((name) => most.get(name) === 1));
+}
+
+/** How often elements can occur in a particle, by name. */
+function mostIn(particle: Particle): Map<string, number> {
+  const { max } = particle;
+  if (particle.kind === "element") return new Map([[particle.name, max]]);
+  const most = new Map<string, number>();
+  for (const each of particle.of) {
+    const inner = mostIn(each);
+    if (particle.kind === "choice") keepMost(most, inner);
+    else inner.forEach((n, name) => most.set(name, n + (most.get(name) ?? 0)));
+  }
+  return new Map([...most].map(([name, n]) => [name, n * max]));
+}
+
+function keepMost(most: Map<string, number>, other: Map<string, number>) {
+  other.forEach((n, name) => most.set(name, Math.max(n, most.get(name) ?? 0)));
+}
+
 /** The composites that may contain an element, by its name. */
 const PARENTS = new Map<string, Set<string>>();
 

@@ -116,6 +116,19 @@ export function expectedCode(kind: string, wrong: readonly string[]): string {
     : list;
 }
 
+/** The sentence about a value that is no number of the kind. */
+export function expectedNumber(kind: string): string {
+  switch (kind) {
+    case "n":
+    case "n+":
+      return "Expected a whole number";
+    case "percent":
+      return "Expected a percentage from 0 to 100";
+    default:
+      return "Expected a number, such as 30.80";
+  }
+}
+
 /** Whether a comma in a number may separate thousands, as in `1,234`. */
 export function isAmbiguous(number: string): boolean {
   return /,\d{3}$/.test(number);

@@ -1,46 +1,88 @@
 /*
  * The parts that limit what they stand in: without one of them, the rest would say more
- * than its sender did. So whatever loses such a part is neither read nor sent.
+ * than its sender did. So whatever loses such a part is neither read nor sent. A composite
+ * that limits is whole or lost.
  */
 
+/** The elements that limit wherever they stand. */
 const LIMITS = new Set([
   // Where and by whom.
   "Territory",
-  "CountriesIncluded",
-  "CountriesExcluded",
-  "RegionsIncluded",
-  "RegionsExcluded",
   "Market",
   "SalesRestriction",
-  "SalesRestrictionType",
   "SalesOutlet",
-  // To whom.
+  // Rights say all together where a product may be sold.
+  "SalesRights",
+  "ROWSalesRightsType",
+  // To whom, and for what use.
   "ContentAudience",
-  "AudienceRestrictionFlag",
+  "AudienceRange",
+  "EpubUsageConstraint",
+  "EpubLicense",
   // For which price.
   "PriceType",
   "PriceQualifier",
   "PriceConstraint",
-  "PriceConstraintType",
+  "PricePer",
   "PriceCondition",
-  "PriceConditionType",
-  "PriceConditionQuantity",
-  "CurrencyCode",
-  "CurrencyZone",
   "MinimumOrderQuantity",
   "BatchBonus",
+  "PriceStatus",
+  "CurrencyCode",
+  "CurrencyZone",
   // For how long.
   "PriceDate",
-  "PriceDateRole",
-  // Rights say all together where a product may be sold.
-  "SalesRights",
-  "SalesRightsType",
-  "ROWSalesRightsType",
+  "ContentDate",
+  "EpubLicenseDate",
+  // What is said, and how exactly.
+  "TextType",
+  "CitedContentType",
+  "CopyrightType",
+  "Proximity",
+  "RatingLimit",
+  // The limits of ONIX 2.1, which no later release can say.
+  "AudienceRestrictionFlag",
+  "ClassOfTrade",
+  "MarketCountry",
+  "MarketCountryExcluded",
+  "MarketRestrictionDetail",
+  "MarketTerritory",
+  "NotForSale",
+  "PriceEffectiveFrom",
+  "PriceEffectiveUntil",
+  "PriceTypeCode",
+  "SupplyRestrictionDetail",
+  "SupplyToCountry",
+  "SupplyToCountryExcluded",
+  "SupplyToRegion",
+  "SupplyToTerritory",
 ]);
 
-/** Whether an element limits what it stands in. */
-export function limits(name: string): boolean {
-  return LIMITS.has(name);
+/** The elements that limit in these composites alone. */
+const LIMITS_IN: Readonly<Record<string, readonly string[]>> = {
+  Discount: ["DiscountType", "Quantity", "ToQuantity"],
+  Price: ["CountryCode", "EpubTechnicalProtection"],
+  Prize: ["PrizeCode"],
+  ProductClassification: ["Percent"],
+};
+
+/** What only adds to composites that limit. */
+const ADDS: Readonly<Record<string, readonly string[]>> = {
+  EpubLicense: ["EpubLicenseExpression"],
+  SalesOutlet: ["SalesOutletIdentifier"],
+  SalesRestriction: ["SalesRestrictionNote"],
+  SalesRights: ["ProductIdentifier", "PublisherName"],
+};
+
+/** Whether an element limits the composite that it stands in. */
+export function limits(name: string, composite = ""): boolean {
+  return LIMITS.has(name) || (LIMITS_IN[composite]?.includes(name) ?? false) ||
+    LIMITS.has(composite) && !adds(name, composite);
+}
+
+/** Whether an element only adds to a composite that limits. */
+export function adds(name: string, composite: string): boolean {
+  return ADDS[composite]?.includes(name) ?? false;
 }
 
 /** The parts of a composite that are read and sent all together or not at all. */
@@ -48,3 +90,16 @@ export const TOGETHER: readonly string[] = [
   "SalesRights",
   "ROWSalesRightsType",
 ];
+
+/** The dates that are a time in which something is so, and their roles that are (undefined: all). */
+export const PERIODS: Readonly<
+  Record<string, { role: string; limiting?: readonly string[] }>
+> = {
+  PriceDate: { role: "PriceDateRole" },
+  EpubLicenseDate: { role: "EpubLicenseDateRole" },
+  // List 155: from, until, both, available from and until.
+  ContentDate: {
+    role: "ContentDateRole",
+    limiting: ["14", "15", "24", "27", "28"],
+  },
+};

@@ -9,6 +9,21 @@ export function dateIn(composite: Element): ReadDate | undefined {
   return parseDate(text, formatOf(composite, found));
 }
 
+/** The dates that stand in no composite of their own. */
+const BARE_DATES = ["StartDate", "EndDate"];
+
+export function isBareDate(name: string): boolean {
+  return BARE_DATES.includes(name);
+}
+
+/** What a date that stands in no composite of its own says. */
+export function dateOf(found: Element): ReadDate {
+  return parseDate(
+    valueOf(found) ?? "",
+    found.attributes.dateformat?.trim() ?? "00",
+  );
+}
+
 function formatOf(composite: Element, { attributes }: Element): string {
   return valueOf(child(composite, "DateFormat")) ??
     attributes.dateformat?.trim() ?? "00";

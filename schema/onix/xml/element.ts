@@ -40,6 +40,11 @@ export function child(parent: Element, name: string): Element | undefined {
   );
 }
 
+/** Whether an element or one in it has a text. */
+export function hasText({ children, text }: Element): boolean {
+  return children.length > 0 ? children.some(hasText) : /\S/.test(text);
+}
+
 /** All children with this name that are not withheld. */
 export function childrenOf(parent: Element, name: string): Element[] {
   return parent.children.filter((child) =>

@@ -5,6 +5,7 @@ import {
   copyOf,
   type Element,
   element,
+  hasText,
   normalized,
   settledText,
   valueOf,
@@ -14,12 +15,12 @@ import {
   dataElement,
   isComposite,
   isInRelease,
-  type Particle,
   type Unique,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
 import { limits, TOGETHER } from "../rules/limits.ts";
-import { dateIn, writeDate } from "./dates.ts";
+import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
+import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
 import type { Steps } from "./steps.ts";
@@ -196,7 +197,7 @@ function* mendComposite(
     else if (isMissed(each, given)) lost = each;
   }
   if (children.length === 0 && given.name !== "Product") return;
-  if (lost && isLostWith(given, lost, children)) {
+  if (lost && isLostWith(given, parent, lost, children)) {
     notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
     return;
   }
@@ -212,11 +213,11 @@ function* mendComposite(
   }
   const attributes = mendAttributes(given, path, "", notSent);
   const { name } = given;
-  if (endOfMatch(model, own, 0) === own.length) {
+  if (matches(model, own)) {
     return { name, attributes, children: own, text: "" };
   }
   yield;
-  const ordered = fitAll(model, name, own, mender);
+  const ordered = fitAll(model, own, (child) => filler(child, name, mender));
   if (!ordered) {
     mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
     return;
@@ -228,21 +229,19 @@ function* mendComposite(
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */
 function isMissed(left: Element, { name }: Element): boolean {
-  return (limits(left.name) || limits(name)) && hasText(left);
-}
-
-function hasText({ children, text }: Element): boolean {
-  return children.length > 0 ? children.some(hasText) : /\S/.test(text);
+  return limits(left.name, name) && hasText(left);
 }
 
 /** Whether a composite would say more without the child. */
 function isLostWith(
   { name }: Element,
+  parent: string,
   lost: Element,
   left: readonly Element[],
 ): boolean {
-  if (name === "Product" || name === "PublishingDetail") return false;
-  return name !== "ProductSupply" || lost.name === "Market" &&
+  // What a block loses are entries of their own.
+  const isBlock = name === "Product" || parent === "Product";
+  return !isBlock || name === "ProductSupply" && lost.name === "Market" &&
       !left.some((each) => each.name === "Market");
 }
 
@@ -251,6 +250,7 @@ function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
   if (name === "Price") return withoutZero(children);
   if (name === "ProductIdentifier") return withBareIsbn(given);
+  if (name === "SalesRestriction") return children.map(withDayInForm);
   const date = child(given, "Date");
   if (date) return withDateInForm(given, date, release);
   if (release === "3.0") return children;
@@ -288,6 +288,15 @@ function withDateInForm(
     const attributes = { dateformat: format, ...child.attributes };
     return [{ ...child, attributes }];
   });
+}
+
+/** A date that stands in no composite of its own, in the form of its format. */
+function withDayInForm(found: Element): Element {
+  const read = isBareDate(found.name) ? dateOf(found) : undefined;
+  if (!read || !("reformatted" in read) || !("date" in read)) return found;
+  const written = element("", []);
+  writeDate(written, read.date);
+  return { ...written.children[0]!, name: found.name };
 }
 
 /** Which ISBN an identifier is, if it is one. */
@@ -432,181 +441,6 @@ function uniqueKey(
   return values.includes(undefined) ? undefined : values.join("\n");
 }
 
-/**
- * The index after the children from `i` on that match the particle, or -1. The models are
- * such that the next child decides: there is nothing to try again.
- */
-function endOfMatch(
-  particle: Particle,
-  children: Element[],
-  i: number,
-): number {
-  const { min, max } = particle;
-  if (particle.kind === "element") {
-    const { name } = particle;
-    let end = i;
-    while (end - i < max && children[end]?.name === name) end++;
-    return end - i < min ? -1 : end;
-  }
-  let at = i;
-  for (let times = 0; times < max; times++) {
-    const next = children[at];
-    const isNext = next !== undefined && particle.names.has(next.name);
-    if (!isNext && times >= min) break;
-    const end = matchOnce(particle, children, at);
-    if (end < 0) return times < min ? -1 : at;
-    if (end === at) break;
-    at = end;
-  }
-  return at;
-}
-
-function matchOnce(
-  { kind, of }: Extract<Particle, { of: Particle[] }>,
-  children: Element[],
-  i: number,
-): number {
-  if (kind === "sequence") {
-    let at = i;
-    for (const particle of of) {
-      at = endOfMatch(particle, children, at);
-      if (at < 0) return -1;
-    }
-    return at;
-  }
-  let empty = -1;
-  for (const particle of of) {
-    const end = endOfMatch(particle, children, i);
-    if (end > i) return end;
-    if (end === i) empty = i;
-  }
-  return empty;
-}
-
-/** The children of a composite on their way to their places, by name. */
-interface Fitting {
-  readonly parent: string;
-  readonly given: ReadonlyMap<string, readonly Element[]>;
-  readonly mender: Substitutes;
-  /** How many leaves the children of a name have, up to each of them. */
-  readonly leaves: Map<string, number[]>;
-  /** How many of each name have their place, and how many in all. */
-  taken: Map<string, number>;
-  count: number;
-  /** These, in the order of the model: their name, and from where to where in `given`. Or what is made up. */
-  ordered: ([name: string, from: number, to: number] | Element)[];
-}
-
-/** As many children as possible in the order of the model, with what it demands. Undefined if that cannot be had. */
-function fitAll(
-  model: Particle,
-  parent: string,
-  children: Element[],
-  mender: Substitutes,
-): Element[] | undefined {
-  const given = Map.groupBy(children, ({ name }) => name);
-  const fitting: Fitting = {
-    parent,
-    given,
-    mender,
-    leaves: new Map(),
-    taken: new Map(),
-    count: 0,
-    ordered: [],
-  };
-  return fit(model, fitting) ? elementsOf(fitting) : undefined;
-}
-
-function elementsOf({ ordered, given }: Fitting): Element[] {
-  return ordered.flatMap((one) =>
-    Array.isArray(one) ? given.get(one[0])!.slice(one[1], one[2]) : [one]
-  );
-}
-
-/** Puts as many children as possible where the particle wants them. Returns whether it has all that it needs. */
-function fit(particle: Particle, fitting: Fitting): boolean {
-  const { min, max } = particle;
-  if (particle.kind === "element") {
-    const { name } = particle;
-    const { taken, ordered } = fitting;
-    const from = taken.get(name) ?? 0;
-    const to = from + Math.min(max, left(name, fitting));
-    taken.set(name, to);
-    fitting.count += to - from;
-    if (to > from) ordered.push([name, from, to]);
-    if (to - from >= min) return true;
-    const made = filler(name, fitting);
-    if (made) ordered.push(made);
-    return made !== undefined;
-  }
-  for (let times = 0; times < max; times++) {
-    let hasOwn = false;
-    for (const name of particle.names) hasOwn ||= left(name, fitting) > 0;
-    if (!hasOwn && times >= min) break;
-    const tried = copyOfFitting(fitting);
-    if (!fitOnce(particle, tried)) return times >= min;
-    if (tried.count === fitting.count && times >= min) break;
-    Object.assign(fitting, tried);
-  }
-  return true;
-}
-
-/** How many children with this name have no place. */
-function left(name: string, { given, taken }: Fitting): number {
-  return (given.get(name)?.length ?? 0) - (taken.get(name) ?? 0);
-}
-
-function fitOnce(
-  { kind, of }: Extract<Particle, { of: Particle[] }>,
-  fitting: Fitting,
-): boolean {
-  if (kind === "sequence") {
-    return of.every((particle) => fit(particle, fitting));
-  }
-  let best: Fitting | undefined;
-  for (const particle of of) {
-    const tried = copyOfFitting(fitting);
-    if (!fit(particle, tried)) continue;
-    if (!best || worth(tried) > worth(best)) best = tried;
-  }
-  if (best) Object.assign(fitting, best);
-  return best !== undefined;
-}
-
-function copyOfFitting(fitting: Fitting): Fitting {
-  const { taken, ordered } = fitting;
-  return { ...fitting, taken: new Map(taken), ordered: [...ordered] };
-}
-
-/** How much of what is given is in its place. What is made up counts against it. */
-function worth(fitting: Fitting): number {
-  let worth = 0;
-  for (const one of fitting.ordered) {
-    if (!Array.isArray(one)) worth -= 2;
-    else {
-      const [name, from, to] = one;
-      const leaves = leavesUpTo(name, fitting);
-      worth += leaves[to]! - leaves[from]!;
-    }
-  }
-  return worth;
-}
-
-function leavesUpTo(name: string, { given, leaves }: Fitting): number[] {
-  const known = leaves.get(name);
-  if (known) return known;
-  const sums = [0];
-  for (const each of given.get(name)!) sums.push(sums.at(-1)! + leavesOf(each));
-  leaves.set(name, sums);
-  return sums;
-}
-
-function leavesOf({ children }: Element): number {
-  return children.length === 0
-    ? 1
-    : children.reduce((sum, child) => sum + leavesOf(child), 0);
-}
-
 /** What the schema demands and the catalogue has no value for. */
 const FILLERS: Readonly<Record<string, string>> = {
   CitedContentType: "01",
@@ -624,7 +458,8 @@ const FILLERS: Readonly<Record<string, string>> = {
 
 function filler(
   name: string,
-  { parent, mender: { organization, identifier } }: Fitting,
+  parent: string,
+  { organization, identifier }: Substitutes,
 ): Element | undefined {
   const value = FILLERS[name];
   if (value) return element(name, value);

@@ -1,8 +1,28 @@
-import { dataElement, knownTag } from "../rules/facts.ts";
-import { expectedCode, validValue, wrongCodes } from "../rules/kinds.ts";
-import { limits, TOGETHER } from "../rules/limits.ts";
-import { dateIn } from "./dates.ts";
-import { child, childrenOf, type Element, valueOf } from "./element.ts";
+import {
+  composite,
+  compositeSince21,
+  dataElement,
+  isAtMostOnce,
+  mayContain,
+  nameInOnix21,
+} from "../rules/facts.ts";
+import {
+  expectedCode,
+  expectedNumber,
+  validValue,
+  wrongCodes,
+} from "../rules/kinds.ts";
+import { adds, limits, PERIODS, TOGETHER } from "../rules/limits.ts";
+import { RELEASES } from "../rules/releases.ts";
+import { dateIn, dateOf, isBareDate } from "./dates.ts";
+import {
+  child,
+  childrenOf,
+  type Element,
+  hasText,
+  valueOf,
+} from "./element.ts";
+import { fitAll, matches } from "./fit.ts";
 
 /*
  * Never more than the sender said. In: a record. Out: the same record, in which every
@@ -10,79 +30,198 @@ import { child, childrenOf, type Element, valueOf } from "./element.ts";
  * stored. What is withheld depends on the record alone, so that reading and sending agree.
  */
 
-/** What cannot be read. */
-type Tell = (element: Element, code: string, message: string) => void;
-
-/** The blocks of a record that have something to withhold in them. */
-const LIMITED_BLOCKS = [
-  "CollateralDetail",
-  "ContentDetail",
-  "PublishingDetail",
-  "ProductSupply",
-];
+/** Tells what cannot be read, or of `missing` that the element lacks it. */
+type Tell = (
+  element: Element,
+  code: string,
+  message: string,
+  missing?: string,
+) => void;
 
 /** Marks what is withheld, and tells why. */
 export function withhold(record: Element, tell: Tell = () => {}): void {
+  let areRightsLost = false;
+  const seen = new Set<string>();
   for (const block of record.children) {
-    if (!LIMITED_BLOCKS.includes(block.name)) continue;
+    const { name, children } = block;
     const lost = lostIn(block, tell);
-    if (block.name === "ProductSupply") {
-      const markets = block.children.filter(({ name }) => name === "Market");
-      if (markets.length > 0 && markets.every((one) => one.isWithheld)) {
-        block.isWithheld = true;
+    for (const each of lost) each.isWithheld = true;
+    if (name === "ProductSupply") {
+      const isEmpty = ["Market", "SupplyDetail"].some((entry) =>
+        areWithheld(children.filter((each) => each.name === entry))
+      );
+      if (isEmpty) block.isWithheld = true;
+    } else if (name === "PublishingDetail") {
+      // Rights in a second block would be lost.
+      areRightsLost ||= lost.length > 0 ||
+        seen.has(name) && children.some(isRight);
+    }
+    seen.add(name);
+  }
+  if (!areRightsLost) return;
+  for (const { name, children } of record.children) {
+    if (name !== "PublishingDetail") continue;
+    for (const each of children) if (isRight(each)) each.isWithheld = true;
+  }
+}
+
+function areWithheld(entries: readonly Element[]): boolean {
+  return entries.length > 0 && entries.every((each) => each.isWithheld);
+}
+
+function isRight({ name }: Element): boolean {
+  return TOGETHER.includes(name);
+}
+
+/** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
+function lostIn(parent: Element, tell: Tell): Element[] {
+  const seen = new Set<string>();
+  return parent.children.filter((each) => {
+    const { name, children } = each;
+    if (!limits(name, parent.name)) {
+      if (children.length > 0 && lostIn(each, tell).length > 0) {
+        each.isWithheld = true;
       }
-    } else if (block.name === "PublishingDetail" && lost.length > 0) {
-      for (const each of block.children) {
-        if (TOGETHER.includes(each.name)) each.isWithheld = true;
-      }
+      return false;
+    }
+    const isSecond = seen.has(name) && isAtMostOnce(name, parent.name) &&
+      (children.length > 0 || isRight(each));
+    seen.add(name);
+    if (isSecond) tellDuplicate(each, tell);
+    return isSecond || isLost(each, parent, tell);
+  });
+}
+
+/** Whether an element that limits its composite, or is part of one that does, cannot be read or sent. */
+function isLost(element: Element, parent: Element, tell: Tell): boolean {
+  const { name, children } = element;
+  if (!hasText(element)) return false;
+  if (!RELEASES.some((release) => mayContain(release, parent.name, name))) {
+    const isOfOnix21 = nameInOnix21(name) !== undefined ||
+      compositeSince21(parent.name, name) !== undefined;
+    if (!isOfOnix21) {
+      const message =
+        `${parent.name} has an element that ONIX does not have there`;
+      tell(element, "unknown_element", message);
+    }
+    return true;
+  }
+  if (children.length === 0) return isValueLost(element, tell);
+  const period = PERIODS[name];
+  if (period?.limiting && !isLimiting(element, period)) return false;
+  let isPartLost = false;
+  const parts: Element[] = [];
+  const others: Parameters<Tell>[] = [];
+  for (const each of children) {
+    if (!adds(each.name, name)) {
+      if (isLost(each, element, tell)) isPartLost = true;
+      else if (hasText(each)) parts.push(each);
+    } else if (!isLost(each, element, (...told) => others.push(told))) {
+      parts.push(each);
     }
   }
+  if (isPartLost) return true;
+  if (isUnfit(element, parent, parts, others, tell)) return true;
+  if (name === "Territory") return isContradictory(element, tell);
+  return period !== undefined && isPeriodLost(element, tell);
 }
 
-/** The limiting children that the composite loses. Marks the entries below that lose one. */
-function lostIn(composite: Element, tell: Tell): Element[] {
-  const lost: Element[] = [];
-  for (const each of composite.children) {
-    const isLost = each.children.length > 0
-      ? isCompositeLost(each, tell)
-      : isValueLost(each, tell);
-    if (!isLost) continue;
-    // A limiting part goes with what it limits. Markets and rights are entries of their own.
-    if (!limits(each.name) || each.name === "Market") each.isWithheld = true;
-    if (limits(each.name)) lost.push(each);
-  }
-  return lost;
+/** Whether a date has a role that limits what it stands in, or an unknown one. */
+function isLimiting(
+  date: Element,
+  { role, limiting }: typeof PERIODS[string],
+): boolean {
+  const code = valueOf(child(date, role));
+  const { kind } = dataElement(role)!;
+  return code === undefined || validValue(kind, code) === undefined ||
+    limiting!.includes(code);
 }
 
-function isCompositeLost(composite: Element, tell: Tell): boolean {
-  const isLost = lostIn(composite, tell).length > 0;
-  if (composite.name === "PriceDate") {
-    return isPeriodLost(composite, tell) || isLost;
+/** Whether the parts of a composite are no whole one in any release. `others` is what was told of those that add. */
+function isUnfit(
+  element: Element,
+  parent: Element,
+  parts: readonly Element[],
+  others: readonly Parameters<Tell>[],
+  tell: Tell,
+): boolean {
+  const models = RELEASES.flatMap((release) =>
+    composite(release, element.name, parent.name)?.model ?? []
+  );
+  if (models.some((model) => matches(model, parts))) return false;
+  let unplaced: Element | undefined;
+  const missing: string[] = [];
+  for (const model of models) {
+    const placed = fitAll(model, parts, (name) => {
+      missing.push(name);
+      return undefined;
+    });
+    if (placed?.length === parts.length) return false;
+    const all = new Set(placed);
+    unplaced ??= placed && parts.find((each) => !all.has(each));
   }
-  if (isLost || !limits(composite.name)) return isLost;
-  const unknown = composite.children.find(({ name }) => !knownTag(name));
-  if (unknown) {
-    tell(
-      unknown,
-      "unknown_element",
-      `${composite.name} has an element that ONIX does not have there`,
-    );
-  }
-  return unknown !== undefined;
+  const [name = ""] = missing;
+  if (others.length > 0) others.forEach((told) => tell(...told));
+  else if (!unplaced) {
+    tell(element, "required", `${element.name} has no ${name}`, name);
+  } else if (isAtMostOnce(unplaced.name, element.name)) {
+    const isFirst = parts.find((each) => each.name === unplaced.name);
+    if (isFirst !== unplaced) tellDuplicate(unplaced, tell);
+    else tellUnexpected(unplaced, element, tell);
+  } else tellUnexpected(unplaced, element, tell);
+  return true;
 }
 
+function tellDuplicate(element: Element, tell: Tell): void {
+  tell(
+    element,
+    "duplicate",
+    "There can be one, and an earlier one is there: both are kept in the record",
+  );
+}
+
+function tellUnexpected(element: Element, parent: Element, tell: Tell): void {
+  const message =
+    `${parent.name} cannot have ${element.name} beside its other elements`;
+  tell(element, "unexpected_element", message);
+}
+
+/** Whether the value of a data element cannot be read. */
 function isValueLost(element: Element, tell: Tell): boolean {
-  const value = limits(element.name) ? valueOf(element) : undefined;
+  const value = valueOf(element);
   const kind = dataElement(element.name)?.kind;
   if (value === undefined || kind === undefined) return false;
-  if (validValue(kind, value) === value) return false;
+  if (isBareDate(element.name)) return isDayLost(element, tell);
+  const valid = validValue(kind, value);
+  if (valid === value) return false;
   if (Number.isNaN(Number.parseInt(kind))) {
-    if (validValue(kind, value) !== undefined) return false;
-    tell(element, "invalid_number", "Expected a whole number");
+    if (valid !== undefined) return false;
+    tell(element, "invalid_number", expectedNumber(kind));
   } else {
-    const message = expectedCode(kind, wrongCodes(kind, value));
-    tell(element, "invalid_code", message);
+    tell(element, "invalid_code", expectedCode(kind, wrongCodes(kind, value)));
   }
+  return true;
+}
+
+function isDayLost(element: Element, tell: Tell): boolean {
+  const read = dateOf(element);
+  if ("reformatted" in read) {
+    tell(element, "reformatted", "The date is read in another form");
+  }
+  if (!("fault" in read) || read.fault !== "invalid_date") return false;
+  tell(element, read.fault, read.message);
+  return true;
+}
+
+/** Whether a region is included and excluded. */
+function isContradictory(territory: Element, tell: Tell): boolean {
+  const codesOf = (name: string) =>
+    valueOf(child(territory, name))?.split(" ") ?? [];
+  const included = new Set(codesOf("RegionsIncluded"));
+  const both = codesOf("RegionsExcluded").find((code) => included.has(code));
+  if (both === undefined) return false;
+  const message = `${both} is in RegionsIncluded, too`;
+  tell(child(territory, "RegionsExcluded")!, "contradictory", message);
   return true;
 }
 
@@ -90,14 +229,18 @@ function isValueLost(element: Element, tell: Tell): boolean {
 const FIRST_OR_LAST = ["14", "15"];
 const SPAN = "24";
 
-/** Whether a period of a price cannot be read. A limit of no certain day is none. */
+/** Whether a period cannot be read. That of a price begins and ends on certain days. */
 function isPeriodLost(period: Element, tell: Tell): boolean {
   const role = valueOf(child(period, "PriceDateRole"));
   const read = dateIn(period);
   const [found] = childrenOf(period, "Date");
   if (!read || !found) return true;
-  if ("fault" in read) tell(found, read.fault, read.message);
-  else if (role === SPAN && !("from" in read)) {
+  if ("fault" in read) {
+    const isRight = role === undefined && read.fault !== "invalid_date";
+    if (!isRight) tell(found, read.fault, read.message);
+    return !isRight;
+  }
+  if (role === SPAN && !("from" in read)) {
     tell(found, "invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD");
   } else if (FIRST_OR_LAST.includes(role ?? "") && "from" in read) {
     tell(found, "invalid_date", "Expected one day, as YYYYMMDD");
