@@ -164,7 +164,7 @@ export function* readRecord(
   yield;
   warnOfElements(product, record, reader);
   yield;
-  withhold(
+  yield* withhold(
     record,
     (element, code, message, missing) =>
       reader.warn(code, message, element, { missing }),
