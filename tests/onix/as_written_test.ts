@@ -72,14 +72,28 @@ Deno.test("Dates are read in the formats of List 55", () => {
     const read = day("14470920", format);
     assertEquals("fault" in read && read.fault, "other_calendar");
   }
+  // Weeks, quarters, seasons and words are dates, but of no day. A week is no month.
+  for (
+    const [text, format] of [
+      ["202612", "02"],
+      ["20261", "03"],
+      ["20264", "04"],
+      ["2026120264", "10"],
+      ["Spring 2026", "12"],
+    ]
+  ) {
+    const read = day(text!, format!);
+    assertEquals("fault" in read && read.fault, "imprecise_date", text);
+  }
   for (
     const [text, format] of [
       ["20260231", "00"],
       ["202613", "01"],
       ["20/03/2026", "00"],
-      ["Spring 2026", "12"],
+      ["202654", "02"],
+      ["20265", "03"],
+      ["20260", "04"],
       ["2026040120260331", "06"],
-      ["2026120264", "10"],
     ]
   ) {
     const read = day(text!, format!);
