@@ -391,6 +391,14 @@ Deno.test("An unknown code is said where it stands", async (t) => {
       rest:
         "<CollateralDetail><Prize><PrizeName>P</PrizeName><PrizeCode>98</PrizeCode></Prize></CollateralDetail>",
     },
+    "RelatedWork/WorkIdentifier/WorkIDType 77": {
+      rest:
+        "<RelatedMaterial><RelatedWork><WorkRelationCode>01</WorkRelationCode><WorkIdentifier><WorkIDType>77</WorkIDType><IDValue>A</IDValue></WorkIdentifier></RelatedWork></RelatedMaterial>",
+    },
+    "SupportingResource/ResourceVersion/ResourceForm 77": {
+      rest:
+        "<CollateralDetail><SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceMode>03</ResourceMode><ResourceVersion><ResourceForm>77</ResourceForm><ResourceLink>https://a.example/1</ResourceLink></ResourceVersion></SupportingResource></CollateralDetail>",
+    },
     "RelatedWork/WorkRelationCode 77": {
       rest:
         "<RelatedMaterial><RelatedWork><WorkRelationCode>77</WorkRelationCode><WorkIdentifier><WorkIDType>11</WorkIDType><IDValue>A</IDValue></WorkIdentifier></RelatedWork></RelatedMaterial>",
@@ -437,6 +445,24 @@ Deno.test("Messages speak of the elements of ONIX", async () => {
     "required: The code 24 of SubjectSchemeIdentifier needs a name",
     "required: Measure has no Measurement",
   ]);
+});
+
+Deno.test("What is missing is told beside what is read leniently", async () => {
+  const { said } = await readOf({
+    rest:
+      "<CollateralDetail><SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceVersion><ResourceForm>01</ResourceForm><ResourceLink>https://a:b@c.example</ResourceLink></ResourceVersion></SupportingResource></CollateralDetail>",
+  });
+  assertEquals(said, [
+    "required SupportingResource/ResourceMode ",
+    "credentials_removed SupportingResource/ResourceVersion/ResourceLink ",
+  ]);
+});
+
+Deno.test("What another calendar says is not missing, too", async () => {
+  const { said } = await readOf({
+    rest: publishing(dated("11", '<Date dateformat="20">14470920</Date>')),
+  });
+  assertEquals(said, ["other_calendar PublishingDate/Date 14470920"]);
 });
 
 Deno.test("A code twice is one", async () => {
