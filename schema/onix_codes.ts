@@ -48,8 +48,14 @@ function oneOfMany(list: OnixList) {
 
 /** What people write instead of a code that is neither its label nor the code in another case. */
 const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
-  91: { uk: "GB", "great britain": "GB", usa: "US", "united states": "US" },
-  96: { "£": "GBP", "€": "EUR", "$": "USD" },
+  91: {
+    uk: "GB",
+    "great britain": "GB",
+    england: "GB",
+    usa: "US",
+    "united states": "US",
+  },
+  96: { "£": "GBP", ukp: "GBP", "€": "EUR", "$": "USD" },
 };
 
 /**

@@ -65,6 +65,7 @@ export const OTHER_WORDS: Record<string, readonly string[]> = {
   sku: ["product_identifiers"],
   sortby: ["sort"],
   status: ["publishing_status_id"],
+  stock: ["product_availability_id", "product_availability"],
   summary: ["collateral"],
   synopsis: ["collateral"],
   tags: ["subjects"],

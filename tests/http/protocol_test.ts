@@ -25,41 +25,19 @@ Deno.test("The protocol", async (t) => {
       const json = { "content-type": "application/json" };
       const large = `{"title":"${"x".repeat(1_048_576)}"}`;
       const products = "/api/products";
+      // deno-fmt-ignore
       const requests: [string, string, string, HeadersInit, string][] = [
-        [
-          "UNSUPPORTED_VERSION",
-          "PATCH",
-          "/",
-          { "accept-version": "2.0" },
-          large,
-        ],
+        ["UNSUPPORTED_VERSION", "PATCH", "/", { "accept-version": "2.0" }, large],
         ["NOT_FOUND", "PATCH", "/", {}, large],
         ["METHOD_NOT_ALLOWED", "PATCH", products, {}, large],
         ["UNAUTHORIZED", "POST", products, {}, large],
         ["FORBIDDEN", "POST", products, asReader, large],
         ["UNSUPPORTED_MEDIA_TYPE", "POST", products, asWriter, large],
-        [
-          "PAYLOAD_TOO_LARGE",
-          "POST",
-          products,
-          { ...asWriter, ...json },
-          large,
-        ],
+        ["PAYLOAD_TOO_LARGE", "POST", products, { ...asWriter, ...json }, large],
         ["INVALID_JSON", "POST", products, { ...asWriter, ...json }, "{"],
-        [
-          "VALIDATION_ERROR",
-          "PUT",
-          `${products}/${uuidv7()}`,
-          { ...asWriter, ...json },
-          `{"shelf":1,"license_id":"${uuidv7()}"}`,
-        ],
-        [
-          "NOT_FOUND",
-          "PUT",
-          `${products}/${uuidv7()}`,
-          { ...asWriter, ...json },
-          `{"license_id":"${uuidv7()}"}`,
-        ],
+        ["VALIDATION_ERROR", "PUT", `${products}/${uuidv7()}`, { ...asWriter, ...json },
+            `{"shelf":1,"license_id":"${uuidv7()}"}`],
+        ["NOT_FOUND", "PUT", `${products}/${uuidv7()}`, { ...asWriter, ...json }, `{"license_id":"${uuidv7()}"}`],
       ];
 
       for (const [code, method, path, headers, body] of requests) {

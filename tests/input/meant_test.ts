@@ -16,6 +16,7 @@ const FIELDS = {
   price: "product_prices",
   publish_date: "publication_date",
   publisher: "publisher_id",
+  stock: "product_availability_id",
   subtilte: "subtitle",
   titel: "title",
   translator: "contributors",
@@ -23,7 +24,13 @@ const FIELDS = {
 
 /** Wrong codes with the right ones, by the number of the list and the field. */
 const CODES = {
-  country_of_publication: { list: 91, UK: "GB", gb: "GB", France: "FR" },
+  country_of_publication: {
+    list: 91,
+    UK: "GB",
+    gb: "GB",
+    England: "GB",
+    France: "FR",
+  },
   primary_content_type: { list: 81, Text: undefined },
 };
 

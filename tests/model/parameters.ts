@@ -1,5 +1,7 @@
+import { IS_WHOLE } from "../support/app/sample.ts";
+
 /** The number of random sequences. CI runs them on four databases. */
-const RUNS = 15;
+const RUNS = IS_WHOLE ? 15 : 5;
 
 /**
  * A new seed for each run, which is printed. `deno task test FILE -- 123` repeats the

@@ -80,8 +80,8 @@ Deno.test({
     const writer = connection.writable.getWriter();
     await writer.write(head);
     await writer.write(body);
-    // The last byte never arrives.
-    await eventually(100, async () => Math.min(100, await written()));
+    // The last byte never arrives. A slow machine writes a first group of fewer than 100.
+    await eventually(true, async () => await written() > 0);
 
     stopped!.stop();
     let response = "";

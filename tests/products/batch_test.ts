@@ -586,6 +586,7 @@ Deno.test("POST /products/batch", async (t) => {
   await t.step("returns 400 for an invalid batch", async () => {
     const org = await app.organization();
     const id = crypto.randomUUID();
+    // deno-fmt-ignore
     const refused: [unknown, string][] = [
       [[], ""],
       [{}, "/operations"],
@@ -593,25 +594,13 @@ Deno.test("POST /products/batch", async (t) => {
       [{ operations: Array(101).fill(create("Emma")) }, "/operations"],
       [{ operations: [1] }, "/operations/0"],
       [{ operations: [{ method: "merge", body: {} }] }, "/operations/0/method"],
-      [
-        { operations: [{ method: JSON.rawJSON("1e400"), body: {} }] },
-        "/operations/0/method",
-      ],
+      [{ operations: [{ method: JSON.rawJSON("1e400"), body: {} }] }, "/operations/0/method"],
       [{ operations: [{ method: "create" }] }, "/operations/0/body"],
       [{ operations: [{ method: "create", body: [] }] }, "/operations/0/body"],
       [{ operations: [{ method: "update", body: {} }] }, "/operations/0/id"],
-      [
-        { operations: [{ method: "delete", id: "1" }] },
-        "/operations/0/id",
-      ],
-      [
-        { operations: [{ method: "delete", id, body: {} }] },
-        "/operations/0/body",
-      ],
-      [
-        { operations: [{ method: "upsert", match: "title", body: {} }] },
-        "/operations/0/match",
-      ],
+      [{ operations: [{ method: "delete", id: "1" }] }, "/operations/0/id"],
+      [{ operations: [{ method: "delete", id, body: {} }] }, "/operations/0/body"],
+      [{ operations: [{ method: "upsert", match: "title", body: {} }] }, "/operations/0/match"],
       [{ operations: [create("Emma")], atomic: "yes" }, "/atomic"],
       [{ operations: [create("Emma")], return: "none" }, "/return"],
       [{ operations: [create("Emma")], limit: 1 }, "/limit"],

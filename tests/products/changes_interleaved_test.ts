@@ -10,6 +10,7 @@ import {
   SETTINGS,
 } from "../support/app/harness.ts";
 import { fc } from "../support/app/packages.ts";
+import { IS_WHOLE } from "../support/app/sample.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 /*
@@ -68,7 +69,7 @@ Deno.test({
         await copy.catchUp();
         await copy.assertComplete();
       }),
-      { numRuns: url ? 60 : 25 },
+      { numRuns: url ? 60 : IS_WHOLE ? 25 : 10 },
     );
   });
 

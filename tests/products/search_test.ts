@@ -137,6 +137,25 @@ Deno.test("GET /products?search=", async (t) => {
     assertEquals(await search(org, "0306"), ["Persuasion"]);
   });
 
+  await t.step(
+    "writes what it compares of the changed product alone",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create({ title: "Emma" });
+      const { id } = await org.create({ title: "Persuasion" });
+      await app.sql((sql) =>
+        sql`
+        update product_search set search_text = 'kept', found_text = 'kept'
+        where organization_id = ${org.id} and product_id = ${id}
+      `
+      );
+
+      await org.put(path, { title: "Sanditon" });
+
+      assertEquals(await search(org, "kept"), ["Persuasion"]);
+    },
+  );
+
   await t.step("does not match across two fields", async () => {
     const org = await app.organization();
     const { product } = await org.create({

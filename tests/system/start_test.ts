@@ -156,16 +156,11 @@ Deno.test({
   name:
     "deno task start refuses an invalid value in one line without showing it",
 }, async (t) => {
+  // `config_test.ts` has every variable.
   const wrong = {
     PORT: "70001",
-    HOST: "not a host",
-    API_PREFIX: "api/",
     DATABASE_URL: "mysql://catalogue:hidden@127.0.0.1/catalogue",
-    DATABASE_POOL_SIZE: "none",
     JWT_SECRET: "too-short-to-be-secret",
-    JWT_JWKS_URL: "http://keys.example/jwks.json",
-    LOG_LEVEL: "loud",
-    MAX_BODY_BYTES: "1MB",
   };
   for (const [name, value] of Object.entries(wrong)) {
     await t.step(name, async () => {

@@ -129,7 +129,9 @@ function leaves(name: string): Codec {
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
     read(composite, reader) {
-      return childrenOf(composite, name).flatMap((found) => {
+      // One more than the API accepts is enough to know that there are too many.
+      const all = childrenOf(composite, name).slice(0, MAX_ENTRIES + 1);
+      return all.flatMap((found) => {
         const { result } = reader.attempt(() => readLeaf(found, kind, reader));
         if (typeof result !== "string") return [];
         reader.claim(found);

@@ -43,6 +43,9 @@ import { validValues } from "./valid_values.ts";
 export { type Block, BLOCKS } from "./mapping.ts";
 export type { Place } from "./record_reader.ts";
 
+/** Between how many elements others may have their turn. */
+const ELEMENTS = 256;
+
 /** The types of notification that the service reads (List 1). 88 and 89 are tests: as a dry run. */
 export const NOTIFICATIONS = [
   "01",
@@ -162,9 +165,9 @@ export function* readRecord(
   const notification = readNotification(record, reader);
   checkReference(record, reader);
   yield;
-  warnOfElements(product, record, reader);
+  yield* warnOfElements(product, record, reader);
   yield;
-  withhold(
+  yield* withhold(
     record,
     (element, code, message, missing) =>
       reader.warn(code, message, element, { missing }),
@@ -229,7 +232,7 @@ export function* readRecord(
     blocks,
     messages,
     moreMessages: more,
-    unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
+    unmapped: isDeletion ? NO_PATHS : yield* reader.unmapped(),
     record,
     values,
     unreadable: reader.unreadableFields,
@@ -269,14 +272,40 @@ function checkReference(record: Element, reader: RecordReader): void {
 }
 
 /** Warns of what single elements of the record are. `received` is the record without defaults. */
-function warnOfElements(
+function* warnOfElements(
   received: Element,
   record: Element,
   reader: RecordReader,
-): void {
-  visit(received, record);
+): Steps<void> {
+  let count = 0;
+  warnOf(received, record);
+  yield* visit(received, record);
 
-  function visit(was: Element, is: Element): void {
+  function* visit(was: Element, is: Element): Steps<void> {
+    const seen = new Map<string, Element>();
+    for (const [i, each] of was.children.entries()) {
+      if (++count % ELEMENTS === 0) yield;
+      const child = is.children[i]!;
+      const first = seen.get(each.name);
+      if (!first) seen.set(each.name, child);
+      else if (isAtMostOnce(each.name, was.name)) {
+        warnOfOther(child, first, reader);
+      }
+      const composite = compositeSince21(was.name, each.name);
+      if (composite) {
+        reader.warn(
+          "onix21_element",
+          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`,
+          child,
+          { value: null },
+        );
+      }
+      warnOf(each, child);
+      if (each.children.length > 0) yield* visit(each, child);
+    }
+  }
+
+  function warnOf(was: Element, is: Element): void {
     if (was.text !== is.text) {
       reader.warn(
         "credentials_removed",
@@ -298,26 +327,6 @@ function warnOfElements(
         `${was.name} is an element of ONIX 2.1: it is kept in the record`,
         is,
       );
-    }
-    if (was.children.length === 0) return;
-    const seen = new Map<string, Element>();
-    for (const [i, each] of was.children.entries()) {
-      const child = is.children[i]!;
-      const first = seen.get(each.name);
-      if (!first) seen.set(each.name, child);
-      else if (isAtMostOnce(each.name, was.name)) {
-        warnOfOther(child, first, reader);
-      }
-      const composite = compositeSince21(was.name, each.name);
-      if (composite) {
-        reader.warn(
-          "onix21_element",
-          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`,
-          child,
-          { value: null },
-        );
-      }
-      visit(each, child);
     }
   }
 }

@@ -65,7 +65,7 @@ export function* writeRecord(
     element("RecordReference", ""),
     element("NotificationType", "03"),
   ]);
-  withhold(record);
+  yield* withhold(record);
   yield;
   yield* writeChanges(book, record, received);
   const { product, reference, organization } = book;
@@ -183,7 +183,7 @@ export function* valuesOf(
 ): Steps<RecordValues> {
   const same = known ? sameBlocks(record, known.record) : NONE;
   const others = withoutBlocks(record, same);
-  withhold(others);
+  yield* withhold(others);
   const reader = new RecordReader(others, { isSilent: true });
   const values = yield* validValues(yield* readValues(others, reader), reader);
   if (!known) return values;

@@ -218,9 +218,9 @@ export class RecordReader {
   }
 
   /** The values that no field holds, but not what the service writes of itself. */
-  unmapped(): Paths {
+  *unmapped(): Steps<Paths> {
     const paths = new PathSet();
-    paths.addLeaves([this.#record], "", this.#claimed, isFiller);
+    yield* paths.addLeaves([this.#record], "", this.#claimed, isFiller);
     return paths;
   }
 

@@ -51,6 +51,8 @@ export interface Known {
 const SHORT_TAGS = new Map<string, string>();
 const KNOWN = new Map<string, Known>();
 const COMPOSITE_NAMES = new Set<string>();
+/** The composites that are others in some parents. */
+const SPECIAL = new Set<string>();
 const BY_RELEASE = {
   "3.0": tables(),
   "3.1": tables(),
@@ -80,7 +82,10 @@ for (const line of linesOf(composites)) {
     if (release && release !== each) continue;
     BY_RELEASE[each].models.set(name, model);
   }
-  if (name.includes("/")) continue;
+  if (name.includes("/")) {
+    SPECIAL.add(name.slice(name.indexOf("/") + 1));
+    continue;
+  }
   COMPOSITE_NAMES.add(name);
   const short = name === "ONIXMessage" ? "ONIXmessage" : name.toLowerCase();
   addName(name, short, true);
@@ -164,7 +169,7 @@ export function composite(
   parent = "",
 ): Composite | undefined {
   const { models, composites } = BY_RELEASE[release];
-  const special = `${parent}/${name}`;
+  const special = SPECIAL.has(name) ? `${parent}/${name}` : name;
   const key = models.has(special) ? special : name;
   const known = composites.get(key);
   if (known) return known;
@@ -318,6 +323,11 @@ function parentsOf(name: string): ReadonlySet<string> | undefined {
     }
   }
   return PARENTS.get(name);
+}
+
+/** Whether the composite may contain the element in either release. */
+export function isPartOf(name: string, parent: string): boolean {
+  return parentsOf(name)?.has(parent) ?? false;
 }
 
 /** The names of what a composite may contain in either release, in their order. */

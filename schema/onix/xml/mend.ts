@@ -78,7 +78,7 @@ function* mendElement(
 ): Steps<Element | undefined> {
   const { name } = given;
   if (!isInRelease(mender.release, name)) {
-    mender.notSent.addLeaves([given], at);
+    yield* mender.notSent.addLeaves([given], at);
     return;
   }
   const path = `${at}/${name}`;
@@ -187,7 +187,7 @@ function* mendComposite(
   for (const each of converted(given, release)) {
     if (++mender.count % CHILDREN === 0) yield;
     if (each.isWithheld) {
-      notSent.addLeaves([each], path);
+      yield* notSent.addLeaves([each], path);
       continue;
     }
     const mended = isPlain(each, release)
@@ -198,13 +198,13 @@ function* mendComposite(
   }
   if (children.length === 0 && given.name !== "Product") return;
   if (lost && isLostWith(given, parent, lost, children)) {
-    notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
+    yield* notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
     return;
   }
   let own = children;
   if (lost && given.name === "PublishingDetail") {
     const isRight = ({ name }: Element) => TOGETHER.includes(name);
-    notSent.addLeaves(own.filter(isRight), path);
+    yield* notSent.addLeaves(own.filter(isRight), path);
     own = own.filter((each) => !isRight(each));
   }
   for (const constraint of unique) {
@@ -219,11 +219,11 @@ function* mendComposite(
   yield;
   const ordered = fitAll(model, own, (child) => filler(child, name, mender));
   if (!ordered) {
-    mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
+    yield* mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
     return;
   }
   const taken = new Set(ordered);
-  notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
+  yield* notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
   return { name, attributes, children: ordered, text: "" };
 }
 
@@ -400,11 +400,11 @@ function* withoutDuplicates(
     } else if (inner) {
       const gone = new Set(repeated);
       each.children = each.children.filter((child) => !gone.has(child));
-      mender.notSent.addLeaves(repeated, place);
+      yield* mender.notSent.addLeaves(repeated, place);
     } else {
       left.add(each);
       // A code that is there twice says nothing the second time.
-      if (field !== ".") mender.notSent.addLeaves([each], at);
+      if (field !== ".") yield* mender.notSent.addLeaves([each], at);
     }
   }
   return left.size > 0

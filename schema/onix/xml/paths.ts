@@ -1,5 +1,9 @@
 import { type Element, valueOf } from "./element.ts";
 import { dataElement } from "../rules/facts.ts";
+import type { Steps } from "./steps.ts";
+
+/** Between how many elements others may have their turn. */
+const ELEMENTS = 256;
 
 /** The most paths that are told of a record, or of a message. */
 export const MAX_PATHS = 1_000;
@@ -34,14 +38,15 @@ export class PathSet implements Paths {
    * Adds the paths of the data elements with a value in these elements of `at`. Those that
    * are `used`, and what is in them, do not count, nor those that `isNoise` knows.
    */
-  addLeaves(
+  *addLeaves(
     elements: readonly Element[],
     at: string,
     used: ReadonlySet<Element> = NONE,
     isNoise: (element: Element) => boolean = () => false,
-  ): void {
+  ): Steps<void> {
     const groups = new Map<string, { isTold: boolean; children: Element[] }>();
-    for (const element of elements) {
+    for (const [i, element] of elements.entries()) {
+      if (i % ELEMENTS === ELEMENTS - 1) yield;
       if (used.has(element)) continue;
       let group = groups.get(element.name);
       if (!group) {
@@ -51,10 +56,14 @@ export class PathSet implements Paths {
       group.isTold ||= saysSomething(element) && !isNoise(element);
       for (const child of element.children) group.children.push(child);
     }
+    let count = 0;
     for (const [name, { isTold, children }] of groups) {
+      if (++count % ELEMENTS === 0) yield;
       const path = `${at}/${name}`;
       if (isTold) this.add(path);
-      if (children.length > 0) this.addLeaves(children, path, used, isNoise);
+      if (children.length > 0) {
+        yield* this.addLeaves(children, path, used, isNoise);
+      }
     }
   }
 }

@@ -3,8 +3,9 @@ import {
   compositeSince21,
   dataElement,
   isAtMostOnce,
-  mayContain,
+  isPartOf,
   nameInOnix21,
+  type Particle,
 } from "../rules/facts.ts";
 import {
   expectedCode,
@@ -23,12 +24,16 @@ import {
   valueOf,
 } from "./element.ts";
 import { fitAll, matches } from "./fit.ts";
+import type { Steps } from "./steps.ts";
 
 /*
  * Never more than the sender said. In: a record. Out: the same record, in which every
  * entry that lost a part that limits it is withheld: it is neither read nor sent, and only
  * stored. What is withheld depends on the record alone, so that reading and sending agree.
  */
+
+/** Between how many elements others may have their turn. */
+const ELEMENTS = 256;
 
 /** Tells what cannot be read, or of `missing` that the element lacks it. */
 type Tell = (
@@ -38,13 +43,23 @@ type Tell = (
   missing?: string,
 ) => void;
 
+/** What is told, and how many elements have been looked at. */
+interface Teller {
+  tell: Tell;
+  count: number;
+}
+
 /** Marks what is withheld, and tells why. */
-export function withhold(record: Element, tell: Tell = () => {}): void {
+export function* withhold(
+  record: Element,
+  tell: Tell = () => {},
+): Steps<void> {
+  const teller = { tell, count: 0 };
   let areRightsLost = false;
   const seen = new Set<string>();
   for (const block of record.children) {
     const { name, children } = block;
-    const lost = lostIn(block, tell);
+    const lost = yield* lostIn(block, teller);
     for (const each of lost) each.isWithheld = true;
     if (name === "ProductSupply") {
       const isEmpty = ["Market", "SupplyDetail"].some((entry) =>
@@ -74,29 +89,36 @@ function isRight({ name }: Element): boolean {
 }
 
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
-function lostIn(parent: Element, tell: Tell): Element[] {
+function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
+  const lost: Element[] = [];
   const seen = new Set<string>();
-  return parent.children.filter((each) => {
+  for (const each of parent.children) {
+    if (++teller.count % ELEMENTS === 0) yield;
     const { name, children } = each;
-    if (!limits(name, parent.name)) {
-      if (children.length > 0 && lostIn(each, tell).length > 0) {
-        each.isWithheld = true;
-      }
-      return false;
+    if (limits(name, parent.name)) {
+      const isSecond = seen.has(name) && isAtMostOnce(name, parent.name) &&
+        (children.length > 0 || isRight(each));
+      seen.add(name);
+      if (isSecond) tellDuplicate(each, teller.tell);
+      if (isSecond || (yield* isLost(each, parent, teller))) lost.push(each);
+    } else if (children.length > 0) {
+      const inner = yield* lostIn(each, teller);
+      if (inner.length > 0) each.isWithheld = true;
     }
-    const isSecond = seen.has(name) && isAtMostOnce(name, parent.name) &&
-      (children.length > 0 || isRight(each));
-    seen.add(name);
-    if (isSecond) tellDuplicate(each, tell);
-    return isSecond || isLost(each, parent, tell);
-  });
+  }
+  return lost;
 }
 
 /** Whether an element that limits its composite, or is part of one that does, cannot be read or sent. */
-function isLost(element: Element, parent: Element, tell: Tell): boolean {
+function* isLost(
+  element: Element,
+  parent: Element,
+  teller: Teller,
+): Steps<boolean> {
   const { name, children } = element;
+  const { tell } = teller;
   if (!hasText(element)) return false;
-  if (!RELEASES.some((release) => mayContain(release, parent.name, name))) {
+  if (!isPartOf(name, parent.name)) {
     const isOfOnix21 = nameInOnix21(name) !== undefined ||
       compositeSince21(parent.name, name) !== undefined;
     if (!isOfOnix21) {
@@ -112,13 +134,16 @@ function isLost(element: Element, parent: Element, tell: Tell): boolean {
   let isPartLost = false;
   const parts: Element[] = [];
   const others: Parameters<Tell>[] = [];
+  const ofOthers = {
+    tell: (...told: Parameters<Tell>) => void others.push(told),
+    count: 0,
+  };
   for (const each of children) {
-    if (!adds(each.name, name)) {
-      if (isLost(each, element, tell)) isPartLost = true;
-      else if (hasText(each)) parts.push(each);
-    } else if (!isLost(each, element, (...told) => others.push(told))) {
-      parts.push(each);
-    }
+    if (++teller.count % ELEMENTS === 0) yield;
+    const isAdded = adds(each.name, name);
+    if (yield* isLost(each, element, isAdded ? ofOthers : teller)) {
+      isPartLost ||= !isAdded;
+    } else if (hasText(each)) parts.push(each);
   }
   if (isPartLost) return true;
   if (isUnfit(element, parent, parts, others, tell)) return true;
@@ -145,10 +170,12 @@ function isUnfit(
   others: readonly Parameters<Tell>[],
   tell: Tell,
 ): boolean {
-  const models = RELEASES.flatMap((release) =>
-    composite(release, element.name, parent.name)?.model ?? []
-  );
-  if (models.some((model) => matches(model, parts))) return false;
+  const models: Particle[] = [];
+  for (const release of RELEASES) {
+    const model = composite(release, element.name, parent.name)?.model;
+    if (model && matches(model, parts)) return false;
+    if (model) models.push(model);
+  }
   let unplaced: Element | undefined;
   const missing: string[] = [];
   for (const model of models) {

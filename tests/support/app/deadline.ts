@@ -1,6 +1,9 @@
 import { withDeadline } from "../../../db/connections/deadline.ts";
 
-/** The default time limit of a wait, which a busy machine does not reach. */
+/**
+ * The default time limit of a wait, which a busy machine does not reach. The changes of a
+ * server wait for its oldest transaction, and other tests have some that take 10 to 20 s.
+ */
 export const PATIENCE_MS = 120_000;
 
 /**

@@ -1,12 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../../db/connections/deadline.ts";
-import { inTime } from "./deadline.ts";
-
-/**
- * The default time limit. The changes of a server wait for its oldest transaction, and other
- * tests have some that take 10 to 20 s.
- */
-const PATIENCE_MS = 40_000;
+import { inTime, PATIENCE_MS } from "./deadline.ts";
 
 /** Waits for the value, and after `ms` fails with the current one. */
 export async function eventually<T>(

@@ -1,0 +1,120 @@
+import { assertEquals } from "@std/assert";
+import { fillSearch, keepUp } from "../../db/products/chunks.ts";
+import type { Database } from "../../db/database.ts";
+import { clockAhead } from "../support/app/clock.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { openApp } from "../support/app/harness.ts";
+import { withOperations } from "../support/app/operations.ts";
+
+Deno.test("Work in chunks", async (t) => {
+  await using app = await openApp();
+
+  /** The database, whose chunks have these numbers of products, and then none. */
+  function withChunks(...chunks: (() => Promise<number>)[]): Database {
+    return withOperations(app.database, (queries) => ({
+      ...queries,
+      write: async () =>
+        [[{ products: await chunks.shift()?.() ?? null }]] as never,
+    }));
+  }
+
+  await t.step(
+    "reports its products every ten seconds, and at the end",
+    async () => {
+      const reports: number[] = [];
+      const clocks = new DisposableStack();
+      const later = (ms: number, products: number) => () => {
+        clocks.use(clockAhead(ms));
+        return Promise.resolve(products);
+      };
+
+      await fillSearch(
+        withChunks(
+          later(9_000, 10),
+          later(1_100, 20),
+          later(9_000, 40),
+          later(0, 80),
+        ),
+        (products) => reports.push(products),
+      );
+      clocks.dispose();
+
+      assertEquals(reports, [30, 150]);
+    },
+  );
+
+  await t.step("reports nothing where there is none", async () => {
+    const reports: number[] = [];
+
+    await fillSearch(withChunks(), (products) => reports.push(products));
+
+    assertEquals(reports, []);
+  });
+
+  await t.step(
+    "is done at once and at each interval, one call at a time, and after an error",
+    async () => {
+      const begun: string[] = [];
+      const reports: number[] = [];
+      const errors: unknown[] = [];
+      const slow = Promise.withResolvers<number>();
+      using interval = caughtInterval();
+
+      const stop = keepUp(
+        withChunks(
+          () => Promise.reject(new Error("The disk is full")),
+          () => {
+            begun.push("slow");
+            return slow.promise;
+          },
+          () => {
+            begun.push("another");
+            return Promise.resolve(1);
+          },
+        ),
+        {
+          report: (products) => reports.push(products),
+          onError: (error) => errors.push((error as Error).message),
+        },
+      );
+      await eventually(["The disk is full"], () => errors);
+      interval.tick();
+      interval.tick();
+      await eventually(["slow"], () => begun);
+      slow.resolve(2);
+      await eventually([3], () => reports);
+      stop();
+
+      assertEquals(begun, ["slow", "another"]);
+      assertEquals(interval.isOver, true);
+    },
+  );
+});
+
+/** Catches the next timer of `setInterval`. Until disposed, its work is done at each `tick`. */
+function caughtInterval() {
+  const { setInterval, clearInterval } = globalThis;
+  const id = -1;
+  let work = () => {};
+  let isOver = false;
+  Object.assign(globalThis, {
+    setInterval(given: () => void) {
+      work = given;
+      Object.assign(globalThis, { setInterval });
+      return id;
+    },
+    clearInterval(given: number) {
+      if (given === id) isOver = true;
+      else clearInterval(given);
+    },
+  });
+  return {
+    tick: () => work(),
+    get isOver() {
+      return isOver;
+    },
+    [Symbol.dispose]() {
+      Object.assign(globalThis, { setInterval, clearInterval });
+    },
+  };
+}

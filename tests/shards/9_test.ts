@@ -1,3 +1,0 @@
-import { importShard } from "./shard.ts";
-
-await importShard(9);
