@@ -115,7 +115,10 @@ export async function openService(
 
   function logCopied(disabled: readonly CopiedWebhook[]): void {
     for (const { organization_id, ...webhook } of disabled) {
-      sender.logDisabled(organization_id, { ...webhook, reason: "copied" });
+      sender.logDisabled(organization_id, {
+        ...webhook,
+        disabled_reason: "copied",
+      });
     }
   }
 

@@ -1,22 +1,24 @@
 import { pause } from "../db/connections/deadline.ts";
 import type { Queries } from "../db/database.ts";
 import {
+  deliveryNotFound,
   listDeliveries,
   messageId,
   payload,
   takeMessage,
 } from "../db/webhooks/deliveries.ts";
-import { deliveryAfter, storeOutcomes } from "../db/webhooks/outcomes.ts";
+import { takeTurn } from "../db/webhooks/turn.ts";
+import { REST_AFTER } from "../db/webhooks/webhook.ts";
 import {
   createWebhook,
   deleteWebhook,
   endRest,
   getWebhook,
   listWebhooks,
+  readWebhook,
   rotateSecret,
   updateWebhook,
 } from "../db/webhooks/webhooks.ts";
-import { findWebhook, REST_AFTER } from "../db/webhooks/work.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
@@ -25,6 +27,7 @@ import { resolve } from "../middleware/sender/post.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
 import type {
+  Delivery,
   DeliveryQuery,
   NewWebhook,
   Rotation,
@@ -66,8 +69,12 @@ export async function update(
 ): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params, body } = context;
   if (body.url !== undefined) await checkTarget(context, body.url);
-  const { webhook, disabled } = await updateWebhook(database, params.id, body);
-  if (disabled) sender.logDisabled(caller.organizationId, disabled);
+  const { webhook, isDisabled } = await updateWebhook(
+    database,
+    params.id,
+    body,
+  );
+  if (isDisabled) sender.logDisabled(caller.organizationId, webhook);
   sender.notice();
   return ok(JSON.stringify(webhook));
 }
@@ -87,27 +94,31 @@ export async function rotate(
 
 /** Sends a message that counts for nothing, except that its success ends a rest. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
-  const { services: { sender }, caller, params: { id } } = context;
+  const { services: { sender }, caller, database, params: { id } } = context;
   using _ = sender.reserve(caller.organizationId);
-  const webhook = await findWebhook(context.database, id);
+  const { webhook } = await readWebhook(database, id);
   const type = "webhook.test";
-  const outcome = await attempt(webhook, {
+  const message = {
     id: messageId(id, crypto.randomUUID()),
-    type,
     body: payload(type, {}),
-    product_id: null,
-    attempts: 0,
-    created_at: new Date().toISOString(),
-  }, sender.config);
-  if (outcome.error === null && webhook.failures >= REST_AFTER) {
+  };
+  const { result } = await attempt(webhook, message, sender.config);
+  const isSuccess = result.error === null;
+  if (isSuccess && webhook.failures >= REST_AFTER) {
     await endRest(queriesAfter(context), id);
     sender.notice();
   }
-  const delivery = deliveryAfter(outcome, webhook, sender.config);
-  return ok(JSON.stringify({
-    ...delivery,
-    ...outcome.error && { status: "failed", next_attempt_at: null },
-  }));
+  const delivery: Delivery = {
+    id: message.id,
+    type,
+    product_id: null,
+    status: isSuccess ? "succeeded" : "failed",
+    attempts: 1,
+    created_at: result.attempted_at!,
+    next_attempt_at: null,
+    ...result,
+  };
+  return ok(JSON.stringify(delivery));
 }
 
 /** Sends a message once more. Unless it waits, no other attempt follows. */
@@ -116,17 +127,18 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   const { id, delivery_id: deliveryId } = params;
   const { config } = sender;
   using _ = sender.reserve(caller.organizationId);
-  const webhook = await findWebhook(database, id);
-  const message = await takeMessage(database, id, deliveryId, config);
-  const outcome = await attempt(webhook, message, config);
-  const { deliveries: [delivery], disabled } = await storeOutcomes(
+  const taken = await takeMessage(database, id, deliveryId, config);
+  const made = await attempt(taken.webhook, taken.message, config);
+  const { webhook, isDisabled, deliveries: [delivery] } = await takeTurn(
     queriesAfter(context),
     id,
-    { outcomes: [outcome] },
+    { attempts: [made], room: 0 },
     config,
   );
-  if (disabled) sender.logDisabled(caller.organizationId, disabled);
+  if (isDisabled) sender.logDisabled(caller.organizationId, webhook);
   sender.notice();
+  // The webhook was set to another place meanwhile.
+  if (!delivery) throw deliveryNotFound(deliveryId);
   return ok(JSON.stringify(delivery));
 }
 

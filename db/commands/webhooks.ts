@@ -37,7 +37,7 @@ function webhooksOf(organizationId: string | undefined): Statement<Row> {
       w.organization_id, w.id, w.url,
       case
         when not w.enabled then w.disabled_reason
-        when w.resumes_at > now() then 'resting'
+        when greatest(w.resumes_at, w.paused_until) > now() then 'resting'
         when w.failures > 0 then 'failing'
         else 'sending'
       end as state,
@@ -45,7 +45,7 @@ function webhooksOf(organizationId: string | undefined): Statement<Row> {
       ${behind(sql`w.organization_id`)} as behind,
       b.waiting,
       ${rfc3339("w.failing_since")} as failing_since,
-      ${rfc3339("w.resumes_at")} as resumes_at,
+      ${rfc3339("greatest(w.resumes_at, w.paused_until)")} as resumes_at,
       ${rfc3339("w.last_success_at")} as last_success_at,
       ${rfc3339("w.disabled_at")} as disabled_at
     from webhooks w

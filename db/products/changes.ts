@@ -67,7 +67,7 @@ export interface Range {
  * `CURSOR_EXPIRED` if the client must start over.
  */
 export async function readChanges<P extends Page>(
-  database: Reads,
+  database: Pick<Reads, "lookUp">,
   after: Cursor | undefined,
   read: (range: Range) => Promise<P>,
 ): Promise<P & { cursor: Cursor }> {
@@ -139,7 +139,7 @@ const HORIZON = sql<Horizon>`
  * get the ids of transactions that were rolled back.
  */
 async function firstCursor(
-  database: Reads,
+  database: Pick<Reads, "lookUp">,
   { origin, owner, safe }: Horizon,
 ): Promise<Cursor> {
   const [newest] = await database.lookUp(sql<{ version: string }>`

@@ -13,41 +13,34 @@ import { jsonArray } from "../products/json.ts";
 import { type EntryPage, limitOf } from "../products/list.ts";
 import { rfc3339 } from "../times.ts";
 import {
-  backlog,
-  free,
-  isDue,
-  isFree,
-  isUntried,
-  type SendingWebhook,
+  isoTime,
+  lockWebhook,
+  type Webhook,
   webhookNotFound,
-} from "./work.ts";
+} from "./webhook.ts";
+import { isDue, isFree, isUntried, MAX_IN_FLIGHT } from "./work.ts";
 
 /*
  * The messages of webhooks: those that wait or are being sent, and what became of the
- * last ones. Each has a lease of its own: `sent_until` is set while it is being sent.
+ * last ones. While a message is being sent, `sent_until` is the end of its lease.
  */
 
-/** A message before it is stored. */
-export interface NewMessage {
+/** A message for an attempt. Each attempt sends the same id and body. */
+export interface Message {
   id: string;
-  type: MessageType;
   body: string;
+}
+
+/** A message before it is stored. */
+export interface NewMessage extends Message {
+  type: MessageType;
   /** The entry of the feed. Absent for a message about no product. */
   product_id?: string;
   version?: string;
   /** The webhook's cursor once the message has succeeded. */
   next_cursor?: Cursor;
-}
-
-/** A message for its next attempt. Each attempt sends the same id and body. */
-export interface Message {
-  id: string;
-  type: MessageType;
-  body: string;
-  product_id: string | null;
-  /** The attempts before. */
-  attempts: number;
-  created_at: string;
+  /** If it is sent now. */
+  sent_until?: string | undefined;
 }
 
 /** The id of a message to a webhook: the same for the same entry of the feed. */
@@ -84,7 +77,11 @@ export async function listDeliveries(
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
       and not ${isUntried}
-      ${status ? sql`and d.status ${isAnyOf(status)}` : []}
+      ${
+    status
+      ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
+      : []
+  }
   `;
   const entries = jsonArray(sql`
     select ${shownColumns} ${found}
@@ -102,22 +99,22 @@ export async function listDeliveries(
   return page;
 }
 
-/** Selects deliveries of a webhook as responses have them. */
-export function shownDeliveries(
-  webhookId: string,
-  ids: readonly string[],
-): Statement<Delivery> {
-  return sql`
-    select ${shownColumns}
-    from webhook_deliveries d
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isAnyOf(ids)}
-  `;
+/** A delivery, with the webhook's cursor once it has succeeded. */
+export interface StoredDelivery extends Delivery {
+  next_cursor: Cursor | null;
 }
 
-/** The condition that a column is one of these texts, which have no commas. */
-export function isAnyOf(texts: readonly string[]): Statement {
-  return sql`= any(string_to_array(${texts.join()}, ','))`;
+/** Selects deliveries of a webhook. */
+export function deliveriesOf(
+  webhookId: string,
+  messages: readonly { id: string }[],
+): Statement<StoredDelivery> {
+  return sql`
+    select ${shownColumns}, d.next_cursor
+    from webhook_deliveries d
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id ${isAnyOf(messages)}
+  `;
 }
 
 /** Whether the entry of delivery `d` is still the last one of its product. */
@@ -145,14 +142,15 @@ export function addMessages(
   return sql`
     insert into webhook_deliveries as d (
       organization_id, webhook_id, id, type, body, product_id, version, next_cursor,
-      status, created_at, next_attempt_at
+      status, created_at, next_attempt_at, sent_until
     )
     select
       w.organization_id, w.id, m.id, m.type, m.body, m.product_id, m.version, m.next_cursor,
-      'waiting', now(), now()
+      'waiting', now(), now(), m.sent_until
     from webhooks w
     cross join jsonb_to_recordset(${json(messages)}) m (
-      id text, type text, body text, product_id uuid, version bigint, next_cursor jsonb
+      id text, type text, body text, product_id uuid, version bigint, next_cursor jsonb,
+      sent_until timestamptz
     )
     where w.organization_id = ${organization} and ${condition}
     on conflict (organization_id, webhook_id, id) do update set
@@ -160,9 +158,24 @@ export function addMessages(
       status = 'waiting',
       attempts = 0,
       created_at = excluded.created_at,
-      next_attempt_at = excluded.next_attempt_at
-    where d.status <> 'waiting'
+      next_attempt_at = excluded.next_attempt_at,
+      sent_until = coalesce(excluded.sent_until, d.sent_until)
   `;
+}
+
+/** Tells the organization's other webhooks that ask for it that this one is disabled. */
+export function announceDisabled(
+  { id, description, disabled_reason: reason, disabled_at: at }: Webhook,
+): Statement {
+  const type = "webhook.disabled";
+  return addMessages(
+    sql`w.id <> ${id} and w.enabled and ${type} = any(w.events)`,
+    [{
+      id: messageId(id, at),
+      type,
+      body: payload(type, { id, description, reason }, at!),
+    }],
+  );
 }
 
 /** Sends all that waits at once. */
@@ -175,127 +188,148 @@ export function sendAll(webhookId: string): Statement {
   `;
 }
 
-/** The end of the lease of a message that is taken now. */
-function leaseEnd({ timeoutMs }: WebhookConfig): Statement {
-  return sql`now() + make_interval(secs => ${2 * timeoutMs / 1_000})`;
-}
-
-/** The next messages of a webhook from the feed, and the cursor after them. */
-export interface Followed {
-  messages: NewMessage[];
-  cursor: Cursor;
-}
-
-const messageColumns = sql`
-  d.id, d.type, d.body, d.product_id, d.attempts, d.created_at
-`;
-
-/**
- * Stores what follows in the feed, unless the cursor has moved since, and takes messages
- * to send them, as many as are free. A message whose product has changed is
- * dropped: the newer one is on its way, and waits until the older one has arrived.
- */
-export async function takeMessages(
-  database: Queries,
-  { id, cursor: before }: SendingWebhook,
-  { messages, cursor }: Followed,
-  sender: string,
-  config: WebhookConfig,
-): Promise<Message[]> {
-  const webhook =
-    sql`webhooks w where w.organization_id = ${organization} and w.id = ${id}`;
-  const isUnmoved = sql`w.id = ${id} and w.cursor = ${json(before)}`;
-  const waiting = sql`
-    d.organization_id = ${organization} and d.webhook_id = ${id}
-    and w.organization_id = ${organization} and w.id = ${id} and ${isDue}
+/** Deletes what waits about the place or the events that a webhook had. */
+export function dropCursors(webhookId: string): Statement {
+  return sql`
+    delete from webhook_deliveries d
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.status = 'waiting' and d.next_cursor is not null
   `;
-  const [, , , , , taken] = await database.write(
-    // Other processes wait, so that one of them sends the messages.
-    sql`select from ${webhook} for no key update`,
-    sql`
-      update webhooks w
-      set sender = ${sender}
-      where w.organization_id = ${organization} and w.id = ${id}
-        and w.sender is distinct from ${sender}
-        and (select b.sent = 0 from (${backlog()}) b)
-    `,
-    addMessages(isUnmoved, messages),
-    sql`
-      update webhooks w
-      set cursor = ${json(cursor)}
-      where w.organization_id = ${organization} and ${isUnmoved}
-    `,
-    sql`
-      delete from webhook_deliveries d
-      using webhooks w
-      where ${waiting} and not ${isCurrent}
-    `,
-    sql<Message>`
-      update webhook_deliveries d
-      set sent_until = ${leaseEnd(config)}
-      from (
-        select d.id
-        from webhook_deliveries d
-        cross join webhooks w
-        where ${waiting} and not exists (
-          select
-          from webhook_deliveries o
-          where o.organization_id = ${organization} and o.webhook_id = ${id}
-            and o.product_id = d.product_id and o.sent_until >= now()
-        )
-        order by d.next_attempt_at, d.id
-        limit (
-          select greatest(0, ${free(sender)})
-          from webhooks w
-          cross join lateral (${backlog()}) b
-          where w.organization_id = ${organization} and w.id = ${id}
-        )
-      ) t
-      where d.organization_id = ${organization} and d.webhook_id = ${id} and d.id = t.id
-      returning ${messageColumns}
-    `,
-  );
-  return taken;
+}
+
+/** Deletes what is due about products that have changed since: newer messages are on their way. */
+export function dropStale(webhookId: string): Statement {
+  return sql`
+    delete from webhook_deliveries d
+    using webhooks w
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and w.organization_id = ${organization} and w.id = ${webhookId}
+      and ${isDue} and not ${isCurrent}
+  `;
+}
+
+/** A stored message, and the product that it is about. */
+export interface DueMessage extends Message {
+  product_id: string | null;
+}
+
+/** Selects what is due, as many as may be sent, and as wait for older messages about their products. */
+export function dueMessages(webhookId: string): Statement<DueMessage> {
+  return sql`
+    select d.id, d.body, d.product_id
+    from webhook_deliveries d
+    join webhooks w on w.organization_id = ${organization} and w.id = ${webhookId}
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and ${isDue}
+    order by d.next_attempt_at, d.id
+    limit ${2 * MAX_IN_FLIGHT}
+  `;
+}
+
+/** Begins to send stored messages: nobody else does until then. */
+export function lease(
+  webhookId: string,
+  messages: readonly Message[],
+  until: string,
+): Statement {
+  return sql`
+    update webhook_deliveries d
+    set sent_until = ${until}
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id ${isAnyOf(messages)}
+  `;
+}
+
+/** The condition that a column is the id of one of these messages. */
+function isAnyOf(messages: readonly { id: string }[]): Statement {
+  const ids = messages.map(({ id }) => id);
+  return sql`= any(string_to_array(${ids.join()}, ','))`;
+}
+
+/** Stores deliveries whose attempts have ended. */
+export function storeDeliveries(
+  webhookId: string,
+  deliveries: readonly Delivery[],
+): Statement {
+  return sql`
+    update webhook_deliveries d
+    set (
+      status, attempts, attempted_at, next_attempt_at, sent_until,
+      response_status, response_body, error, duration_ms
+    ) = (
+      r.status, r.attempts, r.attempted_at, r.next_attempt_at, null,
+      r.response_status, r.response_body, r.error, r.duration_ms
+    )
+    from jsonb_populate_recordset(null::webhook_deliveries, ${
+    json(deliveries)
+  }) r
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = r.id
+  `;
+}
+
+/** Deletes the deliveries beyond the last 100 that succeeded, and the last 1,000 of 30 days that failed. */
+export function prune(webhookId: string): Statement {
+  const old = (condition: Statement, offset: number) =>
+    sql`(
+      select o.id
+      from webhook_deliveries o
+      where o.organization_id = ${organization} and o.webhook_id = ${webhookId} and ${condition}
+      order by o.created_at desc, o.id desc
+      offset ${offset}
+    )`;
+  const isExpired = sql`o.created_at < now() - interval '30 days'`;
+  // An array is made once, whatever the planner thinks of the number of rows.
+  return sql`
+    delete from webhook_deliveries d
+    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+      and d.id = any(array(
+        ${old(sql`o.status = 'succeeded'`, 100)}
+        union all
+        ${old(sql`o.status = 'failed'`, 1_000)}
+        union all
+        ${old(sql`o.status = 'failed' and ${isExpired}`, 0)}
+      ))
+  `;
 }
 
 /**
- * Takes one message, whatever its status, to send it. Throws `NOT_FOUND`,
- * or `CONFLICT` while it is being sent or if its product has changed since.
+ * Takes one message by hand, whatever its status. Throws `NOT_FOUND`, or `CONFLICT` while
+ * it is being sent or if its product has changed since.
  */
 export async function takeMessage(
   database: Queries,
   webhookId: string,
   id: string,
-  config: WebhookConfig,
-): Promise<Message> {
-  const delivery = sql`
-    d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = ${id}
-  `;
-  const [[found], [message]] = await database.write(
-    sql<{ is_free: boolean; is_current: boolean }>`
-      select ${isFree} as is_free, ${isCurrent} as is_current
-      from webhook_deliveries d
-      where ${delivery}
-      for update
-    `,
-    sql<Message>`
-      update webhook_deliveries d
-      set sent_until = ${leaseEnd(config)}
-      where ${delivery} and ${isFree} and ${isCurrent}
-      returning ${messageColumns}
-    `,
-  );
-  if (!found) throw new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
-  if (!found.is_free) {
-    throw conflict("being_sent", "The message is being sent at the moment");
-  }
-  if (!found.is_current || !message) {
-    throw conflict(
-      "superseded",
-      "The product has changed since: the webhook gets a newer message",
+  { timeoutMs }: WebhookConfig,
+): Promise<{ webhook: Webhook; message: Message }> {
+  return await database.transaction(async (tx) => {
+    const { webhook, now } = await lockWebhook(tx, webhookId);
+    const [[message]] = await tx.send(
+      sql<Message & { is_free: boolean; is_current: boolean }>`
+        select d.id, d.body, ${isFree} as is_free, ${isCurrent} as is_current
+        from webhook_deliveries d
+        where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = ${id}
+      `,
     );
-  }
-  return message;
+    if (!message) throw deliveryNotFound(id);
+    if (!message.is_free) {
+      throw conflict("being_sent", "The message is being sent at the moment");
+    }
+    if (!message.is_current) {
+      throw conflict(
+        "superseded",
+        "The product has changed since: the webhook gets a newer message",
+      );
+    }
+    await tx.commit(
+      lease(webhookId, [message], isoTime(now + 2 * timeoutMs)),
+    );
+    return { webhook, message };
+  });
+}
+
+/** The error for a delivery that the webhook does not have. */
+export function deliveryNotFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
 }
 
 function conflict(code: string, message: string): ApiError {

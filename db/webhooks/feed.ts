@@ -1,16 +1,15 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
-import { positionsOf, type Range, readChanges } from "../products/changes.ts";
-import { rfc3339 } from "../times.ts";
 import {
-  type Followed,
-  messageId,
-  type NewMessage,
-  payload,
-} from "./deliveries.ts";
-import type { SendingWebhook, WebhookWork } from "./work.ts";
+  positionsOf,
+  type Range,
+  readChanges,
+  type Reads,
+} from "../products/changes.ts";
+import { rfc3339 } from "../times.ts";
+import { messageId, type NewMessage, payload } from "./deliveries.ts";
+import { msOf, type Webhook } from "./webhook.ts";
 
 /* The feed of changes, as webhooks follow it. */
 
@@ -30,12 +29,12 @@ const MAX_CHANGES = 1_000;
  * given one. Throws `CURSOR_EXPIRED`.
  */
 export async function cursorAt(
-  database: Queries,
+  reads: LookUps,
   place: "start" | "now" | Cursor,
 ): Promise<Cursor> {
   const after = typeof place === "string" ? undefined : place;
   const { cursor } = await readChanges(
-    database,
+    reads,
     after,
     ({ from }) =>
       Promise.resolve({
@@ -48,33 +47,42 @@ export async function cursorAt(
   return cursor;
 }
 
-/** The next messages of a webhook, as many as may be sent now and as may wait. */
+/** The look-ups of a transaction, or of a request. */
+type LookUps = Pick<Reads, "lookUp">;
+
+/** What follows in the feed. */
+export interface Followed {
+  /** New messages to the webhook. */
+  messages: NewMessage[];
+  /** Its cursor once they are stored. */
+  cursor: Cursor;
+}
+
+/** Finds at most `room` new messages to a webhook, after its cursor. */
 export async function follow(
-  database: Queries,
-  webhook: WebhookWork,
-  waitingMax: number,
+  reads: LookUps,
+  webhook: Webhook,
+  room: number,
 ): Promise<Followed> {
-  const { cursor, events } = webhook;
-  const stored = webhook.waiting + webhook.untried;
-  const room = Math.min(webhook.free - webhook.due, waitingMax - stored);
-  if (room <= 0 || webhook.waits_for_cursor) return { messages: [], cursor };
+  const { events, cursor } = webhook;
+  if (room <= 0) return { messages: [], cursor };
   try {
     return events.includes("feed.advanced")
-      ? await advance(database, webhook)
-      : await readMessages(database, webhook, room);
+      ? await advance(reads, webhook)
+      : await readMessages(reads, webhook, room);
   } catch (error) {
     if ((error as ApiError).code !== "CURSOR_EXPIRED") throw error;
-    return await restart(database, webhook);
+    return await restart(reads, webhook);
   }
 }
 
 /** Tells the receiver that it gets every product again. */
 async function restart(
-  database: Queries,
-  { id, events, cursor }: SendingWebhook,
+  reads: LookUps,
+  { id, events, cursor }: Webhook,
 ): Promise<Followed> {
   const follows = events.some((event) => event !== "webhook.disabled");
-  const next = await cursorAt(database, follows ? "start" : "now");
+  const next = await cursorAt(reads, follows ? "start" : "now");
   if (!follows) return { messages: [], cursor: next };
   return {
     messages: [{
@@ -89,16 +97,16 @@ async function restart(
 
 /** One message for all that is new. */
 async function advance(
-  database: Queries,
-  { id, cursor: from, last_success_at }: SendingWebhook,
+  reads: LookUps,
+  { id, cursor: from, last_success_at }: Webhook,
 ): Promise<Followed> {
-  if (Date.now() - (last_success_at ?? 0) < BURST_MS) {
+  if (Date.now() - msOf(last_success_at) < BURST_MS) {
     return { messages: [], cursor: from };
   }
-  const newest = await cursorAt(database, "now");
+  const newest = await cursorAt(reads, "now");
   const safe = String(BigInt(newest.version) + 1n);
-  const { changes, cursor } = await readChanges(database, from, async () => {
-    const [row] = await database.lookUp(sql<{ changes: number }>`
+  const { changes, cursor } = await readChanges(reads, from, async () => {
+    const [row] = await reads.lookUp(sql<{ changes: number }>`
       select count(*)::int as changes
       from (${positionsOf({ from, safe }, MAX_CHANGES - 1)}) positions
     `);
@@ -118,7 +126,6 @@ async function advance(
 
 /** An entry of the feed. */
 interface Entry {
-  place: number;
   version: string;
   id: string;
   type: "product.changed" | "product.deleted";
@@ -126,48 +133,42 @@ interface Entry {
   updated_at: string;
   /** Null for the deletion of a product that exists again. */
   data: object | null;
-  places: number;
 }
 
 /** At most `limit` messages about products. */
 async function readMessages(
-  database: Queries,
-  { id: webhookId, cursor: from, events }: SendingWebhook,
+  reads: LookUps,
+  { id: webhookId, cursor: from, events }: Webhook,
   limit: number,
 ): Promise<Followed> {
   const size = events.includes("product.changed") ? limit : PAGE;
-  return await readChanges(database, from, async (range) => {
-    const entries = await database.lookUp(entriesOf(range, size));
-    const messages: NewMessage[] = [];
-    let last: Entry | undefined;
-    for (const entry of entries) {
-      if (messages.length === limit) break;
-      last = entry;
-      const { type, version, id, data, updated_at } = entry;
-      if (data === null || !events.includes(type)) continue;
-      messages.push({
+  return await readChanges(reads, from, async (range) => {
+    const entries = await reads.lookUp(entriesOf(range, size));
+    const page = entries.slice(0, size);
+    const wanted = page
+      .filter(({ type, data }) => data !== null && events.includes(type))
+      .slice(0, limit);
+    const last = wanted.length === limit ? wanted.at(-1) : page.at(-1);
+    return {
+      messages: wanted.map(({ type, version, id, data, updated_at }) => ({
         id: messageId(webhookId, version, id),
         type,
-        body: payload(type, data, updated_at),
+        body: payload(type, data!, updated_at),
         product_id: id,
         version,
-      });
-    }
-    return {
-      messages,
+      })),
       version: last?.version ?? null,
       id: last?.id ?? null,
-      more: last !== undefined && last.place < last.places,
+      more: last !== entries.at(-1),
     };
   });
 }
 
+/** Selects the next entries, one more than `limit`. */
 function entriesOf(range: Range, limit: number): Statement<Entry> {
   const time = rfc3339("coalesce(c.deleted_at, p.updated_at)");
   return sql`
-    with positions as materialized (${positionsOf(range, limit)})
     select
-      c.place::int,
       c.version::text,
       c.id,
       case when c.deleted_at is null then 'product.changed' else 'product.deleted' end as type,
@@ -178,10 +179,8 @@ function entriesOf(range: Range, limit: number): Statement<Entry> {
           'created_at', ${rfc3339("p.created_at")}, 'updated_at', ${time}
         )
         when p.id is null then json_build_object('id', c.id, 'updated_at', ${time})
-      end as data,
-      (select count(*) from positions)::int as places
-    -- No page is larger: a constant limit keeps the generic plan.
-    from (select * from positions limit 1001) c
+      end as data
+    from (${positionsOf(range, limit)}) c
     -- The limit forces a look-up by primary key.
     left join lateral (
       select p.*
@@ -189,7 +188,6 @@ function entriesOf(range: Range, limit: number): Statement<Entry> {
       where p.organization_id = ${organization} and p.id = c.id
       limit 1
     ) p on true
-    where c.place <= ${limit}
     order by c.place
   `;
 }

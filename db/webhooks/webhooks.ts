@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Cursor, cursorText } from "../../schema/changes_query.ts";
+import { cursorText } from "../../schema/changes_query.ts";
 import { ApiError } from "../../schema/errors.ts";
 import {
   MAX_WEBHOOKS,
@@ -8,47 +8,40 @@ import {
   type WebhookChange,
 } from "../../schema/webhooks.ts";
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { nextUpdate, rfc3339 } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
-import { sendAll } from "./deliveries.ts";
+import { announceDisabled, dropCursors, sendAll } from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
-import { announceDisabled, disable, type Disabled } from "./outcomes.ts";
-import { backlog, behind, type Secret, webhookNotFound } from "./work.ts";
+import {
+  disabledBy,
+  isoTime,
+  lockWebhook,
+  msOf,
+  pausedUntil,
+  RESTED,
+  type Secret,
+  storeWebhook,
+  type Webhook,
+  webhookNotFound,
+} from "./webhook.ts";
+import { backlog, behind } from "./work.ts";
 
 /* Webhooks as callers see them. */
 
 /** A webhook as responses have it. */
-export interface ShownWebhook {
-  id: string;
-  cursor: string;
-  secrets: Omit<Secret, "secret">[];
-  [column: string]: unknown;
-}
+export type ShownWebhook = ReturnType<typeof shown>;
+
+/** A webhook with its new secret, which is shown this once. */
+export type IssuedWebhook = ShownWebhook & { secret: string };
 
 interface Row {
-  id: string;
-  url: string;
-  description: string | null;
-  enabled: boolean;
-  cursor: Cursor;
-  secrets: Secret[];
-  [column: string]: unknown;
+  webhook: Webhook;
+  behind: number;
+  waiting: number;
 }
 
 const webhooks = sql<Row>`
-  select
-    w.id, w.url, w.description, to_json(w.events) as events, w.enabled,
-    w.disabled_reason, ${rfc3339("w.disabled_at")} as disabled_at, w.cursor,
-    ${behind()} as behind,
-    b.waiting,
-    ${rfc3339("w.failing_since")} as failing_since,
-    ${rfc3339("w.resumes_at")} as resumes_at,
-    ${rfc3339("w.last_success_at")} as last_success_at,
-    w.secrets,
-    ${rfc3339("w.created_at")} as created_at,
-    ${rfc3339("w.updated_at")} as updated_at
+  select to_jsonb(w) as webhook, ${behind()} as behind, b.waiting
   from webhooks w
   cross join lateral (${backlog()}) b
   where w.organization_id = ${organization}
@@ -71,16 +64,24 @@ export async function getWebhook(
   database: Queries,
   id: string,
 ): Promise<ShownWebhook> {
-  const [row] = await database.scan(webhookById(id));
-  if (!row) throw webhookNotFound(id);
-  return shown(row);
+  return shown(await readWebhook(database, id));
 }
 
-/** Creates a webhook, and returns it with its secret. Throws `CONFLICT` beyond `MAX_WEBHOOKS`, or `CURSOR_EXPIRED`. */
+/** Reads a webhook with its secrets. Throws `NOT_FOUND`. */
+export async function readWebhook(
+  database: Queries,
+  id: string,
+): Promise<Row> {
+  const [row] = await database.scan(webhookById(id));
+  if (!row) throw webhookNotFound(id);
+  return row;
+}
+
+/** Creates a webhook. Throws `CONFLICT` beyond `MAX_WEBHOOKS`, or `CURSOR_EXPIRED`. */
 export async function createWebhook(
   database: Queries,
   { url, description, events, enabled, after }: NewWebhook,
-): Promise<ShownWebhook & { secret: string }> {
+): Promise<IssuedWebhook> {
   const id = uuidv7();
   const made = newSecret();
   const cursor = await cursorAt(database, after);
@@ -94,11 +95,10 @@ export async function createWebhook(
           disabled_reason, disabled_at, cursor
         )
         values (
-          ${organization}, ${id}, ${url}, ${description ?? null}, ${
-        textArray(events)
-      },
-          ${json([made])}, ${enabled}, ${enabled ? null : "by_hand"},
-          ${enabled ? null : made.created_at}, ${json(cursor)}
+          ${organization}, ${id}, ${url}, ${description ?? null},
+          string_to_array(${events.join()}, ','), ${json([made])}, ${enabled},
+          ${enabled ? null : "by_hand"}, ${enabled ? null : made.created_at},
+          ${json(cursor)}
         )
       `,
       sql<{ count: number }>`
@@ -114,80 +114,48 @@ export async function createWebhook(
 }
 
 /**
- * Changes the fields that the body has. A new URL, `enabled: true` and `after` end a rest:
- * all that waits is sent at once. Throws `NOT_FOUND` or `CURSOR_EXPIRED`.
+ * Changes the fields that the body has. A new URL, `enabled: true` and `after` end a rest
+ * and a pause: all that waits is sent at once. Returns the webhook, and whether it is
+ * disabled now. Throws `NOT_FOUND` or `CURSOR_EXPIRED`.
  */
 export async function updateWebhook(
   database: Queries,
   id: string,
-  { url, description, events, enabled, after }: WebhookChange,
-): Promise<{ webhook: ShownWebhook; disabled?: Disabled | undefined }> {
+  { after, ...fields }: WebhookChange,
+): Promise<{ webhook: ShownWebhook; isDisabled: boolean }> {
   const cursor = after && await cursorAt(database, after);
-  const isChanged = [url, description, events, enabled, after]
-    .some((value) => value !== undefined);
+  const isChanged = cursor || Object.keys(fields).length > 0;
   return await database.transaction(async (tx) => {
-    const before = await lockWebhook(tx, id);
-    const endsRest = url !== undefined && url !== before.url || enabled ||
-      cursor !== undefined;
-    const disabled = enabled === false && before.enabled
-      ? { ...before, url: url ?? before.url, reason: "by_hand" as const }
-      : undefined;
+    const { webhook: before, now } = await lockWebhook(tx, id);
+    const isDisabled = before.enabled && fields.enabled === false;
+    const endsRest = fields.enabled || cursor ||
+      (fields.url ?? before.url) !== before.url;
+    const webhook = {
+      ...before,
+      ...fields as Partial<Webhook>,
+      ...cursor && { cursor },
+      ...endsRest && { ...RESTED, paused_until: null },
+      ...fields.enabled && { disabled_reason: null, disabled_at: null },
+      ...isDisabled && disabledBy("by_hand", now),
+      updated_at: nextUpdate(before, now),
+    };
     const results = await tx.commit(
-      ...isChanged
-        ? [sql`
-          update webhooks w
-          set
-            updated_at = ${nextUpdate("w.updated_at")}
-            ${url === undefined ? [] : sql`, url = ${url}`}
-            ${
-          description === undefined ? [] : sql`, description = ${description}`
-        }
-            ${events ? sql`, events = ${textArray(events)}` : []}
-            ${cursor ? sql`, cursor = ${json(cursor)}` : []}
-            ${enabled ? ENABLE : []}
-            ${disabled ? disable(disabled.reason) : []}
-            ${endsRest ? sql`, ${END_PAUSES}` : []}
-          where w.organization_id = ${organization} and w.id = ${id}
-        `]
-        : [],
-      // Such a message was about the cursor or the events that were.
-      ...cursor || events ? [dropCursors(id)] : [],
+      ...isChanged ? [storeWebhook(webhook)] : [],
+      ...cursor || fields.events ? [dropCursors(id)] : [],
       ...endsRest ? [sendAll(id)] : [],
-      ...disabled ? [announceDisabled(disabled)] : [],
+      ...isDisabled ? [announceDisabled(webhook)] : [],
       webhookById(id),
     );
-    return { webhook: shown(results.at(-1)![0] as Row), disabled };
+    return { webhook: shown(results.at(-1)![0] as Row), isDisabled };
   });
 }
 
-const ENABLE =
-  sql`, enabled = true, disabled_reason = null, disabled_at = null`;
-
-/** Ends a rest, and a pause that the receiver has asked for. */
-const END_PAUSES =
-  sql`failures = 0, failing_since = null, resumes_at = null, paused_until = null`;
-
-/** Ends the rest of a webhook: all that waits is sent at once, or after a pause that the receiver has asked for. */
+/** Ends the rest of a webhook. Throws `NOT_FOUND`. */
 export async function endRest(database: Queries, id: string): Promise<void> {
-  await database.write(
-    sql`
-      update webhooks w
-      set
-        failures = 0,
-        failing_since = null,
-        resumes_at = nullif(greatest(w.paused_until, now()), now())
-      where w.organization_id = ${organization} and w.id = ${id}
-    `,
-    sendAll(id),
-  );
-}
-
-function dropCursors(id: string): Statement {
-  return sql`
-    delete from webhook_deliveries d
-    where d.organization_id = ${organization} and d.webhook_id = ${id}
-      and d.status = 'waiting' and d.next_cursor is not null
-  `;
+  await database.transaction(async (tx) => {
+    const { webhook } = await lockWebhook(tx, id);
+    await tx.commit(storeWebhook({ ...webhook, ...RESTED }), sendAll(id));
+  });
 }
 
 /** Returns whether the webhook existed. */
@@ -209,12 +177,12 @@ export async function rotateSecret(
   database: Queries,
   id: string,
   { grace_seconds: grace }: Rotation,
-): Promise<ShownWebhook & { secret: string }> {
+): Promise<IssuedWebhook> {
   const made = newSecret();
-  const end = new Date(Date.now() + grace * 1_000).toISOString();
+  const end = isoTime(Date.now() + grace * 1_000);
   return await database.transaction(async (tx) => {
-    const { secrets } = await lockWebhook(tx, id);
-    const older = grace === 0 ? [] : signing(secrets).map((secret) => ({
+    const { webhook, now } = await lockWebhook(tx, id);
+    const older = grace === 0 ? [] : signing(webhook.secrets).map((secret) => ({
       ...secret,
       expires_at: secret.expires_at && secret.expires_at < end
         ? secret.expires_at
@@ -225,7 +193,7 @@ export async function rotateSecret(
         update webhooks w
         set
           secrets = ${json([made, ...older].slice(0, MAX_SECRETS))},
-          updated_at = ${nextUpdate("w.updated_at")}
+          updated_at = ${nextUpdate(webhook, now)}
         where w.organization_id = ${organization} and w.id = ${id}
       `,
       webhookById(id),
@@ -236,37 +204,49 @@ export async function rotateSecret(
 
 /** The secrets that are not over. */
 export function signing(secrets: readonly Secret[]): Secret[] {
-  const now = new Date().toISOString();
+  const now = isoTime(Date.now());
   return secrets.filter(({ expires_at }) => !expires_at || expires_at > now);
 }
 
 function newSecret(): Secret {
   return {
     secret: `whsec_${randomBytes(32).toString("base64")}`,
-    created_at: new Date().toISOString(),
+    created_at: isoTime(Date.now()),
     expires_at: null,
   };
 }
 
-async function lockWebhook(tx: Transaction, id: string): Promise<Row> {
-  const [[row]] = await tx.send(
-    sql<Row>`${webhookById(id)} for no key update of w`,
-  );
-  if (!row) throw webhookNotFound(id);
-  return row;
+/** Now, or a millisecond after the last change if that is later. */
+function nextUpdate({ updated_at }: Webhook, now: number): string {
+  return isoTime(Math.max(now, msOf(updated_at) + 1));
 }
 
-function shown({ cursor, secrets, ...row }: Row): ShownWebhook {
+function shown({ webhook, behind, waiting }: Row) {
+  const resumesAt = pausedUntil(webhook);
   return {
-    ...row,
-    cursor: cursorText(cursor),
-    secrets: signing(secrets).map(({ secret: _, ...times }) => times),
+    id: webhook.id,
+    url: webhook.url,
+    description: webhook.description,
+    events: webhook.events,
+    enabled: webhook.enabled,
+    disabled_reason: webhook.disabled_reason,
+    disabled_at: timeOf(webhook.disabled_at),
+    cursor: cursorText(webhook.cursor),
+    behind,
+    waiting,
+    failing_since: timeOf(webhook.failing_since),
+    resumes_at: resumesAt > Date.now() ? isoTime(resumesAt) : null,
+    last_success_at: timeOf(webhook.last_success_at),
+    secrets: signing(webhook.secrets)
+      .map(({ created_at, expires_at }) => ({ created_at, expires_at })),
+    created_at: timeOf(webhook.created_at),
+    updated_at: timeOf(webhook.updated_at),
   };
 }
 
-/** The driver sends arrays of text as JSON. */
-function textArray(values: readonly string[]): Statement {
-  return sql`string_to_array(${values.join()}, ',')`;
+/** A time as RFC 3339 in UTC. */
+function timeOf(time: string | null): string | null {
+  return time && isoTime(msOf(time));
 }
 
 function tooMany(): ApiError {

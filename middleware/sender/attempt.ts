@@ -1,20 +1,19 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { Message } from "../../db/webhooks/deliveries.ts";
-import type { Outcome } from "../../db/webhooks/outcomes.ts";
+import type { Attempt } from "../../db/webhooks/outcomes.ts";
+import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { signing } from "../../db/webhooks/webhooks.ts";
-import type { SendingWebhook } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { VERSION } from "../../schema/version.ts";
 import { post } from "./post.ts";
 
 /** Sends a message, signed with all secrets (Standard Webhooks 1.0.0). Never throws. */
 export async function attempt(
-  { url, secrets }: SendingWebhook,
-  message: Message,
+  { url, secrets }: Webhook,
+  { id, body }: Message,
   { timeoutMs, allowedTargets: allowed }: WebhookConfig,
-): Promise<Outcome> {
-  const { id, body } = message;
+): Promise<Attempt> {
   const start = performance.now();
   const now = Date.now();
   const timestamp = String(Math.floor(now / 1_000));
@@ -27,14 +26,19 @@ export async function attempt(
       .map(({ secret }) => signature(secret, `${id}.${timestamp}.${body}`))
       .join(" "),
   };
-  const answer = await post({ url, headers, body, timeoutMs, allowed });
-  return {
-    message,
+  const { retryAfter, ...answer } = await post({
     url,
+    headers,
+    body,
+    timeoutMs,
+    allowed,
+  });
+  const result = {
     attempted_at: new Date(now).toISOString(),
     duration_ms: Math.round(performance.now() - start),
     ...answer,
   };
+  return { id, url, retryAfter, result };
 }
 
 function signature(secret: string, content: string): string {

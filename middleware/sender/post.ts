@@ -39,10 +39,7 @@ const BODY_MS = 1_000;
  * The name is resolved once, by `find`, and the connection goes to an address that was
  * checked. Never throws.
  */
-export async function post(
-  sent: Post,
-  find = resolve,
-): Promise<Answer> {
+export async function post(sent: Post, find = resolve): Promise<Answer> {
   const deadline = performance.now() + sent.timeoutMs;
   const url = new URL(sent.url);
   let addresses: Addresses;
@@ -97,35 +94,30 @@ function exchange(
       sending.destroy();
     }
 
-    const timer = setTimeout(
-      () => end(failure("timeout")),
-      deadline - performance.now(),
-    );
-    sending.on("error", (error) => end(failure(kindOf(error))));
+    const left = () => deadline - performance.now();
+    let timer = setTimeout(end, left(), failure("timeout"));
+    const fail = (error: Error) => end(failure(kindOf(error)));
+    sending.on("error", fail);
     sending.on("response", (response) => {
-      const status = response.statusCode ?? 0;
+      const { statusCode = 0, headers } = response;
       const chunks: Buffer[] = [];
       let size = 0;
       const read = () =>
         end({
-          response_status: status,
+          response_status: statusCode,
           response_body: textOf(Buffer.concat(chunks).subarray(0, MAX_BODY)),
-          retryAfter: response.headers["retry-after"],
-          error: status >= 200 && status < 300 ? null : "status",
+          retryAfter: headers["retry-after"],
+          error: statusCode >= 200 && statusCode < 300 ? null : "status",
         });
+      // Whoever has sent the head has got the message, even if the body is broken.
+      sending.off("error", fail).on("error", () => {});
       clearTimeout(timer);
-      const late = setTimeout(
-        read,
-        Math.min(BODY_MS, deadline - performance.now()),
-      );
+      timer = setTimeout(read, Math.min(BODY_MS, left()));
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         if ((size += chunk.length) >= MAX_BODY) read();
       });
-      response.on("end", read).on("error", read).on("close", () => {
-        clearTimeout(late);
-        read();
-      });
+      response.on("end", read).on("error", read).on("close", read);
     });
     sending.end(body);
   });

@@ -1,59 +1,48 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { type Caller, Tally } from "../../db/connections/fair_share.ts";
 import type { Database, Queries } from "../../db/database.ts";
-import { type Message, takeMessages } from "../../db/webhooks/deliveries.ts";
-import { follow } from "../../db/webhooks/feed.ts";
-import {
-  type Disabled,
-  type Outcome,
-  storeOutcomes,
-} from "../../db/webhooks/outcomes.ts";
-import {
-  findWork,
-  findWorkOf,
-  type WebhookWork,
-} from "../../db/webhooks/work.ts";
+import type { Attempt } from "../../db/webhooks/outcomes.ts";
+import { takeTurn, type Turn } from "../../db/webhooks/turn.ts";
+import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
 import { hostOf } from "../../schema/targets.ts";
+import type { DisabledReason } from "../../schema/webhooks.ts";
 import { attempt } from "./attempt.ts";
 
 /*
  * The sender of webhooks: it follows the feed of changes beside the service.
  *
- *     feed of changes              webhooks.cursor
- *          |                             |
- *          | follow: the next entries    | moves with them
- *          v                             v
- *     webhook_deliveries: "waiting" <------------------+
- *          |                                           |
- *          | takeMessages: those due, each under       |
- *          |   a lease of its own, in a transaction    | failed: again after a pause
- *          v                                           |
- *     attempt: sign, resolve, check, connect, POST --> receiver
- *          |                                           |
- *          | storeOutcomes: what the answers make of   |
- *          v   the messages and of the webhook         |
- *     "succeeded", "failed", or ------------------------
+ *     findWork: which webhooks have something to send?
+ *          |
+ *          v
+ *     takeTurn, in a transaction that locks the webhook: <-----------+
+ *          1. stores what has come of attempts: "succeeded",         |
+ *             "failed", or "waiting" for the next one                |
+ *          2. takes what waits and is due                            |
+ *          3. takes what follows in the feed, and moves the cursor   |
+ *          |                                                         |
+ *          v                                                         |
+ *     attempt: signs, resolves, checks, connects, POSTs -------------+
  *
- * Nothing of it is kept in memory but the attempts that run. Whoever is killed leaves
- * messages whose leases end, and any process may send any message.
+ * Nothing is kept in memory but the attempts that run. Each taken message has a lease of
+ * its own, which ends if the process is killed. Any process may send any message.
  */
 
 /** The interval at which the database is asked for work, without and with an enabled webhook. */
 const POLL_MS = { idle: 10_000, busy: 1_000 };
 
-/** The least time between two of these questions: writes often come together. */
-const GATHER_MS = 250;
+/** What often comes together is waited for: writes before a question, and answers before a turn. */
+const GATHER_MS = { writes: 250, answers: 5 };
 
 /**
- * The longest pause between two messages while the process serves requests, which come
- * first. It lets 10,000 messages a minute through.
+ * The longest pause after a message while the process serves requests, which come first.
+ * It lets 10,000 messages a minute through.
  */
 const MAX_YIELD_MS = 6;
 
-/** How often a pause looks at the requests, at least. */
-const YIELD_TICK_MS = 100;
+/** Turns at once. Each holds room for as many attempts as it may begin. */
+const MAX_TURNS = 4;
 
 /** Webhooks that one question finds. */
 const MAX_FOUND = 128;
@@ -68,12 +57,16 @@ const DATABASE_MS = 10_000;
 type Log = (level: "warn", fields: Record<string, unknown>) => void;
 
 /** A disabled webhook, as far as the log shows it. */
-type Logged = Pick<Disabled, "id" | "url" | "reason">;
+interface Logged {
+  id: string;
+  url: string;
+  disabled_reason: DisabledReason | null;
+}
 
 const ENABLE = 'PUT /webhooks/{id} {"enabled":true}';
 
 /** What to do with a webhook that its organization has not disabled. */
-const ADVICE = {
+const ADVICE: Partial<Record<DisabledReason, string>> = {
   gone: `Once its receiver is back, enable it: ${ENABLE}`,
   failing: `Once its receiver works, enable it: ${ENABLE}`,
   copied:
@@ -107,10 +100,13 @@ export function openSender(
     requests: () => number;
   },
 ): Sender {
-  /** The id of this process. */
-  const sender = crypto.randomUUID();
-  /** Attempts. */
+  /** Attempts, and the room that turns hold. */
   const inFlight = new Tally();
+  let turns = 0;
+  /** What waits for the end of a turn. */
+  const waiting: (() => void)[] = [];
+  /** When the next turn may begin, in milliseconds of `performance.now()`. */
+  let turnAt = 0;
   /** Wakes the run of a webhook, by its id. */
   const runs = new Map<string, () => void>();
   let state: "new" | "started" | "stopping" = "new";
@@ -119,8 +115,6 @@ export function openSender(
   let polledAt = -Infinity;
   let pollsAt = Infinity;
   let isPolling = false;
-  /** Taken messages that no pause has followed so far. */
-  const taken = { count: 0, at: 0 };
   /** Whether the log says that the database does not answer. */
   let isDelayed = false;
 
@@ -145,7 +139,7 @@ export function openSender(
     pollsAt = Infinity;
     polledAt = performance.now();
     try {
-      const statement = findWork(sender, MAX_FOUND, config.waitingMax);
+      const statement = findWork(MAX_FOUND, config.waitingMax);
       const [work] = await queries().lookUp(statement);
       hasWebhooks = work!.enabled > 0;
       isDelayed = false;
@@ -172,100 +166,60 @@ export function openSender(
     });
   }
 
-  /** How long requests come before the next messages, as things are, in milliseconds. */
-  function yieldMs(): number {
-    const now = performance.now();
-    const each = Math.min(MAX_YIELD_MS, Math.max(1, requests() ** 2) / 12);
-    taken.count = Math.max(0, taken.count - (now - taken.at) / each);
-    taken.at = now;
-    return state === "started" ? taken.count * each : 0;
-  }
-
   /** Sends the messages of a webhook while there are some that may be sent. */
   async function run(caller: Caller): Promise<void> {
-    const { organizationId, name: id } = caller;
-    /** Taken messages, until the time at which their attempts must begin. */
-    const ready: { message: Message; beginBy: number }[] = [];
-    const unsent: string[] = [];
-    const outcomes: Outcome[] = [];
-    let webhook: WebhookWork | undefined;
+    const attempts: Attempt[] = [];
     let running = 0;
-    let isOver = false;
     let woken = Promise.withResolvers<void>();
-    runs.set(id, () => woken.resolve());
-
-    function giveBack(): void {
-      unsent.push(...ready.splice(0).map(({ message }) => message.id));
-    }
-
-    async function take(): Promise<void> {
-      for (let ms = yieldMs(); ms > 0; ms = yieldMs()) {
-        await pause(Math.min(ms, YIELD_TICK_MS));
-      }
-      if (state !== "started") return;
-      // Another run waits until this one knows what it takes.
-      taken.count++;
-      webhook = await findWorkOf(queries(organizationId), id, sender);
-      const followed = await follow(
-        queries(organizationId),
-        webhook,
-        config.waitingMax,
-      );
-      // An attempt must end within the lease of its message.
-      const beginBy = performance.now() + config.timeoutMs;
-      const messages = await takeMessages(
-        queries(organizationId),
-        webhook,
-        followed,
-        sender,
-        config,
-      );
-      ready.push(...messages.map((message) => ({ message, beginBy })));
-      taken.count += messages.length - 1;
-    }
-
-    /** Begins as many attempts as may run. */
-    function begin(): void {
-      const isLate = ready.some(({ beginBy }) => performance.now() > beginBy);
-      if (state === "stopping" || isLate || webhook!.disabled_reason) {
-        giveBack();
-      }
-      while (ready.length > 0 && freeFor(caller) > 0) {
-        inFlight.add(caller, 1);
-        running++;
-        attempt(webhook!, ready.shift()!.message, config).then((outcome) => {
-          inFlight.add(caller, -1);
-          running--;
-          outcomes.push(outcome);
-          // After a failure, one message is sent at a time.
-          if (outcome.error !== null) giveBack();
-          begin();
-          woken.resolve();
-        });
-      }
-    }
-
+    runs.set(caller.name, () => woken.resolve());
     try {
       do {
         woken = Promise.withResolvers();
-        if (outcomes.length + unsent.length > 0) {
-          const { disabled } = await storeOutcomes(
-            queries(organizationId),
-            id,
-            { outcomes: outcomes.splice(0), unsent: unsent.splice(0) },
-            config,
-          );
-          if (disabled) logDisabled(organizationId, disabled);
-        }
-        if (!isOver) await take();
-        begin();
         // If others leave no room, the next question finds the messages again.
-        isOver = running + outcomes.length === 0;
-        if (isOver) giveBack();
-        else if (running > 0) await woken.promise;
-      } while (running + outcomes.length + unsent.length > 0);
+        const turn = await nextTurn(caller, attempts);
+        for (const message of turn?.messages ?? []) {
+          running++;
+          attempt(turn!.webhook, message, config).then((made) => {
+            inFlight.add(caller, -1);
+            running--;
+            attempts.push(made);
+            woken.resolve();
+          });
+        }
+        if (running > 0) await woken.promise;
+        await pause(GATHER_MS.answers);
+      } while (running + attempts.length > 0);
     } finally {
-      runs.delete(id);
+      runs.delete(caller.name);
+    }
+  }
+
+  /** Takes a turn of a webhook, after those of others and after requests, if there is something to do. */
+  async function nextTurn(
+    caller: Caller,
+    attempts: Attempt[],
+  ): Promise<Turn | undefined> {
+    const { organizationId, name: id } = caller;
+    if (turns < MAX_TURNS) turns++;
+    else await new Promise<void>((begin) => waiting.push(begin));
+    await pause(turnAt - performance.now());
+    const room = state === "started" ? freeFor(caller) : 0;
+    inFlight.add(caller, room);
+    let taken = 0;
+    try {
+      if (room + attempts.length === 0) return;
+      const brought = { attempts: attempts.splice(0), room };
+      const turn = await takeTurn(queries(organizationId), id, brought, config);
+      if (turn.isDisabled) logDisabled(organizationId, turn.webhook);
+      taken = turn.messages.length;
+      return turn;
+    } finally {
+      inFlight.add(caller, taken - room);
+      const yieldMs = Math.min(MAX_YIELD_MS, Math.max(1, requests() ** 2) / 12);
+      turnAt = Math.max(turnAt, performance.now()) + taken * yieldMs;
+      const begin = waiting.shift();
+      if (begin) begin();
+      else turns--;
     }
   }
 
@@ -292,7 +246,7 @@ export function openSender(
 
   function logDisabled(
     organizationId: string,
-    { id, url, reason }: Logged,
+    { id, url, disabled_reason: reason }: Logged,
   ): void {
     log("warn", {
       message: "A webhook is disabled",
@@ -300,7 +254,7 @@ export function openSender(
       organization_id: organizationId,
       host: hostOf(new URL(url)),
       reason,
-      ...reason !== "by_hand" && { advice: ADVICE[reason] },
+      advice: ADVICE[reason!],
     });
   }
 
@@ -313,7 +267,7 @@ export function openSender(
     },
     wake() {
       if (!hasWebhooks) return;
-      pollIn(Math.max(0, polledAt + GATHER_MS - performance.now()));
+      pollIn(Math.max(0, polledAt + GATHER_MS.writes - performance.now()));
     },
     notice() {
       hasWebhooks = true;

@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { openApp } from "../support/app/harness.ts";
+import { errorsOf } from "../support/client/writing.ts";
 
 /** JSON numbers, with their expected digits in responses. */
 const KEPT = {
@@ -52,13 +53,10 @@ Deno.test("Numbers", async (t) => {
       );
 
       assertEquals(status, 400, number);
-      assertEquals(
-        body.error.details.map(({ pointer, code }: Record<string, string>) => [
-          pointer,
-          code,
-        ]),
-        [["/custom_fields/0/field_value", "inexact_number"]],
-      );
+      assertEquals(errorsOf(body), [[
+        "/custom_fields/0/field_value",
+        "inexact_number",
+      ]]);
     }
   });
 
@@ -142,12 +140,7 @@ Deno.test("Numbers", async (t) => {
         ]
       ) {
         assertEquals(reply.status, 400);
-        assertEquals(
-          reply.body.error.details.map((
-            { pointer, code }: Record<string, string>,
-          ) => [pointer, code]),
-          [[pointer, "invalid_type"]],
-        );
+        assertEquals(errorsOf(reply.body), [[pointer, "invalid_type"]]);
       }
     }
   });

@@ -5,6 +5,7 @@ import {
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
+import { titlesOf } from "../support/client/searching.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test("GET /products", TIMED, async (t) => {
@@ -54,7 +55,7 @@ async function sorting(t: Deno.TestContext, app: App) {
     await t.step(`orders by "${sort}"`, async () => {
       const query = sort && `?sort=${sort}`;
 
-      assertEquals(await titlesOf(org, query), titles);
+      assertEquals(await find(org, query), titles);
     });
   }
 
@@ -126,7 +127,7 @@ async function changes(t: Deno.TestContext, app: App) {
     await t.step(`finds products changed since ${time}`, async () => {
       const query = `?updated_since=${time}`;
 
-      assertEquals(await titlesOf(org, query), titles);
+      assertEquals(await find(org, query), titles);
     });
   }
 
@@ -136,7 +137,7 @@ async function changes(t: Deno.TestContext, app: App) {
 
     const query = `?updated_since=${data.updated_at}&sort=updated_at`;
 
-    assertEquals(await titlesOf(org, query), ["changed"]);
+    assertEquals(await find(org, query), ["changed"]);
   });
 }
 
@@ -159,7 +160,7 @@ async function names(t: Deno.TestContext, app: App) {
   };
   for (const [query, titles] of Object.entries(queries)) {
     await t.step(`finds by ${query.replace(/=P-.{8}/, "=P-…")}`, async () => {
-      assertEquals(await titlesOf(org, `?${query}`), titles);
+      assertEquals(await find(org, `?${query}`), titles);
     });
   }
 }
@@ -193,7 +194,7 @@ async function lists(t: Deno.TestContext, app: App) {
   };
   for (const [i, [query, titles]] of Object.entries(queries).entries()) {
     await t.step(`finds any id of a list, ${i + 1}`, async () => {
-      assertEquals(await titlesOf(org, `?${query}`), titles);
+      assertEquals(await find(org, `?${query}`), titles);
     });
   }
 }
@@ -267,7 +268,7 @@ async function links(t: Deno.TestContext, app: App) {
       let path: string | undefined = "/api/products?sort=title&limit=2&search=";
       while (path) {
         const { headers, body } = await org.get(path);
-        titles.push(...body.data.map(({ title }: { title: string }) => title));
+        titles.push(...titlesOf(body.data));
         path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
       }
 
@@ -297,9 +298,9 @@ async function links(t: Deno.TestContext, app: App) {
   });
 }
 
-async function titlesOf(org: Organization, query: string): Promise<string[]> {
+async function find(org: Organization, query: string): Promise<string[]> {
   const { status, body } = await org.get(`/api/products${query}`);
   assertEquals(status, 200);
   assertEquals(body.meta.total, body.data.length);
-  return body.data.map(({ title }: { title: string }) => title);
+  return titlesOf(body.data);
 }

@@ -3,6 +3,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { REFERENCE_FILTERS } from "../../schema/list_query.ts";
 import { COUNTED, valuesOf } from "../support/data/filters.ts";
 import { idOfCode, openApp } from "../support/app/harness.ts";
+import { titlesOf } from "../support/client/searching.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 
 const ALL = REFERENCE_FILTERS.map(({ name }) => name);
@@ -172,7 +173,7 @@ Deno.test("GET /products by filters", async (t) => {
         ]
       ) {
         const products = await found(query);
-        const titles = products.map(({ title }: { title: string }) => title);
+        const titles = titlesOf(products);
         assertEquals(titles, types.toSorted());
       }
       const [product] = await found("include=custom_fields&include=collateral");

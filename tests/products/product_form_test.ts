@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { assertDetails } from "../support/client/expect.ts";
+import { errorsOf } from "../support/client/writing.ts";
 import {
   idOfCode,
   openApp,
@@ -100,9 +101,7 @@ Deno.test("product_form_id", async (t) => {
       const [refused, created] = body.data;
       assertEquals([refused.status, created.status], [400, 201]);
       assertEquals(
-        refused.error.details.map((
-          { pointer, code }: Record<string, string>,
-        ) => [pointer, code]),
+        errorsOf(refused),
         [["/product_form_id", "unknown_reference"]],
       );
       assertEquals(await formOf(org, org.format), hardback);

@@ -7,6 +7,7 @@ import {
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
+import { titlesOf } from "../support/client/searching.ts";
 import { idsOf } from "../support/sql/loading.ts";
 
 const FILTERS = REFERENCE_FILTERS.filter(({ isCounted }) => !isCounted)
@@ -135,7 +136,7 @@ Deno.test("GET /products by references and product_type", async (t) => {
       const { body } = await org.get(`/api/products?product_type=${list}`);
 
       assertEquals(
-        body.data.map(({ title }: { title: string }) => title),
+        titlesOf(body.data),
         titles,
       );
       assertEquals(body.meta.total, titles.length);

@@ -1,26 +1,92 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import {
   type App,
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
-import { insertTree, TREE } from "../support/data/rights_tree.ts";
+import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
+
+/** The arrays of a product that have paths of their own, with entries. */
+const TREES: [name: string, array: string, entries: object[]][] = [
+  ["territories", "product_territories", withoutIds(TREE)],
+  ["sales-rights", "product_sales_rights", [
+    {
+      sales_rights_type: "01",
+      territory: { countries_included: ["GB", "IE"] },
+    },
+    { sales_rights_type: "03", is_rest_of_world: true, territory: null },
+  ]],
+];
+
+const CONDITIONS: HeadersInit[] = [{}, { "if-match": '"other"' }];
 
 Deno.test("Rights and supply", async (t) => {
   await using app = await openApp();
 
-  await t.step("are complete in a product", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create();
-    await insertTree(app, org, id);
+  for (const [name, array, entries] of TREES) {
+    await t.step(
+      `${name}: change only updated_at if a response is sent back`,
+      async () => {
+        const org = await app.organization();
+        const { path } = await org.create({ page_count: 3 });
+        const before = await org.put(`${path}/${name}`, entries);
 
-    const read = await org.get(path);
-    const written = await org.put(path, { title: "Persuasion" });
+        const { body: { data } } = await org.get(`${path}/${name}`);
+        const after = await org.put(`${path}/${name}`, data);
+        const emptied = await org.put(`${path}/${name}`, []);
 
-    assertEquals(read.body.data.product_territories, TREE);
-    assertEquals(written.body.data.product_territories, TREE);
-  });
+        assertEquals([after.status, emptied.status], [200, 200]);
+        assert(after.body.data.updated_at > before.body.data.updated_at);
+        assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
+        const { updated_at } = after.body.data;
+        assertEquals(after.body.data, { ...before.body.data, updated_at });
+        assertEquals(emptied.body.data[array], []);
+        assertEquals((await org.get(`${path}/${name}`)).body.data, []);
+      },
+    );
+
+    await t.step(
+      `${name}: honour If-Match and If-None-Match with the product's ETag`,
+      async () => {
+        const org = await app.organization();
+        const { path } = await org.create();
+        const at = `${path}/${name}`;
+        const etag = (await org.get(path)).headers.get("etag")!;
+
+        const known = await org.get(at, { "if-none-match": etag });
+        const other = await org.put(at, entries, { "if-match": '"other"' });
+        const same = await org.put(at, entries, { "if-match": etag });
+        const again = await org.put(at, [], { "if-match": etag });
+
+        assertEquals([known, other, same, again].map(({ status }) => status), [
+          304,
+          412,
+          200,
+          412,
+        ]);
+        assertEquals(known.headers.get("etag"), etag);
+        assertEquals((await org.get(at)).body.data.length, entries.length);
+      },
+    );
+
+    await t.step(`${name}: return 404 outside the organization`, async () => {
+      const [org, other] = [await app.organization(), await app.organization()];
+      const { path } = await org.create();
+      const { body: { data } } = await org.put(`${path}/${name}`, entries);
+      for (const at of [path, `/api/products/${uuidv7()}`]) {
+        for (const body of [[], entries, data[array]]) {
+          for (const headers of CONDITIONS) {
+            const { status } = await other.put(`${at}/${name}`, body, headers);
+            assertEquals(status, 404);
+          }
+        }
+        assertEquals((await other.get(`${at}/${name}`)).status, 404);
+      }
+      assertEquals((await org.get(`${path}/${name}`)).body.data, data[array]);
+    });
+  }
 
   await t.step("are embedded in a list by include", async () => {
     const org = await app.organization();
@@ -108,26 +174,6 @@ Deno.test("Rights and supply", async (t) => {
       });
     },
   );
-
-  await t.step("have no territory for the rest of the world", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create();
-    await insertRights(app, org, id);
-
-    const { body: { data } } = await org.get(path);
-
-    assertEquals(data.product_sales_rights[0], {
-      id: data.product_sales_rights[0].id,
-      sales_rights_type: "00",
-      sales_rights_type_label:
-        "Sales rights unknown or unstated for any reason",
-      for_sale: false,
-      exclusive: null,
-      is_rest_of_world: true,
-      territory: null,
-      publisher_name: null,
-    });
-  });
 });
 
 /** The fields that lists omit. */

@@ -9,6 +9,9 @@ import { chromium } from "playwright-core";
  *     browse.ts CHROMIUM PAGE KEY TITLE ADDRESS…
  */
 
+const FOCUSED =
+  "(document.activeElement.id || document.querySelector(decodeURIComponent(location.hash))?.id)";
+
 const [executablePath, page, key, title, ...addresses] = Deno.args as [
   string,
   string,
@@ -68,8 +71,11 @@ const reached = [await focused()];
 for (const address of addresses) {
   await tab.goto("about:blank");
   await tab.goto(`${page}#${address}`);
-  await tab.locator(".opblock").first().waitFor();
-  await tab.waitForTimeout(500);
+  // What is there instead after this time is compared.
+  await tab.waitForFunction(`${FOCUSED} === "${address}"`, undefined, {
+    timeout: 20_000,
+  })
+    .catch(() => {});
   reached.push(await focused());
 }
 await tab.locator(".opblock").first().waitFor();
@@ -112,9 +118,8 @@ async function enter(key: string, expected: RegExp): Promise<string> {
 
 /** The names of the first results. */
 async function resultsOf(words: string): Promise<string[]> {
-  await tab.getByRole("searchbox").fill(words);
+  for (const text of ["", words]) await tab.getByRole("searchbox").fill(text);
   await tab.locator("#found a").first().waitFor();
-  await tab.waitForTimeout(300);
   return await tab.locator("#found a span:first-child").evaluateAll(
     (names: { firstChild: { data: string } }[]) =>
       names.slice(0, 3).map(({ firstChild }) => firstChild.data),
@@ -123,17 +128,16 @@ async function resultsOf(words: string): Promise<string[]> {
 
 /** The id of the focused element in sight, or of the heading at the top. */
 async function focused(): Promise<string> {
-  return await tab.evaluate(`
-    document.activeElement.id ||
-      document.querySelector(decodeURIComponent(location.hash))?.id
-  `);
+  return await tab.evaluate(FOCUSED);
 }
 
 /** The smallest contrast of a text with what is behind it (WCAG 2.2, 1.4.3). */
 async function faintestIn(colorScheme: "dark" | "light"): Promise<number> {
   await tab.emulateMedia({ colorScheme });
   // Colours change gradually.
-  await tab.waitForTimeout(600);
+  await tab.evaluate(
+    "document.getAnimations().forEach((change) => change.finish())",
+  );
   return await tab.evaluate(`(() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     const known = {};

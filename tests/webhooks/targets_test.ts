@@ -170,6 +170,12 @@ const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
   "/silent": () => new Promise(() => {}),
   "/closed": (to) => Promise.resolve(to.close()),
   "/nonsense": (to) => send(to, "SSH-2.0-OpenSSH_9.6\r\n"),
+  "/204-with-body": (to) => write(to, "204 No Content", "a: b", "Done"),
+  "/more-than-said": (to) => write(to, "200 OK", "content-length: 4", "Done!"),
+  "/less-than-said": (to) =>
+    write(to, "200 OK", "content-length: 9", "Done").then(() => to.close()),
+  "/wrong-chunks": (to) =>
+    write(to, "200 OK", "transfer-encoding: chunked", "ZZ\r\nDone"),
   "/large-head": (to) => write(to, "200 OK", `a: ${"a".repeat(1_000_000)}`),
 };
 
@@ -231,6 +237,14 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     await expectWithin(1_500, at("/drip"), { response_status: 200 });
     await expectWithin(1_500, at("/slow-head"), { error: "timeout" });
     await expectWithin(1_500, at("/silent"), { error: "timeout" });
+  });
+
+  await t.step("have got the message, whatever follows the head", async () => {
+    const paths = ["more-than-said", "less-than-said", "wrong-chunks"];
+    for (const path of paths) {
+      await expectWithin(1_500, at(`/${path}`), { response_status: 200 });
+    }
+    await expectWithin(1_500, at("/204-with-body"), { response_status: 204 });
   });
 
   await t.step("that speak no HTTP fail the connection", async () => {
@@ -316,8 +330,10 @@ async function write(
   connection: Deno.Conn,
   status: string,
   header = "a: b",
+  body = "",
 ): Promise<void> {
-  await send(connection, `HTTP/1.1 ${status}\r\n${header}\r\n\r\n`);
+  const head = `HTTP/1.1 ${status}\r\n${header}\r\n\r\n`;
+  await send(connection, head + body);
 }
 
 async function pause(ms: number): Promise<void> {

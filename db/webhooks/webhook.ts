@@ -1,0 +1,116 @@
+import type { Cursor } from "../../schema/changes_query.ts";
+import { ApiError } from "../../schema/errors.ts";
+import type { DisabledReason, Event } from "../../schema/webhooks.ts";
+import { json, organization, sql, type Statement } from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+
+/*
+ * The row of a webhook. Whoever changes it, or begins to send one of its messages, locks
+ * it, so that processes take turns.
+ */
+
+/** Failures in a row from which a webhook rests: then it sends one message after each pause. */
+export const REST_AFTER = 5;
+
+/** A row of `webhooks`. Times are texts with a time zone. */
+export interface Webhook {
+  id: string;
+  url: string;
+  description: string | null;
+  events: Event[];
+  /** Newest first. */
+  secrets: Secret[];
+  enabled: boolean;
+  disabled_reason: DisabledReason | null;
+  disabled_at: string | null;
+  /** The place in the feed after the messages that were made. */
+  cursor: Cursor;
+  /** In a row. */
+  failures: number;
+  failing_since: string | null;
+  /** The end of the rest, which a success ends. */
+  resumes_at: string | null;
+  /** The end of the pause that the receiver has asked for. */
+  paused_until: string | null;
+  last_success_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A key that signs messages, and until when. */
+export interface Secret {
+  secret: string;
+  created_at: string;
+  /** Null for the newest. */
+  expires_at: string | null;
+}
+
+/** A locked webhook, and the time of the database in milliseconds since 1970. */
+export interface LockedWebhook {
+  webhook: Webhook;
+  now: number;
+}
+
+/** Locks a webhook until the end of the transaction. */
+export function locked(id: string): Statement<LockedWebhook> {
+  return sql`
+    select to_jsonb(w) as webhook, (extract(epoch from now()) * 1000)::float8 as now
+    from webhooks w
+    where w.organization_id = ${organization} and w.id = ${id}
+    for no key update of w
+  `;
+}
+
+/** Throws `NOT_FOUND`. */
+export async function lockWebhook(
+  tx: Transaction,
+  id: string,
+): Promise<LockedWebhook> {
+  const [[row]] = await tx.send(locked(id));
+  if (!row) throw webhookNotFound(id);
+  return row;
+}
+
+/** The error for a webhook that the organization does not have. */
+export function webhookNotFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No webhook with id "${id}"`);
+}
+
+/** Stores a locked webhook, but not its secrets: a server may log what slow statements are given. */
+export function storeWebhook({ secrets: _, ...webhook }: Webhook): Statement {
+  return sql`
+    update webhooks w
+    set (
+      url, description, events, enabled, disabled_reason, disabled_at, cursor,
+      failures, failing_since, resumes_at, paused_until, last_success_at, updated_at
+    ) = (
+      r.url, r.description, r.events, r.enabled, r.disabled_reason, r.disabled_at, r.cursor,
+      r.failures, r.failing_since, r.resumes_at, r.paused_until, r.last_success_at, r.updated_at
+    )
+    from jsonb_populate_record(null::webhooks, ${json(webhook)}) r
+    where w.organization_id = ${organization} and w.id = ${webhook.id}
+  `;
+}
+
+/** The end of a rest: all that waits may be sent. A pause that the receiver has asked for goes on. */
+export const RESTED = { failures: 0, failing_since: null, resumes_at: null };
+
+/** What disables a webhook. */
+export function disabledBy(reason: DisabledReason, now: number) {
+  return { enabled: false, disabled_reason: reason, disabled_at: isoTime(now) };
+}
+
+/** The time until which a webhook sends nothing, in milliseconds since 1970. */
+export function pausedUntil({ resumes_at, paused_until }: Webhook): number {
+  return Math.max(msOf(resumes_at), msOf(paused_until));
+}
+
+/** A time in milliseconds since 1970, and 0 for none. */
+export function msOf(time: string | null): number {
+  return time === null ? 0 : Date.parse(time);
+}
+
+/** Milliseconds since 1970 as RFC 3339 in UTC. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
