@@ -84,6 +84,16 @@ export function parameters(values: readonly unknown[]): Statement {
   return { strings: ["", ...separators, ""], values, prepare: true };
 }
 
+/** Fragments with a separator between them, such as `, ` or ` or `. */
+export function joined(
+  parts: readonly Statement[],
+  separator: string,
+): Statement {
+  return sql`${
+    parts.flatMap((part, i) => i === 0 ? part : [raw(separator), part])
+  }`;
+}
+
 /** A fragment of comma-separated column names. */
 export function names(...columns: readonly string[]): Statement {
   return raw(columns.join(", "));

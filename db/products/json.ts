@@ -19,7 +19,13 @@ import {
   SCALARS,
 } from "../../schema/product.ts";
 import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
-import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import {
+  joined,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
 
 /*
@@ -46,7 +52,7 @@ function aliasBelow({ alias }: RowAlias): string {
 
 /** A list of columns or values. */
 export function commaSeparated(parts: readonly Statement[]): Statement {
-  return sql`${parts.map((part, i) => i === 0 ? part : sql`, ${part}`)}`;
+  return joined(parts, ", ");
 }
 
 /**

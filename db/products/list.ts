@@ -31,13 +31,15 @@ import {
 } from "./pages.ts";
 import {
   allTexts,
+  foldedWords,
+  type Found,
   foundConditions,
   foundWordsOf,
   indexedTexts,
   isIndexing,
-  type Named,
-  namedBy,
+  mayBeCommon,
   relevance,
+  scannedConditions,
   searchConditions,
 } from "./search.ts";
 import { termed } from "./terms.ts";
@@ -53,7 +55,7 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<EntryPage> {
-  const found = await findNames(database, query.q);
+  const found = await findWords(database, query.q);
   const readPage = (texts: Statement) => {
     const read = (source: ListSource) => async () => {
       const page = await readLong(
@@ -85,24 +87,20 @@ export async function listProducts(
 
 /** A query, with what its terms need. */
 interface Query extends ListQuery {
-  found: NamedWords | undefined;
+  found: Found | undefined;
   /** What searches compare. */
   texts: Statement;
 }
 
-interface NamedWords {
-  words: string[];
-  named: Named[];
-}
-
-/** Looks up the names that most products may show. */
-async function findNames(
+/** Folds the words of `q`, and looks up the names that most products may show. */
+async function findWords(
   database: Queries,
   term: string | undefined,
-): Promise<NamedWords | undefined> {
-  const words = foundWordsOf(term ?? "");
-  if (words.length === 0) return;
-  return { words, named: await database.lookUp(unprepared(namedBy(words))) };
+): Promise<Found | undefined> {
+  const given = foundWordsOf(term ?? "");
+  if (given.length === 0) return;
+  const words = await database.lookUp(foldedWords(given));
+  return { words, whole: words[0]!.whole };
 }
 
 interface ListRow extends ProductsRow {
@@ -236,10 +234,10 @@ const SORTING: Record<Sort, Sorting> = {
 };
 
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
-function byRelevance({ words }: NamedWords): Sorting {
+function byRelevance(found: Found): Sorting {
   return {
     of: "s",
-    key: () => relevance(words),
+    key: () => relevance(found),
     order: sql`sort_key, created_at desc, id desc`,
   };
 }
@@ -257,7 +255,7 @@ function selected(
   const filters = conditions(query);
   const terms = [
     ...search ? searchConditions(search) : [],
-    ...found ? foundConditions(found.words, found.named) : [],
+    ...found ? foundConditions(found) : [],
   ];
   const isSearched = terms.length > 0;
   // Without a term, products have the time of creation.
@@ -372,7 +370,7 @@ function storedCount(
  * The total of a list, as an SQL expression. If the stored total says that this is
  * the last page, the products are counted, so a total that is too small hides none.
  */
-function totalOf(query: ListQuery): Statement {
+function totalOf(query: Query): Statement {
   const stored = storedCount(query);
   if (!stored) return countOf(query);
   const end = BigInt(query.page) * BigInt(query.limit);
@@ -395,8 +393,9 @@ function totalOf(query: ListQuery): Statement {
 }
 
 /** Counts the products of a list. Those with a term are counted without reading them. */
-function countOf(query: ListQuery): Statement {
+function countOf(query: Query): Statement {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  if (narrowing === "search" && others.length === 0) return countFound(query);
   const filter = TERM_FILTERS.find((name) => name === narrowing);
   if (!filter || others.length > 0) {
     return sql`(select count(*) from (${selected(query)}) p)`;
@@ -405,6 +404,30 @@ function countOf(query: ListQuery): Statement {
     select count(*) from (select distinct t.product_id from (${
     termed(filter, query[filter]!)
   }) t) t
+  )`;
+}
+
+/**
+ * Counts what a search finds. If the newest products say that a short word is common, all
+ * texts are scanned: the trigram index would read most of them, one by one.
+ */
+function countFound(query: Query): Statement {
+  const search = query.search!;
+  const counted = sql`(select count(*) from (${selected(query)}) p)`;
+  if (!mayBeCommon(search)) return counted;
+  const isFound = scannedConditions(search);
+  return sql`(
+    select case
+      when count(*) filter (where true ${isFound}) >= 5
+        then (select count(*) from (${query.texts}) s where true ${isFound})
+      else ${counted}
+    end
+    from (
+      select s.search_text, s.product_id
+      from (${query.texts}) s
+      order by s.created_at desc, s.product_id desc
+      limit 100
+    ) s
   )`;
 }
 

@@ -1,4 +1,11 @@
-import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import {
+  joined,
+  json,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 
 /*
  * What `search` and `q` find. Both compare texts of `product_search`, here `s`: `search` the
@@ -18,8 +25,14 @@ const FOUND_WORD = /"([^"]*)"|[^\s,]+/g;
 /** A letter with signs around it, such as an initial. */
 const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 
+/** `the`, `from`, `und`, `avec`: words that many titles have are hardly longer. */
+const COMMON_LENGTH = 4;
+
 /** Part of a printed ISBN. */
 const ISBN_PART = /^[\d -]+[xX]?$/;
+
+/** A number of which the trigram index looks for the end. */
+const LONG_NUMBER = /^\d+(\d{5}[\dxX])$/;
 
 /** What searches compare of the products that the service has indexed: all, but after an upgrade. */
 export const indexedTexts = sql`
@@ -51,6 +64,19 @@ export const isIndexing = sql`exists (select from search_backlog)`;
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {
   return wordsOf(term).map((word) => sql` and ${containsWord(word)}`);
+}
+
+/**
+ * Whether each word of the term is so short that most products may have it. Names and other
+ * words that few have are longer.
+ */
+export function mayBeCommon(term: string): boolean {
+  return wordsOf(term).every((word) => word.length <= COMMON_LENGTH);
+}
+
+/** The same conditions as `searchConditions`, for a scan of the texts of all products. */
+export function scannedConditions(term: string): Statement[] {
+  return wordsOf(term).map((word) => sql` and ${containsWord(word, false)}`);
 }
 
 /** The search conditions on the name of record `r`. */
@@ -85,11 +111,11 @@ function patternOf(word: string): Statement {
 }
 
 /** The condition that the title, the product code or an ISBN of `s` contains the word. */
-function containsWord(word: string): Statement {
-  const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
-  const isIndexed = hasTrigram(word) && hasTrigram(bare);
+function containsWord(word: string, usesIndex = true): Statement {
+  const bare = bareOf(word);
+  const isIndexed = usesIndex && hasTrigram(word) && hasTrigram(bare);
   const pattern = patternOf(word);
-  const found = inSearchText(pattern, isIndexed);
+  const found = inSearchText(pattern, isIndexed && word);
   if (word.includes(SEPARATOR)) {
     return sql`(${found} and exists (
       select
@@ -100,20 +126,35 @@ function containsWord(word: string): Statement {
   }
   if (bare === word || bare === "") return found;
   // The ISBNs follow the title and the product code.
-  const isbn = `%${SEPARATOR}%${SEPARATOR}%${bare.toLowerCase()}%`;
-  return sql`(${found} or ${inSearchText(sql`${isbn}`, isIndexed)})`;
+  const isbn = sql`${`%${SEPARATOR}%${SEPARATOR}%${bare.toLowerCase()}%`}`;
+  return sql`(${found} or ${inSearchText(isbn, isIndexed && bare)})`;
+}
+
+/** The digits of a word that may be part of a printed ISBN, or else the word. */
+function bareOf(word: string): string {
+  return ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
 }
 
 /**
  * The condition that `search_text` matches the pattern. `found_text` begins with it, and has
- * the trigram index. A scan compares the shorter text first. A pattern without a trigram
- * would scan the whole index, so an expression keeps the planner off it, and a covering
- * index is used.
+ * the trigram index, which finds texts with the word `indexed`. A scan compares the shorter
+ * text first. A pattern without a trigram would scan the whole index, so an expression keeps
+ * the planner off it, and a covering index is used.
  */
-function inSearchText(pattern: Statement, isIndexed: boolean): Statement {
-  return isIndexed
-    ? sql`(s.search_text like ${pattern} and s.found_text like ${pattern})`
+function inSearchText(pattern: Statement, indexed: string | false): Statement {
+  return indexed
+    ? sql`(s.search_text like ${pattern} and s.found_text like ${
+      patternOf(indexedPart(indexed))
+    })`
     : sql`(s.search_text || '') like ${pattern}`;
+}
+
+/**
+ * The part of a word that the trigram index looks for. Of a million products, some 20,000
+ * have each three digits of an ISBN: it is faster to compare the few with its last six.
+ */
+function indexedPart(word: string): string {
+  return LONG_NUMBER.exec(word)?.[1] ?? word;
 }
 
 /** Whether the word has three letters or digits in a row, so the trigram index applies. */
@@ -141,90 +182,113 @@ export function foundWordsOf(term: string): string[] {
   return found.length > 0 ? found : wordsOf(term);
 }
 
-/** The publishers and imprints whose names contain a word. Most words are in none. */
-export interface Named {
+/** A word of `q`. */
+export interface FoundWord {
+  /** As it is typed. */
+  word: string;
+  /** As texts have it. Empty if folding leaves nothing of it. */
+  folded: string;
+  /** The publishers and imprints whose names contain it. Most words are in none. */
   publishers: string[] | null;
   imprints: string[] | null;
 }
 
-/** Selects what each word names, in order. */
-export function namedBy(words: readonly string[]): Statement<Named> {
-  const ids = (table: string, word: string) =>
+/** What `q` finds, in order of its words. */
+export interface Found {
+  words: FoundWord[];
+  /** The whole term, folded. */
+  whole: string;
+}
+
+/**
+ * Selects the words of `q` in order, each with the whole term. The names of all publishers
+ * and imprints are folded once for all words.
+ */
+export function foldedWords(
+  words: readonly string[],
+): Statement<FoundWord & { whole: string }> {
+  const named = (table: string) =>
     sql`(
       select json_agg(r.id)
+      from ${raw(`folded_${table}`)} r
+      where w.folded <> '' and r.name like '%' || w.folded || '%'
+    ) as ${raw(table)}`;
+  const foldedNames = (table: string) =>
+    sql`${raw(`folded_${table}`)} as materialized (
+      select r.id, folded(r.name) as name
       from ${raw(table)} r
-      where r.organization_id = ${organization} and folded(r.name) like ${
-      foldedPattern(word)
-    } and folded(${word}) <> ''
+      where r.organization_id = ${organization}
     )`;
-  return sql`${
-    words.map((word, i) =>
-      sql`${i === 0 ? [] : raw(" union all ")}
-        select ${ids("publishers", word)} as publishers, ${
-        ids("imprints", word)
-      } as imprints`
-    )
-  }`;
+  return sql`
+    with ${foldedNames("publishers")}, ${foldedNames("imprints")}
+    select
+      w.word, w.folded, ${named("publishers")}, ${named("imprints")},
+      folded(${words.join(" ")}) as whole
+    from (
+      select w.word, w.place, folded(w.word) as folded
+      from jsonb_array_elements_text(${
+    json(words)
+  }) with ordinality w (word, place)
+      -- Keeps it from being folded for each name.
+      offset 0
+    ) w
+    order by w.place
+  `;
 }
 
 /**
  * The conditions that `s` has each word, or is of a publisher or imprint that it names. If
  * folding leaves nothing of all of them, they are searched for as they are.
  */
-export function foundConditions(
-  words: readonly string[],
-  named: readonly Named[],
-): Statement[] {
-  const isFolded = sql`folded(${words.join(" ")}) <> ''`;
-  const unfolded = words.map((word) =>
-    sql` and (${isFolded} or ${containsWord(word)})`
-  );
-  const folded = words.map((word, i) => {
-    const { publishers, imprints } = named[i]!;
-    const bare = ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : "";
-    const text = lettersIn(word) < 3
-      ? sql`(s.found_text || '')`
-      : sql`s.found_text`;
-    return sql` and (
-      ${text} like ${foldedPattern(word)}
-      ${bare ? sql`or ${text} like ${`%${bare.toLowerCase()}%`}` : []}
-      ${publishers ? sql`or s.publisher_id ${isAnyOf(publishers)}` : []}
-      ${imprints ? sql`or s.imprint_id ${isAnyOf(imprints)}` : []}
-    )`;
+export function foundConditions({ words, whole }: Found): Statement[] {
+  if (whole === "") {
+    return words.map(({ word }) => sql` and ${containsWord(word)}`);
+  }
+  return words.map(({ word, folded, publishers, imprints }) => {
+    const bare = ISBN_PART.test(word) ? bareOf(word).toLowerCase() : "";
+    const texts = new Set(bare === "" ? [folded] : [folded, bare]);
+    // An id is compared sooner than a text.
+    const alternatives = [
+      ...publishers ? [sql`s.publisher_id ${isAnyOf(publishers)}`] : [],
+      ...imprints ? [sql`s.imprint_id ${isAnyOf(imprints)}`] : [],
+      ...Array.from(texts, inFoundText),
+    ];
+    return sql` and (${joined(alternatives, " or ")})`;
   });
-  return [...folded, ...unfolded];
+}
+
+/** The condition that `found_text` contains a folded text, which has no sign of a pattern. */
+function inFoundText(folded: string): Statement {
+  const pattern = `%${folded}%`;
+  const letters = folded.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  if (letters < 3) return sql`(s.found_text || '') like ${pattern}`;
+  const indexed = indexedPart(folded);
+  return indexed === folded ? sql`s.found_text like ${pattern}` : sql`(
+    s.found_text like ${`%${indexed}%`} and (s.found_text || '') like ${pattern}
+  )`;
 }
 
 function isAnyOf(ids: string[]): Statement {
   return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
 
-/** The letters and digits in a row that `folded` leaves of a word, at the most. */
-function lettersIn(word: string): number {
-  const parts = word.normalize("NFKD").replace(/\p{M}/gu, "");
-  return [...parts.matchAll(/[\p{L}\p{N}]/gu)].length;
-}
-
-/** The LIKE pattern of a word of `q`. One of which folding leaves nothing excludes nothing. */
-function foldedPattern(word: string): Statement {
-  return sql`'%' || folded(${word}) || '%'`;
-}
-
 /**
  * How well `s` matches the words, best first: 1 if they are the title, 2 if the title begins
- * with them, 3 if all are words of the title, else 4.
+ * with them, 3 if all are words of the title, else 4. Most titles lack a word, and the
+ * shortest comparison tells so first.
  */
-export function relevance(words: readonly string[]): Statement {
-  const whole = sql`folded(${words.join(" ")})`;
-  const contained = words.map((word, i) =>
-    sql`${i === 0 ? [] : raw(" and ")}
-      ' ' || s.title || ' ' like '% ' || folded(${word}) || ' %'`
+export function relevance({ words, whole }: Found): Statement {
+  const all = words.map(({ folded }) => folded);
+  const isMissing = all.map((word) => sql`s.title not like ${`%${word}%`}`);
+  const areWords = all.map((word) =>
+    sql`' ' || s.title || ' ' like ${`% ${word} %`}`
   );
   return sql`
     case
+      when ${joined(isMissing, " or ")} then 4
       when s.title = ${whole} then 1
-      when s.title like ${whole} || '%' then 2
-      when ${contained} then 3
+      when s.title like ${`${whole}%`} then 2
+      when ${joined(areWords, " and ")} then 3
       else 4
     end
   `;

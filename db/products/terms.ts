@@ -1,6 +1,7 @@
 import { TERM_ARRAYS, type TERM_FILTERS } from "../../schema/list_query.ts";
 import {
   isOneOf,
+  joined,
   organization,
   raw,
   sql,
@@ -94,7 +95,5 @@ export function termed(
         and x.field = ${raw(`'${filter}'`)} and ${condition}
     `
   );
-  return sql`${
-    parts.map((part, i) => i === 0 ? part : sql` union all ${part}`)
-  }`;
+  return joined(parts, " union all ");
 }

@@ -250,6 +250,19 @@ Deno.test("GET /products?search=", async (t) => {
     assertEquals(filtered.body.meta.total, 3);
   });
 
+  await t.step("counts a short word, whether common or not", async () => {
+    const common = Array.from("abcdefg", (letter) => `The 100% ${letter}`);
+    const org = await shelf(app, "The Rat", "Rats", "Emma", ...common);
+    const all = ["The Rat", ...common].sort();
+
+    assertEquals(await search(org, "the"), all);
+    assertEquals(await search(org, "THE he"), all);
+    assertEquals(await search(org, "100%"), common);
+    assertEquals(await search(org, "rat"), ["Rats", "The Rat"]);
+    assertEquals(await search(org, "the rat"), ["The Rat"]);
+    assertEquals(await search(org, "the rats"), []);
+  });
+
   await t.step("omits other organizations' products", async () => {
     const [org, other] = [
       await shelf(app, "Emma"),

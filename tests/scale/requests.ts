@@ -241,6 +241,7 @@ function queries(org: Organization, product: any): string[] {
     "search=emma 978-0-306",
     "search=a%1fb",
     "q=emma austen 978-0",
+    "q=978-0-306-40615-7",
     "q=e",
     "q=emma&sort=title",
     "include=product_territories,product_sales_rights",
