@@ -91,11 +91,12 @@ function isRight({ name }: Element): boolean {
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
 function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
   const lost: Element[] = [];
-  const seen = new Set<string>();
+  let seen: Set<string> | undefined;
   for (const each of parent.children) {
     if (++teller.count % ELEMENTS === 0) yield;
     const { name, children } = each;
     if (limits(name, parent.name)) {
+      seen ??= new Set();
       const isSecond = seen.has(name) && isAtMostOnce(name, parent.name) &&
         (children.length > 0 || isRight(each));
       seen.add(name);
