@@ -9,7 +9,7 @@ import {
 } from "../products/changes.ts";
 import { rfc3339 } from "../times.ts";
 import { messageId, type NewMessage, payload } from "./deliveries.ts";
-import { msOf, type Webhook } from "./webhook.ts";
+import { type LockedWebhook, msOf, type Webhook } from "./webhook.ts";
 
 /* The feed of changes, as webhooks follow it. */
 
@@ -58,17 +58,17 @@ export interface Followed {
   cursor: Cursor;
 }
 
-/** Finds at most `room` new messages to a webhook, after its cursor. */
+/** Finds at most `room` new messages to a webhook, after its cursor. `now` is the time of the database. */
 export async function follow(
   reads: LookUps,
-  webhook: Webhook,
+  { webhook, now }: LockedWebhook,
   room: number,
 ): Promise<Followed> {
   const { events, cursor } = webhook;
   if (room <= 0) return { messages: [], cursor };
   try {
     return events.includes("feed.advanced")
-      ? await advance(reads, webhook)
+      ? await advance(reads, webhook, now)
       : await readMessages(reads, webhook, room);
   } catch (error) {
     if ((error as ApiError).code !== "CURSOR_EXPIRED") throw error;
@@ -99,8 +99,9 @@ async function restart(
 async function advance(
   reads: LookUps,
   { id, cursor: from, last_success_at }: Webhook,
+  now: number,
 ): Promise<Followed> {
-  if (Date.now() - msOf(last_success_at) < BURST_MS) {
+  if (now - msOf(last_success_at) < BURST_MS) {
     return { messages: [], cursor: from };
   }
   const newest = await cursorAt(reads, "now");

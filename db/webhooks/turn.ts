@@ -82,7 +82,7 @@ export async function takeTurn(
     for (const { product_id } of leased) beingSent.add(product_id);
     const followed = await follow(
       { lookUp: async (statement) => (await tx.send(statement))[0] },
-      webhook,
+      { webhook, now },
       backlog!.waits_for_cursor
         ? 0
         : Math.min(free - leased.length, config.waitingMax - waiting - untried),

@@ -1,4 +1,5 @@
 import { organization, sql, type Statement } from "../connections/sql.ts";
+import { isOrigin } from "../origin.ts";
 import { timeline } from "../products/changes.ts";
 import { REST_AFTER } from "./webhook.ts";
 
@@ -103,7 +104,7 @@ export interface Work {
   ready: { organization_id: string; id: string }[];
 }
 
-/** Finds work for the process. Who is served first is drawn by lot, so that nobody is last each time. */
+/** Finds work for a process. Who is served first is drawn by lot, so that nobody is last each time. */
 export function findWork(limit: number, waitingMax: number): Statement<Work> {
   const owner = sql`w.organization_id`;
   return sql`
@@ -115,7 +116,10 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
           select w.organization_id, w.id
           from webhooks w
           cross join lateral (${backlog(owner)}) b
-          cross join (select o.id, ${timeline} as timeline from change_origins o) o
+          -- A restored dump must not call the receivers of the original.
+          cross join (
+            select o.id, ${timeline} as timeline from change_origins o where ${isOrigin}
+          ) o
           where w.enabled
             and coalesce(greatest(w.resumes_at, w.paused_until) <= now(), true)
             and b.sent < case when w.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end

@@ -72,14 +72,28 @@ Deno.test("Dates are read in the formats of List 55", () => {
     const read = day("14470920", format);
     assertEquals("fault" in read && read.fault, "other_calendar");
   }
+  // Weeks, quarters, seasons and words are dates, but of no day. A week is no month.
+  for (
+    const [text, format] of [
+      ["202612", "02"],
+      ["20261", "03"],
+      ["20264", "04"],
+      ["2026120264", "10"],
+      ["Spring 2026", "12"],
+    ]
+  ) {
+    const read = day(text!, format!);
+    assertEquals("fault" in read && read.fault, "imprecise_date", text);
+  }
   for (
     const [text, format] of [
       ["20260231", "00"],
       ["202613", "01"],
       ["20/03/2026", "00"],
-      ["Spring 2026", "12"],
+      ["202654", "02"],
+      ["20265", "03"],
+      ["20260", "04"],
       ["2026040120260331", "06"],
-      ["2026120264", "10"],
     ]
   ) {
     const read = day(text!, format!);
@@ -377,6 +391,14 @@ Deno.test("An unknown code is said where it stands", async (t) => {
       rest:
         "<CollateralDetail><Prize><PrizeName>P</PrizeName><PrizeCode>98</PrizeCode></Prize></CollateralDetail>",
     },
+    "RelatedWork/WorkIdentifier/WorkIDType 77": {
+      rest:
+        "<RelatedMaterial><RelatedWork><WorkRelationCode>01</WorkRelationCode><WorkIdentifier><WorkIDType>77</WorkIDType><IDValue>A</IDValue></WorkIdentifier></RelatedWork></RelatedMaterial>",
+    },
+    "SupportingResource/ResourceVersion/ResourceForm 77": {
+      rest:
+        "<CollateralDetail><SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceMode>03</ResourceMode><ResourceVersion><ResourceForm>77</ResourceForm><ResourceLink>https://a.example/1</ResourceLink></ResourceVersion></SupportingResource></CollateralDetail>",
+    },
     "RelatedWork/WorkRelationCode 77": {
       rest:
         "<RelatedMaterial><RelatedWork><WorkRelationCode>77</WorkRelationCode><WorkIdentifier><WorkIDType>11</WorkIDType><IDValue>A</IDValue></WorkIdentifier></RelatedWork></RelatedMaterial>",
@@ -423,6 +445,24 @@ Deno.test("Messages speak of the elements of ONIX", async () => {
     "required: The code 24 of SubjectSchemeIdentifier needs a name",
     "required: Measure has no Measurement",
   ]);
+});
+
+Deno.test("What is missing is told beside what is read leniently", async () => {
+  const { said } = await readOf({
+    rest:
+      "<CollateralDetail><SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceVersion><ResourceForm>01</ResourceForm><ResourceLink>https://a:b@c.example</ResourceLink></ResourceVersion></SupportingResource></CollateralDetail>",
+  });
+  assertEquals(said, [
+    "required SupportingResource/ResourceMode ",
+    "credentials_removed SupportingResource/ResourceVersion/ResourceLink ",
+  ]);
+});
+
+Deno.test("What another calendar says is not missing, too", async () => {
+  const { said } = await readOf({
+    rest: publishing(dated("11", '<Date dateformat="20">14470920</Date>')),
+  });
+  assertEquals(said, ["other_calendar PublishingDate/Date 14470920"]);
 });
 
 Deno.test("A code twice is one", async () => {

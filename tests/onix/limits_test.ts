@@ -171,6 +171,16 @@ const CASES: Case[] = [
     "invalid_number /Price/BatchBonus/BatchQuantity",
   ),
   ofPrice(
+    "a misspelled qualifier",
+    "<PriceQualifer>05</PriceQualifer>",
+    "unknown_element /Price/PriceQualifer",
+  ),
+  ofPrice(
+    "a currency under another name",
+    "<Currency>EUR</Currency>",
+    "unknown_element /Price/Currency",
+  ),
+  ofPrice(
     "two territories",
     territory("<CountriesIncluded>GB</CountriesIncluded>") +
       territory("<CountriesIncluded>IE</CountriesIncluded>"),
@@ -251,6 +261,15 @@ const CASES: Case[] = [
     ),
     says: "duplicate /Product/PublishingDetail/ROWSalesRightsType[2]",
     gone: /SalesRightsType|sales_rights_type|\bAT\b/,
+  },
+  {
+    name: "rights with a misspelled rest of the world",
+    rest: rights(
+      right("01", "<CountriesIncluded>AT</CountriesIncluded>"),
+      "<RowSalesRightsType>03</RowSalesRightsType>",
+    ),
+    says: "unknown_element /Product/PublishingDetail/RowSalesRightsType",
+    gone: /\bSalesRightsType|sales_rights_type|\bAT\b/,
   },
   {
     name: "rights in two blocks",
@@ -387,6 +406,11 @@ const CASES: Case[] = [
         territory("<CountriesIncluded>IE</CountriesIncluded>"),
     }),
     "duplicate /TextContent/Territory[2]",
+  ),
+  ofCollateral(
+    "a text for an audience under another name",
+    text("<ContentAudiences>03</ContentAudiences>"),
+    "unknown_element /TextContent/ContentAudiences",
   ),
   ofCollateral(
     "a text for an unknown country",

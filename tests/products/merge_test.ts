@@ -1,4 +1,4 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { openApp, type Organization } from "../support/app/harness.ts";
@@ -166,6 +166,13 @@ Deno.test("PUT /products/{id}: arrays merged by id", async (t) => {
       );
     }
     assertEquals(moved.status, 200);
+    const bySql = () =>
+      app.sql((sql) =>
+        sql`update product_prices set valid_to = '2025-12-31' where id = ${
+          first!.id
+        }`
+      );
+    await assertRejects(bySql, Error, "product_prices_validity");
   });
 
   await t.step("allows several prices to be the default", async () => {

@@ -45,6 +45,25 @@ Deno.test("An upsert says what is", async (t) => {
     assertEquals((await copy.read()).changes, []);
   });
 
+  await t.step("of the book with the ISBN, not with such a code", async () => {
+    const org = await app.organization();
+    const isbn13 = "9780306406157";
+    const { id } = await org.create({ title: "Emma" });
+    await app.sql((sql) =>
+      sql`update products set product_code = ${isbn13} where organization_id = ${org.id} and id = ${id}`
+    );
+
+    const created = await upsert(org, { title: "Persuasion", isbn13 });
+    const found = await upsert(
+      org,
+      { product_code: isbn13, page_count: 7 },
+      "product_code",
+    );
+
+    assertEquals(created.status, 201);
+    assertEquals([found.status, found.data.id], [200, id]);
+  });
+
   await t.step("whatever form its values have", async () => {
     const org = await app.organization();
     const { isbn13, ...rest } = await fullBody(app, org);

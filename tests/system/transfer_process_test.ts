@@ -9,6 +9,7 @@ import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { IS_WHOLE } from "../support/app/sample.ts";
 import {
   command,
   commandsOn,
@@ -187,7 +188,8 @@ Deno.test("deno task export and import", TIMED, async (t) => {
 
   await t.step({
     name: "no command prints characters that a terminal interprets",
-    ignore: !hasTerminals,
+    // `commands_test.ts` and `cli_test.ts` have the same without a process.
+    ignore: !hasTerminals || !IS_WHOLE,
     async fn() {
       const name = "Harbour \u009b2J \u202e \x07";
       const header = JSON.stringify({

@@ -10,7 +10,7 @@ import { chromium } from "playwright-core";
  */
 
 const FOCUSED =
-  "(document.activeElement.id || document.querySelector(decodeURIComponent(location.hash))?.id)";
+  "(document.activeElement.id || document.getElementById(decodeURIComponent(location.hash.slice(1)))?.id)";
 
 const [executablePath, page, key, title, ...addresses] = Deno.args as [
   string,

@@ -251,7 +251,8 @@ export class RecordReader {
       }
       for (const one of refused) {
         const isError = one.owner === value && String(one.key) in needed;
-        const isFollowing = one.isMissing && this.#hasTold(one.element);
+        const isFollowing = (one.isMissing || one.mayFollow) &&
+          this.#hasLost(one.element);
         if (isFollowing || round > 0 && one.mayFollow) continue;
         const severity = isError ? "error" : "warning";
         this.#tell(severity, one.code, one.message, one.element, one);
@@ -277,10 +278,11 @@ export class RecordReader {
     return undefined;
   }
 
-  /** Whether something in the element has been said. */
-  #hasTold(element: Element): boolean {
-    return this.#toldAt.has(element) ||
-      element.children.some((child) => this.#hasTold(child));
+  /** Whether something in the element was said to be unreadable. */
+  #hasLost(element: Element): boolean {
+    const said = this.#toldAt.get(element);
+    return said !== undefined && !said.values().every(isOfWhatIsRead) ||
+      element.children.some((child) => this.#hasLost(child));
   }
 
   /** Removes a value, which was read from the element that was `found` for it. */
@@ -395,6 +397,19 @@ export class RecordReader {
       for (const key in input) this.#retie(input[key], output[key]);
     }
   }
+}
+
+/** The codes of what is said of elements that are read nevertheless. */
+const READ = [
+  "credentials_removed",
+  "escaped_twice",
+  "onix21_element",
+  "reformatted",
+  "windows_1252",
+];
+
+function isOfWhatIsRead(kind: string): boolean {
+  return READ.includes(kind.slice(0, kind.indexOf(" ")));
 }
 
 /** A message that names elements where it names these fields. */

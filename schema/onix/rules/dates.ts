@@ -6,7 +6,10 @@
 export type ReadDate =
   | { date: string; reformatted?: true }
   | { from: string; to: string; reformatted?: true }
-  | { fault: "invalid_date" | "other_calendar"; message: string };
+  | {
+    fault: "invalid_date" | "imprecise_date" | "other_calendar";
+    message: string;
+  };
 
 /** The formats, as messages name them. */
 const FORMS: Readonly<Record<string, string>> = {
@@ -29,6 +32,15 @@ const FORMS: Readonly<Record<string, string>> = {
 /** The formats of the Islamic calendar. */
 const ISLAMIC = ["20", "21", "25", "32"];
 
+/** The formats of what begins and ends on no certain day: weeks, quarters, seasons, words. */
+const WITHOUT_DAYS: Readonly<Record<string, RegExp>> = {
+  "02": /^\d{4}(?:0[1-9]|[1-4]\d|5[0-3])$/,
+  "03": /^\d{4}[1-4]$/,
+  "04": /^\d{4}[1-4]$/,
+  "10": /^\d{4}[1-4]\d{4}[1-4]$/,
+  "12": /\S/,
+};
+
 /** The formats of spans, by the length of each of their ends. Seasons begin on no certain day. */
 const SPANS: Readonly<Record<string, number>> = {
   "06": 8,
@@ -46,11 +58,19 @@ export function parseDate(text: string, format: string): ReadDate {
       message: "A date of the Islamic calendar is kept in the record",
     };
   }
+  const withoutDay = WITHOUT_DAYS[format];
+  if (withoutDay?.test(text)) {
+    return {
+      fault: "imprecise_date",
+      message: "A date of no certain day is kept in the record",
+    };
+  }
   const length = SPANS[format];
   const span = length ? parseSpan(text, format, length) : undefined;
   if (span) return span;
   const date = parsePlain(text);
-  if (!date || length) {
+  // Six digits are a month, unless they are to be a week.
+  if (!date || length || withoutDay && date.length < 10) {
     const form = FORMS[format];
     return {
       fault: "invalid_date",

@@ -280,6 +280,8 @@ const SINGLES = new Map<string, ReadonlySet<string>>();
 
 /** Whether a composite may contain the element, and no second one. */
 export function isAtMostOnce(name: string, parent: string): boolean {
+  // Messages have any number of other names.
+  if (!COMPOSITE_NAMES.has(parent)) return false;
   const known = SINGLES.get(parent) ?? singlesOf(parent);
   SINGLES.set(parent, known);
   return known.has(name);
@@ -331,7 +333,7 @@ export function isPartOf(name: string, parent: string): boolean {
 }
 
 /** The names of what a composite may contain in either release, in their order. */
-function childNames(name: string): string[] {
+export function childNames(name: string): string[] {
   return RELEASES.flatMap((release) => {
     const model = composite(release, name)?.model;
     if (!model) return [];

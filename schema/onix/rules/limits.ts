@@ -59,12 +59,12 @@ const LIMITS = new Set([
 ]);
 
 /** The elements that limit in these composites alone. */
-const LIMITS_IN: Readonly<Record<string, readonly string[]>> = {
-  Discount: ["DiscountType", "Quantity", "ToQuantity"],
-  Price: ["CountryCode", "EpubTechnicalProtection"],
-  Prize: ["PrizeCode"],
-  ProductClassification: ["Percent"],
-};
+const LIMITS_IN: ReadonlyMap<string, readonly string[]> = new Map([
+  ["Discount", ["DiscountType", "Quantity", "ToQuantity"]],
+  ["Price", ["CountryCode", "EpubTechnicalProtection"]],
+  ["Prize", ["PrizeCode"]],
+  ["ProductClassification", ["Percent"]],
+]);
 
 /** What only adds to composites that limit. */
 const ADDS: Readonly<Record<string, readonly string[]>> = {
@@ -76,8 +76,10 @@ const ADDS: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether an element limits the composite that it stands in. */
 export function limits(name: string, composite = ""): boolean {
-  return LIMITS.has(name) || (LIMITS_IN[composite]?.includes(name) ?? false) ||
-    LIMITS.has(composite) && !adds(name, composite);
+  if (LIMITS.has(name)) return true;
+  return LIMITS.has(composite)
+    ? !adds(name, composite)
+    : LIMITS_IN.get(composite)?.includes(name) ?? false;
 }
 
 /** Whether an element only adds to a composite that limits. */

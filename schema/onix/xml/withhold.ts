@@ -1,9 +1,13 @@
+import { didYouMean, speller } from "../../spelling.ts";
 import {
+  childNames,
   composite,
   compositeSince21,
   dataElement,
   isAtMostOnce,
+  isComposite,
   isPartOf,
+  knownTag,
   nameInOnix21,
   type Particle,
 } from "../rules/facts.ts";
@@ -91,22 +95,60 @@ function isRight({ name }: Element): boolean {
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
 function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
   const lost: Element[] = [];
-  const seen = new Set<string>();
+  let seen: Set<string> | undefined;
   for (const each of parent.children) {
     if (++teller.count % ELEMENTS === 0) yield;
     const { name, children } = each;
     if (limits(name, parent.name)) {
+      seen ??= new Set();
       const isSecond = seen.has(name) && isAtMostOnce(name, parent.name) &&
         (children.length > 0 || isRight(each));
       seen.add(name);
       if (isSecond) tellDuplicate(each, teller.tell);
       if (isSecond || (yield* isLost(each, parent, teller))) lost.push(each);
+    } else if (!knownTag(name) && isMeantToLimit(each, parent, teller.tell)) {
+      lost.push(each);
     } else if (children.length > 0) {
       const inner = yield* lostIn(each, teller);
       if (inner.length > 0) each.isWithheld = true;
     }
   }
   return lost;
+}
+
+/** Finds what limits a composite and has a name that is nearly this one, by the composite. */
+const SPELLERS = new Map<string, ReturnType<typeof speller>>();
+
+/** Whether an unknown element has nearly the name of one that limits the composite. */
+function isMeantToLimit(
+  element: Element,
+  parent: Element,
+  tell: Tell,
+): boolean {
+  const { name } = element;
+  if (!isComposite(parent.name) || nameInOnix21(name) || !hasText(element)) {
+    return false;
+  }
+  const known = SPELLERS.get(parent.name) ?? speller(
+    childNames(parent.name).filter((each) => limits(each, parent.name)),
+  );
+  SPELLERS.set(parent.name, known);
+  const meant = known(name);
+  if (meant === undefined) return false;
+  tellUnknown(element, parent, tell, meant);
+  return true;
+}
+
+function tellUnknown(
+  element: Element,
+  parent: Element,
+  tell: Tell,
+  meant?: string,
+): void {
+  const message =
+    `${parent.name} has an element that ONIX does not have there` +
+    didYouMean(meant);
+  tell(element, "unknown_element", message);
 }
 
 /** Whether an element that limits its composite, or is part of one that does, cannot be read or sent. */
@@ -121,11 +163,7 @@ function* isLost(
   if (!isPartOf(name, parent.name)) {
     const isOfOnix21 = nameInOnix21(name) !== undefined ||
       compositeSince21(parent.name, name) !== undefined;
-    if (!isOfOnix21) {
-      const message =
-        `${parent.name} has an element that ONIX does not have there`;
-      tell(element, "unknown_element", message);
-    }
+    if (!isOfOnix21) tellUnknown(element, parent, tell);
     return true;
   }
   if (children.length === 0) return isValueLost(element, tell);
