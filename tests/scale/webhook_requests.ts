@@ -39,7 +39,7 @@ export async function askForWebhooks(
   await ask("GET", "/webhooks");
   await ask("PUT", path, {});
   await ask("POST", `${path}/secret`, {});
-  // More than are sent at once: after the first failure, others are given back.
+  // More than are sent at once.
   await ask("POST", "/products/batch", {
     operations: Array.from({ length: 40 }, (_, i) => (
       { method: "create", body: { title: `Book ${i}` } }
