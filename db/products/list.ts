@@ -141,7 +141,9 @@ function selectPage(
   { summary, columns }: ListSource,
   allowed: number,
 ): Statement<ListRow> {
-  const { limit, found, sort = DEFAULT_SORT } = query;
+  const { limit, search, found, sort = DEFAULT_SORT } = query;
+  // Few products, found once for the page and the total.
+  const areFew = found || search && !mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -154,11 +156,11 @@ function selectPage(
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<ListRow>`
     ${
-    found ? sql`with found as materialized (${selected(query, sorting)})` : []
+    areFew ? sql`with found as materialized (${selected(query, sorting)})` : []
   }
     select
-      ${found ? sql`(select count(*) from found)` : totalOf(query)} as total,
-      ${query.search || found ? isIndexing : raw("false")} as is_indexing,
+      ${areFew ? sql`(select count(*) from found)` : totalOf(query)} as total,
+      ${search || found ? isIndexing : raw("false")} as is_indexing,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
@@ -171,7 +173,7 @@ function selectPage(
       from unnest(array(
         select page.id
         from (
-          ${found ? sql`select f.* from found f` : selected(query, sorting)}
+          ${areFew ? sql`select f.* from found f` : selected(query, sorting)}
           order by ${order}
           ${range}
         ) page
@@ -395,7 +397,7 @@ function totalOf(query: Query): Statement {
 /** Counts the products of a list. Those with a term are counted without reading them. */
 function countOf(query: Query): Statement {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
-  if (narrowing === "search" && others.length === 0) return countFound(query);
+  if (narrowing === "search" && others.length === 0) return countCommon(query);
   const filter = TERM_FILTERS.find((name) => name === narrowing);
   if (!filter || others.length > 0) {
     return sql`(select count(*) from (${selected(query)}) p)`;
@@ -408,19 +410,16 @@ function countOf(query: Query): Statement {
 }
 
 /**
- * Counts what a search finds. If the newest products say that a short word is common, all
- * texts are scanned: the trigram index would read most of them, one by one.
+ * Counts what a search for short words finds. If the newest products say that they are
+ * common, all texts are scanned: the trigram index would read most of them, one by one.
  */
-function countFound(query: Query): Statement {
-  const search = query.search!;
-  const counted = sql`(select count(*) from (${selected(query)}) p)`;
-  if (!mayBeCommon(search)) return counted;
-  const isFound = scannedConditions(search);
+function countCommon(query: Query): Statement {
+  const isFound = scannedConditions(query.search!);
   return sql`(
     select case
       when count(*) filter (where true ${isFound}) >= 5
         then (select count(*) from (${query.texts}) s where true ${isFound})
-      else ${counted}
+      else (select count(*) from (${selected(query)}) p)
     end
     from (
       select s.search_text, s.product_id

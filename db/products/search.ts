@@ -138,15 +138,15 @@ function bareOf(word: string): string {
 /**
  * The condition that `search_text` matches the pattern. `found_text` begins with it, and has
  * the trigram index, which finds texts with the word `indexed`. A scan compares the shorter
- * text first. A pattern without a trigram would scan the whole index, so an expression keeps
- * the planner off it, and a covering index is used.
+ * text first. Without a trigram, the covering index of `search_text` is scanned.
  */
 function inSearchText(pattern: Statement, indexed: string | false): Statement {
-  return indexed
-    ? sql`(s.search_text like ${pattern} and s.found_text like ${
-      patternOf(indexedPart(indexed))
-    })`
-    : sql`(s.search_text || '') like ${pattern}`;
+  return sql`(
+    s.search_text like ${pattern}
+    ${
+    indexed ? sql`and s.found_text like ${patternOf(indexedPart(indexed))}` : []
+  }
+  )`;
 }
 
 /**
