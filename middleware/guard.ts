@@ -118,12 +118,13 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
-      if (query || url.search) {
+      if (url.search) {
         admitted.query = await shares.parsing.run(
           { caller, deadline, length: url.search.length },
           () => readQuery(parameters, url),
         );
-      }
+        // Defaults take no time, and need no turn.
+      } else if (query) admitted.query = readQuery(parameters, url);
       if (hasPrecondition) {
         admitted.precondition = preconditionOf(request.headers.get("if-match"));
       }

@@ -5,6 +5,9 @@ import { type Place, Queue } from "../db/connections/queue.ts";
 /** The time after which work that can be divided ends its turn, in milliseconds. */
 const TURN_MS = 10;
 
+/** The time of a first turn, in milliseconds: the work on an ordinary record fits in it on a busy machine. */
+const FIRST_MS = 5;
+
 /** Work that takes less time needs no rest after it, in milliseconds. */
 const SHORT_MS = 1;
 
@@ -99,8 +102,8 @@ export class Turns implements Disposable {
   readonly #caller: Caller;
   /** When the last turn of any work ended. */
   readonly #last: { end: number };
-  /** The first turn is a short one without a wait: most work fits in it. */
-  #end = performance.now() + SHORT_MS;
+  /** The end of the turn. The first one begins with the work, without a wait. */
+  #end: number | undefined;
   #place: Place | undefined;
   /** The wait for the next turn. */
   #next: Promise<void> | undefined;
@@ -117,6 +120,7 @@ export class Turns implements Disposable {
    * time share it. Throws `SERVICE_UNAVAILABLE` if the wait is too long.
    */
   async next(): Promise<void> {
+    this.#end ??= performance.now() + FIRST_MS;
     if (performance.now() < this.#end) return;
     await (this.#next ??= this.#begin().finally(() => this.#next = undefined));
   }
