@@ -118,13 +118,14 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
-      if (url.search) {
-        admitted.query = await shares.parsing.run(
-          { caller, deadline, length: url.search.length },
-          () => readQuery(parameters, url),
-        );
-        // Defaults take no time, and need no turn.
-      } else if (query) admitted.query = readQuery(parameters, url);
+      if (query || url.search) {
+        const { length } = url.search;
+        const read = () => readQuery(parameters, url);
+        // Defaults take no turn.
+        admitted.query = length > 0
+          ? await shares.parsing.run({ caller, deadline, length }, read)
+          : read();
+      }
       if (hasPrecondition) {
         admitted.precondition = preconditionOf(request.headers.get("if-match"));
       }

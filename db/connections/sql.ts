@@ -84,10 +84,10 @@ export function parameters(values: readonly unknown[]): Statement {
   return { strings: ["", ...separators, ""], values, prepare: true };
 }
 
-/** Fragments with a separator between them, such as `, ` or ` or `. */
+/** Fragments with a separator between them: those of columns or values, or ` or ` between conditions. */
 export function joined(
   parts: readonly Statement[],
-  separator: string,
+  separator = ", ",
 ): Statement {
   return sql`${
     parts.flatMap((part, i) => i === 0 ? part : [raw(separator), part])

@@ -23,6 +23,7 @@ import { REFERENCES } from "../../schema/references.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import {
   isOneOf,
+  joined,
   json,
   names,
   organization,
@@ -34,7 +35,7 @@ import {
 import type { Queries } from "../database.ts";
 import { type Change, isIdOf, ROWS_FOUND } from "./change.ts";
 import { productNotFound } from "./documents.ts";
-import { commaSeparated, recordWithId } from "./json.ts";
+import { recordWithId } from "./json.ts";
 
 /*
  * Constraints of the database refuse what a body cannot say about itself. It stops at the
@@ -212,7 +213,7 @@ function storedRows(changes: readonly Change[]): Statement<Stored> {
   );
   return unprepared(sql`
     select p.id, p.series_id, p.publication_date::text, json_build_object(${
-    commaSeparated(stored)
+    joined(stored)
   }) as tables
     from products p
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}

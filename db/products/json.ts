@@ -50,11 +50,6 @@ function aliasBelow({ alias }: RowAlias): string {
   return ALIASES[ALIASES.indexOf(alias) + 1]!;
 }
 
-/** A list of columns or values. */
-export function commaSeparated(parts: readonly Statement[]): Statement {
-  return joined(parts, ", ");
-}
-
 /**
  * The rows of a select as a JSON array of objects, without white space: `json_agg` and
  * `json_build_object` would add some.
@@ -84,7 +79,7 @@ export function selectRecord(table: RecordTable): Statement {
 }
 
 function selectFields(fields: Fields, row: RowAlias): Statement {
-  return commaSeparated(
+  return joined(
     Object.entries(fields).flatMap(([name, field]) => {
       const value = valueJson(name, field, fields, row);
       if (field.kind !== "column") return [sql`${value} as ${raw(name)}`];
@@ -223,7 +218,7 @@ function rowsValue(array: Rows, parent: RowAlias): Statement {
   const hasId = key.includes("id") && !isIdHidden;
   const id = hasId ? [raw(column("id"))] : [];
   return jsonArray(
-    sql`select ${commaSeparated([...id, selectFields(fields, row)])} ${from}`,
+    sql`select ${joined([...id, selectFields(fields, row)])} ${from}`,
   );
 }
 
@@ -233,7 +228,7 @@ function typedValue(array: Rows, row: RowAlias): Statement {
   const cases = Object.entries(array.types!).map(([type, { fields }]) => {
     const own = raw(`${row.alias}.id, ${discriminator}`);
     const object = jsonObject(
-      commaSeparated([own, selectFields(fields, row)]),
+      joined([own, selectFields(fields, row)]),
     );
     return sql` when ${raw(discriminator)} = ${
       raw(`'${type}'`)
@@ -330,7 +325,7 @@ const linkedFields = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
  * nulls, so the fields of an unset reference are absent.
  */
 export const summaryJson = sql`concat(${
-  commaSeparated([
+  joined([
     sql`trim(both '{}' from ${
       jsonObject(selectFields(columns, PRODUCT_ROW))
     }::text)`,
@@ -378,5 +373,5 @@ function detailsWith(
       return sql`${label}, ${value(name, array)}`;
     },
   );
-  return sql`concat(${commaSeparated(fields)})`;
+  return sql`concat(${joined(fields)})`;
 }

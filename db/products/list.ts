@@ -142,8 +142,8 @@ function selectPage(
   allowed: number,
 ): Statement<ListRow> {
   const { limit, search, found, sort = DEFAULT_SORT } = query;
-  // Few products, found once for the page and the total.
-  const areFew = found || search && !mayBeCommon(search);
+  // For the page and the total. Of what may be most of the catalogue, a page reads less.
+  const isFoundOnce = found || search && !mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -156,10 +156,14 @@ function selectPage(
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<ListRow>`
     ${
-    areFew ? sql`with found as materialized (${selected(query, sorting)})` : []
+    isFoundOnce
+      ? sql`with found as materialized (${selected(query, sorting)})`
+      : []
   }
     select
-      ${areFew ? sql`(select count(*) from found)` : totalOf(query)} as total,
+      ${
+    isFoundOnce ? sql`(select count(*) from found)` : totalOf(query)
+  } as total,
       ${search || found ? isIndexing : raw("false")} as is_indexing,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
@@ -173,7 +177,9 @@ function selectPage(
       from unnest(array(
         select page.id
         from (
-          ${areFew ? sql`select f.* from found f` : selected(query, sorting)}
+          ${
+    isFoundOnce ? sql`select f.* from found f` : selected(query, sorting)
+  }
           order by ${order}
           ${range}
         ) page

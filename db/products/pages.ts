@@ -1,6 +1,7 @@
 import type { ListQuery } from "../../schema/list_query.ts";
 import type { ArrayName } from "../../schema/product.ts";
 import {
+  joined,
   opaque,
   organization,
   raw,
@@ -10,12 +11,7 @@ import {
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
 import { storeProducts } from "./documents.ts";
-import {
-  commaSeparated,
-  listedRows,
-  listedValues,
-  summaryJson,
-} from "./json.ts";
+import { listedRows, listedValues, summaryJson } from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
@@ -45,7 +41,7 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
     // A page of documents has no columns of products but the id.
     ...values.length === 0 ? [] : [
       sql` || case when ${opaque(hasValues, "boolean")} then (
-        select concat(${commaSeparated(values.map(fragment))})
+        select concat(${joined(values.map(fragment))})
         from products x
         where x.organization_id = ${organization} and x.id = p.id
       ) else '' end`,

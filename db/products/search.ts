@@ -1,4 +1,5 @@
 import {
+  isOneOf,
   joined,
   json,
   organization,
@@ -249,8 +250,8 @@ export function foundConditions({ words, whole }: Found): Statement[] {
     const texts = new Set(bare === "" ? [folded] : [folded, bare]);
     // An id is compared sooner than a text.
     const alternatives = [
-      ...publishers ? [sql`s.publisher_id ${isAnyOf(publishers)}`] : [],
-      ...imprints ? [sql`s.imprint_id ${isAnyOf(imprints)}`] : [],
+      ...publishers ? [sql`s.publisher_id ${isOneOf(publishers)}`] : [],
+      ...imprints ? [sql`s.imprint_id ${isOneOf(imprints)}`] : [],
       ...Array.from(texts, inFoundText),
     ];
     return sql` and (${joined(alternatives, " or ")})`;
@@ -266,10 +267,6 @@ function inFoundText(folded: string): Statement {
   return indexed === folded ? sql`s.found_text like ${pattern}` : sql`(
     s.found_text like ${`%${indexed}%`} and (s.found_text || '') like ${pattern}
   )`;
-}
-
-function isAnyOf(ids: string[]): Statement {
-  return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
 
 /**

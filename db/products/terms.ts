@@ -8,7 +8,6 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Change } from "./change.ts";
-import { commaSeparated } from "./json.ts";
 import { escapeLike } from "./search.ts";
 
 /*
@@ -80,7 +79,7 @@ export function termed(
     ...whole.length > 0
       ? [
         sql`x.term in (${
-          commaSeparated(whole.map((value) => sql`term_of(${value})`))
+          joined(whole.map((value) => sql`term_of(${value})`))
         })`,
       ]
       : [],
