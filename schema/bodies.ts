@@ -81,12 +81,6 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
-/** Valid entries of an array at a path of its own as a body, without what only responses have. */
-export function sentBack(array: Rows, entries: readonly Entry[]): Entry[] {
-  return v.parse(pathBodyOf(array), entries);
-}
-
-const pathBodyOf = remembered(pathBody);
 const ChangedId = described("The id of the entry to change.", Uuid);
 
 const KeptId = described(
@@ -157,14 +151,8 @@ export const entriesOf = remembered((
     const { item, max, isDistinct } = field;
     return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
-  const { distinct = [] } = field;
-  return array(valueOfArray(field), {
-    min,
-    distinct: distinct.map(({ field, keyOf }) => ({
-      field,
-      keyOf: (entry) => isObject(entry) ? keyOf(entry) : undefined,
-    })),
-  });
+  const { distinct } = field;
+  return array(valueOfArray(field), { min, distinct });
 });
 
 /** An entry of an array of values. */
