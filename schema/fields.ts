@@ -6,9 +6,9 @@ import {
   Percent,
   PositiveInteger,
 } from "./numbers.ts";
-import { array, type Distinct, SAME } from "./objects.ts";
+import { array, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
-import { Day, described, text, Timestamp, Uuid } from "./values.ts";
+import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
 /*
  * The words in which `product.ts` and `records.ts` describe what is stored. A field has
@@ -188,6 +188,14 @@ export interface List {
   isRequired?: boolean;
 }
 
+/** What no two entries of an array may share. */
+export interface Distinct {
+  /** The field at which a duplicate is reported. */
+  field: string;
+  /** What an entry shares with its duplicates. Undefined for one that has none. */
+  keyOf: (entry: Record<string, unknown>) => string | undefined;
+}
+
 /** The records that rows link to, in responses only and absent if there are none. */
 export interface Linked {
   kind: "linked";
@@ -292,7 +300,8 @@ export function refers(
   table: string,
   rest: Omit<Reference, "table"> = {},
 ): Column {
-  return { ...column(Uuid), refers: { table, ...rest } };
+  const path = `/${table.replaceAll("_", "-")}`;
+  return { ...column(idIn(path)), refers: { table, ...rest } };
 }
 
 /** A column of the record that a reference names. */
