@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isAnyOf, json, names, organization, sql } from "../connections/sql.ts";
+import { isOneOf, json, names, organization, sql } from "../connections/sql.ts";
 import {
   ApiError,
   detailAt,
@@ -217,7 +217,7 @@ async function writeAll(
       selectLines(
         kind,
         format,
-        sql`and id ${isAnyOf(ids)}`,
+        sql`and id ${isOneOf(ids, { plan: "generic" })}`,
       ),
     );
     const stored = new Map(

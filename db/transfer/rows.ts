@@ -1,5 +1,5 @@
 import {
-  isAnyOf,
+  isOneOf,
   names,
   organization,
   raw,
@@ -29,7 +29,9 @@ export function lockRecords(
   return sql`
     select
     from ${raw(table)} x
-    where x.organization_id = ${organization} and x.id ${isAnyOf(ids)}
+    where x.organization_id = ${organization} and x.id ${
+    isOneOf(ids, { plan: "generic" })
+  }
     order by x.id
     for no key update
   `;
@@ -49,7 +51,7 @@ export function clearRecords(
     sql`
       delete from ${raw(table)} x
       where x.organization_id = ${organization} and x.${raw(link)} ${
-      isAnyOf(ids)
+      isOneOf(ids, { plan: "generic" })
     }
     `;
   return [
@@ -81,7 +83,9 @@ export function writeRecords(
   const unwritten = sql`
     from products
     where products.organization_id = ${organization}
-      and products.id ${isAnyOf(ids)} and not ${isWrittenNow}
+      and products.id ${
+    isOneOf(ids, { plan: "generic" })
+  } and not ${isWrittenNow}
   `;
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
@@ -102,9 +106,9 @@ export function writeRecords(
     ...isProduct
       ? [
         sql`select where ${assertCount(unwritten, 0)}`,
-        forgetTerms(isAnyOf(ids)),
-        indexTerms(isAnyOf(ids)),
-        indexSearch(isAnyOf(ids)),
+        forgetTerms(isOneOf(ids, { plan: "generic" })),
+        indexTerms(isOneOf(ids, { plan: "generic" })),
+        indexSearch(isOneOf(ids, { plan: "generic" })),
         ...countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), []),
       ]
       : [],
@@ -179,7 +183,9 @@ function releaseSeries(ids: readonly string[]): Statement {
   return sql`
     update products p
     set series_id = null, updated_at = '-infinity'
-    where p.organization_id = ${organization} and p.id ${isAnyOf(ids)}
+    where p.organization_id = ${organization} and p.id ${
+    isOneOf(ids, { plan: "generic" })
+  }
   `;
 }
 

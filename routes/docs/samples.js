@@ -1,5 +1,3 @@
-import { make } from "./fields.js";
-
 /* Samples of requests, in curl and in TypeScript. They name variables in place of credentials. */
 
 /** The languages in the order of their tabs, with their text for a request. */
@@ -109,18 +107,19 @@ const CHOSEN = "languagechosen";
 
 /** Shows one language of a sample at a time, the same in all, and lets people copy it. */
 export function tabbed(sample) {
-  const buttons = Object.keys(LANGUAGES).map((language) =>
-    buttonOf(language, () => {
+  const bar = document.createElement("div");
+  bar.className = "languages";
+  const buttons = Object.keys(LANGUAGES).map((language) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = language;
+    button.addEventListener("click", () => {
       chosen = language;
       document.dispatchEvent(new Event(CHOSEN));
-    })
-  );
-  const bar = make(
-    "div",
-    { className: "languages" },
-    ...buttons,
-    copyButton(sample),
-  );
+    });
+    return button;
+  });
+  bar.append(...buttons, copyButton(sample));
 
   function show() {
     for (const button of buttons) {
@@ -141,16 +140,15 @@ export function tabbed(sample) {
 }
 
 function copyButton(sample) {
-  const button = buttonOf("Copy", async () => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
     const { textContent } = sample.querySelector("pre:not([hidden])");
     await navigator.clipboard.writeText(textContent.trim());
     button.textContent = "Copied";
     setTimeout(() => button.textContent = "Copy", 1_500);
   });
-  button.className = "copy";
   return button;
-}
-
-function buttonOf(textContent, onclick) {
-  return make("button", { type: "button", textContent, onclick });
 }

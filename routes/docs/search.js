@@ -1,6 +1,5 @@
 import { make } from "./fields.js";
 import { loadWords } from "./lists.js";
-import { link } from "./navigation.js";
 
 /* The search of the page: operations, fields, ONIX elements, codes and guides. */
 
@@ -38,16 +37,17 @@ export function watchSearch(entries, { go }) {
   }
 
   function itemOf({ kind, names: [name], detail, href }) {
-    return make(
-      "li",
-      {},
-      link(
-        href,
-        go,
-        make("span", {}, name, ...detail ? [make("small", {}, detail)] : []),
-        make("span", { className: "kind" }, kind),
-      ),
+    const link = make(
+      "a",
+      { href },
+      make("span", {}, name, ...detail ? [make("small", {}, detail)] : []),
+      make("span", { className: "kind" }, kind),
     );
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      go(href);
+    });
+    return make("li", {}, link);
   }
 
   search.addEventListener("input", find);

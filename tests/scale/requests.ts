@@ -11,11 +11,7 @@ import {
   roleOf,
 } from "../../db/access.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
-import {
-  fillSearch,
-  hasWork,
-  spreadRenames,
-} from "../../db/products/chunks.ts";
+import { fillSearch, spreadRenames } from "../../db/products/chunks.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -107,13 +103,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
 
   const operations = database.for({
     deadline: performance.now() + 10_000,
-    caller: {
-      organizationId: org.id,
-      name: "command",
-    },
+    caller: { organizationId: org.id, name: "command" },
   });
   await operations.write(deleteOldest);
-  await hasWork(database);
   await spreadRenames(database);
   await fillSearch(database, () => {});
   const { key, statement } = newKey({
@@ -138,13 +130,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     )
   );
   // SQL has invalidated the stored JSON of this product, so the service builds it.
-  await app.sql((sql) =>
-    sql`update products set title = 'Other' where id = ${other}`
-  );
+  await app.sql`update products set title = 'Other' where id = ${other}`;
   await ask("GET", `/api/products/${other}`);
-  await app.sql((sql) =>
-    sql`update products set title = 'Emma' where id = ${other}`
-  );
+  await app.sql`update products set title = 'Emma' where id = ${other}`;
   await ask("GET", "/api/products");
   await eventually(0, () => database.load.used);
   return statements;

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import config from "../../deno.json" with { type: "json" };
 import { pause } from "../../db/connections/deadline.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
@@ -11,13 +10,14 @@ import {
   send,
 } from "../support/app/harness.ts";
 import { type Service, start } from "../support/app/process.ts";
-import { v8FlagsOf } from "../support/app/v8_flags.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** The memory that the process may take, in bytes. */
 const MAX_MEMORY = 400e6;
 
-const V8_FLAGS = v8FlagsOf(config.tasks.serve.command);
+/** Those of `deno task serve`. */
+const V8_FLAGS =
+  "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--heap-growing-percent=75";
 
 const CLIENTS = 64;
 
@@ -105,13 +105,11 @@ async function createLarge(
   org: Organization,
 ): Promise<string> {
   const { id, path } = await org.create();
-  await app.sql((sql) =>
-    sql`
-      insert into collateral (organization_id, product_id, id, position, collateral_type, text)
-      select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat(md5(i::text), 3000)
-      from generate_series(0, 35) i
-    `
-  );
+  await app.sql`
+    insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+    select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat(md5(i::text), 3000)
+    from generate_series(0, 35) i
+  `;
   await org.put(path, { page_count: 1 });
   return id;
 }
