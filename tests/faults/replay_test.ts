@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { through } from "./proxy.ts";
 import { restarts } from "./restarts.ts";
@@ -15,6 +16,23 @@ faultTest("A service killed between COMMIT and response", async (scene, t) => {
   await eventually([{ uses: 1 }], async () => [
     ...await observer`select count(*)::int as uses from api_key_uses`,
   ]);
+
+  /** Sends the request, kills the service before the answer to this SQL, and sends the request again. */
+  async function cutOff(
+    request: () => Promise<Reply>,
+    sql: string,
+    isThere: () => Promise<void>,
+  ): Promise<Reply> {
+    proxy.holdAnswersTo = sql;
+    const unfinished = request().then(() => "done", () => "cut off");
+    await isThere();
+    await service.kill();
+    proxy.holdAnswersTo = undefined;
+    await service.start(through(cluster.url, proxy));
+    const reply = await request();
+    assertEquals(await unfinished, "cut off");
+    return reply;
+  }
 
   await t.step(
     "created one product for one Idempotency-Key",
@@ -32,15 +50,12 @@ faultTest("A service killed between COMMIT and response", async (scene, t) => {
         `,
       ];
 
-      proxy.holdAnswersTo = "commit\0";
-      const unfinished = create().then(() => "done", () => "cut off");
-      await eventually([{ title: "Emma", remembered: true }], stored);
-      await service.kill();
-      proxy.holdAnswersTo = undefined;
-      await service.start(through(cluster.url, proxy));
-      const { status, headers, body } = await create();
+      const { status, headers, body } = await cutOff(
+        create,
+        "commit\0",
+        () => eventually([{ title: "Emma", remembered: true }], stored),
+      );
 
-      assertEquals(await unfinished, "cut off");
       assertEquals(status, 201);
       assertEquals(headers.get("idempotent-replayed"), "true");
       assertEquals((await org.get(headers.get("location")!)).body, body);
@@ -71,15 +86,12 @@ faultTest("A service killed between COMMIT and response", async (scene, t) => {
     ];
     const both = Array(2).fill({ title: "Sanditon", remembered: true });
 
-    proxy.holdAnswersTo = "commit\0";
-    const unfinished = write().then(() => "done", () => "cut off");
-    await eventually(both, stored);
-    await service.kill();
-    proxy.holdAnswersTo = undefined;
-    await service.start(through(cluster.url, proxy));
-    const { headers, body } = await write();
+    const { headers, body } = await cutOff(
+      write,
+      "commit\0",
+      () => eventually(both, stored),
+    );
 
-    assertEquals(await unfinished, "cut off");
     assertEquals(headers.get("idempotent-replayed"), "true");
     assertEquals(
       body.data.map(({ status }: { status: number }) => status),
@@ -96,15 +108,12 @@ faultTest("A service killed between COMMIT and response", async (scene, t) => {
     const write = () =>
       org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
 
-    proxy.holdAnswersTo = "savepoint";
-    const unfinished = write().then(() => "done", () => "cut off");
-    await pause(300);
-    await service.kill();
-    proxy.holdAnswersTo = undefined;
-    await service.start(through(cluster.url, proxy));
-    const { headers, body } = await write();
+    const { headers, body } = await cutOff(
+      write,
+      "savepoint",
+      () => pause(300),
+    );
 
-    assertEquals(await unfinished, "cut off");
     assertEquals(headers.get("idempotent-replayed"), null);
     assertEquals(body.data.length, 20);
     const [{ count }] = await observer<[{ count: number }]>`
