@@ -22,7 +22,7 @@ const EVENTS = [
 
 export type Event = typeof EVENTS[number];
 
-export const DISABLED_REASONS = [
+const DISABLED_REASONS = [
   "by_hand",
   "gone",
   "failing",
@@ -31,7 +31,7 @@ export const DISABLED_REASONS = [
 
 export type DisabledReason = typeof DISABLED_REASONS[number];
 
-export const STATUSES = ["waiting", "failed", "succeeded"] as const;
+const STATUSES = ["waiting", "failed", "succeeded"] as const;
 
 const ATTEMPT_ERRORS = [
   "status",

@@ -14,9 +14,9 @@ import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
 import {
-  buildProduct,
   fullProduct,
   productNotFound,
+  selectBuilt,
   sizeOfDocument,
   storeProducts,
   validDocument,
@@ -135,7 +135,7 @@ const bytes = sql`(
 )`;
 
 async function build(database: Queries, id: string): Promise<string> {
-  const [built] = await database.lookUp(buildProduct(id));
+  const [built] = await database.lookUp(selectBuilt(id));
   if (!built) throw productNotFound(id);
   if (built.is_storable) database.inBackground(...storeProducts([id]));
   return built.product;

@@ -133,9 +133,9 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
-  let [stored] = await database.lookUp(storedProduct(id, shortText));
+  let [stored] = await database.lookUp(selectStored(id, shortText));
   if (stored?.withheld) {
-    const statement = (allowed: number) => storedProduct(id, textUpTo(allowed));
+    const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
     stored = await readLong(database, "lookUp", statement, stored.withheld);
   }
   if (!stored) throw productNotFound(id);
@@ -162,7 +162,7 @@ export async function getProductArray(
       sql<{ text: string | null; etag: string } & LongText>`
       select ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)}, x.etag
       from (select x.etag, ${cut} as text from (${
-        storedProduct(id)
+        selectStored(id)
       }) x offset 0) x
     `,
   );
@@ -196,7 +196,7 @@ async function readBuilt(
         octet_length(x.product) as bytes
       from (
         select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
-        from (${buildProduct(id)} offset 0) x
+        from (${selectBuilt(id)} offset 0) x
         offset 0
       ) x
     `);
@@ -263,7 +263,7 @@ const anyText = textUpTo(raw(String(MAX_BYTES)));
  * find the document: whatever the statistics say, that is planned as one look-up by
  * primary key.
  */
-export function storedProduct(
+export function selectStored(
   id: string,
   text = anyText,
 ): Statement<{ product: string | null; etag: string | null } & LongText> {
@@ -299,7 +299,7 @@ export async function readTags(
     if (etag) tags.set(id, etag);
     else {
       const [[built]] = await tx.send(sql<{ etag: string }>`
-        select ${tagOfProduct} as etag from (${buildProduct(id)} offset 0) x
+        select ${tagOfProduct} as etag from (${selectBuilt(id)} offset 0) x
       `);
       if (built) tags.set(id, built.etag);
     }
@@ -308,7 +308,7 @@ export async function readTags(
 }
 
 /** The products, from their documents or the tables. No row for one that does not exist. */
-export function currentProducts(
+export function selectProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
@@ -321,13 +321,13 @@ export function currentProducts(
 /** The most that the products read at once may take, in bytes. */
 const READ_BYTES = 8 * 2 ** 20;
 
-/** The products, as `currentProducts` selects them, read in groups that bound the memory. */
-export async function* readCurrent(
+/** The products, as `selectProducts` selects them, read in groups that bound the memory. */
+export async function* readInGroups(
   tx: Transaction,
   products: readonly SizedProduct[],
 ): AsyncGenerator<ProductJson[]> {
   for (const ids of groupsOf(products)) {
-    const [found] = await tx.send(currentProducts(ids));
+    const [found] = await tx.send(selectProducts(ids));
     yield found;
   }
 }
@@ -362,14 +362,14 @@ export const sizeOfStored = sql`(
 )`;
 
 /** The product from its document, or null if it is long or has none. No row if it does not exist. */
-export function existing(id: string): Statement<ShortProductJson> {
+export function selectShort(id: string): Statement<ShortProductJson> {
   return sql`
     select p.id, ${shortProduct} as product ${productWithDocument} = ${id}
   `;
 }
 
 /** The product, built from the tables. No row if it does not exist. */
-export function buildProduct(id: string) {
+export function selectBuilt(id: string) {
   return sql<ProductJson & { is_storable: boolean }>`
     select b.id, ${builtProduct} as product, b.names_version is not null as is_storable
     from (
@@ -444,9 +444,7 @@ export function storeWritten<Row extends object = ShortProductJson>(
 ): Statement<Row> {
   const returned = sql`d.product_id as id, ${returning}`;
   if (tx.isDistributed) {
-    return sql<Row>`select ${returned} from (${
-      writtenDocuments(tx, changes)
-    }) d`;
+    return sql<Row>`select ${returned} from (${selectWritten(tx, changes)}) d`;
   }
   const condition = isUpdated
     ? sql`and (p.change_version = change_version())::rows_found`
@@ -465,7 +463,7 @@ export function storeWritten<Row extends object = ShortProductJson>(
 const isSmall = sql`where ${sizeOfBuilt} <= ${maxBytes}`;
 
 /** The documents of products that the transaction has written and stored. */
-export function writtenDocuments(
+export function selectWritten(
   { isDistributed }: Transaction,
   changes: readonly Change[],
 ): Statement {

@@ -9,8 +9,7 @@ import type {
 } from "../../schema/webhooks.ts";
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { jsonArray } from "../products/json.ts";
-import { type EntryPage, limitOf } from "../products/list.ts";
+import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { rfc3339 } from "../times.ts";
 import {
   isoTime,
@@ -83,15 +82,13 @@ export async function listDeliveries(
       : []
   }
   `;
-  const entries = jsonArray(sql`
+  const entries = sql`
     select ${shownColumns} ${found}
     order by d.created_at desc, d.id
     ${limitOf(query)}
-  `);
+  `;
   const [page] = await database.scan(sql<EntryPage>`
-    select
-      ${entries}::text as entries,
-      (select count(*) ${found})::float8 as total
+    ${selectEntries(entries, found)}
     from webhooks w
     where w.organization_id = ${organization} and w.id = ${webhookId}
   `);
