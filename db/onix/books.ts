@@ -21,7 +21,8 @@ import {
   storeProducts,
   validDocument,
 } from "../products/documents.ts";
-import { jsonArray, selectRecord } from "../products/json.ts";
+import { jsonArray } from "../json_array.ts";
+import { selectRecord } from "../products/json.ts";
 
 /*
  * What the record of a product is written from: the product, its contributors, and the

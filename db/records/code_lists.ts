@@ -4,7 +4,8 @@ import type { CodeQuery, PageQuery } from "../../schema/record_query.ts";
 import type { SharedTable } from "../../schema/records.ts";
 import { json, raw, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { jsonArray, selectRecord } from "../products/json.ts";
+import { jsonArray } from "../json_array.ts";
+import { selectRecord } from "../products/json.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 
 /** Lists a page of the records of a shared table, or the one with the given code. */
