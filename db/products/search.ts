@@ -1,3 +1,4 @@
+import { bareIsbn } from "../../schema/values.ts";
 import {
   isOneOf,
   joined,
@@ -29,8 +30,8 @@ const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 /** `the`, `from`, `und`, `avec`: words that many titles have are hardly longer. */
 const COMMON_LENGTH = 4;
 
-/** Part of a printed ISBN. */
-const ISBN_PART = /^[\d -]+[xX]?$/;
+/** Part of a printed ISBN, with hyphens of every kind. */
+const ISBN_PART = /^[-\u2010-\u2015\u2212\d ]+[xX]?$/;
 
 /** A number of which the trigram index looks for the end. */
 const LONG_NUMBER = /^\d+(\d{5}[\dxX])$/;
@@ -127,13 +128,13 @@ function containsWord(word: string, usesIndex = true): Statement {
   }
   if (bare === word || bare === "") return found;
   // The ISBNs follow the title and the product code.
-  const isbn = sql`${`%${SEPARATOR}%${SEPARATOR}%${bare.toLowerCase()}%`}`;
+  const isbn = sql`${`%${SEPARATOR}%${SEPARATOR}%${bare}%`}`;
   return sql`(${found} or ${inSearchText(isbn, isIndexed && bare)})`;
 }
 
-/** The digits of a word that may be part of a printed ISBN, or else the word. */
+/** The digits of a word that may be part of a printed ISBN, as texts have them, or else the word. */
 function bareOf(word: string): string {
-  return ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
+  return ISBN_PART.test(word) ? bareIsbn(word).toLowerCase() : word;
 }
 
 /**
@@ -246,7 +247,7 @@ export function foundConditions({ words, whole }: Found): Statement[] {
     return words.map(({ word }) => sql` and ${containsWord(word)}`);
   }
   return words.map(({ word, folded, publishers, imprints }) => {
-    const bare = ISBN_PART.test(word) ? bareOf(word).toLowerCase() : "";
+    const bare = ISBN_PART.test(word) ? bareOf(word) : "";
     const texts = new Set(bare === "" ? [folded] : [folded, bare]);
     // An id is compared sooner than a text.
     const alternatives = [
