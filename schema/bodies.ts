@@ -157,15 +157,16 @@ export const entriesOf = remembered((
     const { item, max, isDistinct } = field;
     return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
-  const { distinct = [] } = field;
-  return array(valueOfArray(field), {
-    min,
-    distinct: distinct.map(({ field, keyOf }) => ({
-      field,
-      keyOf: (entry) => isObject(entry) ? keyOf(entry) : undefined,
-    })),
-  });
+  return array(valueOfArray(field), { min, distinct: identities(field) });
 });
+
+/** What no two entries of an array may share, of which each entry may be invalid. */
+function identities({ distinct = [] }: Rows | Values) {
+  return distinct.map(({ field, keyOf }) => ({
+    field,
+    keyOf: (entry: unknown) => isObject(entry) ? keyOf(entry) : undefined,
+  }));
+}
 
 /** An entry of an array of values. */
 export const valueOfArray = remembered(
@@ -176,11 +177,13 @@ export const valueOfArray = remembered(
 );
 
 /** The schema of an array in the body of a product, or in a tree. */
-function arrayOf(array: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
-  const { put, key = [] } = array;
-  if (put === "link") return list(newEntry(array), ...key);
-  if (put === "tree" || form === "new") return list(newEntry(array));
-  return list(anyEntry(array), "id");
+function arrayOf(rows: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
+  const { put, key = [] } = rows;
+  if (put === "link") return list(newEntry(rows), ...key);
+  if (put === "tree" || form === "new") {
+    return array(newEntry(rows), { distinct: identities(rows) });
+  }
+  return list(anyEntry(rows), "id");
 }
 
 /** An entry with an `id` updates a row. An entry without one creates a row. */

@@ -141,6 +141,8 @@ export interface Rows {
   keepsRest?: true;
   /** The rules on several fields of an entry. */
   rules?: readonly Rule[];
+  /** What no two entries of a tree may share. */
+  distinct?: readonly Distinct[];
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */

@@ -124,6 +124,7 @@ Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
       ["/3/territory", "required"],
       ["/4/territory", "required"],
       ["/5/territory", "unexpected_territory"],
+      ["/6/is_rest_of_world", "duplicate"],
       ["/6/sales_rights_type", "invalid_code"],
       ["/6/territory", "unexpected_territory"],
       ["/7/is_rest_of_world", "invalid_type"],
