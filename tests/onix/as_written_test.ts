@@ -447,6 +447,30 @@ Deno.test("Messages speak of the elements of ONIX", async () => {
   ]);
 });
 
+Deno.test("What is missing is told, also of what has a field of its own", async () => {
+  const { said } = await readOf({
+    detail:
+      "<Extent><ExtentType>00</ExtentType><ExtentUnit>03</ExtentUnit></Extent>",
+    rest: publishing(dated("01", "")),
+  });
+  assertEquals(said, [
+    "required Extent/ExtentValue ",
+    "required PublishingDate/Date ",
+  ]);
+});
+
+Deno.test("Of an amount and a code of a price, the amount goes out, as it is read", async () => {
+  const { book, received } = await readOf({
+    rest:
+      "<ProductSupply><SupplyDetail><UnpricedItemType>04</UnpricedItemType><Price><PriceCoded><PriceCodeType>01</PriceCodeType><PriceCode>A</PriceCode></PriceCoded><PriceAmount>9.5</PriceAmount></Price></SupplyDetail></ProductSupply>",
+  });
+  const sent = JSON.stringify(
+    leavesOf(writeRecord(book, received, "3.1").record),
+  );
+  assertEquals(/PriceAmount = 9.5/.test(sent), true, sent);
+  assertEquals(/PriceCoded|UnpricedItemType/.test(sent), false, sent);
+});
+
 Deno.test("What is missing is told beside what is read leniently", async () => {
   const { said } = await readOf({
     rest:

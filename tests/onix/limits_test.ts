@@ -201,6 +201,26 @@ const CASES: Case[] = [
     "<CountryCode>GB</CountryCode>",
     "unknown_element /Price/CountryCode",
   ),
+  ofPrice(
+    "a territory that says nothing",
+    "<Territory><CountriesIncluded/></Territory>",
+    "required /Price/Territory/CountriesIncluded",
+  ),
+  ofPrice(
+    "a territory that is a text",
+    "<Territory>GB</Territory>",
+    "required /Price/Territory/CountriesIncluded",
+  ),
+  ofRights(
+    "a restriction that says nothing",
+    restriction(""),
+    "required /Rights/SalesRestriction/SalesRestrictionType",
+  ),
+  ofRights(
+    "rights beside some that say nothing",
+    "</SalesRights><SalesRights>",
+    "required /Rights[2]/SalesRightsType",
+  ),
   ofRights(
     "a restriction from no day on",
     restriction(`${ONLY_TO}<StartDate>2026-13-45</StartDate>`),
@@ -334,6 +354,42 @@ const CASES: Case[] = [
     name: "a market without a territory",
     rest: supply(price(""), `<Market>${restriction(ONLY_TO)}</Market>`),
     says: "required /Product/ProductSupply/Market/Territory",
+    gone: /12\.34/,
+  },
+  ...[["", ""], ["<Territory/>", "/CountriesIncluded"]].map((
+    [parts, missing],
+  ): Case => ({
+    name: `a market that says nothing, with "${parts}"`,
+    rest: supply(price(""), `<Market>${parts}</Market>`),
+    says: `required /Product/ProductSupply/Market/Territory${missing}`,
+    gone: /12\.34/,
+  })),
+  ...[
+    ["type", "<TaxType>98</TaxType>", "invalid_code TaxType"],
+    [
+      "amount",
+      "<TaxableAmount>some</TaxableAmount>",
+      "invalid_number TaxableAmount",
+    ],
+  ].map(([what, part, says]): Case => ({
+    name: `a tax with an unknown ${what}`,
+    rest: supply(
+      price("").replace(
+        "</Price>",
+        `<Tax>${part}<TaxRatePercent>7.7</TaxRatePercent></Tax></Price>`,
+      ),
+    ),
+    says: says!.replace(" ", ` ${PRICE}/Tax/`),
+    gone: /7\.7/,
+    stays: /12\.34/,
+  })),
+  {
+    name: "a supply of at least no number",
+    rest: supply(
+      `<OrderQuantityMinimum>ten</OrderQuantityMinimum>${price("")}`,
+    ),
+    says:
+      "invalid_number /Product/ProductSupply/SupplyDetail/OrderQuantityMinimum",
     gone: /12\.34/,
   },
   {

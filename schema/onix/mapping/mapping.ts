@@ -224,16 +224,19 @@ function linked(
   return { block: blockWith(path), ...codec, read, valueIn, leave };
 }
 
-/** The entries at the place of another field, such as the extent that is the page count. */
+/** The entries that say another field, such as the extent that is the page count. */
 function isOfAnother(array: string): (each: Element) => boolean {
   const places = Object.entries(FIELDS).flatMap(([name, field]) => {
     const place = field.kind === "column" && isSaid(name, field)
       ? elementOf(name, field)
       : null;
-    const [step] = place === null ? [] : stepsOf(place);
-    return name !== array && step && step.codes.length > 0 ? [step] : [];
+    const steps = place === null ? [] : stepsOf(place);
+    return name !== array && steps[0]?.codes.length ? [steps] : [];
   });
-  return (each) => places.some((step) => isAt(step, each));
+  return (each) =>
+    places.some(([step, leaf]) =>
+      isAt(step!, each) && (!leaf || childValue(each, leaf.name) !== undefined)
+    );
 }
 
 /** An array without some of the entries in the record, or any other field. */

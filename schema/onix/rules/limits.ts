@@ -64,6 +64,8 @@ const LIMITS_IN: ReadonlyMap<string, readonly string[]> = new Map([
   ["Price", ["CountryCode", "EpubTechnicalProtection"]],
   ["Prize", ["PrizeCode"]],
   ["ProductClassification", ["Percent"]],
+  ["SupplyDetail", ["OrderQuantityMinimum", "OrderQuantityMultiple"]],
+  ["Tax", ["TaxType", "TaxableAmount"]],
 ]);
 
 /** What only adds to composites that limit. */

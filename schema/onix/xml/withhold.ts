@@ -159,14 +159,14 @@ function* isLost(
 ): Steps<boolean> {
   const { name, children } = element;
   const { tell } = teller;
-  if (!hasText(element)) return false;
   if (!isPartOf(name, parent.name)) {
+    if (!hasText(element)) return false;
     const isOfOnix21 = nameInOnix21(name) !== undefined ||
       compositeSince21(parent.name, name) !== undefined;
     if (!isOfOnix21) tellUnknown(element, parent, tell);
     return true;
   }
-  if (children.length === 0) return isValueLost(element, tell);
+  if (!isComposite(name)) return isValueLost(element, tell);
   const period = PERIODS[name];
   if (period?.limiting && !isLimiting(element, period)) return false;
   let isPartLost = false;
