@@ -187,6 +187,14 @@ const CASES: Case[] = [
     "duplicate /Price/Territory[2]",
   ),
   ofPrice(
+    "two first days",
+    "20260101 20270101".replace(
+      /\d+/g,
+      "<PriceDate><PriceDateRole>14</PriceDateRole><Date>$&</Date></PriceDate>",
+    ),
+    "duplicate /Price/PriceDate[2]",
+  ),
+  ofPrice(
     "a time without a date",
     "<PriceDate><PriceDateRole>15</PriceDateRole></PriceDate>",
     "required /Price/PriceDate/Date",
@@ -324,6 +332,11 @@ const CASES: Case[] = [
       "required /CountriesIncluded",
     ],
     [
+      "the rest of the world, which is no region since ONIX 3.0",
+      "<RegionsIncluded>ROW</RegionsIncluded>",
+      "invalid_code /RegionsIncluded",
+    ],
+    [
       "a region on both sides",
       `${WORLD}<RegionsExcluded>WORLD</RegionsExcluded>`,
       "contradictory /RegionsExcluded",
@@ -337,7 +350,7 @@ const CASES: Case[] = [
     name: `rights with ${name}`,
     rest: rights(right("01", codes!)),
     says: says!.replace("/", `${RIGHTS}/Territory/`),
-    gone: /SalesRightsType|sales_rights_type|\b(?:AT|CH|WORLD)\b/,
+    gone: /SalesRightsType|sales_rights_type|\b(?:AT|CH|ROW|WORLD)\b/,
   })),
   {
     name: "a market restricted until no day",
@@ -391,6 +404,12 @@ const CASES: Case[] = [
     says:
       "invalid_number /Product/ProductSupply/SupplyDetail/OrderQuantityMinimum",
     gone: /12\.34/,
+  },
+  {
+    name: "a misspelled market",
+    rest: supply(price(""), `<Markets>${territory(WORLD)}</Markets>`),
+    says: "unknown_element /Product/ProductSupply/Markets",
+    gone: /12\.34|WORLD/,
   },
   {
     name: "a supply to the country of ONIX 2.1",

@@ -139,8 +139,8 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
 }
 
 /**
- * Warns of codes that are none where they decide whether a composite is that of the step.
- * If none is, one of these might have been.
+ * Warns of codes that are none or missing where they decide whether a composite is that of
+ * the step. If none is, one of these might have been.
  */
 function warnOfCodes(
   parent: Element,
@@ -151,7 +151,13 @@ function warnOfCodes(
   if (codes.length === 0 || reader.isSilent) return;
   const tell = () => {
     for (const each of childrenOf(parent, name)) {
-      for (const [child] of codes) warnOfCode(each, child, reader);
+      for (const [missing] of codes) {
+        if (child(each, missing)) warnOfCode(each, missing, reader);
+        else {
+          const message = `${name} has no ${missing}`;
+          reader.unreadable(each, "required", message, { missing });
+        }
+      }
     }
   };
   if (found) reader.attempt(tell);

@@ -128,9 +128,14 @@ export class RecordReader {
   }
 
   /** Says that an element cannot be read. The entry that it is in stays in the record. */
-  unreadable(element: Element, code: string, message: string): void {
+  unreadable(
+    element: Element,
+    code: string,
+    message: string,
+    rest?: Rest,
+  ): void {
     this.#faults++;
-    this.warn(code, message, element);
+    this.warn(code, message, element, rest);
   }
 
   /** Reads something, and says whether all of it could be read. */
@@ -412,12 +417,15 @@ function isOfWhatIsRead(kind: string): boolean {
   return READ.includes(kind.slice(0, kind.indexOf(" ")));
 }
 
-/** A message that names elements where it names these fields. */
+/** A message that names elements where it names these fields, and the form of dates in ONIX. */
 function inOnix(message: string, fields: Fields): string {
-  return message.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
-    const field = fields[name];
-    return field && elementOf(name, field) || name;
-  });
+  return message.replace("YYYY-MM-DD", "YYYYMMDD").replace(
+    /\b[a-z]+(?:_[a-z]+)+\b/g,
+    (name) => {
+      const field = fields[name];
+      return field && elementOf(name, field) || name;
+    },
+  );
 }
 
 /** The first element on the way to the place of a missing field. */

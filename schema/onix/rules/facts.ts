@@ -356,13 +356,17 @@ export function compositeSince21(
 
 const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
 
+/** The rest of the world, which is a code of lists 49 and 91 in ONIX 2.1 alone. */
+const NOT_SINCE_21 = "ROW";
+
 /** The codes that a kind of value has, or undefined if it has others than codes. */
 export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
   if (CODES_OF_KINDS.has(kind)) return CODES_OF_KINDS.get(kind);
   const list = Number.parseInt(kind);
   const codes = Number.isNaN(list)
     ? undefined
-    : new Set(codesIn(list as OnixList));
+    : new Set<string>(codesIn(list as OnixList));
+  codes?.delete(NOT_SINCE_21);
   CODES_OF_KINDS.set(kind, codes);
   return codes;
 }
