@@ -2,8 +2,7 @@ import { idOfCode } from "../../code_ids.ts";
 import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
-import { RELEASES } from "../rules/releases.ts";
-import { mayContain } from "../rules/facts.ts";
+import { isPartOf } from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -188,9 +187,7 @@ function isSaid(name: string, field: Field): boolean {
 function blockWith(path: string): Block | null {
   const [{ name }] = stepsOf(path) as [Step];
   if (name === "ProductSupply") return name;
-  return BLOCKS.find((block) =>
-    RELEASES.some((release) => mayContain(release, block, name))
-  ) ?? null;
+  return BLOCKS.find((block) => isPartOf(name, block)) ?? null;
 }
 
 /** A field that has the product's name for it. */

@@ -127,7 +127,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
         return replaceChildren(composite, found.slice(1, 2), []);
       }
       for (const step of above.slice(found.length - 1)) {
-        found.push(addFirst(found.at(-1)!, step));
+        found.push(addInOrder(found.at(-1)!, step));
       }
       // What is changed here does not come from that source.
       if (found[1]) found[1].attributes = {};
@@ -220,14 +220,18 @@ export function readDay(
   }
 }
 
-/** Adds the composite of a step before others of its name. */
-function addFirst(parent: Element, { name, codes }: Step): Element {
+/** Adds the composite of a step in the order of its codes. */
+function addInOrder(parent: Element, { name, codes }: Step): Element {
   const made = element(
     name,
     codes.map(([child, code]) => element(child, code)),
   );
   const others = childrenOf(parent, name);
-  replaceChildren(parent, others, [made, ...others]);
+  const codesOf = (each: Element) =>
+    codes.map(([child]) => childValue(each, child)).join();
+  const next = others.findIndex((each) => codesOf(each) > codesOf(made));
+  const place = next < 0 ? others.length : next;
+  replaceChildren(parent, others, others.toSpliced(place, 0, made));
   return made;
 }
 

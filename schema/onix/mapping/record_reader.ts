@@ -172,10 +172,10 @@ export class RecordReader {
     { missing, value }: Rest = {},
   ): void {
     if (this.isSilent) return;
-    const codes = this.#toldAt.get(element) ?? new Set();
+    const codes = this.#toldAt.getOrInsert(element, new Set());
     const kind = `${code} ${missing ?? ""}`;
     if (codes.has(kind)) return;
-    this.#toldAt.set(element, codes.add(kind));
+    codes.add(kind);
     const origin = this.#origins.get(element);
     if (origin !== undefined) {
       const once = `${origin} ${kind}`;
@@ -266,9 +266,9 @@ export class RecordReader {
       refused.sort((a, b) => Number(b.key) - Number(a.key) || 0);
       const gone = new Map<object, Set<string | number>>();
       for (const { owner, key, max, found } of refused) {
-        const keys = gone.get(owner) ?? new Set();
+        const keys = gone.getOrInsert(owner, new Set());
         if (keys.has(key)) continue;
-        gone.set(owner, keys.add(key));
+        keys.add(key);
         if (owner === value) this.#unreadable.add(String(key));
         this.#remove(owner, key, max, found);
         if (owner === value && key in needed) value[key] = needed[key];
@@ -499,9 +499,7 @@ function pathsOf(
   const stepTo = (element: Element, i: number) => {
     const parent = way[i - 1];
     if (!parent) return `/${element.name}`;
-    const known = steps.get(parent) ?? stepsIn(parent);
-    steps.set(parent, known);
-    return known.get(element)!;
+    return steps.getOrInsertComputed(parent, stepsIn).get(element)!;
   };
   const visit = (element: Element) => {
     way.push(element);

@@ -131,11 +131,11 @@ function isMeantToLimit(
   if (!isComposite(parent.name) || nameInOnix21(name) || !hasText(element)) {
     return false;
   }
-  const known = SPELLERS.get(parent.name) ?? speller(
-    childNames(parent.name).filter((each) => limits(each, parent.name)),
-  );
-  SPELLERS.set(parent.name, known);
-  const meant = known(name);
+  const meant = SPELLERS.getOrInsertComputed(
+    parent.name,
+    (parent) =>
+      speller(childNames(parent).filter((each) => limits(each, parent))),
+  )(name);
   if (meant === undefined) return false;
   tellUnknown(element, parent, tell, meant);
   return true;
