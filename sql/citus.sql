@@ -27,7 +27,7 @@ declare
     'lifecycle_statuses',
     'onix_codes',
     'change_origins',
-    'search_backlog',
+    'search_backlogs',
     'api_keys',
     'organization_members'
   ];

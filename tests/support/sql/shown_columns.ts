@@ -238,7 +238,7 @@ export const UNSHOWN = [
   "publishing_program_products",
   "publishing_programs",
   "renames",
-  "search_backlog",
+  "search_backlogs",
   "schema_migrations",
   "webhook_deliveries",
   "webhooks",
