@@ -30,15 +30,14 @@ import {
   storedSummary,
 } from "./pages.ts";
 import {
-  allTexts,
+  computedTexts,
   foldedWords,
   type Found,
   foundConditions,
   foundWordsOf,
-  indexedTexts,
-  mayBeCommon,
   relevance,
   searchConditions,
+  storedTexts,
   type Texts,
   waitingProducts,
 } from "./search.ts";
@@ -67,12 +66,13 @@ export async function listProducts(
     };
     return readProducts(database, read(documented), read(currentSource));
   };
-  const page = await readPage(indexedTexts);
+  const page = await readPage(storedTexts);
   const { waiting } = page;
-  if (waiting !== null && waiting > MAX_COMPUTED) throw notIndexed(waiting);
+  const most = found ? MAX_COMPUTED.q : MAX_COMPUTED.search;
+  if (waiting !== null && waiting > most) throw notIndexed(waiting);
   const { entries, total, withheld } = waiting === null
     ? page
-    : await readPage(allTexts);
+    : await readPage(computedTexts);
   if (withheld) {
     throw invalid("The query", [{
       parameter: "limit",
@@ -87,8 +87,8 @@ export async function listProducts(
   };
 }
 
-/** The number of products whose texts a search computes: more would take the time of a request. */
-const MAX_COMPUTED = 100_000;
+/** For so many products, a search computes the texts: of more, it would take longer than a request may. */
+const MAX_COMPUTED = { q: 100_000, search: 1_500_000 };
 
 /** The number of products that are indexed in a second, at least. */
 const INDEXED_PER_SECOND = 5_000;
@@ -96,7 +96,7 @@ const INDEXED_PER_SECOND = 5_000;
 /** The error for a search while so many products of the organization wait to be indexed. */
 function notIndexed(waiting: number): ApiError {
   const number = waiting.toLocaleString("en");
-  const seconds = Math.ceil((waiting - MAX_COMPUTED) / INDEXED_PER_SECOND);
+  const seconds = Math.ceil(waiting / INDEXED_PER_SECOND);
   return new ApiError(
     "SERVICE_UNAVAILABLE",
     `Searches wait until the products are indexed after an upgrade: ${number} of them are not yet`,
@@ -159,9 +159,9 @@ function selectPage(
   { summary, columns }: ListSource,
   allowed: number,
 ): Statement<ListRow> {
-  const { limit, search, found, sort = DEFAULT_SORT } = query;
+  const { limit, search, found, texts, sort = DEFAULT_SORT } = query;
   // For the page and the total. Of what may be most of the catalogue, a page reads less.
-  const isFoundOnce = found || search && !mayBeCommon(search);
+  const isFoundOnce = found || search && !texts.mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared

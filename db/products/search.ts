@@ -40,24 +40,38 @@ export interface Texts {
   rows: Statement;
   /** What an index finds of a search, before its conditions are checked. */
   indexConditions(term: string): Statement[];
+  /** Whether most products may have each word of a search: a page reads few of them by an index. */
+  mayBeCommon(term: string): boolean;
 }
 
-/** The texts of the products that the service has indexed: all, but after an upgrade. */
-export const indexedTexts: Texts = {
-  rows: sql`
-    select
-      s.product_id, s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.title,
-      s.found_text
-    from product_search s
-    where s.organization_id = ${organization}
-  `,
+/** The number of products of the organization that wait to be indexed, as after an upgrade. Null if none do. */
+export const waitingProducts = sql`(
+  select b.products
+  from search_backlogs b
+  where b.organization_id = ${organization}
+)`;
+
+const storedRows = sql`
+  select
+    s.product_id, s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.title,
+    s.found_text
+  from product_search s
+  where s.organization_id = ${organization}
+`;
+
+/** The stored texts of all products. None while products wait: searches then begin anew. */
+export const storedTexts: Texts = {
+  rows: sql`${storedRows} and ${waitingProducts} is null`,
   indexConditions: (term) => wordsOf(term).flatMap(indexCondition),
+  // Names and other words that few products have are longer.
+  mayBeCommon: (term) =>
+    wordsOf(term).every((word) => word.length <= COMMON_LENGTH),
 };
 
-/** The texts of all products. Those of the others are computed, which takes milliseconds to plan. */
-export const allTexts: Texts = {
+/** The same while products wait, whose texts are computed. */
+export const computedTexts: Texts = {
   rows: sql`
-    ${indexedTexts.rows}
+    ${storedRows}
     union all
     select
       v.product_id, v.created_at, v.publisher_id, v.imprint_id, v.search_text, v.title,
@@ -70,26 +84,12 @@ export const allTexts: Texts = {
     )
   `,
   indexConditions: () => [],
+  mayBeCommon: () => false,
 };
-
-/** The number of products of the organization that wait to be indexed. Null if none do. */
-export const waitingProducts = sql`(
-  select b.products
-  from search_backlogs b
-  where b.organization_id = ${organization}
-)`;
 
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {
   return wordsOf(term).map((word) => sql` and ${containsWord(word)}`);
-}
-
-/**
- * Whether each word of the term is so short that most products may have it. Names and other
- * words that few have are longer.
- */
-export function mayBeCommon(term: string): boolean {
-  return wordsOf(term).every((word) => word.length <= COMMON_LENGTH);
 }
 
 /** The search conditions on the name of record `r`. */
