@@ -27,7 +27,7 @@ declare
     'lifecycle_statuses',
     'onix_codes',
     'change_origins',
-    'search_backlogs',
+    'search_backlog',
     'api_keys',
     'organization_members'
   ];

@@ -99,7 +99,7 @@ $$;
 -- What `q` compares (a word and what is found alike): without apostrophes and soft hyphens, in compatibility form and
 -- lower case, without marks, some letters as they are typed without them, any other sign as a space, and single letters
 -- that follow each other as one word. ASCII takes a shorter way. product_search stores its results, so a change needs a
--- migration that fills search_backlogs.
+-- migration that fills search_backlog.
 create or replace function folded(value text) returns text
 language sql immutable parallel safe
 return case
@@ -254,7 +254,7 @@ begin
       when 'TRUNCATE' then
         -- The rows are still there.
         delete from product_search;
-        insert into search_backlogs (organization_id, products)
+        insert into search_backlog (organization_id, products)
         select p.organization_id, count(*)
         from products p
         group by p.organization_id
@@ -699,12 +699,12 @@ end $$;
 create or replace function fill_search(most integer) returns integer
 language plpgsql security definer set search_path from current as $$
 declare
-  backlog search_backlogs;
+  backlog search_backlog;
   ids uuid[];
   filled integer;
 begin
   select b.* into backlog
-  from search_backlogs b
+  from search_backlog b
   order by b.products, b.organization_id
   limit 1
   for update skip locked;
@@ -723,9 +723,9 @@ begin
   ) p;
   perform index_search(backlog.organization_id, ids);
   if filled < most then
-    delete from search_backlogs b where b.organization_id = backlog.organization_id;
+    delete from search_backlog b where b.organization_id = backlog.organization_id;
   else
-    update search_backlogs b
+    update search_backlog b
     set products = greatest(b.products - filled, 0), last_product = ids[filled]
     where b.organization_id = backlog.organization_id;
   end if;

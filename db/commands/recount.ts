@@ -65,7 +65,7 @@ export async function recount(database: Queries): Promise<void> {
           v.search_text, v.title, v.found_text
         from searched_products v
       `,
-      sql`delete from search_backlogs`,
+      sql`delete from search_backlog`,
       sql`update organizations set names_version = names_version + 1`,
     );
   });

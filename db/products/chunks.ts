@@ -8,7 +8,7 @@ import type { Database } from "../database.ts";
  * - A change of a record is a change of every product that shows it, also for those who
  *   follow the feed. A trigger changes up to 10,000 products with a name. More of them, and
  *   those that show something else of the record, wait in the table `renames`.
- * - After an upgrade, `search_backlogs` says which products `product_search` lacks.
+ * - After an upgrade, `search_backlog` says which products `product_search` lacks.
  */
 
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */

@@ -69,7 +69,7 @@ export async function listProducts(
   const page = await readPage(storedTexts);
   const { waiting } = page;
   const most = found ? MAX_COMPUTED.q : MAX_COMPUTED.search;
-  if (waiting !== null && waiting > most) throw notIndexed(waiting);
+  if (waiting !== null && waiting > most) throw notIndexed(waiting, most);
   const { entries, total, withheld } = waiting === null
     ? page
     : await readPage(computedTexts);
@@ -87,19 +87,19 @@ export async function listProducts(
   };
 }
 
-/** For so many products, a search computes the texts: of more, it would take longer than a request may. */
+/** The most waiting products whose texts a search computes. More would take longer than a request may. */
 const MAX_COMPUTED = { q: 100_000, search: 1_500_000 };
 
 /** The number of products that are indexed in a second, at least. */
 const INDEXED_PER_SECOND = 5_000;
 
-/** The error for a search while so many products of the organization wait to be indexed. */
-function notIndexed(waiting: number): ApiError {
+/** The error for a search while more than `most` products of the organization wait to be indexed. */
+function notIndexed(waiting: number, most: number): ApiError {
   const number = waiting.toLocaleString("en");
-  const seconds = Math.ceil(waiting / INDEXED_PER_SECOND);
+  const seconds = Math.ceil((waiting - most) / INDEXED_PER_SECOND);
   return new ApiError(
     "SERVICE_UNAVAILABLE",
-    `Searches wait until the products are indexed after an upgrade: ${number} of them are not yet`,
+    `The products are still being indexed for searches, after an upgrade: ${number} wait`,
     { headers: { "retry-after": String(seconds) } },
   );
 }

@@ -47,7 +47,7 @@ export interface Texts {
 /** The number of products of the organization that wait to be indexed, as after an upgrade. Null if none do. */
 export const waitingProducts = sql`(
   select b.products
-  from search_backlogs b
+  from search_backlog b
   where b.organization_id = ${organization}
 )`;
 

@@ -238,7 +238,7 @@ export const UNSHOWN = [
   "publishing_program_products",
   "publishing_programs",
   "renames",
-  "search_backlogs",
+  "search_backlog",
   "schema_migrations",
   "webhook_deliveries",
   "webhooks",
