@@ -8,7 +8,7 @@ import {
 } from "./numbers.ts";
 import { array, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
-import { Day, described, text, Timestamp, Uuid } from "./values.ts";
+import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
 /*
  * The words in which `product.ts` and `records.ts` describe what is stored. A field has
@@ -300,7 +300,8 @@ export function refers(
   table: string,
   rest: Omit<Reference, "table"> = {},
 ): Column {
-  return { ...column(Uuid), refers: { table, ...rest } };
+  const path = `/${table.replaceAll("_", "-")}`;
+  return { ...column(idIn(path)), refers: { table, ...rest } };
 }
 
 /** A column of the record that a reference names. */

@@ -271,7 +271,8 @@ class BatchResults {
       const product = byId.get(id) ?? JSON.stringify({ id });
       this.#texts[index] = resultOf(status, product);
     }
-    return `[${this.#texts.join()}]`;
+    // Unlike `join`, this does not copy long texts.
+    return `[${this.#texts.reduce((before, text) => `${before},${text}`)}]`;
   }
 }
 

@@ -143,12 +143,10 @@ Deno.test("GET /products?search=", async (t) => {
       const org = await app.organization();
       const { path } = await org.create({ title: "Emma" });
       const { id } = await org.create({ title: "Persuasion" });
-      await app.sql((sql) =>
-        sql`
+      await app.sql`
         update product_search set search_text = 'kept', found_text = 'kept'
         where organization_id = ${org.id} and product_id = ${id}
-      `
-      );
+      `;
 
       await org.put(path, { title: "Sanditon" });
 

@@ -24,7 +24,7 @@ import { IS_WHOLE } from "../support/app/sample.ts";
 import { assertBuilt, read } from "../support/client/stored.ts";
 import { idsOf } from "../support/sql/loading.ts";
 import { installRelease } from "../support/sql/releases.ts";
-import { script } from "../support/sql/script.ts";
+import { script, sessionOf } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 /** How many organizations wait for what searches compare. */
@@ -88,13 +88,13 @@ Deno.test("An upgrade", TIMED, async (t) => {
         database,
         (sql) =>
           sql<[{ products: number; deletions: number }]>`
-          select
-            (
-              select sum(c.products)::int from product_counts c
-              where c.filter = 'organization_id'
-            ) as products,
-            (select count(*)::int from product_deletions) as deletions
-        `,
+            select
+              (
+                select sum(c.products)::int from product_counts c
+                where c.filter = 'organization_id'
+              ) as products,
+              (select count(*)::int from product_deletions) as deletions
+          `,
       );
       assertEquals([products, deletions], [1, 1]);
 
@@ -288,7 +288,7 @@ Deno.test({
     const apps: App[] = [];
     const org = await createOrganization({
       send: (path, init) => apps[0]!.send(path, init),
-      sql: (work) => script(fresh.operations, work),
+      sql: sessionOf(fresh.operations),
     });
     // Three products written and counted by the service, then four inserted by SQL, then a write by a caller.
     await script(fresh.operations, async (sql) => {
@@ -324,7 +324,7 @@ Deno.test({
       assertEquals(status, 200);
     }
     await assertBuilt(app, org);
-    assertEquals([...await app.sql((sql) => sql`${miscounted}`)], []);
+    assertEquals([...await app.sql`${miscounted}`], []);
   },
 });
 
