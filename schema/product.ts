@@ -419,7 +419,7 @@ const MAIN_SUBJECT: Distinct = {
 function elsewhere(
   place: string,
   message: string,
-  isMeant: (entry: Record<string, unknown>) => boolean = () => true,
+  isMeant: (entry: Record<string, unknown>) => boolean,
 ): Rule {
   const codes = Array.from(
     place.matchAll(/(\w+)=(\w+)/g),
@@ -437,6 +437,7 @@ function elsewhere(
 const PAGES_ELSEWHERE = elsewhere(
   PAGES,
   "use_page_count: Send the number of pages as page_count of the product",
+  ({ extent_value }) => !isMissing(extent_value),
 );
 
 const PUBLICATION_ELSEWHERE = elsewhere(
