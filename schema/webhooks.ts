@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { After, type Cursor } from "./changes_query.ts";
-import { array, chosen, closedObject } from "./objects.ts";
+import { array, chosen, closedObject, SAME } from "./objects.ts";
 import { PageParameters } from "./record_query.ts";
 import { choices } from "./parameters.ts";
 import { described, oneOf, optional, text, Timestamp, Uuid } from "./values.ts";
@@ -67,10 +67,7 @@ function isTarget(given: string): boolean {
 }
 
 const Events = v.pipe(
-  array(oneOf(...EVENTS), {
-    min: 1,
-    distinct: [{ keyOf: (event) => String(event) }],
-  }),
+  array(oneOf(...EVENTS), { min: 1, distinct: [SAME] }),
   v.check(
     (events) =>
       !events.includes("feed.advanced") ||

@@ -14,6 +14,7 @@ import {
   MAX_BYTES,
   readLong,
   SHORT_BYTES,
+  upTo,
 } from "../long_text.ts";
 import { type Change, isIdOf } from "./change.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
@@ -53,21 +54,44 @@ export const validDocument = sql`
 `;
 
 /** The full product, from document `d`. */
-export const fullProduct = sql`'{' || d.summary || ',' || d.details || '}'`;
+export const fullProduct = productOf("d");
+
+/** The full product, from document `b`, which is built. */
+const builtProduct = productOf("b");
+
+function productOf(document: "d" | "b"): Statement {
+  return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
+}
 
 /** The size of document `d` in bytes, which PostgreSQL knows without reading a long one. */
-export const sizeOfDocument =
-  sql`(octet_length(d.summary) + octet_length(d.details))`;
+export const sizeOfDocument = sizeOf("d");
+
+/** The size of document `b`, which is built, in bytes. */
+const sizeOfBuilt = sizeOf("b");
+
+function sizeOf(document: "d" | "b"): Statement {
+  return raw(
+    `(octet_length(${document}.summary) + octet_length(${document}.details))`,
+  );
+}
 
 const shortBytes = raw(String(SHORT_BYTES));
 
 /** The full product, from document `d`, or null if it is long. */
-export const shortProduct = sql`
+const shortProduct = sql`
   case when ${sizeOfDocument} <= ${shortBytes} then ${fullProduct} end
 `;
 
 /** The size of the full product in bytes, from document `d`. */
 const productBytes = sql`${sizeOfDocument} + ${raw(String("{,}".length))}`;
+
+/** Product `p` of organization `o` with this id, or one of these, and its valid document `d`. */
+const productWithDocument = sql`
+  from products p
+  join organizations o on o.id = ${organization}
+  ${validDocument}
+  where p.organization_id = ${organization} and p.id
+`;
 
 /** The columns of a document, in the order of `builtDocument`. */
 const documentColumns =
@@ -97,8 +121,6 @@ const onConflict = sql`
     summary = excluded.summary,
     details = excluded.details
 `;
-
-const builtProduct = sql`'{' || b.summary || ',' || b.details || '}'`;
 
 /** The full product, from document `d` or the tables. */
 export const currentProduct = sql`coalesce(
@@ -138,7 +160,7 @@ export async function getProductArray(
     "lookUp",
     (allowed) =>
       sql<{ text: string | null; etag: string } & LongText>`
-      select ${withinAllowed(allowed)}, x.etag
+      select ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)}, x.etag
       from (select x.etag, ${cut} as text from (${
         storedProduct(id)
       }) x offset 0) x
@@ -151,14 +173,7 @@ export async function getProductArray(
     : { entries: text, etag };
 }
 
-/** The column `text` of `x` if it has at most this number of bytes, and otherwise `withheld`. */
-function withinAllowed(allowed: number): Statement {
-  const bytes = sql`octet_length(x.text)`;
-  return sql`
-    case when ${bytes} <= ${allowed}::int then x.text end as text,
-    case when ${bytes} > ${allowed}::int then ${bytes} end as withheld
-  `;
-}
+const TEXT_BYTES = raw("octet_length(x.text)");
 
 /**
  * Builds a product that has no valid document, and stores it in the background. Returns
@@ -175,10 +190,12 @@ async function readBuilt(
       & { text: string; etag: string; is_storable: boolean; bytes: number }
       & LongText
     >`
-      select ${withinAllowed(allowed)}, ${tagOfProduct} as etag, x.is_storable,
+      select ${
+      upTo(allowed, raw("x.text"), "text", TEXT_BYTES)
+    }, ${tagOfProduct} as etag, x.is_storable,
         octet_length(x.product) as bytes
       from (
-        select x.*, case when octet_length(x.product) <= ${MAX_PRODUCT_BYTES}::int then ${cut} end as text
+        select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
         from (${buildProduct(id)} offset 0) x
         offset 0
       ) x
@@ -198,6 +215,8 @@ const tagOfProduct = raw(String.raw`'"' || left(
 
 /** The maximum size of the JSON of a product, which `product_documents` requires. */
 const MAX_PRODUCT_BYTES = 4 * 2 ** 20;
+
+const maxBytes = raw(String(MAX_PRODUCT_BYTES));
 
 /** The error for a product that is too large to be shown. */
 export function tooLarge(id: string, bytes: number): ApiError {
@@ -229,12 +248,9 @@ export function productNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }
 
-/** The columns `product`, from document `d`, and `withheld`, if it has more bytes than allowed. */
+/** The product, from document `d`, if it has at most the allowed bytes. */
 function textUpTo(allowed: number | Statement): Statement {
-  return sql`
-    case when ${sizeOfDocument} <= ${allowed}::int then ${fullProduct} end as product,
-    case when ${sizeOfDocument} > ${allowed}::int then ${sizeOfDocument} end as withheld
-  `;
+  return upTo(allowed, fullProduct, "product", sizeOfDocument);
 }
 
 /** The same for each size, composed once: most requests read a short product. */
@@ -274,11 +290,7 @@ export async function readTags(
   const replies = await tx.send(
     ...before,
     sql`
-      select p.id, d.etag
-      from products p
-      join organizations o on o.id = ${organization}
-      ${validDocument}
-      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+      select p.id, d.etag ${productWithDocument} ${isOneOf(ids)}
     `,
   );
   const tags = new Map<string, string>();
@@ -300,11 +312,9 @@ export function currentProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
-    select p.id, ${currentProduct} as product
-    from products p
-    join organizations o on o.id = ${organization}
-    ${validDocument}
-    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    select p.id, ${currentProduct} as product ${productWithDocument} ${
+    isOneOf(ids)
+  }
   `;
 }
 
@@ -354,11 +364,7 @@ export const sizeOfStored = sql`(
 /** The product from its document, or null if it is long or has none. No row if it does not exist. */
 export function existing(id: string): Statement<ShortProductJson> {
   return sql`
-    select p.id, ${shortProduct} as product
-    from products p
-    join organizations o on o.id = ${organization}
-    ${validDocument}
-    where p.organization_id = ${organization} and p.id = ${id}
+    select p.id, ${shortProduct} as product ${productWithDocument} = ${id}
   `;
 }
 
@@ -400,12 +406,9 @@ export function storeProducts(ids: readonly string[]): Statement[] {
       select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
       from (
         select b.*, sum(b.size) over (order by b.size, b.id) as total_size
-        from (
-          select b.*, octet_length(b.summary) + octet_length(b.details) as size
-          from built b
-        ) b
+        from (select b.*, ${sizeOfBuilt} as size from built b) b
       ) b
-      where b.total_size <= 4194304
+      where b.total_size <= ${maxBytes}
       order by b.id
       ${onConflict}
     `,
@@ -459,9 +462,7 @@ export function storeWritten<Row extends object = ShortProductJson>(
   `;
 }
 
-const isSmall = sql`
-  where octet_length(b.summary) + octet_length(b.details) <= 4194304
-`;
+const isSmall = sql`where ${sizeOfBuilt} <= ${maxBytes}`;
 
 /** The documents of products that the transaction has written and stored. */
 export function writtenDocuments(

@@ -113,7 +113,7 @@ export function deliveriesOf(
     select ${shownColumns}, d.next_cursor
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isAnyOf(messages)}
+      and d.id ${isIdOf(messages)}
   `;
 }
 
@@ -235,12 +235,12 @@ export function lease(
     update webhook_deliveries d
     set sent_until = ${until}
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isAnyOf(messages)}
+      and d.id ${isIdOf(messages)}
   `;
 }
 
 /** The condition that a column is the id of one of these messages. */
-function isAnyOf(messages: readonly { id: string }[]): Statement {
+function isIdOf(messages: readonly { id: string }[]): Statement {
   const ids = messages.map(({ id }) => id);
   return sql`= any(string_to_array(${ids.join()}, ','))`;
 }
