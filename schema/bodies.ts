@@ -164,11 +164,13 @@ export const valueOfArray = remembered(
 );
 
 /** The schema of an array in the body of a product, or in a tree. */
-function arrayOf(array: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
-  const { put, key = [] } = array;
-  if (put === "link") return list(rowEntry(array, "new"), ...key);
-  if (put === "tree" || form === "new") return list(rowEntry(array, "new"));
-  return list(anyEntry(array), "id");
+function arrayOf(rows: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
+  const { put, key = [], distinct } = rows;
+  if (put === "link") return list(rowEntry(rows, "new"), ...key);
+  if (put === "tree" || form === "new") {
+    return array(rowEntry(rows, "new"), { distinct });
+  }
+  return list(anyEntry(rows), "id");
 }
 
 /** An entry with an `id` updates a row. An entry without one creates a row. */

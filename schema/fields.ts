@@ -8,7 +8,7 @@ import {
 } from "./numbers.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
-import { Day, described, text, Timestamp, Uuid } from "./values.ts";
+import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
 /*
  * The words in which `product.ts` and `records.ts` describe what is stored. A field has
@@ -141,6 +141,8 @@ export interface Rows {
   keepsRest?: true;
   /** The rules on several fields of an entry. */
   rules?: readonly Rule[];
+  /** What no two entries of a tree may share. */
+  distinct?: readonly Distinct[];
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */
@@ -292,7 +294,8 @@ export function refers(
   table: string,
   rest: Omit<Reference, "table"> = {},
 ): Column {
-  return { ...column(Uuid), refers: { table, ...rest } };
+  const path = `/${table.replaceAll("_", "-")}`;
+  return { ...column(idIn(path)), refers: { table, ...rest } };
 }
 
 /** A column of the record that a reference names. */

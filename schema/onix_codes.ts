@@ -48,6 +48,8 @@ function oneOfMany(list: OnixList) {
 
 /** What people write instead of a code that is neither its label nor the code in another case. */
 const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
+  27: { bic: "12", bisac: "10", keyword: "20", thema: "93" },
+  50: { g: "gr", inch: "in", inches: "in", ounces: "oz", pounds: "lb" },
   91: {
     uk: "GB",
     "great britain": "GB",

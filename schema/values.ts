@@ -58,6 +58,16 @@ export function isUuid(value: unknown): value is string {
 /** A UUID, converted to lower case. */
 export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 
+/** The id of a record that `path` lists. */
+export function idIn(path: string) {
+  const expected = `Expected the id of a record, a UUID: see ${path}`;
+  return v.pipe(
+    v.string(`invalid_type: ${expected}`),
+    v.uuid(`invalid_uuid: ${expected}`),
+    v.toLowerCase(),
+  );
+}
+
 /** The id of a new row, which must be absent: the service assigns ids. */
 export const NoId = v.optional(
   v.never(

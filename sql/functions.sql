@@ -254,8 +254,11 @@ begin
       when 'TRUNCATE' then
         -- The rows are still there.
         delete from product_search;
-        insert into search_backlog (only_row) values (true)
-        on conflict (only_row) do update set last_organization = null, last_product = null;
+        insert into search_backlog (organization_id, products)
+        select p.organization_id, count(*)
+        from products p
+        group by p.organization_id
+        on conflict (organization_id) do update set products = excluded.products, last_product = null;
     end case;
   end if;
   return null;
@@ -672,38 +675,42 @@ begin
   return null;
 end $$;
 
--- Writes what searches compare of the next products that have it not yet, at most `most`. Returns how many, or null if
--- there are none. Several processes may call it at once: one of them works.
+-- Writes what searches compare of the next products of an organization that lack it, at most `most`. Small organizations
+-- come first. Returns how many, or null if none wait. Several processes may call it at once: each works on another one.
 create or replace function fill_search(most integer) returns integer
 language plpgsql security definer set search_path from current as $$
 declare
-  place search_backlog;
+  backlog search_backlog;
   ids uuid[];
-  owners uuid[];
+  filled integer;
 begin
-  select b.* into place from search_backlog b for update skip locked;
+  select b.* into backlog
+  from search_backlog b
+  order by b.products, b.organization_id
+  limit 1
+  for update skip locked;
   if not found then
     return null;
   end if;
-  select array_agg(p.organization_id), array_agg(p.id)
-  into owners, ids
+  select array_agg(p.id), count(*)
+  into ids, filled
   from (
-    select p.organization_id, p.id
+    select p.id
     from products p
-    where place.last_product is null or (p.organization_id, p.id) > (place.last_organization, place.last_product)
-    order by p.organization_id, p.id
+    where p.organization_id = backlog.organization_id
+      and (backlog.last_product is null or p.id > backlog.last_product)
+    order by p.id
     limit most
   ) p;
-  if ids is null then
-    delete from search_backlog;
-    return null;
+  perform index_search(backlog.organization_id, ids);
+  if filled < most then
+    delete from search_backlog b where b.organization_id = backlog.organization_id;
+  else
+    update search_backlog b
+    set products = greatest(b.products - filled, 0), last_product = ids[filled]
+    where b.organization_id = backlog.organization_id;
   end if;
-  perform index_search(r.organization_id, array_agg(r.id))
-  from unnest(owners, ids) r (organization_id, id)
-  group by r.organization_id;
-  update search_backlog
-  set last_organization = owners[cardinality(ids)], last_product = ids[cardinality(ids)];
-  return cardinality(ids);
+  return filled;
 end $$;
 
 -- The feed of changes

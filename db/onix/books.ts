@@ -42,28 +42,26 @@ export interface BesideProduct {
   identities: Identities | null;
 }
 
-/** The contributors with these ids as a JSON array. `ids` is a subselect or an array. */
-export function contributorsJson(isOfThem: Statement): Statement {
+/** The contributors of these products as a JSON array. */
+export function contributorsOf(isOfThem: Statement): Statement {
   return sql`${
     jsonArray(sql`
       select ${selectRecord("contributors")}
       from contributors r
-      where r.organization_id = ${organization} and r.id ${isOfThem}
+      where r.organization_id = ${organization} and r.id in (
+        select x.contributor_id
+        from product_contributors x
+        where x.organization_id = ${organization} and x.product_id ${isOfThem}
+      )
       order by r.id
     `)
   }::text`;
 }
 
-const ofProduct = contributorsJson(sql`in (
-  select x.contributor_id
-  from product_contributors x
-  where x.organization_id = ${organization} and x.product_id = p.id
-)`);
-
 /** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o` with record `n`. */
 export const besideProduct = sql`
   o.name as organization,
-  ${ofProduct} as contributors,
+  ${contributorsOf(sql`= p.id`)} as contributors,
   n.digest,
   n.differences,
   n.identities

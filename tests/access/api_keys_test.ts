@@ -24,12 +24,10 @@ Deno.test("/api-keys", async (t) => {
   /** Adds a member with this role, and returns a function that sends requests with a Bearer token. */
   async function member(role: string, org: Organization) {
     const sub = `user-${uuidv7()}`;
-    await app.sql((sql) =>
-      sql`
-        insert into organization_members (organization_id, user_id, role)
-        values (${org.id}, ${sub}, ${role})
-      `
-    );
+    await app.sql`
+      insert into organization_members (organization_id, user_id, role)
+      values (${org.id}, ${sub}, ${role})
+    `;
     const token = hmacToken(SECRET, claims({ sub }));
     return (method: string, path: string, body?: unknown) =>
       app.send(path, {

@@ -20,6 +20,7 @@ const TOLERATED = 5_000;
 
 Deno.test("An API key", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
   const withKey = (key: string, method = "GET", path = PRODUCTS) =>
     app.send(path, { method, headers: { "x-api-key": key } });
 
@@ -130,9 +131,7 @@ Deno.test("An API key", async (t) => {
       const org = await app.organization();
       const key = await org.issueKey("read");
       const [, id = ""] = API_KEY.exec(key)!;
-      await app.sql((sql) =>
-        sql`update api_keys set expires_at = now() - interval '1 day' where id = ${id}`
-      );
+      await sql`update api_keys set expires_at = now() - interval '1 day' where id = ${id}`;
       const message = async (headers: HeadersInit) => {
         const { status, body } = await app.send(PRODUCTS, { headers });
         assertEquals(status, 401);
@@ -203,15 +202,10 @@ Deno.test("An API key", async (t) => {
     const org = await app.organization();
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const [past, future] = ["2020-01-01", inAnHour].map((expiresAt) =>
-      newKey({
-        organizationId: org.id,
-        name: "Test",
-        scope: "read",
-        expiresAt,
-      })
+      newKey({ organizationId: org.id, name: "Test", scope: "read", expiresAt })
     );
-    await app.sql((sql) => sql`${past!.statement}`);
-    await app.sql((sql) => sql`${future!.statement}`);
+    await sql`${past!.statement}`;
+    await sql`${future!.statement}`;
 
     assertEquals((await withKey(past!.key)).status, 401);
     assertEquals((await withKey(future!.key)).status, 200);
@@ -251,7 +245,7 @@ Deno.test("An API key", async (t) => {
         scope: "read",
         expiresAt: new Date(Date.now() + 60_000).toISOString(),
       });
-      await app.sql((sql) => sql`${statement}`);
+      await sql`${statement}`;
       await revoke(key, new Date(Date.now() + 3_600_000));
 
       assertEquals((await withKey(key)).status, 200);
@@ -266,9 +260,7 @@ Deno.test("An API key", async (t) => {
       const org = await app.organization();
       assertEquals((await withKey(org.key)).status, 200);
 
-      await app.sql((sql) =>
-        sql`delete from api_keys where organization_id = ${org.id}`
-      );
+      await sql`delete from api_keys where organization_id = ${org.id}`;
 
       using _ = clockAhead(TOLERATED);
       assertEquals((await withKey(org.key)).status, 401);
@@ -280,14 +272,12 @@ Deno.test("An API key", async (t) => {
     const key = `cat_${"z".repeat(8)}${org.key.slice(4, 8)}_${"B".repeat(43)}`;
     assertEquals((await withKey(key)).status, 401);
 
-    await app.sql((sql) =>
-      sql`
-        insert into api_keys (id, organization_id, name, key_hash)
-        values (${key.slice(4, 16)}, ${org.id}, 'Test', decode(${
-        hashOf(key)
-      }, 'hex'))
-      `
-    );
+    await sql`
+              insert into api_keys (id, organization_id, name, key_hash)
+              values (${key.slice(4, 16)}, ${org.id}, 'Test', decode(${
+      hashOf(key)
+    }, 'hex'))
+    `;
 
     assertEquals((await withKey(key)).status, 200);
   });
@@ -295,12 +285,10 @@ Deno.test("An API key", async (t) => {
   await t.step("stores the minute of its last use", async () => {
     const org = await app.organization();
     const uses = () =>
-      app.sql((sql) =>
-        sql<{ last_used_at: string }[]>`
-          select to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') as last_used_at
-          from api_key_uses where organization_id = ${org.id}
-        `
-      );
+      sql<{ last_used_at: string }[]>`
+        select to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') as last_used_at
+        from api_key_uses where organization_id = ${org.id}
+      `;
     assertEquals((await uses()).length, 0);
 
     await withKey(org.key);
@@ -358,11 +346,9 @@ Deno.test("An API key", async (t) => {
   });
 
   async function revoke(key: string, at: Date): Promise<void> {
-    await app.sql((sql) =>
-      sql`update api_keys set revoked_at = ${at.toISOString()} where id = ${
-        key.slice(4, 16)
-      }`
-    );
+    await sql`update api_keys set revoked_at = ${at.toISOString()} where id = ${
+      key.slice(4, 16)
+    }`;
   }
 });
 

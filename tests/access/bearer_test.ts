@@ -17,6 +17,7 @@ Deno.test("A Bearer token", async (t) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
+  const { sql } = app;
   const tokenOf = (sub: string) => hmacToken(SECRET, claims({ sub }));
 
   const withToken = (
@@ -35,12 +36,10 @@ Deno.test("A Bearer token", async (t) => {
 
   async function member(role: string, org: Organization): Promise<string> {
     const user = `user-${uuidv7()}`;
-    await app.sql((sql) =>
-      sql`
-        insert into organization_members (organization_id, user_id, role)
-        values (${org.id}, ${user}, ${role})
-      `
-    );
+    await sql`
+      insert into organization_members (organization_id, user_id, role)
+      values (${org.id}, ${user}, ${role})
+    `;
     return user;
   }
 
@@ -50,12 +49,10 @@ Deno.test("A Bearer token", async (t) => {
       const [org, other] = [await app.organization(), await app.organization()];
       await org.create({ title: "Emma" });
       const user = await member("editor", org);
-      await app.sql((sql) =>
-        sql`
+      await sql`
         insert into organization_members (organization_id, user_id, role)
         values (${other.id}, ${user}, 'viewer')
-      `
-      );
+      `;
 
       const token = tokenOf(user);
 
@@ -246,12 +243,10 @@ Deno.test("A Bearer token", async (t) => {
       const user = await member("editor", org);
       const token = tokenOf(user);
       const change = (role: string) =>
-        app.sql((sql) =>
-          sql`
+        sql`
           update organization_members set role = ${role}
           where organization_id = ${org.id} and user_id = ${user}
-        `
-        );
+        `;
       const path = `${PRODUCTS}/${uuidv7()}`;
       assertEquals(
         (await withToken(token, org.id, "DELETE", path)).status,
@@ -261,9 +256,7 @@ Deno.test("A Bearer token", async (t) => {
       await change("viewer");
       using _ = clockAhead(TOLERATED);
       const asViewer = await withToken(token, org.id, "DELETE", path);
-      await app.sql((sql) =>
-        sql`delete from organization_members where user_id = ${user}`
-      );
+      await sql`delete from organization_members where user_id = ${user}`;
       using __ = clockAhead(TOLERATED);
       const asNobody = await withToken(token, org.id);
 

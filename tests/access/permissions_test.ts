@@ -72,12 +72,10 @@ Deno.test("Every operation", async (t) => {
   for (const [role, permissions] of Object.entries(PERMISSIONS.roles)) {
     await t.step(`permits a member what the role allows: ${role}`, async () => {
       const sub = `${role} of ${org.id}`;
-      await app.sql((sql) =>
-        sql`
-          insert into organization_members (organization_id, user_id, role)
-          values (${org.id}, ${sub}, ${role})
-        `
-      );
+      await app.sql`
+        insert into organization_members (organization_id, user_id, role)
+        values (${org.id}, ${sub}, ${role})
+      `;
       const token = hmacToken(SECRET, claims({ sub }));
 
       const headers = {

@@ -17,6 +17,7 @@ Deno.test("The log", async (t) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   }, fresh?.settings);
+  const { sql } = app;
   const org = await app.organization();
   const token = hmacToken(SECRET, claims({ sub: `${WORD}-reader` }));
 
@@ -136,17 +137,13 @@ Deno.test("The log", async (t) => {
     title: string,
     request: () => Promise<T>,
   ): Promise<T> {
-    await app.sql((sql) =>
-      sql.unsafe(
-        `alter table products add constraint no_${title} check (title <> '${title}') not valid`,
-      )
+    await sql.unsafe(
+      `alter table products add constraint no_${title} check (title <> '${title}') not valid`,
     );
     try {
       return await request();
     } finally {
-      await app.sql((sql) =>
-        sql.unsafe(`alter table products drop constraint no_${title}`)
-      );
+      await sql.unsafe(`alter table products drop constraint no_${title}`);
     }
   }
 });

@@ -71,9 +71,7 @@ Deno.test("Another organization", async (t) => {
       const [row] = theirs.product[array];
       await assertUnknown(
         row.id,
-        async (id) => [
-          await org.put(mine.path, { [array]: [{ ...row, id }] }),
-        ],
+        async (id) => [await org.put(mine.path, { [array]: [{ ...row, id }] })],
       );
     }
 
@@ -83,12 +81,10 @@ Deno.test("Another organization", async (t) => {
 
   await t.step("has products that look nonexistent", async () => {
     const { org, other, theirs } = await scene(app);
-    await app.sql((sql) =>
-      sql`
-        insert into publishing_program_products (organization_id, program_id, product_id)
-        values (${other.id}, ${other.program}, ${theirs.id})
-      `
-    );
+    await app.sql`
+      insert into publishing_program_products (organization_id, program_id, product_id)
+      values (${other.id}, ${other.program}, ${theirs.id})
+    `;
     const [price] = theirs.product.product_prices;
     const bodies = [
       {},

@@ -48,20 +48,18 @@ export async function storedProducts(
   organizations: Organization[],
 ): Promise<Stored[]> {
   const ids = organizations.map(({ id }) => id);
-  return await app.sql((sql) =>
-    sql<Stored[]>`
-      select
-        p.id,
-        p.organization_id,
-        json_build_array(p.title, p.subtitle, f.field_value, c.text) as marks
-      from products p
-      left join custom_field_values f
-        on f.organization_id = p.organization_id and f.product_id = p.id
-      left join collateral c
-        on c.organization_id = p.organization_id and c.product_id = p.id
-      where p.organization_id in (
-        select x::uuid from jsonb_array_elements_text(${sql.json(ids)}) x
-      )
-    `
-  );
+  return await app.sql<Stored[]>`
+    select
+      p.id,
+      p.organization_id,
+      json_build_array(p.title, p.subtitle, f.field_value, c.text) as marks
+    from products p
+    left join custom_field_values f
+      on f.organization_id = p.organization_id and f.product_id = p.id
+    left join collateral c
+      on c.organization_id = p.organization_id and c.product_id = p.id
+    where p.organization_id in (
+      select x::uuid from jsonb_array_elements_text(${app.sql.json(ids)}) x
+    )
+  `;
 }

@@ -55,12 +55,10 @@ Deno.test("A flood", TIMED, async (t) => {
 
   async function member(role: string): Promise<HeadersInit> {
     const user = crypto.randomUUID();
-    await app.sql((sql) =>
-      sql`
-        insert into organization_members (organization_id, user_id, role)
-        values (${org.id}, ${user}, ${role})
-      `
-    );
+    await app.sql`
+      insert into organization_members (organization_id, user_id, role)
+      values (${org.id}, ${user}, ${role})
+    `;
     return {
       "authorization": `Bearer head.${user}.signature`,
       "x-organization-id": org.id,

@@ -255,7 +255,7 @@ Deno.test("The protocol", async (t) => {
     const sleeping = Promise.all(Array.from(
       { length: SETTINGS.poolSize },
       async () => {
-        await app.sql((sql) => sql.unsafe(`select pg_sleep(${SLEEP})`));
+        await app.sql.unsafe(`select pg_sleep(${SLEEP})`);
         isOver = true;
       },
     ));

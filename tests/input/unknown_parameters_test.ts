@@ -15,12 +15,10 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
   });
   const org = await app.organization();
   const { id, path } = await org.create();
-  await app.sql((sql) =>
-    sql`
-      insert into organization_members (organization_id, user_id, role)
-      values (${org.id}, 'owner', 'owner')
-    `
-  );
+  await app.sql`
+    insert into organization_members (organization_id, user_id, role)
+    values (${org.id}, 'owner', 'owner')
+  `;
   const headers = {
     "authorization": `Bearer ${hmacToken(SECRET, claims({ sub: "owner" }))}`,
     "x-organization-id": org.id,

@@ -147,7 +147,7 @@ const PLAYS: Record<Step["operation"], (move: Move) => Promise<void>> = {
   async program({ scene: { app }, side: { client, catalogue }, id, product }) {
     if (!product) return;
     const { programmed } = catalogue;
-    await app.sql((sql) =>
+    await app.sql.begin((sql) =>
       programmed.has(id)
         ? sql`
           delete from publishing_program_products

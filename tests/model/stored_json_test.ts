@@ -50,7 +50,7 @@ Deno.test({
         await assertStored(scene);
       }
       await assertBuilt(app, client);
-      assertEquals([...await app.sql((sql) => sql`${miscounted}`)], []);
+      assertEquals([...await app.sql`${miscounted}`], []);
     }),
     readParameters(),
   );
@@ -64,7 +64,7 @@ async function take(scene: Scene, step: Step, id?: string): Promise<void> {
   if (sql && id) {
     const text = sql.replaceAll("$org", client.id).replaceAll("$product", id);
     // Keys and check constraints may reject it.
-    await scene.app.sql((tag) => tag.unsafe(text)).catch(() => {});
+    await scene.app.sql.begin((tag) => tag.unsafe(text)).catch(() => {});
   } else if (id) {
     const { body } = await client.get(path);
     const product = { arrays: body.data } as Product;
@@ -87,12 +87,10 @@ async function assertStored({ app, sides }: Scene): Promise<void> {
 }
 
 async function idsOf({ app, sides }: Scene): Promise<string[]> {
-  const rows = await app.sql((sql) =>
-    sql<{ id: string }[]>`
-      select id from products where organization_id = ${
-      sides[0]!.client.id
-    } order by id
-    `
-  );
+  const rows = await app.sql<{ id: string }[]>`
+            select id from products where organization_id = ${
+    sides[0]!.client.id
+  } order by id
+  `;
   return rows.map(({ id }) => id);
 }

@@ -57,11 +57,9 @@ export async function codes(app: App): Promise<Names> {
   const ids: Record<string, string> = {};
   const world = new Map<string, Reference>();
   for (const [table, shown] of Object.entries(LISTS)) {
-    const rows = await app.sql((sql) =>
-      sql<{ id: string; code: string; name: string }[]>`
-        select id, code, name from ${sql(table)} order by code limit 3
-      `
-    );
+    const rows = await app.sql<{ id: string; code: string; name: string }[]>`
+      select id, code, name from ${app.sql(table)} order by code limit 3
+    `;
     for (const [i, { id, code, name }] of rows.entries()) {
       ids[`${table}.${i}`] = id;
       world.set(id, { table, shown: shown(name, code) });
@@ -80,11 +78,9 @@ export async function recordsOf(
   for (const [name, [table, shown]] of Object.entries(MORE)) {
     const id = ids[name] = uuidv7();
     const [label] = Object.values(shown);
-    await app.sql((sql) =>
-      sql`insert into ${
-        sql(table)
-      } (organization_id, id, name) values (${org.id}, ${id}, ${label})`
-    );
+    await app.sql`insert into ${
+      app.sql(table)
+    } (organization_id, id, name) values (${org.id}, ${id}, ${label})`;
   }
   for (const name of Object.keys(RECORDS)) {
     ids[name] = org[name as keyof typeof RECORDS];

@@ -15,6 +15,7 @@ const PATH = "/api/onix/products";
 
 Deno.test("Products in ONIX", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
 
   async function scene() {
     const org = await app.organization();
@@ -238,11 +239,9 @@ Deno.test("Products in ONIX", async (t) => {
       await org.delete(`/api/products/${outcomes[0].id}`);
       await org.delete(`/api/products/${id}`);
       if (!app.isDistributed) {
-        await app.sql((sql) =>
-          sql`delete from products where organization_id = ${org.id} and id = ${
-            outcomes[1].id
-          }`
-        );
+        await sql`delete from products where organization_id = ${org.id} and id = ${
+          outcomes[1].id
+        }`;
       } else await org.delete(`/api/products/${outcomes[1].id}`);
 
       const { records } = await follow(one, next, 3);

@@ -33,6 +33,7 @@ const MIB = "x".repeat(2 ** 20);
 
 Deno.test("A hostile message", TIMED, async (t) => {
   await using app = await openApp();
+  const { sql } = app;
   const org = await app.organization();
   const onix = onixClient(app, org);
   const count = async () => (await org.get("/api/products")).body.meta.total;
@@ -382,9 +383,8 @@ Deno.test("A hostile message", TIMED, async (t) => {
     const { body: { data } } = await other.get(`/api/products/${id}`);
     assertEquals(data.cover_image_url, "https://cdn.example/cover.jpg");
     assert(!(await client.xml(`/${id}`)).includes("secret"));
-    const [stored] = await app.sql((sql) =>
-      sql`select record from onix_records where organization_id = ${other.id}`
-    );
+    const [stored] =
+      await sql`select record from onix_records where organization_id = ${other.id}`;
     assertMatch(stored!.record, /https:\/\/cdn\.example/);
     assert(!stored!.record.includes("secret"));
   });

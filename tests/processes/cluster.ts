@@ -1,7 +1,7 @@
 import { createOrganization, newKey, revokeKey } from "../../db/access.ts";
 import postgres from "postgres";
 import { openDatabase } from "../../db/database.ts";
-import { script, type Sql } from "../support/sql/script.ts";
+import { type Session, sessionOf } from "../support/sql/script.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -9,7 +9,7 @@ import { type Service, startService } from "./service.ts";
 export interface Cluster extends AsyncDisposable {
   services: Service[];
   /** SQL without the service. */
-  sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
+  sql: Session;
   /** A new organization with a key that may write. */
   organization(): Promise<{ id: string; key: string }>;
   issueKey(organizationId: string): Promise<string>;
@@ -29,12 +29,14 @@ export async function startCluster(size: number): Promise<Cluster> {
   const database = await openDatabase({ ...SETTINGS, url: url.href });
   const cluster: Cluster = {
     services,
-    sql: (work) =>
-      script(database.for({ deadline: performance.now() + 60_000 }), work),
+    sql: sessionOf({
+      script: (work) =>
+        database.for({ deadline: performance.now() + 60_000 }).script(work),
+    }),
     async organization() {
-      const [organization] = await cluster.sql((sql) =>
-        sql<{ id: string }[]>`${createOrganization("Test")}`
-      );
+      const [organization] = await cluster.sql<{ id: string }[]>`${
+        createOrganization("Test")
+      }`;
       const { id } = organization!;
       return { id, key: await cluster.issueKey(id) };
     },
@@ -44,11 +46,11 @@ export async function startCluster(size: number): Promise<Cluster> {
         name: "Test",
         scope: "write",
       });
-      await cluster.sql((sql) => sql`${statement}`);
+      await cluster.sql`${statement}`;
       return key;
     },
     async revokeKey(key) {
-      await cluster.sql((sql) => sql`${revokeKey(key.slice(4, 16))}`);
+      await cluster.sql`${revokeKey(key.slice(4, 16))}`;
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(

@@ -27,13 +27,11 @@ async function together(t: Deno.TestContext, size: number) {
   const revoked = await revokeOne(cluster, everywhere);
 
   await t.step("install an empty database once, concurrently", async () => {
-    const [row] = await cluster.sql((sql) =>
-      sql<{ migrations: number; forms: number }[]>`
-        select
-          (select count(*)::int from schema_migrations where name ~ '^[0-9]') as migrations,
-          (select count(*)::int from product_forms) as forms
-      `
-    );
+    const [row] = await cluster.sql<{ migrations: number; forms: number }[]>`
+      select
+        (select count(*)::int from schema_migrations where name ~ '^[0-9]') as migrations,
+        (select count(*)::int from product_forms) as forms
+    `;
 
     const files = Array.from(
       Deno.readDirSync(new URL("../../sql/migrations", import.meta.url)),

@@ -17,17 +17,15 @@ Deno.test({
   await using fresh = await openFreshDatabase();
   const url = fresh.settings.url!;
   await using app = await openApp({}, { url });
+  const { sql } = app;
   const org = await app.organization();
-  await app.sql((sql) =>
-    sql`
-      insert into products (organization_id, title, publisher_id)
-      select ${org.id}, 'Emma', ${org.publisher} from generate_series(1, ${PRODUCTS}::int)
-    `
-  );
+  await sql`
+    insert into products (organization_id, title, publisher_id)
+    select ${org.id}, 'Emma', ${org.publisher} from generate_series(1, ${PRODUCTS}::int)
+  `;
   const copy = new Copy(org, app);
   await copy.catchUp("limit=1000");
-  const renames = () =>
-    app.sql((sql) => sql<{ position: string | null }[]>`table renames`);
+  const renames = () => sql<{ position: string | null }[]>`table renames`;
   await using victim = await startService(url);
   await using _survivor = await startService(url);
 

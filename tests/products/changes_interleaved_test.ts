@@ -100,11 +100,9 @@ async function sessionsBeside(app: App, url: string): Promise<Session[]> {
       return { sql, pid: row!.pid as number };
     }),
   );
-  const pids = await app.sql((sql) =>
-    sql<{ pid: number }[]>`
-      select pid from pg_stat_activity where datname = current_database()
-    `
-  );
+  const pids = await app.sql<{ pid: number }[]>`
+    select pid from pg_stat_activity where datname = current_database()
+  `;
   const kept = all.filter(({ pid }) =>
     pids.filter((other) => other.pid % 16 === pid % 16).length === 1
   ).slice(0, 2).map(({ sql }) => sql);
@@ -126,11 +124,9 @@ async function play(
 ): Promise<void> {
   for (const session of sessions) session.locked.clear();
   for (const step of steps) {
-    const rows = await app.sql((sql) =>
-      sql<{ id: string }[]>`
-        select id from products where organization_id = ${org.id} order by id
-      `
-    );
+    const rows = await app.sql<{ id: string }[]>`
+      select id from products where organization_id = ${org.id} order by id
+    `;
     const free = rows.filter(({ id }) =>
       sessions.every(({ locked }) => !locked.has(id))
     );
@@ -172,9 +168,8 @@ async function happen(
         await session
           .sql`insert into products (organization_id, title) values (${org.id}, 'Open')`;
       } else {
-        await app.sql((sql) =>
-          sql`insert into products (organization_id, title) values (${org.id}, 'By SQL')`
-        );
+        await app
+          .sql`insert into products (organization_id, title) values (${org.id}, 'By SQL')`;
       }
       break;
     case "remove":
@@ -190,9 +185,8 @@ async function happen(
             .sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Back')`;
         }
       } else {
-        await app.sql((sql) =>
-          sql`delete from products where organization_id = ${org.id} and id = ${id}`
-        );
+        await app
+          .sql`delete from products where organization_id = ${org.id} and id = ${id}`;
       }
       break;
     case "end":

@@ -24,7 +24,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
   const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, copy, goesOn } = await followed(app);
   // Simulates a dump of another server with many more transactions.
-  await app.sql(async (sql) => {
+  await app.sql.begin(async (sql) => {
     await sql`select begin_origin(1000000000)`;
     await sql`update products set title = 'Before the dump'`;
     await sql`select begin_origin(0)`;
@@ -81,7 +81,7 @@ Deno.test("GET /products/changes of a dump restored into migrated tables", async
   const { org, goesOn } = await followed(app);
   // Simulates `pg_restore --data-only --disable-triggers`.
   const restore = () =>
-    app.sql(async (sql) => {
+    app.sql.begin(async (sql) => {
       await sql`insert into change_origins (place, base) values ('elsewhere', 0)`;
       await sql`alter table products disable trigger user`;
       await sql`insert into products (organization_id, title, change_version) values (${org.id}, 'Restored', 900000000000)`;
@@ -113,7 +113,7 @@ Deno.test("GET /products/changes after SQL without triggers", async (t) => {
   await using app = await openOwnApp();
   const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, goesOn } = await followed(app);
-  await app.sql(async (sql) => {
+  await app.sql.begin(async (sql) => {
     await sql`alter table products disable trigger user`;
     await sql`update products set title = 'Unseen', change_version = 900000000000`;
     await sql`insert into products (organization_id, title) values (${org.id}, 'Unseen too')`;
@@ -134,7 +134,7 @@ Deno.test("GET /products/changes lists the deletions of a TRUNCATE", async () =>
   await using app = await openOwnApp();
   const { org, product, copy } = await followed(app);
 
-  await app.sql((sql) => sql`truncate products cascade`);
+  await app.sql`truncate products cascade`;
 
   const changes = await copy.catchUp();
   assertEquals(changes.map(({ id, deleted }) => [id, deleted]), [[
@@ -148,25 +148,22 @@ Deno.test("GET /products/changes lists the deletions of a TRUNCATE", async () =>
 
 Deno.test("Deletions are purged after 37 days", async () => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const { org } = await followed(app);
   for (let i = 0; i < 3; i++) await org.delete((await org.create()).path);
-  await app.sql((sql) =>
-    sql`update product_deletions set deleted_at = deleted_at - interval '38 days'`
-  );
+  await sql`update product_deletions set deleted_at = deleted_at - interval '38 days'`;
 
   await org.delete((await org.create()).path);
   assertEquals(await countDeletions(), 1);
 
-  await app.sql((sql) =>
-    sql`update product_deletions set deleted_at = deleted_at - interval '36 days'`
-  );
+  await sql`update product_deletions set deleted_at = deleted_at - interval '36 days'`;
   await org.delete((await org.create()).path);
   assertEquals(await countDeletions(), 2);
 
   async function countDeletions(): Promise<number> {
-    const [row] = await app.sql((sql) =>
-      sql<{ count: number }[]>`select count(*)::int from product_deletions`
-    );
+    const [row] = await sql<
+      { count: number }[]
+    >`select count(*)::int from product_deletions`;
     return row!.count;
   }
 });

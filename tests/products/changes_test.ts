@@ -34,6 +34,7 @@ async function followed(app: App) {
 }
 
 async function beginning(t: Deno.TestContext, app: App) {
+  const { sql } = app;
   await t.step("returns an empty page of an empty catalogue", async () => {
     const org = await app.organization();
 
@@ -86,15 +87,13 @@ async function beginning(t: Deno.TestContext, app: App) {
     async fn() {
       const org = await app.organization();
       for (const title of ["Emma", "Persuasion"]) await org.create({ title });
-      await app.sql((sql) =>
-        sql`delete from product_documents where organization_id = ${org.id}`
-      );
+      await sql`delete from product_documents where organization_id = ${org.id}`;
       const copy = new Copy(org, app);
 
       assertEquals((await copy.catchUp()).length, 2);
 
       await eventually(2, () =>
-        app.sql(async (sql) => {
+        sql.begin(async (sql) => {
           const stored = await sql`
             select from product_documents where organization_id = ${org.id}
           `;
@@ -105,12 +104,10 @@ async function beginning(t: Deno.TestContext, app: App) {
 
   await t.step("returns each product of one transaction once", async () => {
     const org = await app.organization();
-    await app.sql((sql) =>
-      sql`
-        insert into products (organization_id, title)
-        select ${org.id}, 'Emma ' || n from generate_series(1, 25) n
-      `
-    );
+    await sql`
+      insert into products (organization_id, title)
+      select ${org.id}, 'Emma ' || n from generate_series(1, 25) n
+    `;
     const copy = new Copy(org, app);
 
     const changes = await copy.catchUp("limit=10");
@@ -205,19 +202,16 @@ async function following(t: Deno.TestContext, app: App) {
 }
 
 async function scripts(t: Deno.TestContext, app: App) {
+  const { sql } = app;
   await t.step("deletions across pages", async () => {
     const org = await app.organization();
-    await app.sql((sql) =>
-      sql`
-        insert into products (organization_id, title)
-        select ${org.id}, 'Emma' from generate_series(1, 1500)
-      `
-    );
+    await sql`
+      insert into products (organization_id, title)
+      select ${org.id}, 'Emma' from generate_series(1, 1500)
+    `;
     const copy = new Copy(org, app);
     await copy.catchUp("limit=1000");
-    await app.sql((sql) =>
-      sql`delete from products where organization_id = ${org.id}`
-    );
+    await sql`delete from products where organization_id = ${org.id}`;
 
     const changes = await copy.catchUp("limit=1000");
 
@@ -225,66 +219,50 @@ async function scripts(t: Deno.TestContext, app: App) {
     assertEquals(copy.products.size, 0);
   });
 
-  type Script = (org: Organization, id: string) => Promise<unknown>;
+  type Script = (org: Organization, id: string) => PromiseLike<unknown>;
   const changes: Record<string, Script> = {
     "an update": (org, id) =>
-      app.sql((sql) =>
-        sql`update products set title = 'By SQL' where organization_id = ${org.id} and id = ${id}`
-      ),
+      sql`update products set title = 'By SQL' where organization_id = ${org.id} and id = ${id}`,
     "an update that sets the version": (org, id) =>
-      app.sql((sql) =>
-        sql`update products set title = 'By SQL', change_version = 1 where organization_id = ${org.id} and id = ${id}`
-      ),
+      sql`update products set title = 'By SQL', change_version = 1 where organization_id = ${org.id} and id = ${id}`,
     "an update that sets only the version": (org, id) =>
-      app.sql((sql) =>
-        sql`update products set change_version = 999999999999 where organization_id = ${org.id} and id = ${id}`
-      ),
+      sql`update products set change_version = 999999999999 where organization_id = ${org.id} and id = ${id}`,
     "an insertion that sets the version": (org) =>
-      app.sql((sql) =>
-        sql`insert into products (organization_id, title, change_version) values (${org.id}, 'By SQL', 1)`
-      ),
+      sql`insert into products (organization_id, title, change_version) values (${org.id}, 'By SQL', 1)`,
     "an upsert": (org, id) =>
-      app.sql((sql) =>
-        sql`
-          insert into products (organization_id, id, title) values (${org.id}, ${id}, 'By SQL')
-          on conflict (organization_id, id) do update set title = excluded.title
-        `
-      ),
+      sql`
+        insert into products (organization_id, id, title) values (${org.id}, ${id}, 'By SQL')
+        on conflict (organization_id, id) do update set title = excluded.title
+      `,
     "a nested row": (org, id) =>
-      app.sql((sql) =>
-        sql`
-          insert into product_prices (organization_id, product_id, id, position, currency_code)
-          values (${org.id}, ${id}, gen_random_uuid(), 0, 'USD')
-        `
-      ),
+      sql`
+        insert into product_prices (organization_id, product_id, id, position, currency_code)
+        values (${org.id}, ${id}, gen_random_uuid(), 0, 'USD')
+      `,
     "sales rights": (org, id) =>
-      app.sql((sql) =>
-        sql`
-          insert into product_sales_rights (organization_id, product_id, id, position, sales_rights_type)
-          values (${org.id}, ${id}, gen_random_uuid(), 0, '01')
-        `
-      ),
+      sql`
+        insert into product_sales_rights (organization_id, product_id, id, position, sales_rights_type)
+        values (${org.id}, ${id}, gen_random_uuid(), 0, '01')
+      `,
     "a deletion": (org, id) =>
-      app.sql((sql) =>
-        sql`delete from products where organization_id = ${org.id} and id = ${id}`
-      ),
+      sql`delete from products where organization_id = ${org.id} and id = ${id}`,
     "another id": (org, id) =>
-      app.sql(async (sql) => {
+      sql.begin(async (sql) => {
         await sql`delete from product_documents where organization_id = ${org.id} and product_id = ${id}`;
         await sql`update products set id = gen_random_uuid() where organization_id = ${org.id} and id = ${id}`;
       }),
     "a deletion, and the same product again": (org, id) =>
-      app.sql(async (sql) => {
+      sql.begin(async (sql) => {
         await sql`delete from products where organization_id = ${org.id} and id = ${id}`;
         await sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Again')`;
       }),
     "a product that came and went": (org, id) =>
-      app.sql(async (sql) => {
+      sql.begin(async (sql) => {
         await sql`insert into products (organization_id, id, title) values (${org.id}, ${org.id}, 'Brief')`;
         await sql`delete from products where organization_id = ${org.id} and id in (${id}, ${org.id})`;
       }),
     "two savepoints": (org, id) =>
-      app.sql(async (sql) => {
+      sql.begin(async (sql) => {
         await sql`savepoint a`;
         await sql`update products set title = 'Lost' where organization_id = ${org.id} and id = ${id}`;
         await sql`rollback to a`;
@@ -293,12 +271,8 @@ async function scripts(t: Deno.TestContext, app: App) {
         await sql`release b`;
       }),
     "a deletion before an upsert over the API": async (org, id) => {
-      await app.sql((sql) =>
-        sql`delete from products where organization_id = ${org.id} and id = ${id}`
-      );
-      await app.sql((sql) =>
-        sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Again')`
-      );
+      await sql`delete from products where organization_id = ${org.id} and id = ${id}`;
+      await sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Again')`;
       await org.put(`/api/products/${id}`, { title: "And again" });
     },
   };
@@ -360,11 +334,7 @@ async function refusals(t: Deno.TestContext, app: App) {
       String(Number(issuedAt) - month),
       organization,
     ],
-    "ahead of all transactions": [
-      origin,
-      "9".repeat(15),
-      ...fields.slice(2),
-    ],
+    "ahead of all transactions": [origin, "9".repeat(15), ...fields.slice(2)],
   };
   for (const [what, fields] of Object.entries(expired)) {
     await t.step(`returns 410 for a cursor ${what}`, async () => {

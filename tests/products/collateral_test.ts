@@ -1,152 +1,136 @@
 import { assertEquals } from "@std/assert";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
-import { openApp, type Organization } from "../support/app/harness.ts";
+import { type Organization, testsOf } from "../support/app/harness.ts";
 
 const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
 const CITED = { collateral_type: "cited_content", source_title: "The Times" };
 const AWARD = { collateral_type: "award", prize_name: "A prize" };
 
-Deno.test("PUT /products/{id}: collateral", async (t) => {
-  await using app = await openApp();
+const it = testsOf("PUT /products/{id}: collateral");
 
-  await t.step("becomes the given entries, in order", async () => {
-    const org = await app.organization();
-    const { path, rows, ids } = await productOfAllTypes(org);
+it("becomes the given entries, in order", async ({ org }) => {
+  const { path, rows, ids } = await productOfAllTypes(org);
 
-    const { status, body: { data } } = await org.put(path, {
-      collateral: [
-        { ...CITED, citation_note: "Page 3" },
-        { id: ids.award, prize_year: "1816" },
-        TEXT,
-        { id: ids.text.toUpperCase() },
-      ],
-    });
-
-    assertEquals(status, 200);
-    assertHas(data.collateral, [
+  const { status, body: { data } } = await org.put(path, {
+    collateral: [
       { ...CITED, citation_note: "Page 3" },
-      { ...rows[2], prize_year: "1816" },
+      { id: ids.award, prize_year: "1816" },
       TEXT,
-      rows[0]!,
-    ]);
-    assertEquals(
-      new Set(data.collateral.map(({ id }: { id: string }) => id)).size,
-      4,
-    );
+      { id: ids.text.toUpperCase() },
+    ],
   });
 
-  await t.step(
-    "deletes omitted entries, and changes no others",
-    async () => {
-      const org = await app.organization();
-      const { path, rows, ids } = await productOfAllTypes(org);
-
-      const untouched = await org.put(path, { title: "Persuasion" });
-      const one = await org.put(path, { collateral: [{ id: ids.cited }] });
-      const none = await org.put(path, { collateral: [] });
-      const gone = await org.put(path, { collateral: [{ id: ids.cited }] });
-
-      assertEquals(untouched.body.data.collateral, rows);
-      assertEquals(one.body.data.collateral, [rows[1]]);
-      assertEquals(none.body.data.collateral, []);
-      assertDetails(gone, ["/collateral/0/id", "unknown_reference"]);
-    },
+  assertEquals(status, 200);
+  assertHas(data.collateral, [
+    { ...CITED, citation_note: "Page 3" },
+    { ...rows[2], prize_year: "1816" },
+    TEXT,
+    rows[0]!,
+  ]);
+  assertEquals(
+    new Set(data.collateral.map(({ id }: { id: string }) => id)).size,
+    4,
   );
+});
 
-  await t.step("keeps the absent fields of an entry", async () => {
-    const org = await app.organization();
-    const { path, product } = await org.create({
-      collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
+it("deletes omitted entries, and changes no others", async ({ org }) => {
+  const { path, rows, ids } = await productOfAllTypes(org);
+
+  const untouched = await org.put(path, { title: "Persuasion" });
+  const one = await org.put(path, { collateral: [{ id: ids.cited }] });
+  const none = await org.put(path, { collateral: [] });
+  const gone = await org.put(path, { collateral: [{ id: ids.cited }] });
+
+  assertEquals(untouched.body.data.collateral, rows);
+  assertEquals(one.body.data.collateral, [rows[1]]);
+  assertEquals(none.body.data.collateral, []);
+  assertDetails(gone, ["/collateral/0/id", "unknown_reference"]);
+});
+
+it("keeps the absent fields of an entry", async ({ org }) => {
+  const { path, product } = await org.create({
+    collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
+  });
+  const [row] = product.collateral;
+
+  const { body: { data } } = await org.put(path, {
+    collateral: [{ id: row.id, text_type: null, language: "eng" }],
+  });
+
+  assertEquals(data.collateral, [{ ...row, text_type: null, language: "eng" }]);
+});
+
+it("refuses fields of another type", async ({ org }) => {
+  const { path, ids } = await productOfAllTypes(org);
+
+  const created = await org.post("/api/products", {
+    title: "x",
+    collateral: [{ ...AWARD, text: "x", source_title: null }],
+  });
+  const typed = await org.put(path, {
+    collateral: [{ id: ids.award, collateral_type: "award", text: "x" }],
+  });
+  const untyped = await org.put(path, {
+    collateral: [
+      { id: ids.award, text: "x" },
+      { id: ids.text, citation_note: "x" },
+    ],
+  });
+  const mixed = await org.put(path, {
+    collateral: [{ id: ids.award, prize_jury: "x", text_author: "x" }],
+  });
+
+  assertDetails(
+    created,
+    ["/collateral/0/text", "unknown_field"],
+    ["/collateral/0/source_title", "unknown_field"],
+  );
+  assertDetails(typed, ["/collateral/0/text", "unknown_field"]);
+  assertDetails(
+    untyped,
+    ["/collateral/0/text", "unknown_field"],
+    ["/collateral/1/citation_note", "unknown_field"],
+  );
+  assertEquals(mixed.status, 400);
+});
+
+it("refuses a change of type", async ({ org }) => {
+  const { path, ids } = await productOfAllTypes(org);
+
+  const reply = await org.put(path, {
+    collateral: [
+      { id: ids.award, collateral_type: "text_content", text: "x" },
+      { id: ids.text, collateral_type: "cited_content" },
+    ],
+  });
+
+  assertDetails(
+    reply,
+    ["/collateral/0/collateral_type", "immutable"],
+    ["/collateral/1/collateral_type", "immutable"],
+  );
+});
+
+it("keeps its main field, whose name two types share", async ({ org }) => {
+  const { path, ids } = await productOfAllTypes(org);
+
+  for (const source_title of [null, "", "  "]) {
+    const refused = await org.put(path, {
+      collateral: [{ id: ids.cited, source_title }],
     });
-    const [row] = product.collateral;
-
-    const { body: { data } } = await org.put(path, {
-      collateral: [{ id: row.id, text_type: null, language: "eng" }],
+    const { status, body: { data } } = await org.put(path, {
+      collateral: [{ id: ids.text, source_title }, { id: ids.cited }],
     });
 
-    assertEquals(data.collateral, [
-      { ...row, text_type: null, language: "eng" },
+    assertDetails(refused, [
+      "/collateral/0/source_title",
+      source_title === null ? "invalid_type" : "blank",
     ]);
-  });
-
-  await t.step("refuses fields of another type", async () => {
-    const org = await app.organization();
-    const { path, ids } = await productOfAllTypes(org);
-
-    const created = await org.post("/api/products", {
-      title: "x",
-      collateral: [{ ...AWARD, text: "x", source_title: null }],
-    });
-    const typed = await org.put(path, {
-      collateral: [{ id: ids.award, collateral_type: "award", text: "x" }],
-    });
-    const untyped = await org.put(path, {
-      collateral: [
-        { id: ids.award, text: "x" },
-        { id: ids.text, citation_note: "x" },
-      ],
-    });
-    const mixed = await org.put(path, {
-      collateral: [{ id: ids.award, prize_jury: "x", text_author: "x" }],
-    });
-
-    assertDetails(
-      created,
-      ["/collateral/0/text", "unknown_field"],
-      ["/collateral/0/source_title", "unknown_field"],
-    );
-    assertDetails(typed, ["/collateral/0/text", "unknown_field"]);
-    assertDetails(
-      untyped,
-      ["/collateral/0/text", "unknown_field"],
-      ["/collateral/1/citation_note", "unknown_field"],
-    );
-    assertEquals(mixed.status, 400);
-  });
-
-  await t.step("refuses a change of type", async () => {
-    const org = await app.organization();
-    const { path, ids } = await productOfAllTypes(org);
-
-    const reply = await org.put(path, {
-      collateral: [
-        { id: ids.award, collateral_type: "text_content", text: "x" },
-        { id: ids.text, collateral_type: "cited_content" },
-      ],
-    });
-
-    assertDetails(
-      reply,
-      ["/collateral/0/collateral_type", "immutable"],
-      ["/collateral/1/collateral_type", "immutable"],
-    );
-  });
-
-  await t.step("keeps its main field, whose name two types share", async () => {
-    const org = await app.organization();
-    const { path, ids } = await productOfAllTypes(org);
-
-    for (const source_title of [null, "", "  "]) {
-      const refused = await org.put(path, {
-        collateral: [{ id: ids.cited, source_title }],
-      });
-      const { status, body: { data } } = await org.put(path, {
-        collateral: [
-          { id: ids.text, source_title },
-          { id: ids.cited },
-        ],
-      });
-
-      assertDetails(refused, [
-        "/collateral/0/source_title",
-        source_title === null ? "invalid_type" : "blank",
-      ]);
-      assertEquals(status, 200);
-      assertHas(data.collateral, [{ source_title }, {
-        source_title: "The Times",
-      }]);
-    }
-  });
+    assertEquals(status, 200);
+    assertHas(data.collateral, [{ source_title }, {
+      source_title: "The Times",
+    }]);
+  }
 });
 
 async function productOfAllTypes(org: Organization) {

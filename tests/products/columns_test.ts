@@ -3,59 +3,52 @@ import { type Field, isStored } from "../../schema/fields.ts";
 import { ARRAYS, SCALARS } from "../../schema/product.ts";
 import { WRITTEN } from "../support/data/written.ts";
 import { fullBody } from "../support/data/bodies.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 
-Deno.test("The columns of products", async (t) => {
-  await using app = await openApp();
+const it = testsOf("The columns of products");
 
-  await t.step("are the fields of schema/product.ts", async () => {
-    const rows = await app.sql((sql) =>
-      sql<{ name: string }[]>`
-        select column_name as name
-        from information_schema.columns
-        where table_schema = current_schema and table_name = 'products' and is_generated = 'NEVER'
-          and column_name <> 'change_version'
-      `
+it("are the fields of schema/product.ts", async ({ sql }) => {
+  const rows = await sql<{ name: string }[]>`
+    select column_name as name
+    from information_schema.columns
+    where table_schema = current_schema and table_name = 'products' and is_generated = 'NEVER'
+      and column_name <> 'change_version'
+  `;
+  const columns = rows.map(({ name }) => name);
+  const fields = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
+    .filter(([, field]) =>
+      isStored(field) && (field.kind !== "column" || !field.refers?.heldBy)
+    ).map(([name]) => name);
+
+  for (const column of columns) {
+    assert(
+      fields.includes(column),
+      `products.${column} is not described: add it to schema/product.ts`,
     );
-    const columns = rows.map(({ name }) => name);
-    const fields = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
-      .filter(([, field]) =>
-        isStored(field) && (field.kind !== "column" || !field.refers?.heldBy)
-      ).map(([name]) => name);
-
-    for (const column of columns) {
-      assert(
-        fields.includes(column),
-        `products.${column} is not described: add it to schema/product.ts`,
-      );
-    }
-    for (const field of fields) {
-      assert(
-        columns.includes(field),
-        `products.${field} does not exist: add it in a migration`,
-      );
-    }
-  });
-
-  await t.step("are written and returned", async () => {
-    const org = await app.organization();
-    const body: Record<string, unknown> = await fullBody(app, org);
-
-    const { id, path } = await org.create(body);
-
-    const { body: { data: product } } = await org.get(path);
-    const [stored] = await app.sql((sql) =>
-      sql<{ row: Record<string, unknown> }[]>`
-        select to_jsonb(p) as row
-        from products p
-        where p.organization_id = ${org.id} and p.id = ${id}
-      `
+  }
+  for (const field of fields) {
+    assert(
+      columns.includes(field),
+      `products.${field} does not exist: add it in a migration`,
     );
-    for (const field of WRITTEN) {
-      assert(field in body, `tests/support/bodies.ts has no ${field}`);
-      assertEquals(product[field], body[field], `${field} in the response`);
-      if (field === "product_form_id") continue;
-      assertEquals(stored!.row[field], body[field], `products.${field}`);
-    }
-  });
+  }
+});
+
+it("are written and returned", async ({ org, app, sql }) => {
+  const body: Record<string, unknown> = await fullBody(app, org);
+
+  const { id, path } = await org.create(body);
+
+  const { body: { data: product } } = await org.get(path);
+  const [stored] = await sql<{ row: Record<string, unknown> }[]>`
+    select to_jsonb(p) as row
+    from products p
+    where p.organization_id = ${org.id} and p.id = ${id}
+  `;
+  for (const field of WRITTEN) {
+    assert(field in body, `tests/support/bodies.ts has no ${field}`);
+    assertEquals(product[field], body[field], `${field} in the response`);
+    if (field === "product_form_id") continue;
+    assertEquals(stored!.row[field], body[field], `products.${field}`);
+  }
 });

@@ -16,11 +16,10 @@ const ROUNDS = 12;
 
 Deno.test("Concurrent requests", TIMED, async (t) => {
   await using app = await openApp();
-  const roles = await app.sql((sql) =>
-    sql<
-      { id: string }[]
-    >`select id from contributor_roles order by code limit 6`
-  );
+  const { sql } = app;
+  const roles = await sql<
+    { id: string }[]
+  >`select id from contributor_roles order by code limit 6`;
 
   /** Contributors for a product, starting with the i-th. */
   const contributors = (org: Organization, i: number, count = 3) =>
@@ -82,9 +81,9 @@ Deno.test("Concurrent requests", TIMED, async (t) => {
   await t.step("count a product once, with its final values", async () => {
     const org = await app.organization();
     const { id, path } = await org.create();
-    const statuses = await app.sql((sql) =>
-      sql<{ id: string }[]>`select id from lifecycle_statuses order by code`
-    );
+    const statuses = await sql<
+      { id: string }[]
+    >`select id from lifecycle_statuses order by code`;
     const bodies = statuses.map(({ id: lifecycle_status_id }, i) => ({
       lifecycle_status_id,
       format_id: i % 2 ? org.format : null,
@@ -117,9 +116,9 @@ Deno.test("Concurrent requests", TIMED, async (t) => {
     const org = await app.organization();
     const { path: one } = await org.create({ format_id: org.format });
     const { path: two } = await org.create({ format_id: org.format });
-    const forms = await app.sql((sql) =>
-      sql<{ id: string }[]>`select id from product_forms order by code limit 2`
-    );
+    const forms = await sql<
+      { id: string }[]
+    >`select id from product_forms order by code limit 2`;
     const collections = [
       { collection_id: org.collection },
       { collection_id: org.series },
@@ -212,14 +211,12 @@ Deno.test("Concurrent requests", TIMED, async (t) => {
         [first, second].map(({ body }) => body.data.deleted).sort(),
         [false, true],
       );
-      const [row] = await app.sql((sql) =>
-        sql<{ rows: number }[]>`
-          select (
-            (select count(*) from product_prices x where x.product_id = ${id}) +
-            (select count(*) from product_contributors x where x.product_id = ${id})
-          )::int as rows
-        `
-      );
+      const [row] = await sql<{ rows: number }[]>`
+        select (
+          (select count(*) from product_prices x where x.product_id = ${id}) +
+          (select count(*) from product_contributors x where x.product_id = ${id})
+        )::int as rows
+      `;
       assertEquals(row!.rows, 0);
     }
     const { body } = await org.get(`/api/products?format_id=${org.format}`);
@@ -252,7 +249,7 @@ function roleOf(link: { contributor_role_id: string }): string {
 }
 
 async function remove(app: App, table: string, id: string): Promise<void> {
-  await app.sql((sql) => sql`delete from ${sql(table)} where id = ${id}`);
+  await app.sql`delete from ${app.sql(table)} where id = ${id}`;
 }
 
 /** Whether the write succeeded. Foreign keys may reject it. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Sql } from "../support/sql/script.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 
 /** Values that an operator may write by SQL, but the service never writes. */
 const CORRUPTIONS: Record<
@@ -19,32 +19,29 @@ const CORRUPTIONS: Record<
     sql`update products set subtitle = repeat('x', 1000000) where id = ${id}`,
 };
 
-Deno.test("A manually corrupted row", async (t) => {
-  await using app = await openApp();
+const it = testsOf("A manually corrupted row");
 
-  for (const [what, corrupt] of Object.entries(CORRUPTIONS)) {
-    await t.step(`does not affect other products: ${what}`, async () => {
-      const org = await app.organization();
-      const whole = await org.create({ title: "whole" });
-      const { id, path } = await org.create({
-        title: "corrupt",
-        product_prices: [{ currency_code: "GBP" }],
-      });
-      // If a constraint rejects the value, there is nothing to test.
-      await app.sql((sql) => corrupt(sql, id)).catch(() => {});
-
-      const headers = { "x-api-key": org.key };
-      const list = await app.handler(
-        new Request("http://catalogue.test/api/products", { headers }),
-      );
-      const one = await app.handler(
-        new Request(`http://catalogue.test${path}`, { headers }),
-      );
-
-      assertEquals([list.status, one.status], [200, 200]);
-      const { data } = await list.json();
-      assert(data.some((product: { id: string }) => product.id === whole.id));
-      assertEquals((await one.json()).data.id, id);
+for (const [what, corrupt] of Object.entries(CORRUPTIONS)) {
+  it(`does not affect other products: ${what}`, async ({ org, app, sql }) => {
+    const whole = await org.create({ title: "whole" });
+    const { id, path } = await org.create({
+      title: "corrupt",
+      product_prices: [{ currency_code: "GBP" }],
     });
-  }
-});
+    // If a constraint rejects the value, there is nothing to test.
+    await sql.begin((sql) => corrupt(sql, id)).catch(() => {});
+
+    const headers = { "x-api-key": org.key };
+    const list = await app.handler(
+      new Request("http://catalogue.test/api/products", { headers }),
+    );
+    const one = await app.handler(
+      new Request(`http://catalogue.test${path}`, { headers }),
+    );
+
+    assertEquals([list.status, one.status], [200, 200]);
+    const { data } = await list.json();
+    assert(data.some((product: { id: string }) => product.id === whole.id));
+    assertEquals((await one.json()).data.id, id);
+  });
+}

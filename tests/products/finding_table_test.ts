@@ -83,12 +83,10 @@ async function bodyOf(
 ): Promise<object> {
   const named = async (table: string) => {
     const id = uuidv7();
-    await app.sql((sql) =>
-      sql`
-        insert into ${sql(table)} (organization_id, id, name)
-        values (${org.id}, ${id}, ${text})
-      `
-    );
+    await app.sql`
+      insert into ${app.sql(table)} (organization_id, id, name)
+      values (${org.id}, ${id}, ${text})
+    `;
     return id;
   };
   switch (field) {

@@ -30,7 +30,7 @@ async function sorting(t: Deno.TestContext, app: App) {
   ];
   for (const [title, publication_date, created_at, updated_at] of rows) {
     const { id } = await org.create({ title, publication_date });
-    await app.sql(async (sql) => {
+    await app.sql.begin(async (sql) => {
       // Without triggers, which never decrease updated_at.
       await sql`set local catalogue.writer = 'service'`;
       await sql`
@@ -102,7 +102,7 @@ async function changes(t: Deno.TestContext, app: App) {
   };
   for (const [title, time] of Object.entries(times)) {
     const { id } = await org.create({ title });
-    await app.sql(async (sql) => {
+    await app.sql.begin(async (sql) => {
       await sql`set local catalogue.writer = 'service'`;
       await sql`
         update products p set updated_at = ${time}

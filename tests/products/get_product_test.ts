@@ -1,148 +1,139 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { fullBody } from "../support/data/bodies.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 
-Deno.test("GET /products/{id}", async (t) => {
-  await using app = await openApp();
+const it = testsOf("GET /products/{id}");
 
-  await t.step("returns the full product (specification, 4.3)", async () => {
-    const org = await app.organization();
-    const body = await fullBody(app, org);
-    const { id, path } = await org.create(body);
+it("returns the full product (specification, 4.3)", async ({ org, app }) => {
+  const body = await fullBody(app, org);
+  const { id, path } = await org.create(body);
 
-    const { status, body: { data } } = await org.get(path);
+  const { status, body: { data } } = await org.get(path);
 
-    const { product_code, created_at, updated_at, ...rest } = data;
-    assertEquals(status, 200);
-    assertMatch(product_code, /^P-[0-9A-HJKMNP-TV-Z]{8}$/);
-    assertMatch(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    assertMatch(updated_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    assertEquals(rest, {
-      ...body,
-      id,
-      organization_id: org.id,
-      license_name: "World English",
-      license_badge_colour: "#336699",
-      season_name: "Spring",
-      publisher_name: "Harbour Press",
-      division_name: "Adult",
-      imprint_name: "Lantern",
-      series_name: "Novels",
-      format_name: "Paperback",
-      title_name: "Emma",
-      publishing_status_name: "Active",
-      publishing_status_code: "04",
-      product_availability_name: "In stock",
-      product_availability_code: "21",
-      lifecycle_status_name: "Active",
-      collections: [
-        { id: org.series, name: "Novels", collection_type: "series" },
-        { id: org.collection, name: "Classics", collection_type: "theme" },
-      ],
-      product_prices: [
-        {
-          id: data.product_prices[0].id,
-          currency_code: "GBP",
-          retail_price: 9.99,
-          retail_price_inc_tax: 9.99,
-          list_price: 10.5,
-          tax_rate: 0,
-          is_default: true,
-          valid_from: "2026-01-01",
-          valid_to: "2026-12-31",
-        },
-        {
-          id: data.product_prices[1].id,
-          currency_code: "EUR",
-          retail_price: null,
-          retail_price_inc_tax: 12.5,
-          list_price: 999999999999.9999,
-          tax_rate: null,
-          is_default: false,
-          valid_from: null,
-          valid_to: null,
-        },
-      ],
-      packing_configurations: body.packing_configurations.map((entry, i) => ({
-        id: data.packing_configurations[i].id,
-        quantity: null,
-        gtin: null,
-        ...entry,
-      })),
-      contributors: [
-        {
-          ...body.contributors[0],
-          contributor_name: "Jane Austen",
-          contributor_role_name: "Read by",
-          contributor_role_code: "E07",
-        },
-        {
-          ...body.contributors[1],
-          contributor_name: "Jane Austen",
-          contributor_role_name: "By (author)",
-          contributor_role_code: "A01",
-        },
-      ],
-      product_collections: body.product_collections.map((entry) => ({
-        part_number: null,
-        ...entry,
-      })),
-      custom_fields: [
-        { field_id: org.customField, field_value: 12.5, field_name: "Shelf" },
-      ],
-      collateral: body.collateral.map((entry, i) => ({
-        id: data.collateral[i].id,
-        ...entry,
-      })),
-      product_territories: [],
-      product_sales_rights: [],
-    });
+  const { product_code, created_at, updated_at, ...rest } = data;
+  assertEquals(status, 200);
+  assertMatch(product_code, /^P-[0-9A-HJKMNP-TV-Z]{8}$/);
+  assertMatch(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assertMatch(updated_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assertEquals(rest, {
+    ...body,
+    id,
+    organization_id: org.id,
+    license_name: "World English",
+    license_badge_colour: "#336699",
+    season_name: "Spring",
+    publisher_name: "Harbour Press",
+    division_name: "Adult",
+    imprint_name: "Lantern",
+    series_name: "Novels",
+    format_name: "Paperback",
+    title_name: "Emma",
+    publishing_status_name: "Active",
+    publishing_status_code: "04",
+    product_availability_name: "In stock",
+    product_availability_code: "21",
+    lifecycle_status_name: "Active",
+    collections: [
+      { id: org.series, name: "Novels", collection_type: "series" },
+      { id: org.collection, name: "Classics", collection_type: "theme" },
+    ],
+    product_prices: [
+      {
+        id: data.product_prices[0].id,
+        currency_code: "GBP",
+        retail_price: 9.99,
+        retail_price_inc_tax: 9.99,
+        list_price: 10.5,
+        tax_rate: 0,
+        is_default: true,
+        valid_from: "2026-01-01",
+        valid_to: "2026-12-31",
+      },
+      {
+        id: data.product_prices[1].id,
+        currency_code: "EUR",
+        retail_price: null,
+        retail_price_inc_tax: 12.5,
+        list_price: 999999999999.9999,
+        tax_rate: null,
+        is_default: false,
+        valid_from: null,
+        valid_to: null,
+      },
+    ],
+    packing_configurations: body.packing_configurations.map((entry, i) => ({
+      id: data.packing_configurations[i].id,
+      quantity: null,
+      gtin: null,
+      ...entry,
+    })),
+    contributors: [
+      {
+        ...body.contributors[0],
+        contributor_name: "Jane Austen",
+        contributor_role_name: "Read by",
+        contributor_role_code: "E07",
+      },
+      {
+        ...body.contributors[1],
+        contributor_name: "Jane Austen",
+        contributor_role_name: "By (author)",
+        contributor_role_code: "A01",
+      },
+    ],
+    product_collections: body.product_collections.map((entry) => ({
+      part_number: null,
+      ...entry,
+    })),
+    custom_fields: [
+      { field_id: org.customField, field_value: 12.5, field_name: "Shelf" },
+    ],
+    collateral: body.collateral.map((entry, i) => ({
+      id: data.collateral[i].id,
+      ...entry,
+    })),
+    product_territories: [],
+    product_sales_rights: [],
   });
+});
 
-  await t.step("finds a product by its id in either case", async () => {
-    const org = await app.organization();
-    const { id, product } = await org.create();
+it("finds a product by its id in either case", async ({ org }) => {
+  const { id, product } = await org.create();
 
-    const { status, body } = await org.get(
-      `/api/products/${id.toUpperCase()}`,
+  const { status, body } = await org.get(
+    `/api/products/${id.toUpperCase()}`,
+  );
+
+  assertEquals(status, 200);
+  assertEquals(body.data, product);
+});
+
+it("returns 404 for an unknown id", async ({ org }) => {
+  const id = crypto.randomUUID();
+
+  for (const path of [id, "1", `{${id}}`, `${id}0`, `${id}/x`, "%00"]) {
+    const { status, body: { error } } = await org.get(
+      `/api/products/${path}`,
     );
 
-    assertEquals(status, 200);
-    assertEquals(body.data, product);
+    assertEquals([status, error.code], [404, "NOT_FOUND"]);
+  }
+});
+
+it("shows null for an empty column of a record", async ({ org, sql }) => {
+  await sql.begin(async (sql) => {
+    await sql`update licenses set badge_colour = null where organization_id = ${org.id}`;
+    await sql`update collections set collection_type = null where organization_id = ${org.id}`;
   });
 
-  await t.step("returns 404 for an unknown id", async () => {
-    const org = await app.organization();
-    const id = crypto.randomUUID();
-
-    for (const path of [id, "1", `{${id}}`, `${id}0`, `${id}/x`, "%00"]) {
-      const { status, body: { error } } = await org.get(
-        `/api/products/${path}`,
-      );
-
-      assertEquals([status, error.code], [404, "NOT_FOUND"]);
-    }
+  const { product } = await org.create({
+    license_id: org.license,
+    product_collections: [{ collection_id: org.series }],
   });
 
-  await t.step(
-    "shows null for an empty column of a record",
-    async () => {
-      const org = await app.organization();
-      await app.sql(async (sql) => {
-        await sql`update licenses set badge_colour = null where organization_id = ${org.id}`;
-        await sql`update collections set collection_type = null where organization_id = ${org.id}`;
-      });
-
-      const { product } = await org.create({
-        license_id: org.license,
-        product_collections: [{ collection_id: org.series }],
-      });
-
-      assertEquals(product.license_name, "World English");
-      assertEquals(product.license_badge_colour, null);
-      assertEquals(product.collections, [
-        { id: org.series, name: "Novels", collection_type: null },
-      ]);
-    },
-  );
+  assertEquals(product.license_name, "World English");
+  assertEquals(product.license_badge_colour, null);
+  assertEquals(product.collections, [
+    { id: org.series, name: "Novels", collection_type: null },
+  ]);
 });

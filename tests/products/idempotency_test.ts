@@ -1,305 +1,251 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Reply } from "../support/client/envelope.ts";
-import { openApp, send, SETTINGS } from "../support/app/harness.ts";
+import { send, SETTINGS, testsOf } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 import { createRecord } from "../support/data/records.ts";
 
-Deno.test("POST /products with Idempotency-Key", async (t) => {
-  await using app = await openApp();
+const it = testsOf("POST /products with Idempotency-Key");
 
-  await t.step(
-    "repeats the response to a repeated request",
-    async () => {
-      const org = await app.organization();
-      const headers = { "idempotency-key": "order-1" };
+it("repeats the response to a repeated request", async ({ org }) => {
+  const headers = { "idempotency-key": "order-1" };
 
-      const first = await org.post("/api/products", { title: "Emma" }, headers);
-      const second = await org.post(
-        "/api/products",
-        { title: "Emma" },
-        headers,
-      );
+  const first = await org.post("/api/products", { title: "Emma" }, headers);
+  const second = await org.post("/api/products", { title: "Emma" }, headers);
 
-      assertEquals([first.status, second.status], [201, 201]);
-      assertEquals(first.headers.get("idempotent-replayed"), null);
-      assertEquals(second.headers.get("idempotent-replayed"), "true");
-      assertEquals(
-        second.headers.get("location"),
-        first.headers.get("location"),
-      );
-      assertEquals(second.headers.get("etag"), first.headers.get("etag"));
-      assertEquals(second.text, first.text);
-      assertEquals((await org.get("/api/products")).body.meta.total, 1);
-    },
+  assertEquals([first.status, second.status], [201, 201]);
+  assertEquals(first.headers.get("idempotent-replayed"), null);
+  assertEquals(second.headers.get("idempotent-replayed"), "true");
+  assertEquals(second.headers.get("location"), first.headers.get("location"));
+  assertEquals(second.headers.get("etag"), first.headers.get("etag"));
+  assertEquals(second.text, first.text);
+  assertEquals((await org.get("/api/products")).body.meta.total, 1);
+});
+
+it("repeats the response although the write would fail now", async ({ org }) => {
+  const headers = { "idempotency-key": "order-1" };
+  const license = await createRecord(org, "licenses");
+  const product = { title: "Emma", license_id: license.id };
+  const first = await org.post("/api/products", product, headers);
+  await org.delete(`/api/products/${first.body.data.id}`);
+  await org.delete(license.path);
+
+  const second = await org.post("/api/products", product, headers);
+
+  assertEquals(second.text, first.text);
+  assertEquals(second.headers.get("idempotent-replayed"), "true");
+  assertEquals((await org.get("/api/products")).body.meta.total, 0);
+});
+
+it("refuses the key with another body (422)", async ({ org }) => {
+  const headers = { "idempotency-key": "order-1" };
+  await org.post("/api/products", { title: "Emma" }, headers);
+
+  const { status, body } = await org.post("/api/products", {
+    title: "Persuasion",
+  }, headers);
+
+  assertEquals(status, 422);
+  assertEquals(body.error.code, "IDEMPOTENCY_MISMATCH");
+});
+
+it("refuses the key at another path (422)", async ({ org }) => {
+  const headers = { "idempotency-key": "order-1" };
+  await org.post("/api/seasons", { name: "Spring" }, headers);
+
+  const { status, body } = await org.post("/api/publishers", {
+    name: "Spring",
+  }, headers);
+
+  assertEquals(status, 422);
+  assertEquals(
+    body.error.message,
+    "This Idempotency-Key was used for another request: use a new key",
+  );
+});
+
+it("keeps the keys of two organizations apart", async ({ app }) => {
+  const [ours, theirs] = [await app.organization(), await app.organization()];
+  const headers = { "idempotency-key": "order-1" };
+  await ours.post("/api/products", { title: "Emma" }, headers);
+
+  const { status, body } = await theirs.post("/api/products", {
+    title: "Persuasion",
+  }, headers);
+
+  assertEquals(status, 201);
+  assertEquals(body.data.title, "Persuasion");
+});
+
+it("creates one product for twenty concurrent requests", async ({ org }) => {
+  const headers = { "idempotency-key": "a-20-fold" };
+
+  const replies = await Promise.all(
+    Array.from(
+      { length: 20 },
+      () => org.post("/api/products", { title: "Emma" }, headers),
+    ),
   );
 
-  await t.step(
-    "repeats the response although the write would fail now",
-    async () => {
-      const org = await app.organization();
-      const headers = { "idempotency-key": "order-1" };
-      const license = await createRecord(org, "licenses");
-      const product = { title: "Emma", license_id: license.id };
-      const first = await org.post("/api/products", product, headers);
-      await org.delete(`/api/products/${first.body.data.id}`);
-      await org.delete(license.path);
+  for (const { status, body } of replies) {
+    if (status === 409) {
+      assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+    } else assertEquals(status, 201);
+  }
+  assertEquals((await org.get("/api/products")).body.meta.total, 1);
+});
 
-      const second = await org.post("/api/products", product, headers);
+it("forgets the key of a failed request", async ({ org }) => {
+  const headers = { "idempotency-key": "order-1" };
 
-      assertEquals(second.text, first.text);
-      assertEquals(second.headers.get("idempotent-replayed"), "true");
-      assertEquals((await org.get("/api/products")).body.meta.total, 0);
-    },
+  const failed = await org.post("/api/products", {
+    title: "Emma",
+    license_id: org.id,
+  }, headers);
+  const { status } = await org.post(
+    "/api/products",
+    { title: "Emma" },
+    headers,
   );
 
-  await t.step("refuses the key with another body (422)", async () => {
-    const org = await app.organization();
-    const headers = { "idempotency-key": "order-1" };
-    await org.post("/api/products", { title: "Emma" }, headers);
+  assertEquals([failed.status, status], [400, 201]);
+});
 
-    const { status, body } = await org.post("/api/products", {
-      title: "Persuasion",
-    }, headers);
+it("accepts a key again after a day", async ({ org, sql }) => {
+  const headers = { "idempotency-key": "order-1" };
+  await org.post("/api/products", { title: "Emma" }, headers);
+  await sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`;
 
-    assertEquals(status, 422);
-    assertEquals(body.error.code, "IDEMPOTENCY_MISMATCH");
+  const again = await org.post("/api/products", { title: "Emma" }, headers);
+
+  assertEquals(again.status, 201);
+  assertEquals(again.headers.get("idempotent-replayed"), null);
+  assertEquals((await org.get("/api/products")).body.meta.total, 2);
+});
+
+it("remembers the new use of a key after a day", async ({ org, sql }) => {
+  const headers = { "idempotency-key": "order-1" };
+  await org.post("/api/seasons", { name: "Spring" }, headers);
+  await sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`;
+  const create = () =>
+    org.post("/api/products", { title: "Persuasion" }, headers);
+
+  const [first, second] = [await create(), await create()];
+
+  assertEquals(second.headers.get("idempotent-replayed"), "true");
+  assertEquals(second.text, first.text);
+  assertEquals((await org.get("/api/products")).body.meta.total, 1);
+});
+
+it("keeps a key for a day although others are used", async ({ org, sql }) => {
+  const create = (key: string) =>
+    org.post("/api/products", { title: "Emma" }, { "idempotency-key": key });
+  const first = await create("order-1");
+  await sql`update idempotency_keys set created_at = now() - interval '23 hours' where organization_id = ${org.id}`;
+
+  await create("order-2");
+  const second = await create("order-1");
+
+  assertEquals(second.text, first.text);
+  assertEquals((await org.get("/api/products")).body.meta.total, 2);
+});
+
+it("keeps 64 MiB of responses per organization", async ({ org, app, sql }) => {
+  const other = await app.organization();
+  for (const { id } of [org, other]) {
+    await sql`
+      insert into idempotency_keys (organization_id, key, operation, request_hash, answer, created_at)
+      select ${id}, i, 'POST /products', '', repeat('x', 1048576), now() - i * interval '1 minute'
+      from generate_series(1, 70) i
+    `;
+  }
+  const collateral = Array(8).fill({
+    collateral_type: "text_content",
+    text: "x".repeat(100_000),
   });
+  const keysOf = ({ id }: { id: string }) =>
+    sql<
+      { key: string }[]
+    >`select key from idempotency_keys where organization_id = ${id} and key ~ '^\\d+$'`;
 
-  await t.step("refuses the key at another path (422)", async () => {
-    const org = await app.organization();
+  // The older ones are deleted on average after 4 MiB of new ones.
+  for (let n = 0; (await keysOf(org)).length >= 64; n++) {
+    assert(n < 150, "The oldest responses are kept");
+    const body = { title: "Emma", collateral };
+    const headers = { "idempotency-key": `order-${n}` };
+    assertEquals((await org.post("/api/products", body, headers)).status, 201);
+  }
+
+  const left = await keysOf(org);
+  assert(left.length > 0 && left.every(({ key }) => Number(key) < 64));
+  assertEquals((await keysOf(other)).length, 70);
+});
+
+it("deletes keys that are older than a day", async ({ org, sql }) => {
+  const create = (key: string) =>
+    org.post("/api/products", { title: "Emma" }, { "idempotency-key": key });
+  await create("order-1");
+  await create("order-2");
+  await sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`;
+
+  await create("order-2");
+
+  const keys = await sql<
+    { key: string }[]
+  >`select key from idempotency_keys where organization_id = ${org.id}`;
+  assertEquals(keys.map(({ key }) => key), ["order-2"]);
+});
+
+// The embedded database runs one transaction at a time.
+it(
+  "refuses the key with Retry-After while it is in use (409)",
+  async ({ org, app }) => {
+    const other = await app.organization();
     const headers = { "idempotency-key": "order-1" };
-    await org.post("/api/seasons", { name: "Spring" }, headers);
+    let refused: Reply | undefined;
+    let apart: Reply | undefined;
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      transaction: (work, ...opening) =>
+        operations.transaction(async (tx) => {
+          // Sends the opening statements.
+          await tx.send();
+          refused ??= await org.post("/api/products", { title: "A" }, headers);
+          apart ??= await other.post("/api/products", { title: "A" }, headers);
+          return await work(tx);
+        }, ...opening),
+    }));
 
-    const { status, body } = await org.post("/api/publishers", {
-      name: "Spring",
-    }, headers);
-
-    assertEquals(status, 422);
-    assertEquals(
-      body.error.message,
-      "This Idempotency-Key was used for another request: use a new key",
+    const { status } = await send(
+      app.variant({ database }),
+      "/api/products",
+      {
+        method: "POST",
+        headers: {
+          ...headers,
+          "x-api-key": org.key,
+          "content-type": "application/json",
+        },
+        body: '{"title":"A"}',
+      },
     );
-  });
-
-  await t.step("keeps the keys of two organizations apart", async () => {
-    const [ours, theirs] = [await app.organization(), await app.organization()];
-    const headers = { "idempotency-key": "order-1" };
-    await ours.post("/api/products", { title: "Emma" }, headers);
-
-    const { status, body } = await theirs.post("/api/products", {
-      title: "Persuasion",
-    }, headers);
 
     assertEquals(status, 201);
-    assertEquals(body.data.title, "Persuasion");
-  });
+    assertEquals(refused!.status, 409);
+    assertEquals(refused!.body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+    assertEquals(refused!.headers.get("retry-after"), "1");
+    assertEquals(apart!.status, 201);
+  },
+  { ignore: !SETTINGS.url },
+);
 
-  await t.step(
-    "creates one product for twenty concurrent requests",
-    async () => {
-      const org = await app.organization();
-      const headers = { "idempotency-key": "a-20-fold" };
-
-      const replies = await Promise.all(
-        Array.from(
-          { length: 20 },
-          () => org.post("/api/products", { title: "Emma" }, headers),
-        ),
-      );
-
-      for (const { status, body } of replies) {
-        if (status === 409) {
-          assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-        } else assertEquals(status, 201);
-      }
-      assertEquals((await org.get("/api/products")).body.meta.total, 1);
-    },
-  );
-
-  await t.step("forgets the key of a failed request", async () => {
-    const org = await app.organization();
-    const headers = { "idempotency-key": "order-1" };
-
-    const failed = await org.post("/api/products", {
+it("refuses an invalid key (400)", async ({ org }) => {
+  const keys = ["", "x".repeat(256), "x".repeat(10_000), "two words", "\xe9"];
+  for (const key of keys) {
+    const { status, body } = await org.post("/api/products", {
       title: "Emma",
-      license_id: org.id,
-    }, headers);
-    const { status } = await org.post(
-      "/api/products",
-      { title: "Emma" },
-      headers,
-    );
+    }, { "idempotency-key": key });
 
-    assertEquals([failed.status, status], [400, 201]);
-  });
-
-  await t.step("accepts a key again after a day", async () => {
-    const org = await app.organization();
-    const headers = { "idempotency-key": "order-1" };
-    await org.post("/api/products", { title: "Emma" }, headers);
-    await app.sql((sql) =>
-      sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`
-    );
-
-    const again = await org.post("/api/products", { title: "Emma" }, headers);
-
-    assertEquals(again.status, 201);
-    assertEquals(again.headers.get("idempotent-replayed"), null);
-    assertEquals((await org.get("/api/products")).body.meta.total, 2);
-  });
-
-  await t.step("remembers the new use of a key after a day", async () => {
-    const org = await app.organization();
-    const headers = { "idempotency-key": "order-1" };
-    await org.post("/api/seasons", { name: "Spring" }, headers);
-    await app.sql((sql) =>
-      sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`
-    );
-    const create = () =>
-      org.post("/api/products", { title: "Persuasion" }, headers);
-
-    const [first, second] = [await create(), await create()];
-
-    assertEquals(second.headers.get("idempotent-replayed"), "true");
-    assertEquals(second.text, first.text);
-    assertEquals((await org.get("/api/products")).body.meta.total, 1);
-  });
-
-  await t.step("keeps a key for a day although others are used", async () => {
-    const org = await app.organization();
-    const create = (key: string) =>
-      org.post("/api/products", { title: "Emma" }, { "idempotency-key": key });
-    const first = await create("order-1");
-    await app.sql((sql) =>
-      sql`update idempotency_keys set created_at = now() - interval '23 hours' where organization_id = ${org.id}`
-    );
-
-    await create("order-2");
-    const second = await create("order-1");
-
-    assertEquals(second.text, first.text);
-    assertEquals((await org.get("/api/products")).body.meta.total, 2);
-  });
-
-  await t.step("keeps 64 MiB of responses per organization", async () => {
-    const [org, other] = [await app.organization(), await app.organization()];
-    for (const { id } of [org, other]) {
-      await app.sql((sql) =>
-        sql`
-          insert into idempotency_keys (organization_id, key, operation, request_hash, answer, created_at)
-          select ${id}, i, 'POST /products', '', repeat('x', 1048576), now() - i * interval '1 minute'
-          from generate_series(1, 70) i
-        `
-      );
-    }
-    const collateral = Array(8).fill({
-      collateral_type: "text_content",
-      text: "x".repeat(100_000),
-    });
-    const keysOf = ({ id }: { id: string }) =>
-      app.sql((sql) =>
-        sql<
-          { key: string }[]
-        >`select key from idempotency_keys where organization_id = ${id} and key ~ '^\\d+$'`
-      );
-
-    // The older ones are deleted on average after 4 MiB of new ones.
-    for (let n = 0; (await keysOf(org)).length >= 64; n++) {
-      assert(n < 150, "The oldest responses are kept");
-      const body = { title: "Emma", collateral };
-      const headers = { "idempotency-key": `order-${n}` };
-      assertEquals(
-        (await org.post("/api/products", body, headers)).status,
-        201,
-      );
-    }
-
-    const left = await keysOf(org);
-    assert(left.length > 0 && left.every(({ key }) => Number(key) < 64));
-    assertEquals((await keysOf(other)).length, 70);
-  });
-
-  await t.step("deletes keys that are older than a day", async () => {
-    const org = await app.organization();
-    const create = (key: string) =>
-      org.post("/api/products", { title: "Emma" }, { "idempotency-key": key });
-    await create("order-1");
-    await create("order-2");
-    await app.sql((sql) =>
-      sql`update idempotency_keys set created_at = now() - interval '25 hours' where organization_id = ${org.id}`
-    );
-
-    await create("order-2");
-
-    const keys = await app.sql((sql) =>
-      sql<
-        { key: string }[]
-      >`select key from idempotency_keys where organization_id = ${org.id}`
-    );
-    assertEquals(keys.map(({ key }) => key), ["order-2"]);
-  });
-
-  await t.step({
-    name: "refuses the key with Retry-After while it is in use (409)",
-    // The embedded database runs one transaction at a time.
-    ignore: !SETTINGS.url,
-    async fn() {
-      const [org, other] = [await app.organization(), await app.organization()];
-      const headers = { "idempotency-key": "order-1" };
-      let refused: Reply | undefined;
-      let apart: Reply | undefined;
-      const database = withOperations(app.database, (operations) => ({
-        ...operations,
-        transaction: (work, ...opening) =>
-          operations.transaction(async (tx) => {
-            // Sends the opening statements.
-            await tx.send();
-            refused ??= await org.post(
-              "/api/products",
-              { title: "A" },
-              headers,
-            );
-            apart ??= await other.post(
-              "/api/products",
-              { title: "A" },
-              headers,
-            );
-            return await work(tx);
-          }, ...opening),
-      }));
-
-      const { status } = await send(
-        app.variant({ database }),
-        "/api/products",
-        {
-          method: "POST",
-          headers: {
-            ...headers,
-            "x-api-key": org.key,
-            "content-type": "application/json",
-          },
-          body: '{"title":"A"}',
-        },
-      );
-
-      assertEquals(status, 201);
-      assertEquals(refused!.status, 409);
-      assertEquals(refused!.body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-      assertEquals(refused!.headers.get("retry-after"), "1");
-      assertEquals(apart!.status, 201);
-    },
-  });
-
-  await t.step("refuses an invalid key (400)", async () => {
-    const org = await app.organization();
-    const keys = ["", "x".repeat(256), "x".repeat(10_000), "two words", "\xe9"];
-    for (const key of keys) {
-      const { status, body } = await org.post("/api/products", {
-        title: "Emma",
-      }, { "idempotency-key": key });
-
-      assertEquals(status, 400);
-      assertEquals(body.error.details[0].header, "Idempotency-Key");
-    }
-  });
+    assertEquals(status, 400);
+    assertEquals(body.error.details[0].header, "Idempotency-Key");
+  }
 });

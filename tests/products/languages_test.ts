@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 import { assertShows, read } from "../support/client/stored.ts";
 
 /*
@@ -25,83 +25,72 @@ const FROM_SERBIAN = {
 const LEAST = { language_role: "01", language_code: "gsw" };
 const LEAST_SHOWN = { ...LEAST, country_code: null, script_code: null };
 
-Deno.test("The languages of a product", async (t) => {
-  await using app = await openApp();
+const it = testsOf("The languages of a product");
 
-  await t.step("are created in the order given", async () => {
-    const org = await app.organization();
-
-    const { path, product } = await org.create({
-      languages: [FROM_SERBIAN, LEAST, ENGLISH, LEAST],
-    });
-
-    const shown = [FROM_SERBIAN, LEAST_SHOWN, ENGLISH, LEAST_SHOWN];
-    assertEquals(product.languages, shown);
-    assertEquals((await org.get(path)).body.data.languages, shown);
+it("are created in the order given", async ({ org }) => {
+  const { path, product } = await org.create({
+    languages: [FROM_SERBIAN, LEAST, ENGLISH, LEAST],
   });
 
-  await t.step("are replaced as a whole by PUT", async () => {
-    const org = await app.organization();
-    const { path } = await org.create({ languages: [ENGLISH, FROM_SERBIAN] });
-    const put = async (body: object) =>
-      (await org.put(path, body)).body.data.languages;
+  const shown = [FROM_SERBIAN, LEAST_SHOWN, ENGLISH, LEAST_SHOWN];
+  assertEquals(product.languages, shown);
+  assertEquals((await org.get(path)).body.data.languages, shown);
+});
 
-    const kept = await put({ title: "Persuasion" });
-    const replaced = await put({ languages: [LEAST] });
-    const emptied = await put({ languages: [] });
-    const again = await put({ languages: [ENGLISH] });
+it("are replaced as a whole by PUT", async ({ org }) => {
+  const { path } = await org.create({ languages: [ENGLISH, FROM_SERBIAN] });
+  const put = async (body: object) =>
+    (await org.put(path, body)).body.data.languages;
 
-    assertEquals(kept, [ENGLISH, FROM_SERBIAN]);
-    assertEquals(replaced, [LEAST_SHOWN]);
-    assertEquals(emptied, []);
-    assertEquals(again, [ENGLISH]);
-    assertEquals((await org.get(path)).body.data.languages, [ENGLISH]);
-  });
+  const kept = await put({ title: "Persuasion" });
+  const replaced = await put({ languages: [LEAST] });
+  const emptied = await put({ languages: [] });
+  const again = await put({ languages: [ENGLISH] });
 
-  await t.step({
-    name: "show what SQL writes, and its time",
-    ignore: app.isDistributed,
-    async fn() {
-      const org = await app.organization();
-      const { id, path } = await org.create({ languages: [ENGLISH] });
-      const write = (languages: string | null) =>
-        app.sql((sql) =>
-          sql`
-            update products set languages = ${languages}::text::jsonb
-            where organization_id = ${org.id} and id = ${id}
-          `
-        );
-      const shown = {
-        [JSON.stringify([LEAST])]: [LEAST_SHOWN],
-        [JSON.stringify([{ ...ENGLISH, note: "x" }, {}])]: [
-          ENGLISH,
-          {
-            language_role: null,
-            language_code: null,
-            country_code: null,
-            script_code: null,
-          },
-        ],
-        "[]": [],
-      };
+  assertEquals(kept, [ENGLISH, FROM_SERBIAN]);
+  assertEquals(replaced, [LEAST_SHOWN]);
+  assertEquals(emptied, []);
+  assertEquals(again, [ENGLISH]);
+  assertEquals((await org.get(path)).body.data.languages, [ENGLISH]);
+});
 
-      for (const [languages, expected] of Object.entries(shown)) {
-        await assertShows(
-          app,
-          org,
-          id,
-          { isOwn: true, isShown: true },
-          () => write(languages),
-          languages,
-        );
-        const { data } = await read(app, org, path);
-        assertEquals(data.languages, expected);
-      }
-      await write(null);
-      assertEquals((await org.get(path)).body.data.languages, []);
-      for (const languages of ["{}", "null", '"eng"']) {
-        await assertRejects(() => write(languages), Error, "languages_array");
-      }
-    },
-  });
+it("show what SQL writes, and its time", async ({ org, app, sql }) => {
+  if (app.isDistributed) return;
+  const { id, path } = await org.create({ languages: [ENGLISH] });
+  const write = (languages: string | null) =>
+    sql`
+      update products set languages = ${languages}::text::jsonb
+      where organization_id = ${org.id} and id = ${id}
+    `;
+  const shown = {
+    [JSON.stringify([LEAST])]: [LEAST_SHOWN],
+    [JSON.stringify([{ ...ENGLISH, note: "x" }, {}])]: [
+      ENGLISH,
+      {
+        language_role: null,
+        language_code: null,
+        country_code: null,
+        script_code: null,
+      },
+    ],
+    "[]": [],
+  };
+
+  for (const [languages, expected] of Object.entries(shown)) {
+    await assertShows(
+      app,
+      org,
+      id,
+      { isOwn: true, isShown: true },
+      () => write(languages),
+      languages,
+    );
+    const { data } = await read(app, org, path);
+    assertEquals(data.languages, expected);
+  }
+  await write(null);
+  assertEquals((await org.get(path)).body.data.languages, []);
+  for (const languages of ["{}", "null", '"eng"']) {
+    await assertRejects(() => write(languages), Error, "languages_array");
+  }
 });

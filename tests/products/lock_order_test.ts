@@ -16,6 +16,7 @@ Deno.test({
   ignore: !SETTINGS.url,
   async fn(t) {
     await using app = await openOwnApp();
+    const { sql } = app;
     const org = await app.organization();
 
     /** Expects that a request waits for the last lock, and that it has the first then. */
@@ -28,20 +29,19 @@ Deno.test({
         isFree: (sql: Sql) => Promise<boolean>;
       },
     ): Promise<void> {
-      const [waiting] = await app.sql(async (sql) => {
+      const [waiting] = await sql.begin(async (sql) => {
         await lock(sql);
         const waiting = request();
         await eventually(true, async () => await waits());
-        assertEquals(await app.sql(isFree), false);
+        assertEquals(await app.sql.begin(isFree), false);
         return [waiting];
       });
       assertEquals((await waiting!).status, 200);
     }
 
     async function waits(): Promise<boolean> {
-      const { count } = await app.sql((sql) =>
-        sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      );
+      const { count } =
+        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return count > 0;
     }
 
@@ -74,12 +74,10 @@ Deno.test({
 
     await t.step("of ISBNs: by their hashes", async () => {
       const isbns = ["9780306406157", "9780141439587", "9780198526636"];
-      const locks = await app.sql((sql) =>
-        sql<{ lock: string }[]>`
-          select hashtextextended(${org.id} || ' isbn13 ' || isbn, 1)::text as lock
-          from jsonb_array_elements_text(${sql.json(isbns)}) isbn
-        `
-      );
+      const locks = await sql<{ lock: string }[]>`
+        select hashtextextended(${org.id} || ' isbn13 ' || isbn, 1)::text as lock
+        from jsonb_array_elements_text(${sql.json(isbns)}) isbn
+      `;
       const [first, , last] = locks.map(({ lock }) => BigInt(lock))
         .sort((a, b) => a < b ? -1 : 1).map(String);
 

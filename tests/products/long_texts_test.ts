@@ -18,6 +18,7 @@ const COLLATERAL = Array(10).fill({
  */
 Deno.test("Memory for a long text is reserved before it is read:", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
   let unreserved: string[] = [];
   let most = 0;
 
@@ -122,9 +123,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
   }
 
   await t.step("a product without stored JSON", async () => {
-    await app.sql((sql) =>
-      sql`delete from product_documents where organization_id = ${org.id}`
-    );
+    await sql`delete from product_documents where organization_id = ${org.id}`;
 
     const text = await ask("GET", path);
 

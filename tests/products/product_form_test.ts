@@ -10,6 +10,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 
 Deno.test("product_form_id", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
   const paperback = await idOfCode(app, "product_forms", "BC");
   const hardback = await idOfCode(app, "product_forms", "BB");
 
@@ -89,11 +90,7 @@ Deno.test("product_form_id", async (t) => {
       const org = await app.organization();
       const operations = [crypto.randomUUID(), hardback].map((form) => ({
         method: "create",
-        body: {
-          title: "Emma",
-          format_id: org.format,
-          product_form_id: form,
-        },
+        body: { title: "Emma", format_id: org.format, product_form_id: form },
       }));
 
       const { body } = await org.post("/api/products/batch", { operations });
@@ -171,9 +168,7 @@ Deno.test("product_form_id", async (t) => {
 
   async function createFormat(org: Organization): Promise<string> {
     const id = uuidv7();
-    await app.sql((sql) =>
-      sql`insert into formats (organization_id, id, name) values (${org.id}, ${id}, 'Ebook')`
-    );
+    await sql`insert into formats (organization_id, id, name) values (${org.id}, ${id}, 'Ebook')`;
     return id;
   }
 
@@ -181,12 +176,10 @@ Deno.test("product_form_id", async (t) => {
     org: Organization,
     format: string,
   ): Promise<string | null | undefined> {
-    const [row] = await app.sql((sql) =>
-      sql<{ product_form_id: string | null }[]>`
-        select product_form_id from formats
-        where organization_id = ${org.id} and id = ${format}
-      `
-    );
+    const [row] = await sql<{ product_form_id: string | null }[]>`
+      select product_form_id from formats
+      where organization_id = ${org.id} and id = ${format}
+    `;
     return row?.product_form_id;
   }
 });

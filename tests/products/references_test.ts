@@ -5,15 +5,14 @@ import { openApp } from "../support/app/harness.ts";
 
 Deno.test("The references of products", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
 
   await t.step("are the foreign keys to tables of records", async () => {
-    const keys = await app.sql((sql) =>
-      sql<{ constraint: string; table: string }[]>`
-        select c.conname as constraint, c.confrelid::regclass::text as table
-        from pg_constraint c
-        where c.contype = 'f' and c.connamespace = current_schema::regnamespace
-      `
-    );
+    const keys = await sql<{ constraint: string; table: string }[]>`
+      select c.conname as constraint, c.confrelid::regclass::text as table
+      from pg_constraint c
+      where c.contype = 'f' and c.connamespace = current_schema::regnamespace
+    `;
     const tables = new Map(keys.map((key) => [key.constraint, key.table]));
 
     for (const { constraint, table, isSeries } of REFERENCES) {
@@ -35,13 +34,11 @@ Deno.test("The references of products", async (t) => {
 
   await t.step("have the columns of schema/records.ts", async () => {
     for (const [table, { fields }] of Object.entries(RECORDS)) {
-      const [row] = await app.sql((sql) =>
-        sql<{ names: string[] }[]>`
-          select json_agg(c.column_name) as names
-          from information_schema.columns c
-          where c.table_schema = current_schema and c.table_name = ${table}
-        `
-      );
+      const [row] = await sql<{ names: string[] }[]>`
+        select json_agg(c.column_name) as names
+        from information_schema.columns c
+        where c.table_schema = current_schema and c.table_name = ${table}
+      `;
       for (const column of Object.keys(fields)) {
         assert(
           row!.names.includes(column),

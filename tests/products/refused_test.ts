@@ -8,10 +8,9 @@ import { isbnOf, message, record } from "../support/data/onix.ts";
 
 Deno.test("A constraint of the operator's own", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const org = await app.organization();
-  await app.sql((sql) =>
-    sql`alter table products add constraint house_title check (title <> 'xyzzy')`
-  );
+  await sql`alter table products add constraint house_title check (title <> 'xyzzy')`;
   const titles = ["Emma", "xyzzy", "Persuasion", "xyzzy", "Sanditon"];
 
   await t.step("refuses only the operations of a batch at fault", async () => {

@@ -60,6 +60,7 @@ const pathOf = (table: string) => `/api/${table.replaceAll("_", "-")}`;
 
 Deno.test("A rename reaches the feed", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
 
   await t.step("of every record that products show", async () => {
     const org = await app.organization();
@@ -112,11 +113,9 @@ Deno.test("A rename reaches the feed", async (t) => {
         ["id", "created_at", "updated_at"],
       );
       const version = async () => {
-        const [row] = await app.sql((sql) =>
-          sql<
-            { version: string }[]
-          >`select names_version as version from organizations where id = ${org.id}`
-        );
+        const [row] = await sql<
+          { version: string }[]
+        >`select names_version as version from organizations where id = ${org.id}`;
         return row!.version;
       };
       for (const [table, record, body] of changes) {
@@ -140,13 +139,13 @@ Deno.test("A rename reaches the feed", async (t) => {
     const copy = new Copy(org, app);
     await copy.catchUp();
 
-    await app.sql((sql) => sql`update publishers set name = name`);
+    await sql`update publishers set name = name`;
     await org.put(`/api/publishers/${org.publisher}`, {
       name: "Harbour Press",
     });
     assertEquals(await copy.catchUp(), []);
 
-    await app.sql((sql) => sql`update publishers set name = 'By SQL'`);
+    await sql`update publishers set name = 'By SQL'`;
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
     await copy.assertComplete();
   });
@@ -170,7 +169,7 @@ Deno.test("A rename reaches the feed", async (t) => {
 
   await t.step("that shows in more than 10,000 places, in chunks", async () => {
     const org = await app.organization();
-    await app.sql(async (sql) => {
+    await sql.begin(async (sql) => {
       await sql`
         insert into products (organization_id, title)
         select ${org.id}, 'Emma' from generate_series(1, 101)
@@ -199,7 +198,7 @@ Deno.test("A rename reaches the feed", async (t) => {
     await rename("Renamed");
     assertEquals(await copy.catchUp(), []);
     // A process that is killed has done a part.
-    await app.sql((sql) => sql`select spread_rename(40)`);
+    await sql`select spread_rename(40)`;
     const first = await copy.catchUp();
     // Renamed again meanwhile, it begins again.
     await rename("Again");
@@ -211,9 +210,8 @@ Deno.test("A rename reaches the feed", async (t) => {
     assertEquals(first.length, 40);
     assertEquals((await copy.catchUp()).length, 101);
     await copy.assertComplete();
-    const waiting = await app.sql((sql) =>
-      sql`select from renames where organization_id = ${org.id}`
-    );
+    const waiting =
+      await sql`select from renames where organization_id = ${org.id}`;
     assertEquals(waiting.length, 0);
   });
 });
@@ -314,7 +312,7 @@ Deno.test({
       async () => {
         await eventually(0, async () => {
           await spreadRenames(app.database);
-          return (await app.sql((sql) => sql`select from renames`)).length;
+          return (await app.sql`select from renames`).length;
         });
       },
     );

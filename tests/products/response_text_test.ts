@@ -39,12 +39,10 @@ Deno.test("The fields of a response", async (t) => {
   });
 
   await insertTree(app, org, id);
-  await app.sql((sql) =>
-    sql`
-      insert into product_sales_rights (organization_id, product_id, sales_rights_type)
-      values (${org.id}, ${id}, '01')
-    `
-  );
+  await app.sql`
+    insert into product_sales_rights (organization_id, product_id, sales_rights_type)
+    values (${org.id}, ${id}, '01')
+  `;
 
   await t.step("have the same order in GET /products/{id}", async () => {
     const { body } = await org.get(path);

@@ -3,8 +3,8 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import {
   type App,
-  openApp,
   type Organization,
+  testsOf,
 } from "../support/app/harness.ts";
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
 
@@ -22,158 +22,138 @@ const TREES: [name: string, array: string, entries: object[]][] = [
 
 const CONDITIONS: HeadersInit[] = [{}, { "if-match": '"other"' }];
 
-Deno.test("Rights and supply", async (t) => {
-  await using app = await openApp();
+const it = testsOf("Rights and supply");
 
-  for (const [name, array, entries] of TREES) {
-    await t.step(
-      `${name}: change only updated_at if a response is sent back`,
-      async () => {
-        const org = await app.organization();
-        const { path } = await org.create({ page_count: 3 });
-        const before = await org.put(`${path}/${name}`, entries);
+for (const [name, array, entries] of TREES) {
+  it(`${name}: change only updated_at if a response is sent back`, async ({ org }) => {
+    const { path } = await org.create({ page_count: 3 });
+    const before = await org.put(`${path}/${name}`, entries);
 
-        const { body: { data } } = await org.get(`${path}/${name}`);
-        const after = await org.put(`${path}/${name}`, data);
-        const emptied = await org.put(`${path}/${name}`, []);
+    const { body: { data } } = await org.get(`${path}/${name}`);
+    const after = await org.put(`${path}/${name}`, data);
+    const emptied = await org.put(`${path}/${name}`, []);
 
-        assertEquals([after.status, emptied.status], [200, 200]);
-        assert(after.body.data.updated_at > before.body.data.updated_at);
-        assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
-        const { updated_at } = after.body.data;
-        assertEquals(after.body.data, { ...before.body.data, updated_at });
-        assertEquals(emptied.body.data[array], []);
-        assertEquals((await org.get(`${path}/${name}`)).body.data, []);
-      },
-    );
-
-    await t.step(
-      `${name}: honour If-Match and If-None-Match with the product's ETag`,
-      async () => {
-        const org = await app.organization();
-        const { path } = await org.create();
-        const at = `${path}/${name}`;
-        const etag = (await org.get(path)).headers.get("etag")!;
-
-        const known = await org.get(at, { "if-none-match": etag });
-        const other = await org.put(at, entries, { "if-match": '"other"' });
-        const same = await org.put(at, entries, { "if-match": etag });
-        const again = await org.put(at, [], { "if-match": etag });
-
-        assertEquals([known, other, same, again].map(({ status }) => status), [
-          304,
-          412,
-          200,
-          412,
-        ]);
-        assertEquals(known.headers.get("etag"), etag);
-        assertEquals((await org.get(at)).body.data.length, entries.length);
-      },
-    );
-
-    await t.step(`${name}: return 404 outside the organization`, async () => {
-      const [org, other] = [await app.organization(), await app.organization()];
-      const { path } = await org.create();
-      const { body: { data } } = await org.put(`${path}/${name}`, entries);
-      for (const at of [path, `/api/products/${uuidv7()}`]) {
-        for (const body of [[], entries, data[array]]) {
-          for (const headers of CONDITIONS) {
-            const { status } = await other.put(`${at}/${name}`, body, headers);
-            assertEquals(status, 404);
-          }
-        }
-        assertEquals((await other.get(`${at}/${name}`)).status, 404);
-      }
-      assertEquals((await org.get(`${path}/${name}`)).body.data, data[array]);
-    });
-  }
-
-  await t.step("are embedded in a list by include", async () => {
-    const org = await app.organization();
-    const { id } = await org.create();
-    await insertTree(app, org, id);
-    await insertRights(app, org, id);
-    const { body: { data: product } } = await org.get(`/api/products/${id}`);
-    const shallow = TREE.map((
-      { id, market_reference, exclusivity, markets },
-    ) => ({
-      id,
-      market_reference,
-      exclusivity,
-      markets,
-    }));
-    const { product_sales_rights } = product;
-
-    for (
-      const [include, embedded] of [
-        ["", {}],
-        ["product_territories", { product_territories: shallow }],
-        ["sales_rights", { product_sales_rights }],
-        ["product_sales_rights", { product_sales_rights }],
-        ["sales_rights,product_territories", {
-          product_territories: shallow,
-          product_sales_rights,
-        }],
-      ] as const
-    ) {
-      const { status, body: { data: [item] } } = await org.get(
-        `/api/products?include=${include}`,
-      );
-
-      assertEquals(status, 200);
-      const lighter = Object.fromEntries(
-        Object.entries(product).filter(([field]) => !NESTED.includes(field)),
-      );
-      assertEquals(item, { ...lighter, ...embedded });
-    }
+    assertEquals([after.status, emptied.status], [200, 200]);
+    assert(after.body.data.updated_at > before.body.data.updated_at);
+    assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
+    const { updated_at } = after.body.data;
+    assertEquals(after.body.data, { ...before.body.data, updated_at });
+    assertEquals(emptied.body.data[array], []);
+    assertEquals((await org.get(`${path}/${name}`)).body.data, []);
   });
 
-  await t.step(
-    "derive for_sale from the sales rights type (ONIX List 46)",
-    async () => {
-      const org = await app.organization();
-      const { id, path } = await org.create();
-      await insertRights(app, org, id);
+  it(`${name}: honour If-Match and If-None-Match with the product's ETag`, async ({ org }) => {
+    const { path } = await org.create();
+    const at = `${path}/${name}`;
+    const etag = (await org.get(path)).headers.get("etag")!;
 
-      const { body: { data } } = await org.get(path);
+    const known = await org.get(at, { "if-none-match": etag });
+    const other = await org.put(at, entries, { "if-match": '"other"' });
+    const same = await org.put(at, entries, { "if-match": etag });
+    const again = await org.put(at, [], { "if-match": etag });
 
-      const rights: Record<string, unknown>[] = data.product_sales_rights;
-      assertEquals(
-        rights.map((right) => [
-          right.sales_rights_type,
-          right.for_sale,
-          right.exclusive,
-        ]),
-        [
-          ["00", false, null],
-          ["01", true, true],
-          ["02", true, false],
-          ["03", false, null],
-          ["04", false, true],
-          ["05", false, false],
-          ["06", false, null],
-          ["07", true, true],
-          ["08", true, false],
-        ],
-      );
-      assertEquals(rights[1], {
-        id: rights[1]!.id,
-        sales_rights_type: "01",
-        sales_rights_type_label:
-          "For sale, based on publisher’s exclusive publishing rights in the specified territory",
-        for_sale: true,
-        exclusive: true,
-        is_rest_of_world: false,
-        territory: {
-          countries_included: ["GB", "IE"],
-          countries_excluded: [],
-          regions_included: [],
-          regions_excluded: ["GB-NIR"],
-        },
-        publisher_name: "Harbour Press",
-      });
-    },
+    assertEquals([known, other, same, again].map(({ status }) => status), [
+      304,
+      412,
+      200,
+      412,
+    ]);
+    assertEquals(known.headers.get("etag"), etag);
+    assertEquals((await org.get(at)).body.data.length, entries.length);
+  });
+
+  it(`${name}: return 404 outside the organization`, async ({ org, app }) => {
+    const other = await app.organization();
+    const { path } = await org.create();
+    const { body: { data } } = await org.put(`${path}/${name}`, entries);
+    for (const at of [path, `/api/products/${uuidv7()}`]) {
+      for (const body of [[], entries, data[array]]) {
+        for (const headers of CONDITIONS) {
+          const { status } = await other.put(`${at}/${name}`, body, headers);
+          assertEquals(status, 404);
+        }
+      }
+      assertEquals((await other.get(`${at}/${name}`)).status, 404);
+    }
+    assertEquals((await org.get(`${path}/${name}`)).body.data, data[array]);
+  });
+}
+
+it("are embedded in a list by include", async ({ org, app }) => {
+  const { id } = await org.create();
+  await insertTree(app, org, id);
+  await insertRights(app, org, id);
+  const { body: { data: product } } = await org.get(`/api/products/${id}`);
+  const shallow = TREE.map((
+    { id, market_reference, exclusivity, markets },
+  ) => ({ id, market_reference, exclusivity, markets }));
+  const { product_sales_rights } = product;
+
+  for (
+    const [include, embedded] of [
+      ["", {}],
+      ["product_territories", { product_territories: shallow }],
+      ["sales_rights", { product_sales_rights }],
+      ["product_sales_rights", { product_sales_rights }],
+      ["sales_rights,product_territories", {
+        product_territories: shallow,
+        product_sales_rights,
+      }],
+    ] as const
+  ) {
+    const { status, body: { data: [item] } } = await org.get(
+      `/api/products?include=${include}`,
+    );
+
+    assertEquals(status, 200);
+    const lighter = Object.fromEntries(
+      Object.entries(product).filter(([field]) => !NESTED.includes(field)),
+    );
+    assertEquals(item, { ...lighter, ...embedded });
+  }
+});
+
+it("derive for_sale from the sales rights type (ONIX List 46)", async ({ org, app }) => {
+  const { id, path } = await org.create();
+  await insertRights(app, org, id);
+
+  const { body: { data } } = await org.get(path);
+
+  const rights: Record<string, unknown>[] = data.product_sales_rights;
+  assertEquals(
+    rights.map((right) => [
+      right.sales_rights_type,
+      right.for_sale,
+      right.exclusive,
+    ]),
+    [
+      ["00", false, null],
+      ["01", true, true],
+      ["02", true, false],
+      ["03", false, null],
+      ["04", false, true],
+      ["05", false, false],
+      ["06", false, null],
+      ["07", true, true],
+      ["08", true, false],
+    ],
   );
+  assertEquals(rights[1], {
+    id: rights[1]!.id,
+    sales_rights_type: "01",
+    sales_rights_type_label:
+      "For sale, based on publisher’s exclusive publishing rights in the specified territory",
+    for_sale: true,
+    exclusive: true,
+    is_rest_of_world: false,
+    territory: {
+      countries_included: ["GB", "IE"],
+      countries_excluded: [],
+      regions_included: [],
+      regions_excluded: ["GB-NIR"],
+    },
+    publisher_name: "Harbour Press",
+  });
 });
 
 /** The fields that lists omit. */
@@ -185,16 +165,14 @@ async function insertRights(
   org: Organization,
   product: string,
 ): Promise<void> {
-  await app.sql((sql) =>
-    sql`
-      insert into product_sales_rights (
-        organization_id, product_id, position, sales_rights_type, is_rest_of_world,
-        countries_included, regions_excluded, publisher_name
-      )
-      select
-        ${org.id}, ${product}, position, '0' || position, position = 0,
-        '{GB,IE}', '{GB-NIR}', case when position > 0 then 'Harbour Press' end
-      from generate_series(8, 0, -1) position
-    `
-  );
+  await app.sql`
+    insert into product_sales_rights (
+      organization_id, product_id, position, sales_rights_type, is_rest_of_world,
+      countries_included, regions_excluded, publisher_name
+    )
+    select
+      ${org.id}, ${product}, position, '0' || position, position = 0,
+      '{GB,IE}', '{GB-NIR}', case when position > 0 then 'Harbour Press' end
+    from generate_series(8, 0, -1) position
+  `;
 }

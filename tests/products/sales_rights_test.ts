@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 
 const EVERYWHERE_ELSE = {
   countries_included: [],
@@ -23,122 +23,118 @@ const RIGHTS = [
   { sales_rights_type: "03", is_rest_of_world: true, territory: null },
 ];
 
-Deno.test("PUT and GET /products/{id}/sales-rights", async (t) => {
-  await using app = await openApp();
+const it = testsOf("PUT and GET /products/{id}/sales-rights");
 
-  await t.step("create all rights, in order", async () => {
-    const org = await app.organization();
-    const { path, product } = await org.create();
+it("create all rights, in order", async ({ org }) => {
+  const { path, product } = await org.create();
 
-    const put = await org.put(`${path}/sales-rights`, RIGHTS);
-    const got = await org.get(`${path}/sales-rights`);
+  const put = await org.put(`${path}/sales-rights`, RIGHTS);
+  const got = await org.get(`${path}/sales-rights`);
 
-    assertEquals(put.status, 200);
-    assert(put.body.data.updated_at > product.updated_at);
-    assertEquals(put.body.data.product_sales_rights, got.body.data);
-    assertEquals(put.headers.get("etag"), got.headers.get("etag"));
-    assertHas(got.body.data, [
-      {
-        sales_rights_type: "01",
-        for_sale: true,
-        exclusive: true,
-        is_rest_of_world: false,
-        territory: {
-          countries_included: ["GB", "IE"],
-          countries_excluded: [],
-          regions_included: [],
-          regions_excluded: ["GB-NIR"],
-        },
-        publisher_name: "Harbour Press",
+  assertEquals(put.status, 200);
+  assert(put.body.data.updated_at > product.updated_at);
+  assertEquals(put.body.data.product_sales_rights, got.body.data);
+  assertEquals(put.headers.get("etag"), got.headers.get("etag"));
+  assertHas(got.body.data, [
+    {
+      sales_rights_type: "01",
+      for_sale: true,
+      exclusive: true,
+      is_rest_of_world: false,
+      territory: {
+        countries_included: ["GB", "IE"],
+        countries_excluded: [],
+        regions_included: [],
+        regions_excluded: ["GB-NIR"],
       },
-      {
-        sales_rights_type: "05",
-        for_sale: false,
-        exclusive: false,
-        territory: EVERYWHERE_ELSE,
-        publisher_name: null,
-      },
-      {
-        sales_rights_type: "03",
-        for_sale: false,
-        exclusive: null,
-        is_rest_of_world: true,
-        territory: null,
-      },
-    ]);
-  });
+      publisher_name: "Harbour Press",
+    },
+    {
+      sales_rights_type: "05",
+      for_sale: false,
+      exclusive: false,
+      territory: EVERYWHERE_ELSE,
+      publisher_name: null,
+    },
+    {
+      sales_rights_type: "03",
+      for_sale: false,
+      exclusive: null,
+      is_rest_of_world: true,
+      territory: null,
+    },
+  ]);
+});
 
-  await t.step("keep the rows of entries with an id", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const { body: { data: { product_sales_rights: [first, , third] } } } =
-      await org.put(`${path}/sales-rights`, RIGHTS);
+it("keep the rows of entries with an id", async ({ org }) => {
+  const { path } = await org.create();
+  const { body: { data: { product_sales_rights: [first, , third] } } } =
+    await org.put(`${path}/sales-rights`, RIGHTS);
 
-    const { headers, body: { data } } = await org.put(`${path}/sales-rights`, [
-      { id: third.id, sales_rights_type: "06", is_rest_of_world: true },
-      { sales_rights_type: "02", territory: EVERYWHERE_ELSE },
-      { ...first, publisher_name: null },
-    ]);
+  const { headers, body: { data } } = await org.put(`${path}/sales-rights`, [
+    { id: third.id, sales_rights_type: "06", is_rest_of_world: true },
+    { sales_rights_type: "02", territory: EVERYWHERE_ELSE },
+    { ...first, publisher_name: null },
+  ]);
 
-    assertEquals(
-      headers.get("ignored-fields"),
-      "sales_rights_type_label, for_sale, exclusive",
-    );
-    assertHas(data.product_sales_rights, [
-      { id: third.id, sales_rights_type: "06", territory: null },
-      { sales_rights_type: "02", publisher_name: null },
-      { ...first, publisher_name: null },
-    ]);
-  });
+  assertEquals(
+    headers.get("ignored-fields"),
+    "sales_rights_type_label, for_sale, exclusive",
+  );
+  assertHas(data.product_sales_rights, [
+    { id: third.id, sales_rights_type: "06", territory: null },
+    { sales_rights_type: "02", publisher_name: null },
+    { ...first, publisher_name: null },
+  ]);
+});
 
-  await t.step("name every error with its pointer", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const { body: { data: { product_sales_rights: [right] } } } = await org
-      .put(`${path}/sales-rights`, RIGHTS);
+it("name every error with its pointer", async ({ org }) => {
+  const { path } = await org.create();
+  const { body: { data: { product_sales_rights: [right] } } } = await org
+    .put(`${path}/sales-rights`, RIGHTS);
 
-    const wrong = await org.put(`${path}/sales-rights`, [
-      { territory: {} },
-      { sales_rights_type: "99", territory: { countries_included: ["UK"] } },
-      { sales_rights_type: "01" },
-      { sales_rights_type: "01", territory: null, is_rest_of_world: false },
-      { sales_rights_type: "01", territory: { countries_included: [] } },
-      { sales_rights_type: "03", is_rest_of_world: true, territory: {} },
-      { sales_rights_type: "9", is_rest_of_world: true, territory: {} },
-      { sales_rights_type: "01", is_rest_of_world: 1, territory: {}, shelf: 1 },
-      right,
-      right,
-    ]);
-    const unknown = await org.put(`${path}/sales-rights`, [
-      right,
-      { ...right, id: uuidv7() },
-    ]);
+  const wrong = await org.put(`${path}/sales-rights`, [
+    { territory: {} },
+    { sales_rights_type: "99", territory: { countries_included: ["UK"] } },
+    { sales_rights_type: "01" },
+    { sales_rights_type: "01", territory: null, is_rest_of_world: false },
+    { sales_rights_type: "01", territory: { countries_included: [] } },
+    { sales_rights_type: "03", is_rest_of_world: true, territory: {} },
+    { sales_rights_type: "9", is_rest_of_world: true, territory: {} },
+    { sales_rights_type: "01", is_rest_of_world: 1, territory: {}, shelf: 1 },
+    right,
+    right,
+  ]);
+  const unknown = await org.put(`${path}/sales-rights`, [
+    right,
+    { ...right, id: uuidv7() },
+  ]);
 
-    assertDetails(
-      wrong,
-      ["/0/sales_rights_type", "required"],
-      ["/0/territory", "required"],
-      ["/1/sales_rights_type", "invalid_code"],
-      ["/1/territory/countries_included/0", "invalid_code"],
-      ["/2/territory", "required"],
-      ["/3/territory", "required"],
-      ["/4/territory", "required"],
-      ["/5/territory", "unexpected_territory"],
-      ["/6/sales_rights_type", "invalid_code"],
-      ["/6/territory", "unexpected_territory"],
-      ["/7/is_rest_of_world", "invalid_type"],
-      ["/7/shelf", "unknown_field"],
-      ["/9/id", "duplicate"],
-    );
-    assertDetails(unknown, ["/1/id", "unknown_reference"]);
-    assertDetails(await org.put(`${path}/sales-rights`, {}), [
-      "",
-      "invalid_type",
-    ]);
-    assertDetails(
-      await org.put(`${path}/sales-rights`, Array(501).fill(RIGHTS[2])),
-      ["", "too_many"],
-    );
-    assertEquals((await org.get(`${path}/sales-rights`)).body.data.length, 3);
-  });
+  assertDetails(
+    wrong,
+    ["/0/sales_rights_type", "required"],
+    ["/0/territory", "required"],
+    ["/1/sales_rights_type", "invalid_code"],
+    ["/1/territory/countries_included/0", "invalid_code"],
+    ["/2/territory", "required"],
+    ["/3/territory", "required"],
+    ["/4/territory", "required"],
+    ["/5/territory", "unexpected_territory"],
+    ["/6/is_rest_of_world", "duplicate"],
+    ["/6/sales_rights_type", "invalid_code"],
+    ["/6/territory", "unexpected_territory"],
+    ["/7/is_rest_of_world", "invalid_type"],
+    ["/7/shelf", "unknown_field"],
+    ["/9/id", "duplicate"],
+  );
+  assertDetails(unknown, ["/1/id", "unknown_reference"]);
+  assertDetails(await org.put(`${path}/sales-rights`, {}), [
+    "",
+    "invalid_type",
+  ]);
+  assertDetails(
+    await org.put(`${path}/sales-rights`, Array(501).fill(RIGHTS[2])),
+    ["", "too_many"],
+  );
+  assertEquals((await org.get(`${path}/sales-rights`)).body.data.length, 3);
 });

@@ -5,6 +5,7 @@ import {
   type App,
   openApp,
   type Organization,
+  testsOf,
 } from "../support/app/harness.ts";
 import { assertBuilt, read, store } from "../support/client/stored.ts";
 
@@ -16,218 +17,182 @@ const MERGED = {
 
 const TEXT = { collateral_type: "text_content", text: "€".repeat(100_000) };
 
-Deno.test("The largest size of a product", async (t) => {
-  await using app = await openApp();
+const it = testsOf("The largest size of a product");
 
-  await t.step("is a response of 4 MiB", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create();
-    await app.sql((sql) =>
-      sql`
-        insert into collateral (organization_id, product_id, id, position, collateral_type, text)
-        select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('€', 100000)
-        from generate_series(0, 9) i
-      `
-    );
-    let collateral: object[] = (await read(app, org, path)).data.collateral
-      .map(({ id }: { id: string }) => ({ id }));
-    for (;;) {
-      const before = await read(app, org, path);
-      const reply = await org.put(path, {
-        title: "Changed",
-        collateral: [...collateral, TEXT, TEXT],
-      });
-      if (reply.status !== 200) {
-        assertDetails(reply, ["", "too_large"]);
-        assertEquals((await read(app, org, path)).text, before.text);
-        break;
-      }
-      collateral = reply.body.data.collateral.map((
-        { id, collateral_type }: Record<string, string>,
-      ) => ({ id, collateral_type }));
+it("is a response of 4 MiB", async ({ org, app, sql }) => {
+  const { id, path } = await org.create();
+  await sql`
+    insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+    select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('€', 100000)
+    from generate_series(0, 9) i
+  `;
+  let collateral: object[] = (await read(app, org, path)).data.collateral
+    .map(({ id }: { id: string }) => ({ id }));
+  for (;;) {
+    const before = await read(app, org, path);
+    const reply = await org.put(path, {
+      title: "Changed",
+      collateral: [...collateral, TEXT, TEXT],
+    });
+    if (reply.status !== 200) {
+      assertDetails(reply, ["", "too_large"]);
+      assertEquals((await read(app, org, path)).text, before.text);
+      break;
     }
-    assertEquals(collateral.length, 12);
-    await assertBuilt(app, org);
+    collateral = reply.body.data.collateral.map((
+      { id, collateral_type }: Record<string, string>,
+    ) => ({ id, collateral_type }));
+  }
+  assertEquals(collateral.length, 12);
+  await assertBuilt(app, org);
+});
+
+for (const [array, entry] of Object.entries(MERGED)) {
+  it(`is 500 entries of ${array}`, async ({ org }) => {
+    const { path, product } = await org.create({
+      [array]: Array(499).fill(entry),
+    });
+    const more = { title: "Changed", [array]: [entry, entry] };
+
+    assertDetails(await org.put(path, more), [`/${array}`, "too_large"]);
+    assertEquals((await org.get(path)).body.data, product);
+    assertEquals(await count(org, path, array, [entry]), 500);
+    assertDetails(await org.put(path, { [array]: [entry] }), [
+      `/${array}`,
+      "too_large",
+    ]);
+    assertEquals(await count(org, path, array, []), 0);
+    assertEquals(await count(org, path, array, [entry]), 1);
   });
 
-  for (const [array, entry] of Object.entries(MERGED)) {
-    await t.step(`is 500 entries of ${array}`, async () => {
-      const org = await app.organization();
-      const { path, product } = await org.create({
-        [array]: Array(499).fill(entry),
-      });
-      const more = { title: "Changed", [array]: [entry, entry] };
+  it(`counts all rows of ${array}, even with gaps in their positions`, async ({ org, sql }) => {
+    const full = await org.create();
+    const { id, path } = await org.create({ [array]: [entry] });
+    await sql`
+              insert into ${sql(array)} (
+                organization_id, product_id, id, position, ${
+      sql(Object.keys(entry)[0]!)
+    }
+              )
+              select ${org.id}, ${full.id}, gen_random_uuid(), 0, ${
+      Object.values(entry)[0]
+    }
+              from generate_series(1, 500)
+    `;
+    await sql`update ${sql(array)} set position = 499 where product_id = ${id}`;
 
-      assertDetails(await org.put(path, more), [`/${array}`, "too_large"]);
-      assertEquals((await org.get(path)).body.data, product);
-      assertEquals(await count(org, path, array, [entry]), 500);
-      assertDetails(await org.put(path, { [array]: [entry] }), [
-        `/${array}`,
-        "too_large",
-      ]);
-      assertEquals(await count(org, path, array, []), 0);
-      assertEquals(await count(org, path, array, [entry]), 1);
+    assertDetails(await org.put(full.path, { [array]: [entry] }), [
+      `/${array}`,
+      "too_large",
+    ]);
+    assertEquals(await count(org, path, array, [entry, entry]), 3);
+  });
+
+  it(`is not reached early when ${array} are sent back`, async ({ org }) => {
+    const { path } = await org.create({ [array]: Array(40).fill(entry) });
+    for (let rows = 41; rows <= 60; rows++) {
+      const { body: { data } } = await org.get(path);
+
+      assertEquals(
+        await count(org, path, array, [...data[array], entry]),
+        rows,
+      );
+    }
+  });
+}
+
+it("is a page of 16 MiB, and as much of a batch", async ({ org, sql }) => {
+  const products = await Promise.all(
+    Array.from({ length: 5 }, () => org.create()),
+  );
+  await sql`
+    insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+    select ${org.id}, p.id, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
+    from products p
+    cross join generate_series(0, 33) i
+    where p.organization_id = ${org.id}
+  `;
+  const list = (query: string) => org.get(`/api/products?${query}`);
+  const update = (count: number, options: object) =>
+    org.post("/api/products/batch", {
+      ...options,
+      operations: products.slice(0, count).map(({ id }) => ({
+        method: "update",
+        id,
+        body: { title: "Changed" },
+      })),
     });
 
-    await t.step(
-      `counts all rows of ${array}, even with gaps in their positions`,
-      async () => {
-        const org = await app.organization();
-        const full = await org.create();
-        const { id, path } = await org.create({ [array]: [entry] });
-        await app.sql((sql) =>
-          sql`
-          insert into ${sql(array)} (
-            organization_id, product_id, id, position, ${
-            sql(Object.keys(entry)[0]!)
-          }
-          )
-          select ${org.id}, ${full.id}, gen_random_uuid(), 0, ${
-            Object.values(entry)[0]
-          }
-          from generate_series(1, 500)
-        `
-        );
-        await app.sql((sql) =>
-          sql`update ${sql(array)} set position = 499 where product_id = ${id}`
-        );
-
-        assertDetails(await org.put(full.path, { [array]: [entry] }), [
-          `/${array}`,
-          "too_large",
-        ]);
-        assertEquals(await count(org, path, array, [entry, entry]), 3);
-      },
-    );
-
-    await t.step(
-      `is not reached early when ${array} are sent back`,
-      async () => {
-        const org = await app.organization();
-        const { path } = await org.create({ [array]: Array(40).fill(entry) });
-        for (let rows = 41; rows <= 60; rows++) {
-          const { body: { data } } = await org.get(path);
-
-          assertEquals(
-            await count(org, path, array, [...data[array], entry]),
-            rows,
-          );
-        }
-      },
-    );
-  }
-
-  await t.step("is a page of 16 MiB, and as much of a batch", async () => {
-    const org = await app.organization();
-    const products = await Promise.all(
-      Array.from({ length: 5 }, () => org.create()),
-    );
-    await app.sql((sql) =>
-      sql`
-        insert into collateral (organization_id, product_id, id, position, collateral_type, text)
-        select ${org.id}, p.id, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
-        from products p
-        cross join generate_series(0, 33) i
-        where p.organization_id = ${org.id}
-      `
-    );
-    const list = (query: string) => org.get(`/api/products?${query}`);
-    const update = (count: number, options: object) =>
-      org.post("/api/products/batch", {
-        ...options,
-        operations: products.slice(0, count).map(({ id }) => ({
-          method: "update",
-          id,
-          body: { title: "Changed" },
-        })),
-      });
-
-    const tooMany = await list("include=collateral");
-    const page = await list("include=collateral&limit=4");
-    const tooLong = await update(5, {});
-    const titles = (await list("limit=100")).body.data.map((
-      { title }: { title: string },
-    ) => title);
-    const batch = await update(4, {});
-    const keyed = await org.post(
-      "/api/products/batch",
-      {
-        operations: [{
-          method: "update",
-          id: products[0]!.id,
-          body: { title: "Kept" },
-        }],
-      },
-      { "idempotency-key": "order-1" },
-    );
-    const minimal = await update(5, { return: "minimal" });
-    const known = await update(5, { return: "minimal" });
-
-    assertEquals(tooMany.status, 400);
-    const [{ parameter, code }] = tooMany.body.error.details;
-    assertEquals([parameter, code], ["limit", "too_large"]);
-    assertEquals([page.status, page.body.data.length], [200, 4]);
-    assertDetails(tooLong, ["/return", "too_large"]);
-    assertEquals(titles.includes("Changed"), false);
-    assertDetails(keyed, ["/return", "too_large"]);
-    assertEquals([batch.status, minimal.status], [200, 200]);
-    // The last one has stored the JSON of all, whose sizes are known now.
-    assertDetails(known, ["/operations", "too_large"]);
-  });
-
-  await t.step({
-    name: "limits the documents that a transaction stores",
-    ignore: app.isDistributed,
-    async fn() {
-      const org = await app.organization();
-      const collateral = [TEXT, TEXT, TEXT];
-      const products = await Promise.all(
-        Array.from({ length: 5 }, () => org.create({ collateral })),
-      );
-      const ids = products.map(({ id }) => id).toSorted();
-      await app.sql((sql) =>
-        sql`delete from product_documents where organization_id = ${org.id}`
-      );
-
-      await store(app, org, ...ids);
-      assertEquals(await documents(app, org), 4);
-
-      await store(app, org, ...ids.slice(4));
-      assertEquals(await documents(app, org), 5);
+  const tooMany = await list("include=collateral");
+  const page = await list("include=collateral&limit=4");
+  const tooLong = await update(5, {});
+  const titles = (await list("limit=100")).body.data.map((
+    { title }: { title: string },
+  ) => title);
+  const batch = await update(4, {});
+  const keyed = await org.post(
+    "/api/products/batch",
+    {
+      operations: [{
+        method: "update",
+        id: products[0]!.id,
+        body: { title: "Kept" },
+      }],
     },
-  });
-
-  await t.step(
-    "is named by the error for what SQL made larger",
-    async () => {
-      const org = await app.organization();
-      const { id, path } = await org.create({ collateral: [TEXT] });
-      await app.sql((sql) =>
-        sql`
-        insert into collateral (organization_id, product_id, id, position, collateral_type, text)
-        select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
-        from generate_series(1, 49) i
-      `
-      );
-      for (
-        const reply of [
-          await org.get(path),
-          await org.get(`${path}/territories`),
-          await org.put(path, {}),
-        ]
-      ) {
-        assertEquals(reply.status, 409);
-        assert(reply.body.error.message.includes(id));
-      }
-      assertEquals((await org.get("/api/products")).body.meta.total, 1);
-      assertDetails(await org.put(path, { title: "Changed" }), [
-        "",
-        "too_large",
-      ]);
-      const { status } = await org.put(path, { collateral: [] });
-      assertEquals(status, 200);
-    },
+    { "idempotency-key": "order-1" },
   );
+  const minimal = await update(5, { return: "minimal" });
+  const known = await update(5, { return: "minimal" });
+
+  assertEquals(tooMany.status, 400);
+  const [{ parameter, code }] = tooMany.body.error.details;
+  assertEquals([parameter, code], ["limit", "too_large"]);
+  assertEquals([page.status, page.body.data.length], [200, 4]);
+  assertDetails(tooLong, ["/return", "too_large"]);
+  assertEquals(titles.includes("Changed"), false);
+  assertDetails(keyed, ["/return", "too_large"]);
+  assertEquals([batch.status, minimal.status], [200, 200]);
+  // The last one has stored the JSON of all, whose sizes are known now.
+  assertDetails(known, ["/operations", "too_large"]);
+});
+
+it("limits the documents that a transaction stores", async ({ org, app, sql }) => {
+  if (app.isDistributed) return;
+  const collateral = [TEXT, TEXT, TEXT];
+  const products = await Promise.all(
+    Array.from({ length: 5 }, () => org.create({ collateral })),
+  );
+  const ids = products.map(({ id }) => id).toSorted();
+  await sql`delete from product_documents where organization_id = ${org.id}`;
+
+  await store(app, org, ...ids);
+  assertEquals(await documents(app, org), 4);
+
+  await store(app, org, ...ids.slice(4));
+  assertEquals(await documents(app, org), 5);
+});
+
+it("is named by the error for what SQL made larger", async ({ org, sql }) => {
+  const { id, path } = await org.create({ collateral: [TEXT] });
+  await sql`
+    insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+    select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
+    from generate_series(1, 49) i
+  `;
+  for (
+    const reply of [
+      await org.get(path),
+      await org.get(`${path}/territories`),
+      await org.put(path, {}),
+    ]
+  ) {
+    assertEquals(reply.status, 409);
+    assert(reply.body.error.message.includes(id));
+  }
+  assertEquals((await org.get("/api/products")).body.meta.total, 1);
+  assertDetails(await org.put(path, { title: "Changed" }), ["", "too_large"]);
+  const { status } = await org.put(path, { collateral: [] });
+  assertEquals(status, 200);
 });
 
 Deno.test("The largest page of changes", async (t) => {
@@ -239,13 +204,11 @@ Deno.test("The largest page of changes", async (t) => {
     texts: number,
   ): Promise<string> {
     const { id } = await org.create();
-    await app.sql((sql) =>
-      sql`
-        insert into collateral (organization_id, product_id, id, position, collateral_type, text)
-        select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
-        from generate_series(1, ${texts}::int) i
-      `
-    );
+    await app.sql`
+      insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+      select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat('x', 100000)
+      from generate_series(1, ${texts}::int) i
+    `;
     return id;
   }
 
@@ -306,13 +269,11 @@ async function count(
 }
 
 async function documents(app: App, org: Organization): Promise<number> {
-  const { count } = await app.sql((sql) =>
-    sql`
-      select
-      from product_documents d
-      join products p using (organization_id, updated_at)
-      where p.organization_id = ${org.id} and p.id = d.product_id
-    `
-  );
+  const { count } = await app.sql`
+    select
+    from product_documents d
+    join products p using (organization_id, updated_at)
+    where p.organization_id = ${org.id} and p.id = d.product_id
+  `;
   return count;
 }

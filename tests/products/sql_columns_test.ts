@@ -74,10 +74,8 @@ Deno.test("The next response shows an SQL change of a column", async (t) => {
         )
         ? `t.organization_id = '${org.id}'`
         : "true";
-    const { count } = await app.sql((sql) =>
-      sql.unsafe(
-        `update ${table} t set ${set} where ${rows} and ${where ?? "true"}`,
-      )
+    const { count } = await app.sql.unsafe(
+      `update ${table} t set ${set} where ${rows} and ${where ?? "true"}`,
     );
     assertEquals(count > 0, true, `${table}: ${where}`);
   }
@@ -94,13 +92,11 @@ function changeOf({ table, name, type }: Column): Change | typeof FIXED {
 }
 
 async function columnsOf(app: App): Promise<Column[]> {
-  return await app.sql((sql) =>
-    sql<Column[]>`
-      select c.table_name as table, c.column_name as name, c.data_type as type
-      from information_schema.columns c
-      join information_schema.tables t using (table_schema, table_name)
-      where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
-      order by c.table_name, c.ordinal_position
-    `
-  );
+  return await app.sql<Column[]>`
+    select c.table_name as table, c.column_name as name, c.data_type as type
+    from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+    order by c.table_name, c.ordinal_position
+  `;
 }

@@ -85,9 +85,9 @@ Deno.test("The totals of lists after SQL writes", async (t) => {
 
     await run(app, "truncate products cascade");
 
-    const [{ count }] = await app.sql((sql) =>
-      sql<[{ count: number }]>`select count(*)::int from product_counts`
-    );
+    const [{ count }] = await app.sql<
+      [{ count: number }]
+    >`select count(*)::int from product_counts`;
     assertEquals(count, 0);
     await org.create();
     assertEquals((await org.get("/api/products")).body.meta.total, 1);
@@ -99,7 +99,7 @@ Deno.test("A wrong total", async (t) => {
   const org = await app.organization();
   const { rows } = await load(app, org, 5);
   const triggers = (what: "disable" | "enable always") =>
-    app.sql(async (sql) => {
+    app.sql.begin(async (sql) => {
       for (const name of ["inserted", "deleted", "counted", "moved"]) {
         await sql.unsafe(`alter table products ${what} trigger ${name}`);
       }
@@ -144,9 +144,9 @@ Deno.test("A wrong total", async (t) => {
 });
 
 async function wrongCounts(app: App): Promise<unknown[]> {
-  return [...await app.sql((sql) => sql`${miscounted}`)];
+  return [...await app.sql`${miscounted}`];
 }
 
 async function run(app: App, text: string): Promise<void> {
-  await app.sql((sql) => sql.unsafe(text));
+  await app.sql.unsafe(text);
 }

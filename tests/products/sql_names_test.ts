@@ -114,19 +114,17 @@ Deno.test("A rename", async (t) => {
   const { rows } = await load(app, org, 300, () => ({ format_id: org.format }));
   await load(app, others, 3);
   const versions = () =>
-    app.sql((sql) =>
-      sql<{ version: string }[]>`
-        select c.relname || t.ctid || t.xmin as version
-        from (
-          select tableoid, ctid, xmin from products
-          union all select tableoid, ctid, xmin from product_documents
-          union all select tableoid, ctid, xmin from organizations
-          union all select tableoid, ctid, xmin from formats
-          union all select tableoid, ctid, xmin from product_counts
-        ) t
-        join pg_class c on c.oid = t.tableoid
-      `
-    );
+    app.sql<{ version: string }[]>`
+      select c.relname || t.ctid || t.xmin as version
+      from (
+        select tableoid, ctid, xmin from products
+        union all select tableoid, ctid, xmin from product_documents
+        union all select tableoid, ctid, xmin from organizations
+        union all select tableoid, ctid, xmin from formats
+        union all select tableoid, ctid, xmin from product_counts
+      ) t
+      join pg_class c on c.oid = t.tableoid
+    `;
 
   await store(app, org, ...idsOf(rows));
 
@@ -162,5 +160,5 @@ Deno.test("A rename", async (t) => {
 });
 
 async function run(app: App, text: string): Promise<void> {
-  await app.sql((sql) => sql.unsafe(text));
+  await app.sql.unsafe(text);
 }

@@ -205,5 +205,5 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
 });
 
 async function run(app: App, text: string): Promise<void> {
-  await app.sql((sql) => sql.unsafe(text));
+  await app.sql.unsafe(text);
 }

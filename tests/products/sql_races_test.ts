@@ -32,6 +32,7 @@ Deno.test({
   ignore: !SETTINGS.url,
   async fn() {
     await using app = await openOwnApp({ poolSize: 12 });
+    const { sql } = app;
     const org = await app.organization();
     const { id, path } = await org.create({
       publisher_id: org.publisher,
@@ -39,12 +40,10 @@ Deno.test({
       product_prices: [{ currency_code: "GBP", list_price: 1 }],
     });
     const { id: other } = await org.create({ title: "1" });
-    await app.sql((sql) =>
-      sql`
-        insert into product_sales_rights (organization_id, product_id, sales_rights_type)
-        values (${org.id}, ${id}, '01')
-      `
-    );
+    await sql`
+      insert into product_sales_rights (organization_id, product_id, sales_rights_type)
+      values (${org.id}, ${id}, '01')
+    `;
     await rename(app, org, 1);
     await label(app, 1);
 
@@ -64,9 +63,7 @@ Deno.test({
         written.page_count = n;
       }),
       repeat(async (n) => {
-        await app.sql((sql) =>
-          sql`update product_prices set list_price = ${n} where product_id = ${id}`
-        );
+        await sql`update product_prices set list_price = ${n} where product_id = ${id}`;
         written.list_price = n;
       }),
       repeat(async (n) => {
@@ -80,20 +77,16 @@ Deno.test({
       // Other products are inserted and deleted, and counted.
       repeat(async (n) => {
         const { path } = await org.create({ format_id: org.format });
-        await app.sql((sql) =>
-          sql`insert into products (organization_id, title, format_id) values (${org.id}, ${`${n}`}, ${org.format})`
-        );
+        await sql`insert into products (organization_id, title, format_id) values (${org.id}, ${`${n}`}, ${org.format})`;
         await org.delete(path);
       }),
       // The same id and time with another title.
       repeat(async (n) => {
-        await app.sql((sql) =>
-          sql`
-            with gone as (delete from products where id = ${other} returning *)
-            insert into products (organization_id, id, title, product_code, created_at, updated_at)
-            select organization_id, id, ${`${n}`}, product_code, created_at, updated_at from gone
-          `
-        );
+        await sql`
+          with gone as (delete from products where id = ${other} returning *)
+          insert into products (organization_id, id, title, product_code, created_at, updated_at)
+          select organization_id, id, ${`${n}`}, product_code, created_at, updated_at from gone
+        `;
         titled = n;
       }),
       ...[1, 2].flatMap(() => [
@@ -150,11 +143,12 @@ Deno.test({
   ignore: !SETTINGS.url,
   async fn(t) {
     await using app = await openOwnApp({ poolSize: 12 });
+    const { sql } = app;
 
     /** Runs the SQL, and commits it when the request waits for it or has ended. */
     async function during<T>(text: string, request: () => Promise<T>) {
       const replies: T[] = [];
-      const running = await app.sql(async (sql) => {
+      const running = await sql.begin(async (sql) => {
         await sql.unsafe(text);
         const running = request().then((reply) => replies.push(reply));
         await eventually(
@@ -178,7 +172,7 @@ Deno.test({
             "idempotency-key": "order-1",
           });
 
-        const running = await app.sql(async (sql) => {
+        const running = await sql.begin(async (sql) => {
           await sql`select from organizations where id = ${org.id} for update`;
           const first = create();
           await eventually(true, isWaiting);
@@ -295,6 +289,7 @@ Deno.test({
   ignore: !SETTINGS.url,
   async fn(t) {
     await using app = await openOwnApp({ poolSize: 12 });
+    const { sql } = app;
     for (
       const [what, replacing, change, shown] of [
         [
@@ -319,16 +314,16 @@ Deno.test({
       ] as const
     ) {
       await t.step(what, async () => {
-        await app.sql((sql) => sql`truncate products cascade`);
+        await sql`truncate products cascade`;
         const org = await app.organization();
         const { id, path } = await org.create({
           publisher_id: org.publisher,
           product_prices: [{ currency_code: "GBP", list_price: 1 }],
         });
 
-        const [changing] = await app.sql(async (sql) => {
+        const [changing] = await sql.begin(async (sql) => {
           await sql.unsafe(replacing);
-          const changing = app.sql(async (sql) => {
+          const changing = app.sql.begin(async (sql) => {
             await sql.unsafe(change);
             // The row is replaced, and the change is not committed.
             await store(app, org, id);
@@ -365,7 +360,7 @@ Deno.test({
     let path = "";
 
     // The transaction fails (40001), and is repeated.
-    await app.sql(async (sql) => {
+    await app.sql.begin(async (sql) => {
       await sql`set transaction isolation level repeatable read`;
       await sql`select from organizations`;
       if (!org) {
@@ -388,8 +383,9 @@ Deno.test({
   ignore: !SETTINGS.url,
   async fn() {
     await using app = await openOwnApp({ poolSize: 12 });
+    const { sql } = app;
     const org = await app.organization();
-    await app.sql(async (sql) => {
+    await sql.begin(async (sql) => {
       const [{ name }] = await sql<
         [{ name: string }]
       >`select current_database() as name`;
@@ -397,13 +393,11 @@ Deno.test({
         `alter database ${name} set default_transaction_isolation = 'repeatable read'`,
       );
     });
-    await app.sql((sql) =>
-      sql`
-        select pg_terminate_backend(pid)
-        from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid()
-      `
-    );
+    await sql`
+      select pg_terminate_backend(pid)
+      from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+    `;
     const body = { title: "Emma", isbn13: "9780141439587" };
     const operations = [{ method: "upsert", match: "isbn13", body }];
 
@@ -632,30 +626,26 @@ function isRefused(status: number, text: string, what: string): boolean {
 }
 
 async function wrongCounts(app: App): Promise<unknown[]> {
-  return [...await app.sql((sql) => sql`${miscounted}`)];
+  return [...await app.sql`${miscounted}`];
 }
 
 /** Whether a session of the database waits for the event, or for one of this type. */
 async function waitsFor(app: App, event: string): Promise<boolean> {
-  const { count } = await app.sql((sql) =>
-    sql`
-      select from pg_stat_activity
-      where datname = current_database() and ${event} in (wait_event_type, wait_event)
-    `
-  );
+  const { count } = await app.sql`
+    select from pg_stat_activity
+    where datname = current_database() and ${event} in (wait_event_type, wait_event)
+  `;
   return count > 0;
 }
 
 async function rename(app: App, org: Organization, n: number): Promise<void> {
-  await app.sql((sql) =>
-    sql`update publishers set name = ${`${n}`} where id = ${org.publisher}`
-  );
+  await app
+    .sql`update publishers set name = ${`${n}`} where id = ${org.publisher}`;
 }
 
 async function label(app: App, n: number): Promise<void> {
-  await app.sql((sql) =>
-    sql`update onix_codes set label = ${`${n}`} where list = 46 and code = '01'`
-  );
+  await app
+    .sql`update onix_codes set label = ${`${n}`} where list = 46 and code = '01'`;
 }
 
 // deno-lint-ignore no-explicit-any

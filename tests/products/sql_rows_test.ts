@@ -107,13 +107,14 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
 
 Deno.test("A trigger", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
-  const [{ schema, role } = { schema: "", role: "" }] = await app.sql((sql) =>
-    sql<{ schema: string; role: string }[]>`
-      select current_schema() as schema, 'loader_' || to_char(now(), 'SSSSUS') as role
-    `
-  );
+  const [{ schema, role } = { schema: "", role: "" }] = await sql<
+    { schema: string; role: string }[]
+  >`
+    select current_schema() as schema, 'loader_' || to_char(now(), 'SSSSUS') as role
+  `;
 
   for (
     const [what, change] of Object.entries({
@@ -148,14 +149,12 @@ Deno.test("A trigger", async (t) => {
   }
 
   await t.step("has no functions that other roles can call", async () => {
-    const open = await app.sql((sql) =>
-      sql`
-        select p.oid::regprocedure::text as name
-        from pg_proc p
-        where p.pronamespace = current_schema()::regnamespace and p.prosecdef
-          and has_function_privilege('public', p.oid, 'execute')
-      `
-    );
+    const open = await sql`
+      select p.oid::regprocedure::text as name
+      from pg_proc p
+      where p.pronamespace = current_schema()::regnamespace and p.prosecdef
+        and has_function_privilege('public', p.oid, 'execute')
+    `;
 
     assertEquals([...open], []);
   });
@@ -183,19 +182,17 @@ async function timesOf(
 }
 
 async function run(app: App, text: string): Promise<void> {
-  await app.sql((sql) => sql.unsafe(text));
+  await app.sql.unsafe(text);
 }
 
 async function tablesBelowProducts(app: App): Promise<string[]> {
-  const rows = await app.sql((sql) =>
-    sql<{ name: string }[]>`
-      select c.table_name as name
-      from information_schema.columns c
-      join information_schema.tables t using (table_schema, table_name)
-      where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
-        and c.column_name = 'product_id'
-      order by c.table_name
-    `
-  );
+  const rows = await app.sql<{ name: string }[]>`
+    select c.table_name as name
+    from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+      and c.column_name = 'product_id'
+    order by c.table_name
+  `;
   return rows.map(({ name }) => name).filter((name) => !UNSHOWN.includes(name));
 }

@@ -1,275 +1,252 @@
 import { assert, assertEquals } from "@std/assert";
 import { assertDetails } from "../support/client/expect.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
 
 const TOO_MANY_ROWS = Array(50).fill({ supply_details: Array(401).fill({}) });
 
-Deno.test("PUT and GET /products/{id}/territories", async (t) => {
-  await using app = await openApp();
+const it = testsOf("PUT and GET /products/{id}/territories");
 
-  await t.step("create the whole tree", async () => {
-    const org = await app.organization();
-    const { path, product } = await org.create();
+it("create the whole tree", async ({ org }) => {
+  const { path, product } = await org.create();
 
-    const put = await org.put(`${path}/territories`, withoutIds(TREE));
-    const got = await org.get(`${path}/territories`);
-    const full = await org.get(path);
+  const put = await org.put(`${path}/territories`, withoutIds(TREE));
+  const got = await org.get(`${path}/territories`);
+  const full = await org.get(path);
 
-    assertEquals(put.status, 200);
-    assertEquals(put.headers.get("etag"), full.headers.get("etag"));
-    assertEquals(put.body, full.body);
-    assertEquals(got.headers.get("etag"), full.headers.get("etag"));
-    assertEquals(got.body.data, full.body.data.product_territories);
-    assertEquals(withoutIds(got.body.data), withoutIds(TREE));
-    assert(put.body.data.updated_at > product.updated_at);
+  assertEquals(put.status, 200);
+  assertEquals(put.headers.get("etag"), full.headers.get("etag"));
+  assertEquals(put.body, full.body);
+  assertEquals(got.headers.get("etag"), full.headers.get("etag"));
+  assertEquals(got.body.data, full.body.data.product_territories);
+  assertEquals(withoutIds(got.body.data), withoutIds(TREE));
+  assert(put.body.data.updated_at > product.updated_at);
+});
+
+it("keep the rows of entries with an id", async ({ org }) => {
+  const { path } = await org.create();
+  const supply = (supplier_name: string) => ({
+    supplier: { supplier_name },
+    prices: [{ price_amount: 1 }],
   });
-
-  await t.step("keep the rows of entries with an id", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const supply = (supplier_name: string) => ({
-      supplier: { supplier_name },
-      prices: [{ price_amount: 1 }],
-    });
-    const { body: { data: { product_territories: [first, second] } } } =
-      await org.put(`${path}/territories`, [
-        { market_reference: "A", supply_details: [supply("x"), supply("y")] },
-        { market_reference: "B", markets: [{ name: "Old" }] },
-      ]);
-    const [x, y] = first.supply_details;
-
-    const { status, body: { data } } = await org.put(`${path}/territories`, [
-      { id: second.id, markets: [{ id: second.markets[0].id, name: "New" }] },
-      { id: first.id, supply_details: [{ id: y.id, prices: x.prices }] },
-      { supply_details: [{ id: x.id }] },
+  const { body: { data: { product_territories: [first, second] } } } = await org
+    .put(`${path}/territories`, [
+      { market_reference: "A", supply_details: [supply("x"), supply("y")] },
+      { market_reference: "B", markets: [{ name: "Old" }] },
     ]);
+  const [x, y] = first.supply_details;
 
-    assertEquals(status, 200);
-    const [one, two, three] = data.product_territories;
-    assertEquals([one.id, two.id], [second.id, first.id]);
-    assertEquals(one.market_reference, null);
-    assertEquals(one.markets, [{
-      ...second.markets[0],
-      name: "New",
-    }]);
-    assertEquals(two.supply_details[0].id, y.id);
-    assertEquals(two.supply_details[0].supplier.supplier_name, null);
-    assertEquals(two.supply_details[0].prices, x.prices);
-    assertEquals(three.supply_details[0].id, x.id);
-    assertEquals(three.supply_details[0].prices, []);
-  });
+  const { status, body: { data } } = await org.put(`${path}/territories`, [
+    { id: second.id, markets: [{ id: second.markets[0].id, name: "New" }] },
+    { id: first.id, supply_details: [{ id: y.id, prices: x.prices }] },
+    { supply_details: [{ id: x.id }] },
+  ]);
 
-  await t.step("refuse other types and long arrays", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const put = (body: unknown) => org.put(`${path}/territories`, body);
+  assertEquals(status, 200);
+  const [one, two, three] = data.product_territories;
+  assertEquals([one.id, two.id], [second.id, first.id]);
+  assertEquals(one.market_reference, null);
+  assertEquals(one.markets, [{ ...second.markets[0], name: "New" }]);
+  assertEquals(two.supply_details[0].id, y.id);
+  assertEquals(two.supply_details[0].supplier.supplier_name, null);
+  assertEquals(two.supply_details[0].prices, x.prices);
+  assertEquals(three.supply_details[0].id, x.id);
+  assertEquals(three.supply_details[0].prices, []);
+});
 
-    for (const body of [{}, "null", "7", '"x"']) {
-      assertDetails(await put(body), ["", "invalid_type"]);
-    }
-    assertDetails(await put(Array(501).fill({})), ["", "too_many"]);
-    assertDetails(await put(TOO_MANY_ROWS), ["", "too_many"]);
-  });
+it("refuse other types and long arrays", async ({ org }) => {
+  const { path } = await org.create();
+  const put = (body: unknown) => org.put(`${path}/territories`, body);
 
-  await t.step("refuse a price that ends before it begins", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const day = "2026-01-01";
-    const prices = [
-      { valid_from: day, valid_to: day },
-      { valid_from: day, valid_to: "2025-12-31" },
-      { valid_from: null, valid_to: day },
-      { valid_from: day, valid_to: "2025-12-32" },
-      { valid_to: "2025-12-31", valid_from: day, price_type: "ZZ" },
-    ];
-    const put = (prices: object[]) =>
-      org.put(`${path}/territories`, [
-        {},
-        { supply_details: [{}, {}, { prices }] },
-      ]);
-    const kept = await put(prices.slice(0, 1));
+  for (const body of [{}, "null", "7", '"x"']) {
+    assertDetails(await put(body), ["", "invalid_type"]);
+  }
+  assertDetails(await put(Array(501).fill({})), ["", "too_many"]);
+  assertDetails(await put(TOO_MANY_ROWS), ["", "too_many"]);
+});
 
-    const reply = await put(prices);
-
-    assertEquals(kept.status, 200);
-    assertDetails(
-      reply,
-      ["/1/supply_details/2/prices/1/valid_to", "invalid_date"],
-      ["/1/supply_details/2/prices/3/valid_to", "invalid_date"],
-      ["/1/supply_details/2/prices/4/valid_to", "invalid_date"],
-      ["/1/supply_details/2/prices/4/price_type", "invalid_code"],
-    );
-    assertEquals((await org.get(path)).text, kept.text);
-  });
-
-  await t.step("refuse a duplicate id in the tree", async () => {
-    const org = await app.organization();
-    const { id, path } = await org.create();
-    await insertTree(app, org, id);
-    const [territory] = TREE;
-    const [market] = territory!.markets;
-    const [supply] = territory!.supply_details;
-
-    const reply = await org.put(`${path}/territories`, [
-      { ...territory, exclusivity: "maybe" },
-      { id: territory!.id!.toUpperCase() },
-      { markets: [{ id: market!.id }], supply_details: [{ id: supply!.id }] },
-      { supply_details: [{ prices: supply!.prices }] },
+it("refuse a price that ends before it begins", async ({ org }) => {
+  const { path } = await org.create();
+  const day = "2026-01-01";
+  const prices = [
+    { valid_from: day, valid_to: day },
+    { valid_from: day, valid_to: "2025-12-31" },
+    { valid_from: null, valid_to: day },
+    { valid_from: day, valid_to: "2025-12-32" },
+    { valid_to: "2025-12-31", valid_from: day, price_type: "ZZ" },
+  ];
+  const put = (prices: object[]) =>
+    org.put(`${path}/territories`, [
+      {},
+      { supply_details: [{}, {}, { prices }] },
     ]);
+  const kept = await put(prices.slice(0, 1));
 
-    assertDetails(
-      reply,
-      ["/0/exclusivity", "invalid_value"],
-      ["/1/id", "duplicate"],
-      ["/2/markets/0/id", "duplicate"],
-      ["/2/supply_details/0/id", "duplicate"],
-      ["/3/supply_details/0/prices/0/id", "duplicate"],
-      ["/3/supply_details/0/prices/1/id", "duplicate"],
-    );
-  });
+  const reply = await put(prices);
 
-  await t.step("keep every digit of an amount", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const digits = "999999999999.9999";
-    for (const amount of [digits, `"${digits}"`]) {
-      const put = await org.put(
-        `${path}/territories`,
-        `[{"supply_details":[{"prices":[{"price_amount":${amount}}]}]}]`,
-      );
-      const got = await org.get(`${path}/territories`);
-
-      for (const { status, text } of [put, got]) {
-        assertEquals(status, 200);
-        assert(/"price_amount" ?: ?999999999999\.9999\b/.test(text));
-      }
-    }
-  });
-
-  await t.step("refuse a territory that contradicts itself", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const [GB, US, WORLD] = ["GB", "US", "WORLD"];
-    const cases: [object, string, string][] = [
-      [{ countries_included: [GB, GB] }, "countries_included/1", "duplicate"],
-      [
-        { countries_included: [GB], countries_excluded: [US, GB] },
-        "countries_excluded",
-        "contradictory",
-      ],
-      [
-        { regions_included: [WORLD], regions_excluded: [WORLD] },
-        "regions_excluded",
-        "contradictory",
-      ],
-      [{ countries_excluded: [US] }, "countries_included", "required"],
-      [{ regions_excluded: [WORLD] }, "countries_included", "required"],
-    ];
-
-    for (const [territory, at, code] of cases) {
-      const market = { markets: [{ territory }] };
-      const price = { supply_details: [{ prices: [{ territory }] }] };
-      const right = { sales_rights_type: "01", territory };
-
-      assertDetails(await org.put(`${path}/territories`, [market, price]), [
-        `/0/markets/0/territory/${at}`,
-        code,
-      ], [`/1/supply_details/0/prices/0/territory/${at}`, code]);
-      assertDetails(await org.put(`${path}/sales-rights`, [right]), [
-        `/0/territory/${at}`,
-        code,
-      ]);
-    }
-  });
-
-  await t.step(
-    "accept 200 territories with 20 supply details each",
-    async () => {
-      const org = await app.organization();
-      const { path } = await org.create();
-      const supply = {
-        supplier: { supplier_role: "01", supplier_name: "Harbour" },
-        product_availability: "20",
-        prices: [{
-          price_type: "02",
-          price_amount: 9.99,
-          currency_code: "GBP",
-        }],
-      };
-      const tree = Array.from({ length: 200 }, (_, i) => ({
-        market_reference: `M${i}`,
-        markets: [{ territory: { countries_included: ["GB", "IE"] } }],
-        supply_details: Array(20).fill(supply),
-      }));
-
-      const first = await org.put(`${path}/territories`, tree);
-      const second = await org.put(
-        `${path}/territories`,
-        withoutIds(first.body.data.product_territories.slice(0, 75)),
-      );
-
-      assertEquals(first.status, 200);
-      assertEquals(first.body.data.product_territories.length, 200);
-      assertEquals(second.status, 200);
-      assertEquals(second.body.data.product_territories.length, 75);
-    },
+  assertEquals(kept.status, 200);
+  assertDetails(
+    reply,
+    ["/1/supply_details/2/prices/1/valid_to", "invalid_date"],
+    ["/1/supply_details/2/prices/3/valid_to", "invalid_date"],
+    ["/1/supply_details/2/prices/4/valid_to", "invalid_date"],
+    ["/1/supply_details/2/prices/4/price_type", "invalid_code"],
   );
+  assertEquals((await org.get(path)).text, kept.text);
+});
 
-  await t.step("return more values than a body may have", async () => {
-    const org = await app.organization();
-    const { path } = await org.create({
-      collateral: [{
-        collateral_type: "text_content",
-        text: ',"product_territories":[],"product_sales_rights":[]}',
-      }],
-    });
-    const supply = { prices: Array(300).fill({}) };
+it("refuse a duplicate id in the tree", async ({ org, app }) => {
+  const { id, path } = await org.create();
+  await insertTree(app, org, id);
+  const [territory] = TREE;
+  const [market] = territory!.markets;
+  const [supply] = territory!.supply_details;
 
+  const reply = await org.put(`${path}/territories`, [
+    { ...territory, exclusivity: "maybe" },
+    { id: territory!.id!.toUpperCase() },
+    { markets: [{ id: market!.id }], supply_details: [{ id: supply!.id }] },
+    { supply_details: [{ prices: supply!.prices }] },
+  ]);
+
+  assertDetails(
+    reply,
+    ["/0/exclusivity", "invalid_value"],
+    ["/1/id", "duplicate"],
+    ["/2/markets/0/id", "duplicate"],
+    ["/2/supply_details/0/id", "duplicate"],
+    ["/3/supply_details/0/prices/0/id", "duplicate"],
+    ["/3/supply_details/0/prices/1/id", "duplicate"],
+  );
+});
+
+it("keep every digit of an amount", async ({ org }) => {
+  const { path } = await org.create();
+  const digits = "999999999999.9999";
+  for (const amount of [digits, `"${digits}"`]) {
     const put = await org.put(
       `${path}/territories`,
-      Array(30).fill({ supply_details: [supply] }),
+      `[{"supply_details":[{"prices":[{"price_amount":${amount}}]}]}]`,
     );
-    const territories = await org.get(`${path}/territories`);
-    const rights = await org.get(`${path}/sales-rights`);
+    const got = await org.get(`${path}/territories`);
 
-    assertEquals([put.status, territories.status, rights.status], [
-      200,
-      200,
-      200,
+    for (const { status, text } of [put, got]) {
+      assertEquals(status, 200);
+      assert(/"price_amount" ?: ?999999999999\.9999\b/.test(text));
+    }
+  }
+});
+
+it("refuse a territory that contradicts itself", async ({ org }) => {
+  const { path } = await org.create();
+  const [GB, US, WORLD] = ["GB", "US", "WORLD"];
+  const cases: [object, string, string][] = [
+    [{ countries_included: [GB, GB] }, "countries_included/1", "duplicate"],
+    [
+      { countries_included: [GB], countries_excluded: [US, GB] },
+      "countries_excluded",
+      "contradictory",
+    ],
+    [
+      { regions_included: [WORLD], regions_excluded: [WORLD] },
+      "regions_excluded",
+      "contradictory",
+    ],
+    [{ countries_excluded: [US] }, "countries_included", "required"],
+    [{ regions_excluded: [WORLD] }, "countries_included", "required"],
+  ];
+
+  for (const [territory, at, code] of cases) {
+    const market = { markets: [{ territory }] };
+    const price = { supply_details: [{ prices: [{ territory }] }] };
+    const right = { sales_rights_type: "01", territory };
+
+    assertDetails(await org.put(`${path}/territories`, [market, price]), [
+      `/0/markets/0/territory/${at}`,
+      code,
+    ], [`/1/supply_details/0/prices/0/territory/${at}`, code]);
+    assertDetails(await org.put(`${path}/sales-rights`, [right]), [
+      `/0/territory/${at}`,
+      code,
     ]);
-    assertEquals(territories.body.data, put.body.data.product_territories);
-    assertEquals(rights.body.data, []);
+  }
+});
+
+it("accept 200 territories with 20 supply details each", async ({ org }) => {
+  const { path } = await org.create();
+  const supply = {
+    supplier: { supplier_role: "01", supplier_name: "Harbour" },
+    product_availability: "20",
+    prices: [{ price_type: "02", price_amount: 9.99, currency_code: "GBP" }],
+  };
+  const tree = Array.from({ length: 200 }, (_, i) => ({
+    market_reference: `M${i}`,
+    markets: [{ territory: { countries_included: ["GB", "IE"] } }],
+    supply_details: Array(20).fill(supply),
+  }));
+
+  const first = await org.put(`${path}/territories`, tree);
+  const second = await org.put(
+    `${path}/territories`,
+    withoutIds(first.body.data.product_territories.slice(0, 75)),
+  );
+
+  assertEquals(first.status, 200);
+  assertEquals(first.body.data.product_territories.length, 200);
+  assertEquals(second.status, 200);
+  assertEquals(second.body.data.product_territories.length, 75);
+});
+
+it("return more values than a body may have", async ({ org }) => {
+  const { path } = await org.create({
+    collateral: [{
+      collateral_type: "text_content",
+      text: ',"product_territories":[],"product_sales_rights":[]}',
+    }],
   });
+  const supply = { prices: Array(300).fill({}) };
 
-  await t.step("refuse a product that is larger than 4 MiB", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const before = await org.get(path);
+  const put = await org.put(
+    `${path}/territories`,
+    Array(30).fill({ supply_details: [supply] }),
+  );
+  const territories = await org.get(`${path}/territories`);
+  const rights = await org.get(`${path}/sales-rights`);
 
-    const reply = await org.put(
-      `${path}/territories`,
-      Array(39).fill({ supply_details: Array(500).fill({}) }),
-    );
+  assertEquals([put.status, territories.status, rights.status], [
+    200,
+    200,
+    200,
+  ]);
+  assertEquals(territories.body.data, put.body.data.product_territories);
+  assertEquals(rights.body.data, []);
+});
 
-    assertDetails(reply, ["", "too_large"]);
-    assertEquals((await org.get(path)).text, before.text);
-  });
+it("refuse a product that is larger than 4 MiB", async ({ org }) => {
+  const { path } = await org.create();
+  const before = await org.get(path);
 
-  await t.step("leave one complete tree of two concurrent ones", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-    const tree = (name: string) =>
-      Array(5).fill({ market_reference: name, markets: [{ name }, { name }] });
-    const put = (name: string) => org.put(`${path}/territories`, tree(name));
+  const reply = await org.put(
+    `${path}/territories`,
+    Array(39).fill({ supply_details: Array(500).fill({}) }),
+  );
 
-    const replies = await Promise.all(["A", "B", "A", "B"].map(put));
+  assertDetails(reply, ["", "too_large"]);
+  assertEquals((await org.get(path)).text, before.text);
+});
 
-    for (const { status } of replies) assertEquals(status, 200);
-    const { body: { data } } = await org.get(`${path}/territories`);
-    const names = data.flatMap((
-      { market_reference, markets }: typeof TREE[number],
-    ) => [market_reference, ...markets.map(({ name }) => name)]);
-    assertEquals(names, Array(15).fill(names[0]));
-  });
+it("leave one complete tree of two concurrent ones", async ({ org }) => {
+  const { path } = await org.create();
+  const tree = (name: string) =>
+    Array(5).fill({ market_reference: name, markets: [{ name }, { name }] });
+  const put = (name: string) => org.put(`${path}/territories`, tree(name));
+
+  const replies = await Promise.all(["A", "B", "A", "B"].map(put));
+
+  for (const { status } of replies) assertEquals(status, 200);
+  const { body: { data } } = await org.get(`${path}/territories`);
+  const names = data.flatMap((
+    { market_reference, markets }: typeof TREE[number],
+  ) => [market_reference, ...markets.map(({ name }) => name)]);
+  assertEquals(names, Array(15).fill(names[0]));
 });

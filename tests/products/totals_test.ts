@@ -2,172 +2,155 @@ import { assertEquals } from "@std/assert";
 import { recount } from "../../db/commands/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { COUNTED, type Values, valuesOf } from "../support/data/filters.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { assertTotals } from "../support/client/totals.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("The totals of lists", TIMED, async (t) => {
-  await using app = await openApp();
+const it = testsOf("The totals of lists");
 
-  await t.step("are exact after writes of every kind", async () => {
-    const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
-    const random = randomBy(seed);
-    const org = await app.organization();
-    const values = await valuesOf(app, org);
-    const paths: string[] = [];
+it("are exact after writes of every kind", async ({ app }) => {
+  const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
+  const random = randomBy(seed);
+  const org = await app.organization();
+  const values = await valuesOf(app, org);
+  const paths: string[] = [];
 
-    for (let round = 0; round < 4; round++) {
-      for (let i = 0; i < 15; i++) await writeSomething();
-
-      await assertTotals(app, org, values, `seed ${seed}`);
-    }
-
-    async function writeSomething(): Promise<void> {
-      const at = Math.floor(random() * paths.length);
-      const path = paths[at];
-      const body = { title: "Emma", ...someValues(values, random) };
-      const kind = path ? random() : 0;
-      if (kind < 0.4) paths.push((await org.create(body)).path);
-      else if (kind < 0.75) await org.put(path!, body);
-      else if (kind < 0.85) {
-        paths.splice(at, 1);
-        await org.delete(path!);
-      } else {
-        const refused = { ...body, license_id: uuidv7() };
-        const replies = [
-          await org.post("/api/products", refused),
-          await org.put(path!, refused),
-        ];
-        assertEquals(replies.map(({ status }) => status), [400, 400]);
-      }
-    }
-  });
-
-  await t.step("are exact for several values of a filter", async () => {
-    const org = await app.organization();
-    const { format_id: [one, other] } = await valuesOf(app, org);
-    for (const format_id of [one, one, one, other]) {
-      await org.create({ format_id });
-    }
-
-    const { body } = await org.get(
-      `/api/products?format_id=${one},${other}&limit=1`,
-    );
-
-    assertEquals(body.meta.total, 4);
-  });
-
-  await t.step("are exact after many concurrent writers", async () => {
-    const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
-    const random = randomBy(seed);
-    const org = await app.organization();
-    const values = await valuesOf(app, org);
-    const shared = await org.create();
-
-    await Promise.all(Array.from({ length: 16 }, async () => {
-      const { path } = await org.create(someValues(values, random));
-      for (let i = 0; i < 4; i++) {
-        await org.put(path, someValues(values, random));
-        await org.put(shared.path, someValues(values, random));
-      }
-      if (random() < 0.5) await org.delete(path);
-    }));
+  for (let round = 0; round < 4; round++) {
+    for (let i = 0; i < 15; i++) await writeSomething();
 
     await assertTotals(app, org, values, `seed ${seed}`);
-  });
+  }
 
-  await t.step("are exact when many requests delete one product", async () => {
-    const org = await app.organization();
-    const values = await valuesOf(app, org);
-    const { path } = await org.create({ format_id: org.format });
+  async function writeSomething(): Promise<void> {
+    const at = Math.floor(random() * paths.length);
+    const path = paths[at];
+    const body = { title: "Emma", ...someValues(values, random) };
+    const kind = path ? random() : 0;
+    if (kind < 0.4) paths.push((await org.create(body)).path);
+    else if (kind < 0.75) await org.put(path!, body);
+    else if (kind < 0.85) {
+      paths.splice(at, 1);
+      await org.delete(path!);
+    } else {
+      const refused = { ...body, license_id: uuidv7() };
+      const replies = [
+        await org.post("/api/products", refused),
+        await org.put(path!, refused),
+      ];
+      assertEquals(replies.map(({ status }) => status), [400, 400]);
+    }
+  }
+});
 
-    const replies = await Promise.all(
-      Array.from(
-        { length: 8 },
-        (_, i) =>
-          i % 2
-            ? org.put(path, { format_id: i > 4 ? null : values.format_id[1] })
-            : org.delete(path),
-      ),
-    );
+it("are exact for several values of a filter", async ({ org, app }) => {
+  const { format_id: [one, other] } = await valuesOf(app, org);
+  for (const format_id of [one, one, one, other]) {
+    await org.create({ format_id });
+  }
 
-    const deleted = replies.filter(({ body }) => body.data?.deleted === true);
-    assertEquals(deleted.length, 1);
-    await assertTotals(app, org, values);
-  });
-
-  await t.step("are not written if they do not change", async () => {
-    const org = await app.organization();
-    const values = await valuesOf(app, org);
-    const fields = {
-      format_id: values.format_id[0],
-      publishing_status_id: values.publishing_status_id[0],
-    };
-    const { path } = await org.create(fields);
-    const versions = () =>
-      app.sql((sql) =>
-        sql`select xmin::text from product_counts where organization_id = ${org.id}`
-      );
-    const before = await versions();
-
-    const { status } = await org.put(path, fields);
-
-    assertEquals(status, 200);
-    assertEquals([...await versions()], [...before]);
-  });
-
-  await t.step(
-    "do not change if a product in a program is not deleted",
-    async () => {
-      const org = await app.organization();
-      const values = await valuesOf(app, org);
-      const { id, path } = await org.create({ format_id: org.format });
-      await app.sql((sql) =>
-        sql`
-        insert into publishing_program_products (organization_id, program_id, product_id)
-        values (${org.id}, ${org.program}, ${id})
-      `
-      );
-
-      const { status } = await org.delete(path);
-
-      assertEquals(status, 409);
-      await assertTotals(app, org, values);
-    },
+  const { body } = await org.get(
+    `/api/products?format_id=${one},${other}&limit=1`,
   );
 
-  await t.step("match the entries while products are deleted", async () => {
-    const org = await app.organization();
-    // Lists build the JSON of these products from the tables.
-    const loaded = await app.sql((sql) =>
-      sql<{ id: string }[]>`
-        insert into products (organization_id, title)
-        select ${org.id}, 'Loaded' from generate_series(1, 30)
-        returning id
-      `
-    );
-    let isOver = false;
-    const deleting = (async () => {
-      for (const { id } of loaded) await org.delete(`/api/products/${id}`);
-      isOver = true;
-    })();
+  assertEquals(body.meta.total, 4);
+});
 
-    while (!isOver) {
-      const { body } = await org.get("/api/products?limit=100");
-      assertEquals(body.data.length, body.meta.total);
-      // The next list finds no valid documents.
-      await app.sql((sql) =>
-        sql`delete from product_documents where organization_id = ${org.id}`
-      );
+it("are exact after many concurrent writers", async ({ app }) => {
+  const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
+  const random = randomBy(seed);
+  const org = await app.organization();
+  const values = await valuesOf(app, org);
+  const shared = await org.create();
+
+  await Promise.all(Array.from({ length: 16 }, async () => {
+    const { path } = await org.create(someValues(values, random));
+    for (let i = 0; i < 4; i++) {
+      await org.put(path, someValues(values, random));
+      await org.put(shared.path, someValues(values, random));
     }
-    await deleting;
-  });
+    if (random() < 0.5) await org.delete(path);
+  }));
+
+  await assertTotals(app, org, values, `seed ${seed}`);
+});
+
+it("are exact when many requests delete one product", async ({ org, app }) => {
+  const values = await valuesOf(app, org);
+  const { path } = await org.create({ format_id: org.format });
+
+  const replies = await Promise.all(
+    Array.from(
+      { length: 8 },
+      (_, i) =>
+        i % 2
+          ? org.put(path, { format_id: i > 4 ? null : values.format_id[1] })
+          : org.delete(path),
+    ),
+  );
+
+  const deleted = replies.filter(({ body }) => body.data?.deleted === true);
+  assertEquals(deleted.length, 1);
+  await assertTotals(app, org, values);
+});
+
+it("are not written if they do not change", async ({ org, app, sql }) => {
+  const values = await valuesOf(app, org);
+  const fields = {
+    format_id: values.format_id[0],
+    publishing_status_id: values.publishing_status_id[0],
+  };
+  const { path } = await org.create(fields);
+  const versions = () =>
+    sql`select xmin::text from product_counts where organization_id = ${org.id}`;
+  const before = await versions();
+
+  const { status } = await org.put(path, fields);
+
+  assertEquals(status, 200);
+  assertEquals([...await versions()], [...before]);
+});
+
+it("do not change if a product in a program is not deleted", async ({ org, app, sql }) => {
+  const values = await valuesOf(app, org);
+  const { id, path } = await org.create({ format_id: org.format });
+  await sql`
+    insert into publishing_program_products (organization_id, program_id, product_id)
+    values (${org.id}, ${org.program}, ${id})
+  `;
+
+  const { status } = await org.delete(path);
+
+  assertEquals(status, 409);
+  await assertTotals(app, org, values);
+});
+
+it("match the entries while products are deleted", async ({ org, sql }) => {
+  // Lists build the JSON of these products from the tables.
+  const loaded = await sql<{ id: string }[]>`
+    insert into products (organization_id, title)
+    select ${org.id}, 'Loaded' from generate_series(1, 30)
+    returning id
+  `;
+  let isOver = false;
+  const deleting = (async () => {
+    for (const { id } of loaded) await org.delete(`/api/products/${id}`);
+    isOver = true;
+  })();
+
+  while (!isOver) {
+    const { body } = await org.get("/api/products?limit=100");
+    assertEquals(body.data.length, body.meta.total);
+    // The next list finds no valid documents.
+    await sql`delete from product_documents where organization_id = ${org.id}`;
+  }
+  await deleting;
 });
 
 // A recount keeps every writer of the database waiting, so that those of other tests would fail.
 Deno.test("The totals of lists after a recount", TIMED, async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
 
   await t.step({
     name: "include products inserted by SQL, before and after it",
@@ -194,8 +177,7 @@ Deno.test("The totals of lists after a recount", TIMED, async (t) => {
         await org.create(someValues(values, random));
       };
 
-      await app.sql((sql) =>
-        sql`
+      await sql`
         insert into products (
           organization_id, id, title,
           publishing_status_id, lifecycle_status_id, product_availability_id, format_id
@@ -204,8 +186,7 @@ Deno.test("The totals of lists after a recount", TIMED, async (t) => {
           organization_id, id, title,
           publishing_status_id, lifecycle_status_id, product_availability_id, format_id
         from jsonb_populate_recordset(null::products, ${sql.json(loaded)})
-      `
-      );
+      `;
       await assertTotals(app, org, values, `seed ${seed}`);
       await write(loaded.slice(0, 3));
       await assertTotals(app, org, values, `seed ${seed}`);
@@ -226,13 +207,11 @@ Deno.test("The totals of lists after a recount", TIMED, async (t) => {
       const org = await app.organization();
       const values = await valuesOf(app, org);
       const ids = Array.from({ length: 12 }, () => uuidv7());
-      await app.sql((sql) =>
-        sql`
+      await sql`
         insert into products (organization_id, id, title, format_id)
         select ${org.id}, id::uuid, 'Loaded', ${org.format}
         from jsonb_array_elements_text(${sql.json(ids)}) id
-      `
-      );
+      `;
 
       await Promise.all([
         ...ids.map((id, i) =>

@@ -26,10 +26,7 @@ Deno.test("A PUT", async (t) => {
 
         const after = await updatesOf(app);
         assertEquals(status, 200);
-        assertEquals(
-          [after.all - before.all, after.hot - before.hot],
-          [1, 1],
-        );
+        assertEquals([after.all - before.all, after.hot - before.hot], [1, 1]);
       },
     );
   }
@@ -37,13 +34,11 @@ Deno.test("A PUT", async (t) => {
 
 /** The updates of `products` so far, and those of them that wrote no index. */
 async function updatesOf(app: App): Promise<{ all: number; hot: number }> {
-  await app.sql((sql) => sql`select pg_stat_force_next_flush()`);
-  const [updates] = await app.sql((sql) =>
-    sql<{ all: number; hot: number }[]>`
-      select
-        pg_stat_get_tuples_updated('products'::regclass)::int as all,
-        pg_stat_get_tuples_hot_updated('products'::regclass)::int as hot
-    `
-  );
+  await app.sql`select pg_stat_force_next_flush()`;
+  const [updates] = await app.sql<{ all: number; hot: number }[]>`
+    select
+      pg_stat_get_tuples_updated('products'::regclass)::int as all,
+      pg_stat_get_tuples_hot_updated('products'::regclass)::int as hot
+  `;
   return updates!;
 }

@@ -12,6 +12,7 @@ type Row = Record<string, unknown>;
 
 Deno.test("An upsert says what is", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
 
   /** The result of the upsert of one book. */
   async function upsert(org: Organization, body: object, match = "isbn13") {
@@ -49,9 +50,7 @@ Deno.test("An upsert says what is", async (t) => {
     const org = await app.organization();
     const isbn13 = "9780306406157";
     const { id } = await org.create({ title: "Emma" });
-    await app.sql((sql) =>
-      sql`update products set product_code = ${isbn13} where organization_id = ${org.id} and id = ${id}`
-    );
+    await sql`update products set product_code = ${isbn13} where organization_id = ${org.id} and id = ${id}`;
 
     const created = await upsert(org, { title: "Persuasion", isbn13 });
     const found = await upsert(

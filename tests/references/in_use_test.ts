@@ -1,106 +1,93 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { OWN_TABLES } from "../../schema/records.ts";
 import { REFERENCES } from "../../schema/references.ts";
-import { openApp } from "../support/app/harness.ts";
+import { openApp, testsOf } from "../support/app/harness.ts";
 import { bodyUsing, createRecord, createUse } from "../support/data/records.ts";
 
-Deno.test("A record that products refer to", async (t) => {
-  await using app = await openApp();
+const it = testsOf("A record that products refer to");
 
-  for (const table of OWN_TABLES) {
-    await t.step(
-      `DELETE returns 409 with the number of products: ${table}`,
-      async () => {
-        const org = await app.organization();
-        const record = await createRecord(org, table);
-        const uses = [
-          await createUse(app, org, table, record),
-          await createUse(app, org, table, record),
-        ];
+for (const table of OWN_TABLES) {
+  it(`DELETE returns 409 with the number of products: ${table}`, async ({ org, app }) => {
+    const record = await createRecord(org, table);
+    const uses = [
+      await createUse(app, org, table, record),
+      await createUse(app, org, table, record),
+    ];
 
-        const counted = (await org.get(record.path)).body.data.products;
-        const refused = await org.delete(record.path);
-        await free(uses[0]!.id);
-        const [{ count }] = (await org.delete(record.path)).body.error.details;
-        await free(uses[1]!.id);
-        const deleted = await org.delete(record.path);
+    const counted = (await org.get(record.path)).body.data.products;
+    const refused = await org.delete(record.path);
+    await free(uses[0]!.id);
+    const [{ count }] = (await org.delete(record.path)).body.error.details;
+    await free(uses[1]!.id);
+    const deleted = await org.delete(record.path);
 
-        assertEquals(counted, 2);
-        assertEquals(refused.status, 409);
-        assertEquals(refused.body.error.code, "CONFLICT");
-        assertEquals(refused.body.error.details, [
-          { code: "in_use", count: 2, message: "2 products refer to it" },
-        ]);
-        assertEquals(count, 1);
-        assertEquals(deleted.body.data, { id: record.id, deleted: true });
+    assertEquals(counted, 2);
+    assertEquals(refused.status, 409);
+    assertEquals(refused.body.error.code, "CONFLICT");
+    assertEquals(refused.body.error.details, [
+      { code: "in_use", count: 2, message: "2 products refer to it" },
+    ]);
+    assertEquals(count, 1);
+    assertEquals(deleted.body.data, { id: record.id, deleted: true });
 
-        async function free(id: string) {
-          if (table === "publishing_programs") {
-            await org.delete(`${record.path}/products/${id}`);
-          } else {assertEquals(
-              (await org.delete(`/api/products/${id}`)).status,
-              200,
-            );}
-        }
-      },
-    );
+    async function free(id: string) {
+      if (table === "publishing_programs") {
+        await org.delete(`${record.path}/products/${id}`);
+      } else {assertEquals(
+          (await org.delete(`/api/products/${id}`)).status,
+          200,
+        );}
+    }
+  });
 
-    await t.step(`has another ETag for each number: ${table}`, async () => {
-      const org = await app.organization();
-      const record = await createRecord(org, table);
-      const unused = (await org.get(record.path)).headers.get("etag")!;
-      await createUse(app, org, table, record);
+  it(`has another ETag for each number: ${table}`, async ({ org, app }) => {
+    const record = await createRecord(org, table);
+    const unused = (await org.get(record.path)).headers.get("etag")!;
+    await createUse(app, org, table, record);
 
-      const used = await org.get(record.path, { "if-none-match": unused });
-      const etag = used.headers.get("etag")!;
-      const same = await org.get(record.path, { "if-none-match": etag });
-      const put = await org.put(record.path, { name: "B" }, {
-        "if-match": etag,
-      });
-      const late = await org.put(record.path, { name: "C" }, {
-        "if-match": etag,
-      });
-
-      assertEquals(used.status, 200);
-      assertEquals(used.body.data.products, 1);
-      assertEquals(
-        [same, put, late].map(({ status }) => status),
-        [304, 200, 412],
-      );
+    const used = await org.get(record.path, { "if-none-match": unused });
+    const etag = used.headers.get("etag")!;
+    const same = await org.get(record.path, { "if-none-match": etag });
+    const put = await org.put(record.path, { name: "B" }, { "if-match": etag });
+    const late = await org.put(record.path, { name: "C" }, {
+      "if-match": etag,
     });
 
-    await t.step(
-      `is either referenced or deleted by concurrent requests: ${table}`,
-      async () => {
-        const org = await app.organization();
-        for (let round = 0; round < 6; round++) {
-          const record = await createRecord(org, table);
-          const product = await org.create();
-          const body = await bodyUsing(app, table, record.id);
-          const use = () =>
-            table === "publishing_programs"
-              ? org.put(`${record.path}/products/${product.id}`, {})
-              : org.put(product.path, body);
-
-          const early = round % 2 ? org.delete(record.path) : undefined;
-          const [used, deleted] = await Promise.all([
-            use(),
-            early ?? org.delete(record.path),
-          ]);
-
-          const isDeleted = deleted.status === 200;
-          if (!isDeleted) assertEquals(deleted.status, 409);
-          const missing = table === "publishing_programs" ? 404 : 400;
-          const done = table === "publishing_programs" ? 204 : 200;
-          assertEquals(used.status, isDeleted ? missing : done);
-          const { status, body: after } = await org.get(record.path);
-          assertEquals(status, isDeleted ? 404 : 200);
-          if (!isDeleted) assertEquals(after.data.products, 1);
-        }
-      },
+    assertEquals(used.status, 200);
+    assertEquals(used.body.data.products, 1);
+    assertEquals(
+      [same, put, late].map(({ status }) => status),
+      [304, 200, 412],
     );
-  }
-});
+  });
+
+  it(`is either referenced or deleted by concurrent requests: ${table}`, async ({ org, app }) => {
+    for (let round = 0; round < 6; round++) {
+      const record = await createRecord(org, table);
+      const product = await org.create();
+      const body = await bodyUsing(app, table, record.id);
+      const use = () =>
+        table === "publishing_programs"
+          ? org.put(`${record.path}/products/${product.id}`, {})
+          : org.put(product.path, body);
+
+      const early = round % 2 ? org.delete(record.path) : undefined;
+      const [used, deleted] = await Promise.all([
+        use(),
+        early ?? org.delete(record.path),
+      ]);
+
+      const isDeleted = deleted.status === 200;
+      if (!isDeleted) assertEquals(deleted.status, 409);
+      const missing = table === "publishing_programs" ? 404 : 400;
+      const done = table === "publishing_programs" ? 204 : 200;
+      assertEquals(used.status, isDeleted ? missing : done);
+      const { status, body: after } = await org.get(record.path);
+      assertEquals(status, isDeleted ? 404 : 200);
+      if (!isDeleted) assertEquals(after.data.products, 1);
+    }
+  });
+}
 
 Deno.test("A product response after a change of a record", async (t) => {
   await using app = await openApp();
@@ -123,10 +110,7 @@ Deno.test("A product response after a change of a record", async (t) => {
 
       const after = await texts();
       for (const i of [0, 1]) {
-        assertEquals(
-          after[i],
-          before[i]!.replaceAll("Before", "After"),
-        );
+        assertEquals(after[i], before[i]!.replaceAll("Before", "After"));
         assertNotEquals(after[i], before[i]);
       }
     });
@@ -170,11 +154,9 @@ Deno.test("Stored JSON stays valid if no name changes", async (t) => {
   }
 
   async function versionOf(id: string): Promise<string> {
-    const [row] = await app.sql((sql) =>
-      sql<{ version: string }[]>`
-        select names_version::text as version from organizations where id = ${id}
-      `
-    );
+    const [row] = await app.sql<{ version: string }[]>`
+      select names_version::text as version from organizations where id = ${id}
+    `;
     return row!.version;
   }
 });

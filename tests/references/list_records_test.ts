@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { RECORD_SORTS } from "../../schema/record_query.ts";
 import { OWN_TABLES } from "../../schema/records.ts";
-import { openApp, type Organization } from "../support/app/harness.ts";
+import { openApp, type Organization, testsOf } from "../support/app/harness.ts";
 import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
 const NAMES = [
@@ -110,72 +110,57 @@ Deno.test("Each list of records", async (t) => {
   }
 });
 
-Deno.test("Lists of records", async (t) => {
-  await using app = await openApp();
+const it = testsOf("Lists of records");
 
-  await t.step("refuse unknown and invalid parameters", async () => {
-    const org = await app.organization();
-    const wrong: [string, string, string][] = [
-      ["page=0", "page", "invalid_number"],
-      ["limit=x", "limit", "invalid_number"],
-      ["sort=title", "sort", "invalid_value"],
-      ["name=", "name", "blank"],
-      ["include=products", "include", "unknown_parameter"],
-      ["name=a&name=b", "name", "duplicate"],
-      ["search=%00", "search", "invalid_character"],
-    ];
-    for (const [query, parameter, code] of wrong) {
-      const { status, body } = await org.get(`/api/publishers?${query}`);
+it("refuse unknown and invalid parameters", async ({ org }) => {
+  const wrong: [string, string, string][] = [
+    ["page=0", "page", "invalid_number"],
+    ["limit=x", "limit", "invalid_number"],
+    ["sort=title", "sort", "invalid_value"],
+    ["name=", "name", "blank"],
+    ["include=products", "include", "unknown_parameter"],
+    ["name=a&name=b", "name", "duplicate"],
+    ["search=%00", "search", "invalid_character"],
+  ];
+  for (const [query, parameter, code] of wrong) {
+    const { status, body } = await org.get(`/api/publishers?${query}`);
 
-      assertEquals(status, 400, query);
-      assertEquals(
-        body.error.details.map((detail: Record<string, string>) => [
-          detail.parameter,
-          detail.code,
-        ]),
-        [[parameter, code]],
+    assertEquals(status, 400, query);
+    assertEquals(
+      body.error.details.map((detail: Record<string, string>) => [
+        detail.parameter,
+        detail.code,
+      ]),
+      [[parameter, code]],
+    );
+  }
+});
+
+it("return records with the same name once across pages", async ({ org }) => {
+  const ids = new Set<string>();
+  for (let i = 0; i < 5; i++) {
+    ids.add((await createRecord(org, "titles", "Twin")).id);
+  }
+  for (const sort of RECORD_SORTS) {
+    const found = new Set<string>();
+    for (let page = 1; page <= 5; page++) {
+      const { body: { data, meta } } = await org.get(
+        `/api/titles?name=Twin&limit=1&page=${page}&sort=${sort}`,
       );
+      assertEquals(meta.total, 5);
+      found.add(data[0].id);
     }
-  });
+    assertEquals(found, ids, sort);
+  }
+});
 
-  await t.step(
-    "return records with the same name once across pages",
-    async () => {
-      const org = await app.organization();
-      const ids = new Set<string>();
-      for (let i = 0; i < 5; i++) {
-        ids.add((await createRecord(org, "titles", "Twin")).id);
-      }
-      for (const sort of RECORD_SORTS) {
-        const found = new Set<string>();
-        for (let page = 1; page <= 5; page++) {
-          const { body: { data, meta } } = await org.get(
-            `/api/titles?name=Twin&limit=1&page=${page}&sort=${sort}`,
-          );
-          assertEquals(meta.total, 5);
-          found.add(data[0].id);
-        }
-        assertEquals(found, ids, sort);
-      }
-    },
-  );
+it("include a name written by SQL that is too long for the index", async ({ org, sql }) => {
+  const name = "ü".repeat(10_000);
+  await sql`insert into titles (organization_id, name) values (${org.id}, ${name})`;
 
-  await t.step(
-    "include a name written by SQL that is too long for the index",
-    async () => {
-      const org = await app.organization();
-      const name = "ü".repeat(10_000);
-      await app.sql((sql) =>
-        sql`insert into titles (organization_id, name) values (${org.id}, ${name})`
-      );
+  const { body } = await org.get("/api/titles?search=üüü");
 
-      const { body } = await org.get("/api/titles?search=üüü");
-
-      assertEquals(body.data.map((title: { name: string }) => title.name), [
-        name,
-      ]);
-    },
-  );
+  assertEquals(body.data.map((title: { name: string }) => title.name), [name]);
 });
 
 /** The names on all pages, read by following the links. */

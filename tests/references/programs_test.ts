@@ -1,89 +1,76 @@
 import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { openApp } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 
-Deno.test("/publishing-programs/{id}/products", async (t) => {
-  await using app = await openApp();
+const it = testsOf("/publishing-programs/{id}/products");
 
-  await t.step(
-    "PUT prevents the deletion of a product, DELETE allows it",
-    async () => {
-      const org = await app.organization();
-      const products = `/api/publishing-programs/${org.program}/products`;
-      const { id, path } = await org.create();
+it("PUT prevents the deletion of a product, DELETE allows it", async ({ org }) => {
+  const products = `/api/publishing-programs/${org.program}/products`;
+  const { id, path } = await org.create();
 
-      const added = await org.put(`${products}/${id}`, undefined);
-      const again = await org.put(`${products}/${id}`, undefined);
-      const refused = await org.delete(path);
-      const removed = await org.delete(`${products}/${id}`);
-      const removedAgain = await org.delete(`${products}/${id}`);
-      const deleted = await org.delete(path);
+  const added = await org.put(`${products}/${id}`, undefined);
+  const again = await org.put(`${products}/${id}`, undefined);
+  const refused = await org.delete(path);
+  const removed = await org.delete(`${products}/${id}`);
+  const removedAgain = await org.delete(`${products}/${id}`);
+  const deleted = await org.delete(path);
 
-      assertEquals(
-        [added, again, refused, removed, removedAgain, deleted]
-          .map(({ status }) => status),
-        [204, 204, 409, 204, 204, 200],
-      );
-      assertEquals(refused.body.error.code, "CONFLICT");
-    },
+  assertEquals(
+    [added, again, refused, removed, removedAgain, deleted]
+      .map(({ status }) => status),
+    [204, 204, 409, 204, 204, 200],
   );
+  assertEquals(refused.body.error.code, "CONFLICT");
+});
 
-  await t.step("GET lists ids and titles in pages", async () => {
-    const org = await app.organization();
-    const products = `/api/publishing-programs/${org.program}/products`;
-    const ids: Record<string, string> = {};
-    for (const title of ["Emma", "émigré", "Dracula"]) {
-      ids[title] = (await org.create({ title })).id;
-      await org.put(`${products}/${ids[title]}`, undefined);
-    }
+it("GET lists ids and titles in pages", async ({ org }) => {
+  const products = `/api/publishing-programs/${org.program}/products`;
+  const ids: Record<string, string> = {};
+  for (const title of ["Emma", "émigré", "Dracula"]) {
+    ids[title] = (await org.create({ title })).id;
+    await org.put(`${products}/${ids[title]}`, undefined);
+  }
 
-    const first = await org.get(`${products}?limit=2`);
-    const second = await org.get(`${products}?limit=2&page=2`);
+  const first = await org.get(`${products}?limit=2`);
+  const second = await org.get(`${products}?limit=2&page=2`);
 
-    assertEquals(first.body.data, [
-      { id: ids.Dracula, title: "Dracula" },
-      { id: ids["émigré"], title: "émigré" },
-    ]);
-    assertEquals(second.body.data, [{ id: ids.Emma, title: "Emma" }]);
-    assertEquals(second.body.meta, {
-      page: 2,
-      limit: 2,
-      total: 3,
-      total_pages: 2,
-    });
-    assertEquals((await org.get(`${products}?search=emma`)).status, 400);
+  assertEquals(first.body.data, [
+    { id: ids.Dracula, title: "Dracula" },
+    { id: ids["émigré"], title: "émigré" },
+  ]);
+  assertEquals(second.body.data, [{ id: ids.Emma, title: "Emma" }]);
+  assertEquals(second.body.meta, {
+    page: 2,
+    limit: 2,
+    total: 3,
+    total_pages: 2,
   });
+  assertEquals((await org.get(`${products}?search=emma`)).status, 400);
+});
 
-  await t.step(
-    "returns 404 for programs and products of another organization",
-    async () => {
-      const [ours, theirs] = [
-        await app.organization(),
-        await app.organization(),
-      ];
-      const { id } = await ours.create();
-      const foreign = await theirs.create();
-      const products = (program: string) =>
-        `/api/publishing-programs/${program}/products`;
+it("returns 404 for programs and products of another organization", async ({ app }) => {
+  const [ours, theirs] = [await app.organization(), await app.organization()];
+  const { id } = await ours.create();
+  const foreign = await theirs.create();
+  const products = (program: string) =>
+    `/api/publishing-programs/${program}/products`;
 
-      for (const program of [theirs.program, uuidv7()]) {
-        assertEquals((await ours.get(products(program))).status, 404);
-        const { status, body } = await ours.put(
-          `${products(program)}/${id}`,
-          undefined,
-        );
-        assertEquals(status, 404);
-        assertEquals(
-          body.error.message,
-          `No publishing program with id "${program}"`,
-        );
-      }
-      for (const product of [foreign.id, uuidv7()]) {
-        const path = `${products(ours.program)}/${product}`;
-        assertEquals((await ours.put(path, undefined)).status, 404);
-        assertEquals((await ours.delete(path)).status, 204);
-      }
-      assertEquals((await ours.get(products(ours.program))).body.data, []);
-    },
-  );
+  for (const program of [theirs.program, uuidv7()]) {
+    assertEquals((await ours.get(products(program))).status, 404);
+    const { status, body } = await ours.put(
+      `${products(program)}/${id}`,
+      undefined,
+    );
+    assertEquals(status, 404);
+    assertEquals(
+      body.error.message,
+      `No publishing program with id "${program}"`,
+    );
+  }
+  for (const product of [foreign.id, uuidv7()]) {
+    const path = `${products(ours.program)}/${product}`;
+    assertEquals((await ours.put(path, undefined)).status, 404);
+    assertEquals((await ours.delete(path)).status, 204);
+  }
+  assertEquals((await ours.get(products(ours.program))).body.data, []);
 });

@@ -6,7 +6,7 @@ import {
   assertHas,
   withoutRequestId,
 } from "../support/client/expect.ts";
-import { idOfCode, openApp } from "../support/app/harness.ts";
+import { idOfCode, openApp, testsOf } from "../support/app/harness.ts";
 import { sampleOf } from "../support/app/sample.ts";
 import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
@@ -295,36 +295,32 @@ const NAMES: [unknown, string][] = [
   [7, "invalid_type"],
 ];
 
-Deno.test("The fields of a kind of record", async (t) => {
-  await using app = await openApp();
+const it = testsOf("The fields of a kind of record");
 
-  await t.step("are validated", async () => {
-    const org = await app.organization();
-    const wrong = [
-      ["licenses", "badge_colour", "red", "invalid_colour"],
-      ["licenses", "badge_colour", "#12345g", "invalid_colour"],
-      ["licenses", "badge_colour", 1, "invalid_type"],
-      ["collections", "collection_type", "x".repeat(2001), "too_long"],
-      ["formats", "product_form_id", "BC", "invalid_uuid"],
-      ["formats", "product_form_id", uuidv7(), "unknown_reference"],
-    ] as const;
-    for (const [table, field, value, code] of wrong) {
-      const path = pathOfRecords(table);
-      const { path: record } = await createRecord(org, table);
+it("are validated", async ({ org }) => {
+  const wrong = [
+    ["licenses", "badge_colour", "red", "invalid_colour"],
+    ["licenses", "badge_colour", "#12345g", "invalid_colour"],
+    ["licenses", "badge_colour", 1, "invalid_type"],
+    ["collections", "collection_type", "x".repeat(2001), "too_long"],
+    ["formats", "product_form_id", "BC", "invalid_uuid"],
+    ["formats", "product_form_id", uuidv7(), "unknown_reference"],
+  ] as const;
+  for (const [table, field, value, code] of wrong) {
+    const path = pathOfRecords(table);
+    const { path: record } = await createRecord(org, table);
 
-      const fault = [`/${field}`, code] as const;
-      assertDetails(await org.post(path, { name: "A", [field]: value }), fault);
-      assertDetails(await org.put(record, { [field]: value }), fault);
-    }
-  });
+    const fault = [`/${field}`, code] as const;
+    assertDetails(await org.post(path, { name: "A", [field]: value }), fault);
+    assertDetails(await org.put(record, { [field]: value }), fault);
+  }
+});
 
-  await t.step("are refused for other kinds", async () => {
-    const org = await app.organization();
-    assertDetails(
-      await org.post("/api/seasons", { name: "A", badge_colour: null }),
-      ["/badge_colour", "unknown_field"],
-    );
-  });
+it("are refused for other kinds", async ({ org }) => {
+  assertDetails(
+    await org.post("/api/seasons", { name: "A", badge_colour: null }),
+    ["/badge_colour", "unknown_field"],
+  );
 });
 
 Deno.test("An Idempotency-Key for another kind of record is refused with 422", async () => {

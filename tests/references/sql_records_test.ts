@@ -5,6 +5,7 @@ import { createRecord } from "../support/data/records.ts";
 
 Deno.test("An SQL change of a record updates its updated_at", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
   const org = await app.organization();
 
   for (const table of app.isDistributed ? [] : OWN_TABLES) {
@@ -12,9 +13,7 @@ Deno.test("An SQL change of a record updates its updated_at", async (t) => {
       const { id, path } = await createRecord(org, table);
       const before = await org.get(path);
 
-      await app.sql((sql) =>
-        sql`update ${sql(table)} set name = name where id = ${id}`
-      );
+      await sql`update ${sql(table)} set name = name where id = ${id}`;
 
       const after = await org.get(path);
       assertMoved(before.body.data, after.body.data);
@@ -27,9 +26,7 @@ Deno.test("An SQL change of a record updates its updated_at", async (t) => {
     await t.step(`by at least a millisecond: ${table}`, async () => {
       const { id, path } = await createRecord(org, table);
       const write = (set: string) =>
-        app.sql((sql) =>
-          sql`update ${sql(table)} set ${sql.unsafe(set)} where id = ${id}`
-        );
+        sql`update ${sql(table)} set ${sql.unsafe(set)} where id = ${id}`;
 
       await write("updated_at = '2100-01-01T00:00:00Z'");
       await write("updated_at = now()");
@@ -41,9 +38,7 @@ Deno.test("An SQL change of a record updates its updated_at", async (t) => {
 
   await t.step("and a write by the service updates it once", async () => {
     const { id, path } = await createRecord(org, "publishers");
-    await app.sql((sql) =>
-      sql`update publishers set updated_at = '2100-01-01T00:00:00Z' where id = ${id}`
-    );
+    await sql`update publishers set updated_at = '2100-01-01T00:00:00Z' where id = ${id}`;
 
     const { body } = await org.put(path, { name: "Quay" });
 

@@ -23,33 +23,31 @@ const STUBS = `
 
 Deno.test("A database distributed by sql/citus.sql", TIMED, async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const before = await app.organization();
   const { path: earlier } = await before.create();
   const distribution = await Deno.readTextFile(
     new URL("../../sql/citus.sql", import.meta.url),
   );
-  await app.sql((sql) => sql.unsafe(STUBS));
-  await app.sql((sql) => sql.unsafe(distribution));
+  await sql.unsafe(STUBS);
+  await sql.unsafe(distribution);
   // A service would be started again now.
   const database = recorded(app.database, { isDistributed: true });
   const handler = app.variant({ database });
   const org = await createOrganization({
-    sql: app.sql,
+    sql: sql,
     send: (path, init) => send(handler, path, init),
   });
 
   await t.step("has no triggers, after another migration either", async () => {
-    await app.sql((sql) =>
-      sql`delete from schema_migrations where name = 'functions.sql'`
-    );
+    await sql`delete from schema_migrations where name = 'functions.sql'`;
     const operations = app.database.for({
       deadline: performance.now() + 60_000,
     });
     assertEquals((await migrate(operations)).applied, ["functions.sql"]);
 
-    const triggers = await app.sql((sql) =>
-      sql`select tgname from pg_trigger where not tgisinternal`
-    );
+    const triggers =
+      await sql`select tgname from pg_trigger where not tgisinternal`;
 
     assertEquals([...triggers], []);
   });
@@ -61,9 +59,7 @@ Deno.test("A database distributed by sql/citus.sql", TIMED, async (t) => {
         { path: (await org.create()).path, owner: org },
       ]
     ) {
-      await app.sql((sql) =>
-        sql`update products set title = 'Sanditon' where organization_id = ${owner.id}`
-      );
+      await sql`update products set title = 'Sanditon' where organization_id = ${owner.id}`;
 
       const { body: { data } } = await owner.get(path);
       const list = await owner.get("/api/products");
@@ -109,19 +105,14 @@ Deno.test("A database distributed by sql/citus.sql", TIMED, async (t) => {
     await org.get(path);
     await org.get("/api/products");
 
-    const documents = await app.sql((sql) =>
-      sql`select from product_documents`
-    );
+    const documents = await sql`select from product_documents`;
     assertEquals(documents.length, 0);
   });
 
   await t.step("is exported, but takes no imports", async () => {
     const operations = database.for({
       deadline: performance.now() + 10_000,
-      caller: {
-        organizationId: org.id,
-        name: "test",
-      },
+      caller: { organizationId: org.id, name: "test" },
     });
     const text = await exported(operations);
 

@@ -107,10 +107,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
 
   const operations = database.for({
     deadline: performance.now() + 10_000,
-    caller: {
-      organizationId: org.id,
-      name: "command",
-    },
+    caller: { organizationId: org.id, name: "command" },
   });
   await operations.write(deleteOldest);
   await hasWork(database);
@@ -138,13 +135,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     )
   );
   // SQL has invalidated the stored JSON of this product, so the service builds it.
-  await app.sql((sql) =>
-    sql`update products set title = 'Other' where id = ${other}`
-  );
+  await app.sql`update products set title = 'Other' where id = ${other}`;
   await ask("GET", `/api/products/${other}`);
-  await app.sql((sql) =>
-    sql`update products set title = 'Emma' where id = ${other}`
-  );
+  await app.sql`update products set title = 'Emma' where id = ${other}`;
   await ask("GET", "/api/products");
   await eventually(0, () => database.load.used);
   return statements;

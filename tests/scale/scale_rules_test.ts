@@ -36,7 +36,7 @@ const NO_RESULTS =
 
 Deno.test("The rules of a distributable database", async (t) => {
   await using app = await openOwnApp();
-  const volatile = await app.sql(async (sql) => {
+  const volatile = await app.sql.begin(async (sql) => {
     const rows = await sql<{ name: string }[]>`
       select distinct proname as name from pg_proc where provolatile = 'v'
     `;

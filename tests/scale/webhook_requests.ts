@@ -58,13 +58,12 @@ export async function askForWebhooks(
   const [{ id }] = await ask("GET", `${path}/deliveries?status=waiting`);
   receiver.answer(() => new Response(null, { status: 204 }));
   await ask("POST", `${path}/deliveries/${id}/retry`);
-  await app.sql((sql) => sql`update webhooks set failures = 5`);
+  await app.sql`update webhooks set failures = 5`;
   await ask("POST", `${path}/test`);
   await eventually(0, stateOf(path, "waiting"));
   // A cursor of another origin.
-  await app.sql((sql) =>
-    sql`update webhooks set cursor = jsonb_set(cursor, '{origin}', to_jsonb(id))`
-  );
+  await app
+    .sql`update webhooks set cursor = jsonb_set(cursor, '{origin}', to_jsonb(id))`;
   await eventually(0, stateOf(burst, "behind"));
   receiver.answer(() => new Response(null, { status: 410 }));
   await ask("POST", "/products", { title: "Emma" });

@@ -1,5 +1,5 @@
 import { openDatabase } from "../../db/database.ts";
-import { script, type Sql } from "../support/sql/script.ts";
+import { sessionOf } from "../support/sql/script.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
@@ -26,24 +26,24 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
       send(() => ask(`${service!.origin}${path}`, init), path, init),
     organization: () => createOrganization(app),
     // Only one process can open the folder, so this runs while the service is down.
-    async sql<T>(
-      work: (sql: Sql) => T | PromiseLike<T>,
-    ): Promise<Awaited<T>> {
-      service?.signal("SIGTERM");
-      await service?.ended;
-      const database = await openDatabase({
-        ...SETTINGS,
-        url: undefined,
-        dataDir,
-      });
-      const result = await script(
-        database.for({ deadline: performance.now() + 60_000 }),
-        work,
-      );
-      await database.close();
-      service = await life();
-      return result;
-    },
+    sql: sessionOf({
+      async script(work) {
+        service?.signal("SIGTERM");
+        await service?.ended;
+        const database = await openDatabase({
+          ...SETTINGS,
+          url: undefined,
+          dataDir,
+        });
+        const operations = database.for({
+          deadline: performance.now() + 60_000,
+        });
+        const result = await operations.script(work);
+        await database.close();
+        service = await life();
+        return result;
+      },
+    }),
   };
 
   const load = await startLoad(app);

@@ -105,13 +105,11 @@ async function createLarge(
   org: Organization,
 ): Promise<string> {
   const { id, path } = await org.create();
-  await app.sql((sql) =>
-    sql`
-      insert into collateral (organization_id, product_id, id, position, collateral_type, text)
-      select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat(md5(i::text), 3000)
-      from generate_series(0, 35) i
-    `
-  );
+  await app.sql`
+    insert into collateral (organization_id, product_id, id, position, collateral_type, text)
+    select ${org.id}, ${id}, gen_random_uuid(), i, 'text_content', repeat(md5(i::text), 3000)
+    from generate_series(0, 35) i
+  `;
   await org.put(path, { page_count: 1 });
   return id;
 }

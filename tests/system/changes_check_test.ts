@@ -38,7 +38,7 @@ Deno.test("deno task doctor checks the feed of changes", async (t) => {
   });
 
   await t.step("and reports a copied database before a migration", async () => {
-    await app.sql((sql) => sql`update change_origins set place = 'elsewhere'`);
+    await app.sql`update change_origins set place = 'elsewhere'`;
 
     assertEquals(await check(), {
       ok: false,

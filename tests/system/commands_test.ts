@@ -9,7 +9,6 @@ import { API_KEY } from "../../db/access.ts";
 import { help, problemOf } from "../../db/commands/cli.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { sql } from "../../db/connections/sql.ts";
 import { listColumns } from "../../db/transfer/format.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { escapeLines } from "../../schema/control_characters.ts";
@@ -22,6 +21,7 @@ const DAY_MS = 86_400_000;
 
 Deno.test("deno task", async (t) => {
   await using app = await openApp();
+  const { sql } = app;
 
   /** Runs a command line. Arguments cannot contain spaces. */
   async function run(line: string): Promise<string> {
@@ -47,9 +47,7 @@ Deno.test("deno task", async (t) => {
     const id = await run("organization create Harbour-Press");
 
     assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    const [row] = await app.sql((sql) =>
-      sql`select name from organizations where id = ${id}`
-    );
+    const [row] = await sql`select name from organizations where id = ${id}`;
     assertEquals(row!.name, "Harbour-Press");
   });
 

@@ -56,7 +56,7 @@ Deno.test({
       async fn() {
         const org = await app.organization();
         await load(app, org, 300);
-        await app.sql((sql) => sql`analyze products`);
+        await app.sql`analyze products`;
         for (const include of ["", "contributors", "contributors,collateral"]) {
           for (let page = 1; page <= 2 * PLANNED; page++) {
             const { status } = await org.get(
@@ -135,19 +135,17 @@ function includes(n: number): string[] {
 
 /** How often PostgreSQL planned each prepared list. */
 async function plansOfLists(app: App): Promise<number[]> {
-  const rows = await app.sql((sql) =>
-    sql<{ plans: string }[]>`
-      select custom_plans as plans
-      from pg_prepared_statements
-      where statement like '%string_agg(e.entry, ''},{'')%'
-    `
-  );
+  const rows = await app.sql<{ plans: string }[]>`
+    select custom_plans as plans
+    from pg_prepared_statements
+    where statement like '%string_agg(e.entry, ''},{'')%'
+  `;
   return rows.map(({ plans }) => Number(plans));
 }
 
 async function preparedStatements(app: App): Promise<number> {
-  const [row] = await app.sql((sql) =>
-    sql<{ count: string }[]>`select count(*) from pg_prepared_statements`
-  );
+  const [row] = await app.sql<
+    { count: string }[]
+  >`select count(*) from pg_prepared_statements`;
   return Number(row!.count);
 }

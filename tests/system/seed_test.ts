@@ -42,11 +42,10 @@ const TABLES = {
 
 Deno.test("The code lists in the database", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const rowsOf = (table: string, columns: string, order: string) =>
-    app.sql((sql) =>
-      sql.unsafe(
-        `select ${columns} from ${table} order by ${order} collate "C"`,
-      )
+    sql.unsafe(
+      `select ${columns} from ${table} order by ${order} collate "C"`,
     );
 
   for (const [table, ids] of Object.entries(IDS)) {
@@ -91,17 +90,13 @@ Deno.test("The code lists in the database", async (t) => {
 
   await t.step("keep the codes that a later issue lacks", async () => {
     const rowsWith = (code: string) =>
-      app.sql((sql) =>
-        sql`select label from onix_codes where list = 1 and code = ${code}`
-      );
-    await app.sql((sql) =>
-      sql`insert into onix_codes (list, code, label) values (1, 'OLD', 'Kept')`
-    );
+      sql`select label from onix_codes where list = 1 and code = ${code}`;
+    await sql`insert into onix_codes (list, code, label) values (1, 'OLD', 'Kept')`;
 
     await seed(app.database.for({ deadline: performance.now() + 60_000 }));
 
     assertEquals([...await rowsWith("OLD")], [{ label: "Kept" }]);
-    await app.sql((sql) => sql`delete from onix_codes where code = 'OLD'`);
+    await sql`delete from onix_codes where code = 'OLD'`;
   });
 });
 

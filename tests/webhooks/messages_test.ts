@@ -54,9 +54,8 @@ Deno.test("A message", TIMED, async (t) => {
       operations: [{ method: "update", id, body: { title: "Emma again" } }],
     });
     await scene.arrived(3);
-    await scene.app.sql((sql) =>
-      sql`update products set title = 'Emma by SQL', updated_at = now() where id = ${id}`
-    );
+    await scene.app
+      .sql`update products set title = 'Emma by SQL', updated_at = now() where id = ${id}`;
     await scene.arrived(4);
 
     const titles = receiver.received.map(({ message }) => message.data.title);

@@ -13,6 +13,7 @@ import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test("Webhooks for operators", TIMED, async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   await using receiver = openReceiver();
   const org = await app.organization();
   const sender = app.sender({ WEBHOOK_ALLOWED_TARGETS: "127.0.0.1" });
@@ -63,7 +64,7 @@ Deno.test("Webhooks for operators", TIMED, async (t) => {
 
   await t.step("of a copied database are disabled", async () => {
     // As in a restored dump: the place is another's.
-    await app.sql((sql) => sql`update change_origins set place = 'elsewhere'`);
+    await sql`update change_origins set place = 'elsewhere'`;
 
     const { disabled } = await migrate(database);
 
@@ -71,11 +72,11 @@ Deno.test("Webhooks for operators", TIMED, async (t) => {
       disabled.map(({ id, organization_id }) => [id, organization_id]),
       [[ids[0], org.id]],
     );
-    const rows = await app.sql((sql) =>
-      sql<{ id: string; enabled: boolean; disabled_reason: string }[]>`
-        select id, enabled, disabled_reason from webhooks order by id
-      `
-    );
+    const rows = await sql<
+      { id: string; enabled: boolean; disabled_reason: string }[]
+    >`
+      select id, enabled, disabled_reason from webhooks order by id
+    `;
     assertEquals(
       rows.map(({ enabled, disabled_reason }) => [enabled, disabled_reason]),
       [[false, "copied"], [false, "by_hand"]],

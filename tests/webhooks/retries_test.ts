@@ -414,9 +414,8 @@ Deno.test("A webhook whose place in the feed is gone", TIMED, async () => {
   const kept = await scene.product("Kept");
   const webhook = await scene.webhook();
   // As after `deno task recount`, or the restore of a dump.
-  await app.sql((sql) =>
-    sql`update webhooks set cursor = jsonb_set(cursor, '{origin}', to_jsonb(id)) where id = ${webhook.id}`
-  );
+  await app
+    .sql`update webhooks set cursor = jsonb_set(cursor, '{origin}', to_jsonb(id)) where id = ${webhook.id}`;
   await scene.arrived(2);
 
   const [restarted, product] = receiver.received;
@@ -439,10 +438,9 @@ Deno.test("A copied database calls nobody", TIMED, async () => {
   await sender.stop(performance.now() + 10_000);
   receiver.received.length = 0;
   const move = (place: string) =>
-    app.sql((sql) => sql`update change_origins set place = ${place}`);
-  const [{ place }] = await app.sql((sql) =>
-    sql`select place from change_origins`
-  ) as unknown as [{ place: string }];
+    app.sql`update change_origins set place = ${place}`;
+  const [{ place }] = await app
+    .sql`select place from change_origins` as unknown as [{ place: string }];
 
   // As in a restored dump, which `deno task migrate` has not seen yet.
   await move("elsewhere");

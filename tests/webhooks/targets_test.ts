@@ -139,9 +139,8 @@ Deno.test("The targets of webhooks", TIMED, async (t) => {
     await using scene = await openScene();
     const { id, path } = await scene.webhook();
     // As if the operator allowed less, or the name had other addresses now.
-    await scene.app.sql((sql) =>
-      sql`update webhooks set url = 'https://10.0.0.1/' where id = ${id}`
-    );
+    await scene.app
+      .sql`update webhooks set url = 'https://10.0.0.1/' where id = ${id}`;
 
     const { body } = await scene.ask("POST", `${path}/test`);
 

@@ -16,7 +16,8 @@ import { uuidv7 } from "../../../db/uuid.ts";
 import { assertOpenApi } from "../client/assert_openapi.ts";
 import { assertEnvelope, type Reply } from "../client/envelope.ts";
 import { preparedFolder } from "./prepared_folder.ts";
-import { script, type Sql } from "../sql/script.ts";
+import { type Session, sessionOf } from "../sql/script.ts";
+import { TIMED } from "./deadline.ts";
 import { SECRETS } from "./secrets.ts";
 
 /** The service with an embedded database, or that of `TEST_DATABASE_URL`. */
@@ -32,7 +33,7 @@ export interface App extends AsyncDisposable {
   /** Every line that the service logged at the default level. */
   logged: Record<string, unknown>[];
   /** SQL without the service, to prepare or inspect data. */
-  sql<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
+  sql: Session;
   /** Sends a request to a path such as `/api/products`. */
   send(path: string, init?: RequestInit): Promise<Reply>;
   /** A new organization, with a record of every kind that products refer to. */
@@ -59,7 +60,7 @@ export async function openApp(
   services: Partial<Services> = {},
   settings?: Partial<DatabaseSettings>,
 ): Promise<App> {
-  const opened = settings || SETTINGS.url
+  const opened = settings
     ? await openInstalled({ ...SETTINGS, ...settings })
     : await openShared();
   const { database } = opened;
@@ -109,7 +110,7 @@ export async function openApp(
     variant,
     sender,
     logged,
-    sql: (work) => script(operations(), work),
+    sql: sessionOf({ script: (work) => operations().script(work) }),
     send: (path, init) => send(handler, path, init),
     organization: () => createOrganization(app),
     async [Symbol.asyncDispose]() {
@@ -118,6 +119,26 @@ export async function openApp(
     },
   };
   return app;
+}
+
+/** What a test begins with: an organization of its own, the service, and its SQL. */
+interface Scene {
+  org: Organization;
+  app: App;
+  sql: Session;
+}
+
+/** Returns a function that adds tests, whose names begin with the subject. */
+export function testsOf(subject: string) {
+  return (
+    behaviour: string,
+    test: (scene: Scene) => Promise<void>,
+    options = {},
+  ): void =>
+    Deno.test(`${subject} ${behaviour}`, { ...TIMED, ...options }, async () => {
+      await using app = await openApp();
+      await test({ org: await app.organization(), app, sql: app.sql });
+    });
 }
 
 /** A database with schema and code lists. */
@@ -143,7 +164,7 @@ async function openInstalled(settings: DatabaseSettings): Promise<Installed> {
 
 let shared: Promise<Installed> | undefined;
 
-/** Opens the embedded database that the tests of this process share. It stays open until their end. */
+/** Opens the database that the tests of this process share. It stays open until their end. */
 async function openShared(): Promise<Installed> {
   shared ??= openInstalled(SETTINGS);
   const { database } = await shared;
@@ -234,7 +255,7 @@ export async function createOrganization(
   const references = Object.fromEntries(
     names.map((name) => [name, uuidv7()]),
   ) as References;
-  const key = await app.sql(async (sql) => {
+  const key = await app.sql.begin(async (sql) => {
     await sql`insert into organizations (id, name) values (${id}, 'Test')`;
     await sql`insert into licenses (organization_id, id, name, badge_colour) values (${id}, ${references.license}, 'World English', '#336699')`;
     await sql`insert into seasons (organization_id, id, name) values (${id}, ${references.season}, 'Spring')`;
@@ -292,7 +313,7 @@ export async function createOrganization(
       return { id: data.id, path: `/api/products/${data.id}`, product: data };
     },
     issueKey: (scope) =>
-      app.sql(async (sql) => {
+      app.sql.begin(async (sql) => {
         const { key, statement } = newKey({
           organizationId: id,
           name: scope,
@@ -311,8 +332,8 @@ export async function idOfCode(
   table: string,
   code: string,
 ): Promise<string> {
-  const [row] = await app.sql((sql) =>
-    sql<{ id: string }[]>`select id from ${sql(table)} where code = ${code}`
-  );
+  const [row] = await app.sql<{ id: string }[]>`select id from ${
+    app.sql(table)
+  } where code = ${code}`;
   return row!.id;
 }

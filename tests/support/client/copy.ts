@@ -71,17 +71,15 @@ export class Copy {
 
 /** Waits until all transactions running now have ended, including those of other tests on the server. */
 async function settled(app: Pick<App, "sql">): Promise<void> {
-  const [now] = await app.sql((sql) =>
-    sql<{ id: string }[]>`select pg_current_xact_id()::text as id`
-  );
+  const [now] = await app.sql<
+    { id: string }[]
+  >`select pg_current_xact_id()::text as id`;
   await eventually(true, async () => {
-    const [row] = await app.sql((sql) =>
-      sql<{ is_over: boolean }[]>`
-        select pg_snapshot_xmin(pg_current_snapshot()) > ${
-        now!.id
-      }::xid8 as is_over
-      `
-    );
+    const [row] = await app.sql<{ is_over: boolean }[]>`
+              select pg_snapshot_xmin(pg_current_snapshot()) > ${
+      now!.id
+    }::xid8 as is_over
+    `;
     return row!.is_over;
   }, PATIENCE_MS);
 }

@@ -67,9 +67,8 @@ export async function assertBuilt(
       `GET: ${message}`,
     );
   }
-  await app.sql((sql) =>
-    sql`delete from product_documents where organization_id = ${org.id}`
-  );
+  await app
+    .sql`delete from product_documents where organization_id = ${org.id}`;
   assertEquals(stored, await lists(app, org), `LIST: ${message}`);
 }
 
@@ -87,7 +86,7 @@ export async function assertShows(
   org: Organization,
   id: string,
   { isOwn, isShown }: Showing,
-  change: () => Promise<unknown>,
+  change: () => PromiseLike<unknown>,
   message: string,
 ): Promise<void> {
   const path = `/api/products/${id}`;

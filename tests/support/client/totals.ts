@@ -17,10 +17,7 @@ export async function assertTotals(
     ...COUNTED.flatMap((column) =>
       values[column].map((value) => ({ [column]: value }))
     ),
-    {
-      [status]: values[status][0]!,
-      [format]: values[format][0]!,
-    },
+    { [status]: values[status][0]!, [format]: values[format][0]! },
     { [availability]: values[availability][1]!, search: "emma" },
   ];
   for (const list of lists) {
@@ -28,15 +25,13 @@ export async function assertTotals(
 
     const { body } = await org.get(`/api/products?${query}`);
 
-    const rows = await app.sql((sql) =>
-      sql<{ count: number }[]>`
-        select count(*)::int as count
-        from products p
-        where p.organization_id = ${org.id}
-          and to_jsonb(p) @> ${sql.json(onlyColumns(list))}
-          and (${!("search" in list)} or p.title = 'Emma')
-      `
-    );
+    const rows = await app.sql<{ count: number }[]>`
+      select count(*)::int as count
+      from products p
+      where p.organization_id = ${org.id}
+        and to_jsonb(p) @> ${app.sql.json(onlyColumns(list))}
+        and (${!("search" in list)} or p.title = 'Emma')
+    `;
     assertEquals(body.meta.total, rows[0]!.count, `${query} ${message}`);
   }
 }

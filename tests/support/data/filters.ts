@@ -17,9 +17,8 @@ export const COUNTED = COUNTED_FILTERS as (keyof Values)[];
 /** Two values for each filter. The formats belong to the organization. */
 export async function valuesOf(app: App, org: Organization): Promise<Values> {
   const format = uuidv7();
-  await app.sql((sql) =>
-    sql`insert into formats (organization_id, id, name) values (${org.id}, ${format}, 'Ebook')`
-  );
+  await app
+    .sql`insert into formats (organization_id, id, name) values (${org.id}, ${format}, 'Ebook')`;
   const ids = (table: string, ...codes: string[]) =>
     Promise.all(codes.map((code) => idOfCode(app, table, code)));
   return {

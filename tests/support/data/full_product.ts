@@ -10,12 +10,10 @@ export async function createFullProduct(
 ): Promise<{ id: string; path: string }> {
   await insertOthers(app, org);
   const body = await fullBody(app, org);
-  const [field] = await app.sql((sql) =>
-    sql`
-      select id from custom_fields
-      where organization_id = ${org.id} and id <> ${org.customField}
-    `
-  );
+  const [field] = await app.sql`
+    select id from custom_fields
+    where organization_id = ${org.id} and id <> ${org.customField}
+  `;
   const created = await org.create({
     ...body,
     custom_fields: [
@@ -28,17 +26,15 @@ export async function createFullProduct(
     ],
   });
   await insertTree(app, org, created.id);
-  await app.sql((sql) =>
-    sql`
-      insert into product_sales_rights (
-        organization_id, product_id, position, sales_rights_type, is_rest_of_world,
-        countries_included, publisher_name
-      )
-      values
-        (${org.id}, ${created.id}, 1, '01', false, '{GB}', 'Harbour Press'),
-        (${org.id}, ${created.id}, 2, '03', false, '{US}', null)
-    `
-  );
+  await app.sql`
+    insert into product_sales_rights (
+      organization_id, product_id, position, sales_rights_type, is_rest_of_world,
+      countries_included, publisher_name
+    )
+    values
+      (${org.id}, ${created.id}, 1, '01', false, '{GB}', 'Harbour Press'),
+      (${org.id}, ${created.id}, 2, '03', false, '{US}', null)
+  `;
   return created;
 }
 
@@ -57,7 +53,7 @@ async function insertOthers(app: App, org: Organization): Promise<void> {
     contributors: 1,
     custom_fields: 2,
   };
-  await app.sql(async (sql) => {
+  await app.sql.begin(async (sql) => {
     for (const [table, count] of Object.entries(names)) {
       for (let i = 0; i < count; i++) {
         await sql`

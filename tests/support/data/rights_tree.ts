@@ -201,13 +201,13 @@ export async function insertTree(
   for (const [table, row] of rows) {
     const whole = { ...key, ...row };
     const columns = Object.keys(whole).join();
-    await app.sql((sql) =>
-      sql`
-        insert into ${sql(table)} (${sql(columns)})
-        select ${sql(columns)}
-        from jsonb_populate_record(null::${sql(table)}, ${sql.json(whole)})
-      `
-    );
+    await app.sql`
+              insert into ${app.sql(table)} (${app.sql(columns)})
+              select ${app.sql(columns)}
+              from jsonb_populate_record(null::${app.sql(table)}, ${
+      app.sql.json(whole)
+    })
+    `;
   }
 }
 

@@ -42,13 +42,11 @@ export async function openDemo(): Promise<Demo> {
   await installDemo(database);
   let key = "";
   await issueDemoKey(database, (shown) => Promise.resolve(void (key = shown)));
-  const [member] = await app.sql((sql) =>
-    sql`
-      insert into organization_members (organization_id, user_id, role)
-      select id, 'owner', 'owner' from organizations
-      returning organization_id
-    `
-  );
+  const [member] = await app.sql`
+    insert into organization_members (organization_id, user_id, role)
+    select id, 'owner', 'owner' from organizations
+    returning organization_id
+  `;
   const token = hmacToken(SECRET, claims({ sub: "owner" }));
   return {
     ...app,

@@ -16,18 +16,16 @@ export async function load(
     created_at: new Date(Date.UTC(2026, 0, 1 + i % 3)).toISOString(),
     ...columns(i),
   }));
-  await app.sql((sql) =>
-    sql`
-      insert into products (
-        organization_id, id, title, created_at,
-        publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-      )
-      select
-        organization_id, id, title, created_at,
-        publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-      from jsonb_populate_recordset(null::products, ${sql.json(rows)})
-    `
-  );
+  await app.sql`
+    insert into products (
+      organization_id, id, title, created_at,
+      publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+    )
+    select
+      organization_id, id, title, created_at,
+      publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+    from jsonb_populate_recordset(null::products, ${app.sql.json(rows)})
+  `;
   if (app.isDistributed) {
     await recount(app.database.for({ deadline: performance.now() + 60_000 }));
   }

@@ -6,10 +6,8 @@ export async function addToProgram(
   org: Organization,
   product: string,
 ): Promise<void> {
-  await app.sql((sql) =>
-    sql`
-      insert into publishing_program_products (organization_id, program_id, product_id)
-      values (${org.id}, ${org.program}, ${product})
-    `
-  );
+  await app.sql`
+    insert into publishing_program_products (organization_id, program_id, product_id)
+    values (${org.id}, ${org.program}, ${product})
+  `;
 }

@@ -29,20 +29,46 @@ export interface Sql {
   unsafe(text: string): Query<object[]>;
 }
 
-/** Runs SQL in a transaction like an operator, with triggers. */
+/** SQL of which each statement is a transaction of its own, unless `begin` runs it. */
+export interface Session extends Sql {
+  /** Runs the work in one transaction. */
+  begin<T>(work: (sql: Sql) => T | PromiseLike<T>): Promise<Awaited<T>>;
+}
+
+/** What runs work in a transaction like an operator's, with triggers. */
+type Operator = Pick<Queries, "script">;
+
+/** SQL of an operator. */
+export function sessionOf(operator: Operator): Session {
+  const begin: Session["begin"] = (work) => script(operator, work);
+  return Object.assign(
+    tagOf((...statements) =>
+      operator.script(async (tx) => {
+        const results = await tx.send(...statements);
+        await tx.commit();
+        return results;
+      })
+    ),
+    { begin },
+  );
+}
+
+/** Runs SQL of an operator in one transaction. */
 export async function script<T>(
-  operations: Queries,
+  operator: Operator,
   work: (sql: Sql) => T | PromiseLike<T>,
 ): Promise<Awaited<T>> {
-  return await operations.script(async (tx) => {
-    const result = await work(sqlOf(tx));
+  return await operator.script(async (tx) => {
+    const result = await work(tagOf(tx.send));
     await tx.commit();
     return result;
   });
 }
 
-/** The tag for a transaction. */
-export function sqlOf(tx: Transaction): Sql {
+type Send = Transaction["send"];
+
+/** The tag whose statements `send` sends. */
+export function tagOf(send: Send): Sql {
   function tag(
     first: TemplateStringsArray | string | Readonly<Record<string, unknown>>,
     ...values: unknown[]
@@ -50,13 +76,13 @@ export function sqlOf(tx: Transaction): Sql {
     if (typeof first === "string") return names(first);
     if (!isTemplate(first)) return rowOf(first);
     const statement = sql(first, ...values);
-    return lazy(statement, async () => (await tx.send(statement))[0]);
+    return lazy(statement, async () => (await send(statement))[0]);
   }
   return Object.assign(tag, {
     json,
     unsafe: (text: string) =>
       lazy(raw(text), async () => {
-        const results = await tx.send(...splitStatements(text).map(raw));
+        const results = await send(...splitStatements(text).map(raw));
         return results.at(-1)!;
       }),
   }) as unknown as Sql;

@@ -6,68 +6,45 @@ const { BASE_URL: baseUrl = "", KEY = "" } = Deno.env.toObject();
 const client = createClient<paths>({ baseUrl, headers: { "x-api-key": KEY } });
 
 /** The body of a success. */
-function body<T>({ data, error }: { data?: T; error?: unknown }): T {
+async function body<T>(
+  reply: Promise<{ data?: T; error?: unknown }>,
+): Promise<T> {
+  const { data, error } = await reply;
   if (data === undefined) throw new Error(JSON.stringify(error));
   return data;
 }
 
+/** The parameters of a path with an id. */
+const at = (id: string) => ({ params: { path: { id } } });
+
 await quickStart({
-  createCollection: async (sent) =>
-    body(await client.POST("/collections", { body: sent })).data,
-  createContributor: async (sent) =>
-    body(await client.POST("/contributors", { body: sent })).data,
-  createFormat: async (sent) =>
-    body(await client.POST("/formats", { body: sent })).data,
-  createProgram: async (sent) =>
-    body(await client.POST("/publishing-programs", { body: sent })).data,
-  listForms: async (query) =>
-    body(await client.GET("/product-forms", { params: { query } })).data,
-  listRoles: async (query) =>
-    body(await client.GET("/contributor-roles", { params: { query } })).data,
-  createProduct: async (sent, key) => {
+  createCollection: (sent) => body(client.POST("/collections", { body: sent })),
+  createContributor: (sent) =>
+    body(client.POST("/contributors", { body: sent })),
+  createFormat: (sent) => body(client.POST("/formats", { body: sent })),
+  createProgram: (sent) =>
+    body(client.POST("/publishing-programs", { body: sent })),
+  listForms: (query) =>
+    body(client.GET("/product-forms", { params: { query } })),
+  listRoles: (query) =>
+    body(client.GET("/contributor-roles", { params: { query } })),
+  createProduct(sent, key) {
     const params = { header: { "Idempotency-Key": key } };
-    return body(await client.POST("/products", { params, body: sent })).data;
+    return body(client.POST("/products", { params, body: sent }));
   },
-  async updateProduct(id, sent, etag) {
-    const { data } = body(
-      await client.PUT("/products/{id}", {
-        params: { path: { id }, header: { "If-Match": etag } },
-        body: sent,
-      }),
-    );
-    return { price: data.product_prices[0]?.retail_price };
+  updateProduct(id, sent, etag) {
+    const params = { path: { id }, header: { "If-Match": etag } };
+    return body(client.PUT("/products/{id}", { params, body: sent }));
   },
   async getProduct(id) {
-    const reply = await client.GET("/products/{id}", {
-      params: { path: { id } },
-    });
-    const [price] = body(reply).data.product_prices;
-    return { etag: reply.response.headers.get("etag")!, price: price?.id };
+    const reply = client.GET("/products/{id}", at(id));
+    const { response } = await reply;
+    return { ...await body(reply), etag: response.headers.get("etag")! };
   },
-  async replaceSalesRights(id, sent) {
-    const { data } = body(
-      await client.PUT("/products/{id}/sales-rights", {
-        params: { path: { id } },
-        body: sent,
-      }),
-    );
-    return {
-      rights: data.product_sales_rights.map((right) => right.sales_rights_type),
-    };
-  },
-  async replaceTerritories(id, sent) {
-    const { data } = body(
-      await client.PUT("/products/{id}/territories", {
-        params: { path: { id } },
-        body: sent,
-      }),
-    );
-    return {
-      markets: data.product_territories.flatMap(({ markets }) =>
-        markets.map(({ name }) => name)
-      ),
-    };
-  },
+  replaceSalesRights: (id, sent) =>
+    body(client.PUT("/products/{id}/sales-rights", { ...at(id), body: sent })),
+  replaceTerritories: (id, sent) =>
+    body(client.PUT("/products/{id}/territories", { ...at(id), body: sent })),
   async addToProgram(id, product_id) {
     const { error } = await client.PUT(
       "/publishing-programs/{id}/products/{product_id}",
@@ -75,38 +52,9 @@ await quickStart({
     );
     if (error) throw new Error(error.error.message);
   },
-  async listProducts(query) {
-    const { data, meta } = body(
-      await client.GET("/products", { params: { query } }),
-    );
-    return {
-      total: meta.total,
-      contributors: data.map(({ contributors }) => contributors?.length ?? 0),
-    };
-  },
-  async writeProducts(sent) {
-    const { data } = body(
-      await client.POST("/products/batch", { body: sent }),
-    );
-    return data.map((result) =>
-      "error" in result ? result.error.code : result.status
-    );
-  },
-  async listChanges(query) {
-    const { data, meta } = body(
-      await client.GET("/products/changes", { params: { query } }),
-    );
-    return {
-      changes: data.map((change) =>
-        change.deleted ? "deleted" : change.product.title
-      ),
-      cursor: meta.cursor,
-    };
-  },
-  async deleteProduct(id) {
-    const { data } = body(
-      await client.DELETE("/products/{id}", { params: { path: { id } } }),
-    );
-    return { deleted: data.deleted };
-  },
+  listProducts: (query) => body(client.GET("/products", { params: { query } })),
+  writeProducts: (sent) => body(client.POST("/products/batch", { body: sent })),
+  listChanges: (query) =>
+    body(client.GET("/products/changes", { params: { query } })),
+  deleteProduct: (id) => body(client.DELETE("/products/{id}", at(id))),
 });

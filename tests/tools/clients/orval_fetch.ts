@@ -4,64 +4,41 @@ import { quickStart } from "./quick_start.ts";
 const headers = { "x-api-key": Deno.env.get("KEY") ?? "" };
 const options = { headers };
 
+/** The options with a further header. */
+const withHeader = (name: string, value: string) => ({
+  headers: { ...headers, [name]: value },
+});
+
 /** The body of a success: of a response with one of these statuses. */
-function body<R extends { status: number; data: unknown }>(
-  response: R,
-): Extract<R, { status: 200 | 201 }>["data"] {
+async function body<R extends { status: number; data: unknown }>(
+  reply: Promise<R>,
+): Promise<Extract<R, { status: 200 | 201 }>["data"]> {
+  const response = await reply;
   if (response.status < 300) return response.data;
   throw new Error(JSON.stringify(response.data));
 }
 
 await quickStart({
-  createCollection: async (sent) =>
-    body(await catalogue.createCollection(sent, options)).data,
-  createContributor: async (sent) =>
-    body(await catalogue.createContributor(sent, options)).data,
-  createFormat: async (sent) =>
-    body(await catalogue.createFormat(sent, options)).data,
-  createProgram: async (sent) =>
-    body(await catalogue.createPublishingProgram(sent, options)).data,
-  listForms: async (query) =>
-    body(await catalogue.listProductForms(query, options)).data,
-  listRoles: async (query) =>
-    body(await catalogue.listContributorRoles(query, options)).data,
-  createProduct: async (sent, key) =>
-    body(
-      await catalogue.createProduct(sent, {
-        headers: { ...headers, "Idempotency-Key": key },
-      }),
-    ).data,
-  async updateProduct(id, sent, etag) {
-    const { data } = body(
-      await catalogue.updateProduct(id, sent, {
-        headers: { ...headers, "If-Match": etag },
-      }),
-    );
-    return { price: data.product_prices[0]?.retail_price };
-  },
+  createCollection: (sent) => body(catalogue.createCollection(sent, options)),
+  createContributor: (sent) => body(catalogue.createContributor(sent, options)),
+  createFormat: (sent) => body(catalogue.createFormat(sent, options)),
+  createProgram: (sent) =>
+    body(catalogue.createPublishingProgram(sent, options)),
+  listForms: (query) => body(catalogue.listProductForms(query, options)),
+  listRoles: (query) => body(catalogue.listContributorRoles(query, options)),
+  createProduct: (sent, key) =>
+    body(catalogue.createProduct(sent, withHeader("Idempotency-Key", key))),
+  updateProduct: (id, sent, etag) =>
+    body(catalogue.updateProduct(id, sent, withHeader("If-Match", etag))),
   async getProduct(id) {
-    const response = await catalogue.getProduct(id, options);
-    const [price] = body(response).data.product_prices;
-    return { etag: response.headers.get("etag")!, price: price?.id };
+    const reply = catalogue.getProduct(id, options);
+    const etag = (await reply).headers.get("etag")!;
+    return { ...await body(reply), etag };
   },
-  async replaceSalesRights(id, sent) {
-    const { data } = body(
-      await catalogue.replaceSalesRights(id, sent, options),
-    );
-    return {
-      rights: data.product_sales_rights.map((right) => right.sales_rights_type),
-    };
-  },
-  async replaceTerritories(id, sent) {
-    const { data } = body(
-      await catalogue.replaceTerritories(id, sent, options),
-    );
-    return {
-      markets: data.product_territories.flatMap(({ markets }) =>
-        markets.map(({ name }) => name)
-      ),
-    };
-  },
+  replaceSalesRights: (id, sent) =>
+    body(catalogue.replaceSalesRights(id, sent, options)),
+  replaceTerritories: (id, sent) =>
+    body(catalogue.replaceTerritories(id, sent, options)),
   async addToProgram(program, product) {
     const { status } = await catalogue.addProgramProduct(
       program,
@@ -70,30 +47,8 @@ await quickStart({
     );
     if (status !== 204) throw new Error(`${status}`);
   },
-  async listProducts(query) {
-    const { data, meta } = body(await catalogue.listProducts(query, options));
-    return {
-      total: meta.total,
-      contributors: data.map(({ contributors }) => contributors?.length ?? 0),
-    };
-  },
-  async writeProducts(sent) {
-    const { data } = body(await catalogue.writeProducts(sent, options));
-    return data.map((result) =>
-      "error" in result ? result.error.code : result.status
-    );
-  },
-  async listChanges(query) {
-    const { data, meta } = body(await catalogue.listChanges(query, options));
-    return {
-      changes: data.map((change) =>
-        change.deleted ? "deleted" : change.product.title
-      ),
-      cursor: meta.cursor,
-    };
-  },
-  async deleteProduct(id) {
-    const { data } = body(await catalogue.deleteProduct(id, options));
-    return { deleted: data.deleted };
-  },
+  listProducts: (query) => body(catalogue.listProducts(query, options)),
+  writeProducts: (sent) => body(catalogue.writeProducts(sent, options)),
+  listChanges: (query) => body(catalogue.listChanges(query, options)),
+  deleteProduct: (id) => body(catalogue.deleteProduct(id, options)),
 });

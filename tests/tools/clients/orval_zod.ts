@@ -4,19 +4,13 @@ import { quickStart } from "./quick_start.ts";
 
 const { BASE_URL = "", KEY = "" } = Deno.env.toObject();
 
-interface Call<T> {
-  /** The schema of the response. */
-  response: ZodType<T>;
-  /** The body, and its schema. */
-  body?: [sent: unknown, schema: ZodType];
-  headers?: Record<string, string>;
-}
-
-/** Sends a valid body, and returns a valid response. */
+/** Sends a valid body, and returns the valid body of the response, with its ETag. */
 async function call<T>(
   operation: string,
-  { response, body, headers = {} }: Call<T>,
-): Promise<{ body: T; etag: string }> {
+  response: ZodType<T>,
+  [sent, schema]: [sent?: unknown, schema?: ZodType] = [],
+  headers: Record<string, string> = {},
+): Promise<T & { etag: string }> {
   const [method, path] = operation.split(" ") as [string, string];
   const reply = await fetch(BASE_URL + path, {
     method,
@@ -25,112 +19,68 @@ async function call<T>(
       "content-type": "application/json",
       ...headers,
     },
-    body: body ? JSON.stringify(body[1].parse(body[0])) : null,
+    body: schema ? JSON.stringify(schema.parse(sent)) : null,
   });
   const json = await reply.json();
   if (!reply.ok) throw new Error(JSON.stringify(json));
-  const etag = reply.headers.get("etag") ?? "";
-  return { body: response.parse(json), etag };
-}
-
-async function create<T>(
-  path: string,
-  sent: unknown,
-  schema: ZodType,
-  response: ZodType<{ data: T }>,
-): Promise<T> {
-  const { body } = await call(`POST ${path}`, {
-    response,
-    body: [sent, schema],
-  });
-  return body.data;
+  return { ...response.parse(json), etag: reply.headers.get("etag") ?? "" };
 }
 
 await quickStart({
   createCollection: (sent) =>
-    create(
-      "/collections",
+    call("POST /collections", schemas.CreateCollectionResponse, [
       sent,
       schemas.CreateCollectionBody,
-      schemas.CreateCollectionResponse,
-    ),
+    ]),
   createContributor: (sent) =>
-    create(
-      "/contributors",
+    call("POST /contributors", schemas.CreateContributorResponse, [
       sent,
       schemas.CreateContributorBody,
-      schemas.CreateContributorResponse,
-    ),
+    ]),
   createFormat: (sent) =>
-    create(
-      "/formats",
+    call("POST /formats", schemas.CreateFormatResponse, [
       sent,
       schemas.CreateFormatBody,
-      schemas.CreateFormatResponse,
-    ),
+    ]),
   createProgram: (sent) =>
-    create(
-      "/publishing-programs",
+    call("POST /publishing-programs", schemas.CreatePublishingProgramResponse, [
       sent,
       schemas.CreatePublishingProgramBody,
-      schemas.CreatePublishingProgramResponse,
+    ]),
+  listForms: ({ code }) =>
+    call(`GET /product-forms?code=${code}`, schemas.ListProductFormsResponse),
+  listRoles: ({ code }) =>
+    call(
+      `GET /contributor-roles?code=${code}`,
+      schemas.ListContributorRolesResponse,
     ),
-  async listForms({ code }) {
-    const { body } = await call(`GET /product-forms?code=${code}`, {
-      response: schemas.ListProductFormsResponse,
-    });
-    return body.data;
-  },
-  async listRoles({ code }) {
-    const { body } = await call(`GET /contributor-roles?code=${code}`, {
-      response: schemas.ListContributorRolesResponse,
-    });
-    return body.data;
-  },
-  async createProduct(sent, key) {
-    const { body } = await call("POST /products", {
-      response: schemas.CreateProductResponse,
-      body: [sent, schemas.CreateProductBody],
-      headers: { "idempotency-key": key },
-    });
-    return body.data;
-  },
-  async updateProduct(id, sent, etag) {
-    const { body } = await call(`PUT /products/${id}`, {
-      response: schemas.UpdateProductResponse,
-      body: [sent, schemas.UpdateProductBody],
-      headers: { "if-match": etag },
-    });
-    return { price: body.data.product_prices[0]?.retail_price };
-  },
-  async getProduct(id) {
-    const { body, etag } = await call(`GET /products/${id}`, {
-      response: schemas.GetProductResponse,
-    });
-    return { etag, price: body.data.product_prices[0]?.id };
-  },
-  async replaceSalesRights(id, sent) {
-    const { body } = await call(`PUT /products/${id}/sales-rights`, {
-      response: schemas.ReplaceSalesRightsResponse,
-      body: [sent, schemas.ReplaceSalesRightsBody],
-    });
-    return {
-      rights: body.data.product_sales_rights.map((right) =>
-        right.sales_rights_type
-      ),
-    };
-  },
-  async replaceTerritories(id, sent) {
-    const { body } = await call(`PUT /products/${id}/territories`, {
-      response: schemas.ReplaceTerritoriesResponse,
-      body: [sent, schemas.ReplaceTerritoriesBody],
-    });
-    return {
-      markets: body.data.product_territories.flatMap(({ markets }) =>
-        markets.map(({ name }) => name)
-      ),
-    };
-  },
+  createProduct: (sent, key) =>
+    call(
+      "POST /products",
+      schemas.CreateProductResponse,
+      [sent, schemas.CreateProductBody],
+      { "idempotency-key": key },
+    ),
+  updateProduct: (id, sent, etag) =>
+    call(
+      `PUT /products/${id}`,
+      schemas.UpdateProductResponse,
+      [sent, schemas.UpdateProductBody],
+      { "if-match": etag },
+    ),
+  getProduct: (id) => call(`GET /products/${id}`, schemas.GetProductResponse),
+  replaceSalesRights: (id, sent) =>
+    call(
+      `PUT /products/${id}/sales-rights`,
+      schemas.ReplaceSalesRightsResponse,
+      [sent, schemas.ReplaceSalesRightsBody],
+    ),
+  replaceTerritories: (id, sent) =>
+    call(
+      `PUT /products/${id}/territories`,
+      schemas.ReplaceTerritoriesResponse,
+      [sent, schemas.ReplaceTerritoriesBody],
+    ),
   async addToProgram(program, product) {
     const { status } = await fetch(
       `${BASE_URL}/publishing-programs/${program}/products/${product}`,
@@ -138,46 +88,26 @@ await quickStart({
     );
     if (status !== 204) throw new Error(`${status}`);
   },
-  async listProducts({ search, include }) {
+  listProducts({ search, include }) {
     const query = schemas.ListProductsQueryParams.parse({ search, include });
     const text = new URLSearchParams({
       search: query.search ?? "",
       include: (query.include ?? []).join(),
     });
-    const { body: { data, meta } } = await call(`GET /products?${text}`, {
-      response: schemas.ListProductsResponse,
-    });
-    return {
-      total: meta.total,
-      contributors: data.map(({ contributors }) => contributors?.length ?? 0),
-    };
+    return call(`GET /products?${text}`, schemas.ListProductsResponse);
   },
-  async writeProducts(sent) {
-    const { body } = await call("POST /products/batch", {
-      response: schemas.WriteProductsResponse,
-      body: [sent, schemas.WriteProductsBody],
-    });
-    return body.data.map((result) =>
-      "error" in result ? result.error.code : result.status
-    );
-  },
-  async listChanges({ after, limit }) {
+  writeProducts: (sent) =>
+    call("POST /products/batch", schemas.WriteProductsResponse, [
+      sent,
+      schemas.WriteProductsBody,
+    ]),
+  listChanges({ after, limit }) {
     const query = after === undefined ? "" : `&after=${after}`;
-    const { body: { data, meta } } = await call(
+    return call(
       `GET /products/changes?limit=${limit}${query}`,
-      { response: schemas.ListChangesResponse },
+      schemas.ListChangesResponse,
     );
-    return {
-      changes: data.map((change) =>
-        change.deleted ? "deleted" : change.product.title
-      ),
-      cursor: meta.cursor,
-    };
   },
-  async deleteProduct(id) {
-    const { body } = await call(`DELETE /products/${id}`, {
-      response: schemas.DeleteProductResponse,
-    });
-    return { deleted: body.data.deleted };
-  },
+  deleteProduct: (id) =>
+    call(`DELETE /products/${id}`, schemas.DeleteProductResponse),
 });

@@ -8,64 +8,97 @@ import type { components } from "./generated/openapi_fetch.ts";
 
 type Schemas = components["schemas"];
 
+/** The body of a success, as far as the calls read it. */
+interface Body<T> {
+  data: T;
+}
+
 interface Identified {
   id: string;
 }
 
-/** The calls. They throw unless the service responds with success. */
+interface Product extends Identified {
+  product_prices: { id: string; retail_price?: number | null | undefined }[];
+  product_sales_rights: { sales_rights_type: string }[];
+  product_territories: { markets: { name: string | null }[] }[];
+}
+
+interface Listed {
+  contributors?: unknown[] | undefined;
+}
+
+interface Result {
+  status: number;
+  error?: { code: string } | undefined;
+}
+
+interface Change {
+  deleted: boolean;
+  product?: { title: string } | undefined;
+}
+
+/** The calls. They return the bodies of successes, and throw at an error. */
 export interface Client {
-  createCollection(body: Schemas["CreateCollection"]): Promise<Identified>;
-  createContributor(body: Schemas["CreateContributor"]): Promise<Identified>;
-  createFormat(body: Schemas["CreateFormat"]): Promise<Identified>;
-  createProgram(body: Schemas["CreatePublishingProgram"]): Promise<Identified>;
-  listForms(query: { code: string }): Promise<Identified[]>;
-  listRoles(query: { code: string }): Promise<Identified[]>;
+  createCollection(
+    body: Schemas["CreateCollection"],
+  ): Promise<Body<Identified>>;
+  createContributor(
+    body: Schemas["CreateContributor"],
+  ): Promise<Body<Identified>>;
+  createFormat(body: Schemas["CreateFormat"]): Promise<Body<Identified>>;
+  createProgram(
+    body: Schemas["CreatePublishingProgram"],
+  ): Promise<Body<Identified>>;
+  listForms(query: { code: string }): Promise<Body<Identified[]>>;
+  listRoles(query: { code: string }): Promise<Body<Identified[]>>;
   createProduct(
     body: Schemas["CreateProduct"],
     idempotencyKey: string,
-  ): Promise<Identified>;
+  ): Promise<Body<Product>>;
   updateProduct(
     id: string,
     body: Schemas["UpdateProduct"],
     etag: string,
-  ): Promise<{ price: number | null | undefined }>;
-  getProduct(id: string): Promise<{ etag: string; price: string | undefined }>;
+  ): Promise<Body<Product>>;
+  getProduct(id: string): Promise<Body<Product> & { etag: string }>;
   replaceSalesRights(
     id: string,
     body: Schemas["ReplaceSalesRights"],
-  ): Promise<{ rights: string[] }>;
+  ): Promise<Body<Product>>;
   replaceTerritories(
     id: string,
     body: Schemas["ReplaceTerritories"],
-  ): Promise<{ markets: (string | null)[] }>;
+  ): Promise<Body<Product>>;
   addToProgram(program: string, product: string): Promise<void>;
   listProducts(
     query: { search: string; include: ("contributors" | "languages")[] },
-  ): Promise<{ total: number; contributors: number[] }>;
-  /** The statuses, or the codes of errors. */
-  writeProducts(body: Schemas["Batch"]): Promise<(number | string)[]>;
-  /** The titles of the listed products, or "deleted". */
+  ): Promise<Body<Listed[]> & { meta: { total: number } }>;
+  writeProducts(body: Schemas["Batch"]): Promise<Body<Result[]>>;
   listChanges(
     query: { after?: string; limit: number },
-  ): Promise<{ changes: string[]; cursor: string }>;
-  deleteProduct(id: string): Promise<{ deleted: boolean }>;
+  ): Promise<Body<Change[]> & { meta: { cursor: string } }>;
+  deleteProduct(id: string): Promise<Body<{ deleted: boolean }>>;
 }
 
 /** Makes the calls. Throws if a response is not what it should be. */
 export async function quickStart(client: Client): Promise<void> {
   const { cursor } = await follow(client);
-  const series = await client.createCollection({
+  const { data: series } = await client.createCollection({
     name: "Harbour Classics",
     collection_type: "series",
   });
-  const program = await client.createProgram({ name: "Classics 2027" });
-  const format = await client.createFormat({ name: "Paperback" });
-  const austen = await client.createContributor({ name: "Jane Austen" });
-  const [paperback] = await client.listForms({ code: "BC" });
-  const [author] = await client.listRoles({ code: "A01" });
+  const { data: program } = await client.createProgram({
+    name: "Classics 2027",
+  });
+  const { data: format } = await client.createFormat({ name: "Paperback" });
+  const { data: austen } = await client.createContributor({
+    name: "Jane Austen",
+  });
+  const { data: [paperback] } = await client.listForms({ code: "BC" });
+  const { data: [author] } = await client.listRoles({ code: "A01" });
 
   const title = `Emma ${crypto.randomUUID()}`;
-  const { id } = await client.createProduct({
+  const { data: { id } } = await client.createProduct({
     title,
     subtitle: "A Novel",
     isbn13: "978-0-14-143958-7",
@@ -115,7 +148,7 @@ export async function quickStart(client: Client): Promise<void> {
     ],
   }, crypto.randomUUID());
 
-  const { rights } = await client.replaceSalesRights(id, [
+  const { data: sold } = await client.replaceSalesRights(id, [
     {
       sales_rights_type: "01",
       territory: {
@@ -125,8 +158,11 @@ export async function quickStart(client: Client): Promise<void> {
     },
     { sales_rights_type: "00", is_rest_of_world: true, territory: null },
   ]);
-  equal(rights, ["01", "00"]);
-  const { markets } = await client.replaceTerritories(id, [{
+  equal(
+    sold.product_sales_rights.map((right) => right.sales_rights_type),
+    ["01", "00"],
+  );
+  const { data: placed } = await client.replaceTerritories(id, [{
     market_reference: "UK",
     exclusivity: "exclusive",
     markets: [{
@@ -148,24 +184,28 @@ export async function quickStart(client: Client): Promise<void> {
       }],
     }],
   }]);
-  equal(markets, ["United Kingdom"]);
+  equal(
+    placed.product_territories.map(({ markets }) => markets[0]?.name),
+    ["United Kingdom"],
+  );
   await client.addToProgram(program.id, id);
 
-  const { etag, price } = await client.getProduct(id);
-  const updated = await client.updateProduct(id, {
+  const { etag, data: { product_prices: [price] } } = await client
+    .getProduct(id);
+  const { data: updated } = await client.updateProduct(id, {
     page_count: 480,
     isbn10: null,
-    product_prices: [{ id: price!, retail_price: "8.99" }],
+    product_prices: [{ id: price!.id, retail_price: "8.99" }],
   }, etag);
-  equal(updated.price, 8.99);
-  const { total, contributors } = await client.listProducts({
+  equal(updated.product_prices[0]?.retail_price, 8.99);
+  const { data: listed, meta } = await client.listProducts({
     search: title,
     include: ["contributors", "languages"],
   });
-  equal([total, contributors], [1, [1]]);
+  equal([meta.total, listed[0]?.contributors?.length], [1, 1]);
 
   const another = `Sanditon ${crypto.randomUUID()}`;
-  const results = await client.writeProducts({
+  const { data: results } = await client.writeProducts({
     operations: [
       { method: "create", body: { title: "Persuasion" } },
       {
@@ -177,13 +217,15 @@ export async function quickStart(client: Client): Promise<void> {
       { method: "delete", id, if_match: '"another"' },
     ],
   });
-  equal(results, [201, results[1], "NOT_FOUND", "PRECONDITION_FAILED"]);
+  const outcomes = results.map(({ status, error }) => error?.code ?? status);
+  equal(outcomes, [201, outcomes[1], "NOT_FOUND", "PRECONDITION_FAILED"]);
 
-  const unwanted = await client.createProduct(
+  const { data: unwanted } = await client.createProduct(
     { title: "Lady Susan" },
     crypto.randomUUID(),
   );
-  equal(await client.deleteProduct(unwanted.id), { deleted: true });
+  const { data: { deleted } } = await client.deleteProduct(unwanted.id);
+  equal(deleted, true);
   const { changes } = await follow(client, cursor);
   for (const change of [title, "Persuasion", another, "deleted"]) {
     if (!changes.includes(change)) {
@@ -196,12 +238,12 @@ async function follow(client: Client, after?: string) {
   const changes: string[] = [];
   let cursor = after;
   for (let isAll = false; !isAll;) {
-    const page = await client.listChanges(
+    const { data, meta } = await client.listChanges(
       cursor === undefined ? { limit: 1000 } : { after: cursor, limit: 1000 },
     );
-    changes.push(...page.changes);
-    cursor = page.cursor;
-    isAll = page.changes.length === 0;
+    changes.push(...data.map(({ product }) => product?.title ?? "deleted"));
+    cursor = meta.cursor;
+    isAll = data.length === 0;
   }
   return { changes, cursor };
 }

@@ -11,76 +11,40 @@ const client = createApiClient(BASE_URL, {
 });
 
 await quickStart({
-  createCollection: async (body) => (await client.createCollection(body)).data,
-  createContributor: async (body) =>
-    (await client.createContributor(body)).data,
-  createFormat: async (body) => (await client.createFormat(body)).data,
-  createProgram: async (body) =>
-    (await client.createPublishingProgram(body)).data,
-  listForms: async (queries) =>
-    (await client.listProductForms({ queries })).data,
-  listRoles: async (queries) =>
-    (await client.listContributorRoles({ queries })).data,
-  async createProduct(body, key) {
-    const headers = { "Idempotency-Key": key };
-    return (await client.createProduct(body, { headers })).data;
-  },
-  async updateProduct(id, body, etag) {
-    const { data } = await client.updateProduct(body, {
+  createCollection: (body) => client.createCollection(body),
+  createContributor: (body) => client.createContributor(body),
+  createFormat: (body) => client.createFormat(body),
+  createProgram: (body) => client.createPublishingProgram(body),
+  listForms: (queries) => client.listProductForms({ queries }),
+  listRoles: (queries) => client.listContributorRoles({ queries }),
+  createProduct: (body, key) =>
+    client.createProduct(body, { headers: { "Idempotency-Key": key } }),
+  updateProduct: (id, body, etag) =>
+    client.updateProduct(body, {
       params: { id },
       headers: { "If-Match": etag },
-    });
-    return { price: data.product_prices[0]?.retail_price };
-  },
+    }),
   async getProduct(id) {
     // Zodios returns no headers.
-    const response = await client.axios.get(`/products/${id}`);
-    const { data } = await client.getProduct({ params: { id } });
-    return { etag: response.headers.etag, price: data.product_prices[0]?.id };
+    const { headers: { etag } } = await client.axios.get(`/products/${id}`);
+    return { ...await client.getProduct({ params: { id } }), etag };
   },
-  async replaceSalesRights(id, body) {
-    const { data } = await client.replaceSalesRights(body, { params: { id } });
-    return {
-      rights: data.product_sales_rights.map((right) => right.sales_rights_type),
-    };
-  },
-  async replaceTerritories(id, body) {
-    const { data } = await client.replaceTerritories(body, { params: { id } });
-    return {
-      markets: data.product_territories.flatMap(({ markets }) =>
-        markets.map(({ name }) => name)
-      ),
-    };
-  },
+  replaceSalesRights: (id, body) =>
+    client.replaceSalesRights(body, { params: { id } }),
+  replaceTerritories: (id, body) =>
+    client.replaceTerritories(body, { params: { id } }),
   async addToProgram(id, product_id) {
     await client.addProgramProduct(undefined, { params: { id, product_id } });
   },
-  async listProducts(queries) {
-    const { data, meta } = await client.listProducts({ queries });
-    return {
-      total: meta.total,
-      contributors: data.map(({ contributors }) => contributors?.length ?? 0),
-    };
-  },
+  listProducts: (queries) => client.listProducts({ queries }),
   async writeProducts(body) {
     const { data } = await client.writeProducts(body);
-    return data.map((result) =>
-      result.status === 200 || result.status === 201
-        ? result.status
-        : result.error.code
-    );
-  },
-  async listChanges(queries) {
-    const { data, meta } = await client.listChanges({ queries });
     return {
-      changes: data.map((change) =>
-        change.deleted ? "deleted" : change.product.title
+      data: data.map((result) =>
+        "error" in result ? result : { status: result.status }
       ),
-      cursor: meta.cursor,
     };
   },
-  async deleteProduct(id) {
-    const { data } = await client.deleteProduct(undefined, { params: { id } });
-    return { deleted: data.deleted };
-  },
+  listChanges: (queries) => client.listChanges({ queries }),
+  deleteProduct: (id) => client.deleteProduct(undefined, { params: { id } }),
 });
