@@ -14,14 +14,15 @@ import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
 import {
-  buildProduct,
   fullProduct,
   productNotFound,
+  selectBuilt,
   sizeOfDocument,
   storeProducts,
   validDocument,
 } from "../products/documents.ts";
-import { jsonArray, selectRecord } from "../products/json.ts";
+import { jsonArray } from "../json_array.ts";
+import { selectRecord } from "../products/json.ts";
 
 /*
  * What the record of a product is written from: the product, its contributors, and the
@@ -41,28 +42,26 @@ export interface BesideProduct {
   identities: Identities | null;
 }
 
-/** The contributors with these ids as a JSON array. `ids` is a subselect or an array. */
-export function contributorsJson(isOfThem: Statement): Statement {
+/** The contributors of these products as a JSON array. */
+export function contributorsOf(isOfThem: Statement): Statement {
   return sql`${
     jsonArray(sql`
       select ${selectRecord("contributors")}
       from contributors r
-      where r.organization_id = ${organization} and r.id ${isOfThem}
+      where r.organization_id = ${organization} and r.id in (
+        select x.contributor_id
+        from product_contributors x
+        where x.organization_id = ${organization} and x.product_id ${isOfThem}
+      )
       order by r.id
     `)
   }::text`;
 }
 
-const ofProduct = contributorsJson(sql`in (
-  select x.contributor_id
-  from product_contributors x
-  where x.organization_id = ${organization} and x.product_id = p.id
-)`);
-
 /** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o` with record `n`. */
 export const besideProduct = sql`
   o.name as organization,
-  ${ofProduct} as contributors,
+  ${contributorsOf(sql`= p.id`)} as contributors,
   n.digest,
   n.differences,
   n.identities
@@ -135,7 +134,7 @@ const bytes = sql`(
 )`;
 
 async function build(database: Queries, id: string): Promise<string> {
-  const [built] = await database.lookUp(buildProduct(id));
+  const [built] = await database.lookUp(selectBuilt(id));
   if (!built) throw productNotFound(id);
   if (built.is_storable) database.inBackground(...storeProducts([id]));
   return built.product;

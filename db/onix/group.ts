@@ -11,10 +11,11 @@ import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { readCurrent } from "../products/documents.ts";
+import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/writer.ts";
 import { bodyOf } from "./body.ts";
+import { type BesideProduct, bookOf } from "./books.ts";
 import {
   findProducts,
   isbnNumber,
@@ -38,7 +39,6 @@ import {
   STALE_MESSAGE,
 } from "./plan.ts";
 import {
-  bookOfStored,
   formToStore,
   keptDifferences,
   lastOf,
@@ -47,7 +47,6 @@ import {
   noteSenders,
   readStored,
   type StoredForm,
-  type StoredRecord,
   storeRecords,
 } from "./records.ts";
 
@@ -231,7 +230,7 @@ async function writesOf(
     id,
     bytes: found!.bytes ?? null,
   }));
-  for await (const products of readCurrent(tx, sized)) {
+  for await (const products of readInGroups(tx, sized)) {
     const compared: Compared[] = [];
     for (const { id, product } of products) {
       await options.pace();
@@ -290,11 +289,11 @@ interface Compared {
 async function compare(
   one: Planned,
   product: string,
-  stored: StoredRecord,
+  stored: BesideProduct,
   { edits, pace }: GroupOptions,
 ): Promise<Compared> {
   const { incoming } = one.item;
-  const book = bookOfStored(product, stored);
+  const book = bookOf({ ...stored, product });
   const last = await inTurns(lastOf(stored, incoming), pace);
   // A record with an ISBN-10 alone has also said its ISBN-13.
   const { isbn13 } = book.product;

@@ -1,4 +1,4 @@
-import type { Field } from "../../schema/fields.ts";
+import type { Column, Field } from "../../schema/fields.ts";
 import type { Linked } from "../../schema/onix/mapping/incoming.ts";
 import { nameWords } from "../../schema/onix/mapping/names.ts";
 import { RECORDS } from "../../schema/records.ts";
@@ -38,24 +38,35 @@ const LINK_TABLES = [
 type Table = typeof LINK_TABLES[number];
 
 /** The identifiers that find a record before its name is compared. */
-const IDENTIFYING: Partial<Record<Table, readonly string[]>> = {
+const IDENTIFYING: Record<Table, readonly string[]> = {
+  publishers: [],
+  imprints: [],
+  collections: [],
   contributors: ["orcid", "isni"],
 };
 
 /** The columns of a table beside the name that a record may say. */
-function linkColumns(table: Table): string[] {
-  return Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
-    field.kind === "column" && field.body && name !== "name" ? [name] : []
+const COLUMNS = columnsOf(() => true);
+
+/** Those that an import fills where they are null. Others have a fallback, or only people say them. */
+const FILLED = columnsOf(({ fallback }) => fallback === undefined);
+
+function columnsOf(
+  isOne: (column: Column) => boolean,
+): Record<Table, readonly string[]> {
+  return ofTables((table) =>
+    Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
+      name !== "name" && field.kind === "column" && field.body && isOne(field)
+        ? [name]
+        : []
+    )
   );
 }
 
-/** The columns that an import fills where they are null. Others have a fallback, or only people say them. */
-function filledIn(table: Table): string[] {
-  const { fields } = RECORDS[table];
-  return linkColumns(table).filter((name) => {
-    const field = fields[name]!;
-    return field.kind === "column" && field.fallback === undefined;
-  });
+function ofTables<T>(valueOf: (table: Table, i: number) => T) {
+  return Object.fromEntries(
+    LINK_TABLES.map((table, i) => [table, valueOf(table, i)]),
+  ) as Record<Table, T>;
 }
 
 /** What a record names in one of the tables. */
@@ -131,9 +142,7 @@ export async function linkRecords(
   linked: readonly Linked[],
 ): Promise<Links> {
   const wanted = wantedBy(linked);
-  const names = Object.fromEntries(
-    LINK_TABLES.map((table) => [table, wanted[table].flat()]),
-  ) as Record<Table, NamedRecord[]>;
+  const names = ofTables((table): NamedRecord[] => wanted[table].flat());
   const find = LINK_TABLES.map((table) => findRows(table, names[table]));
   const [codes, ...found] = await tx.send(selectCodes(linked), ...find);
   let records = link(found);
@@ -153,13 +162,13 @@ export async function linkRecords(
 
   /** Links every record to the rows. What is missing is a row to create or to fill. */
   function link(rows: readonly object[][]): Record<Table, Records> {
-    return Object.fromEntries(LINK_TABLES.map((table, i) => {
+    return ofTables((table, i) => {
       const records = new Records(table, rows[i] as LinkRow[]);
       for (const ofRecord of wanted[table]) {
         records.linkAll(ofRecord.map((named) => ({ named, role: named.role })));
       }
-      return [table, records];
-    })) as Record<Table, Records>;
+      return records;
+    });
   }
 }
 
@@ -185,7 +194,7 @@ function lockKeysOf(named: Record<Table, NamedRecord[]>): ProductKey[] {
   return LINK_TABLES.flatMap((table) =>
     named[table].flatMap((one) => [
       { match: table, value: keyOfName(one.name) },
-      ...(IDENTIFYING[table] ?? []).flatMap((column) =>
+      ...IDENTIFYING[table].flatMap((column) =>
         one[column]
           ? [{ match: `${table} ${column}`, value: String(one[column]) }]
           : []
@@ -230,15 +239,14 @@ class Records {
    */
   linkAll(all: readonly ToLink[]): LinkRow[] {
     const shared = this.#sharedIdentifiers(all);
-    const taken = new Map<string, Set<LinkRow>>();
+    const taken = new Map<string | undefined, Set<LinkRow>>();
     return all.map(({ named, role, warn = () => {} }) => {
-      const others = role && taken.get(role) || new Set();
-      if (role) taken.set(role, others);
+      const others = taken.getOrInsert(role, new Set());
       const identified = this.#identified(named, shared, warn);
       const row = this.#find(identified, others, warn) ??
         this.#create(identified);
       this.#fill(row, identified);
-      others.add(row);
+      if (role) others.add(row);
       return row;
     });
   }
@@ -258,7 +266,7 @@ class Records {
   }
 
   #identifiersOf(named: NamedRecord): string[] {
-    return (IDENTIFYING[this.#table] ?? [])
+    return IDENTIFYING[this.#table]
       .flatMap((column) => named[column] ? `${column} ${named[column]}` : []);
   }
 
@@ -269,7 +277,7 @@ class Records {
     warn: Warn,
   ): NamedRecord {
     const own: NamedRecord = { ...named };
-    for (const column of IDENTIFYING[this.#table] ?? []) {
+    for (const column of IDENTIFYING[this.#table]) {
       if (!named[column]) continue;
       const id = `${column} ${named[column]}`;
       const bearer = this.#byIdentifier.get(id);
@@ -310,7 +318,7 @@ class Records {
       }
       return row;
     }
-    const columns = IDENTIFYING[this.#table] ?? [];
+    const columns = IDENTIFYING[this.#table];
     const [row, another] = (this.#byName.get(keyOfName(named.name)) ?? [])
       .filter((row) =>
         !others.has(row) &&
@@ -330,9 +338,8 @@ class Records {
   }
 
   #create(named: NamedRecord): LinkRow {
-    const columns = linkColumns(this.#table);
     const row: LinkRow = { id: uuidv7(), name: keyOfName(named.name) };
-    for (const column of columns) {
+    for (const column of COLUMNS[this.#table]) {
       if (named[column] != null) row[column] = named[column];
     }
     this.#created.add(row);
@@ -341,28 +348,24 @@ class Records {
   }
 
   #fill(row: LinkRow, named: NamedRecord): void {
-    for (const column of filledIn(this.#table)) {
+    for (const column of FILLED[this.#table]) {
       if (!named[column] || row[column]) continue;
       row[column] = named[column];
       if (!this.#created.has(row)) {
-        const filled = this.#filled.get(row) ?? {};
-        this.#filled.set(row, { ...filled, [column]: named[column] });
+        this.#filled.getOrInsert(row, {})[column] = named[column];
       }
       this.#identify(row);
     }
   }
 
   #add(row: LinkRow): void {
-    const key = keyOfName(row.name);
-    const same = this.#byName.get(key);
-    if (same) same.push(row);
-    else this.#byName.set(key, [row]);
+    this.#byName.getOrInsert(keyOfName(row.name), []).push(row);
     this.#identify(row);
   }
 
   #identify(row: LinkRow): void {
     for (const id of this.#identifiersOf(row)) {
-      if (!this.#byIdentifier.has(id)) this.#byIdentifier.set(id, row);
+      this.#byIdentifier.getOrInsert(id, row);
     }
   }
 
@@ -370,7 +373,7 @@ class Records {
   writes(): Statement[] {
     const table = raw(this.#table);
     const inserts = Array.from(this.#created, (row) => {
-      const given = linkColumns(this.#table)
+      const given = COLUMNS[this.#table]
         .filter((column) => row[column] != null);
       const values = given.map((column) => sql`, ${row[column]}`);
       return sql`
@@ -410,7 +413,7 @@ function findRows(
   named: readonly NamedRecord[],
 ): Statement<LinkRow> {
   const all = [...new Set(named.map(({ name }) => keyOfName(name)))];
-  const identified = (IDENTIFYING[table] ?? []).map((identifier) => {
+  const identified = IDENTIFYING[table].map((identifier) => {
     const values = named.flatMap((one) => one[identifier] ?? []);
     return sql` or r.${
       raw(identifier)
@@ -421,7 +424,7 @@ function findRows(
     names(
       "r.id",
       "r.name",
-      ...linkColumns(table).map((column) => `r.${column}`),
+      ...COLUMNS[table].map((column) => `r.${column}`),
     )
   }
     from ${raw(table)} r

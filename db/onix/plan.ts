@@ -89,21 +89,27 @@ export function planOf(
   const planned = new Map<string, Planned>();
   const writtenIsbns = new Set<string>();
   let later: readonly Item[] = [];
+  const settle = (
+    item: Item,
+    outcome: "rejected" | "unchanged",
+    id: string | null,
+    ...messages: Message[]
+  ) => outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
 
   for (const [at, item] of items.entries()) {
     const { reference, notification } = item.incoming;
     const isbn13 = isbnNumber(item.incoming);
     const found = matches.of(item);
     if (found === "ambiguous") {
-      outcomes.set(item, outcomeOf(item, "rejected", null, ambiguous(isbn13)));
+      settle(item, "rejected", null, ambiguous(isbn13));
       continue;
     }
     if (isOfRival(item, found)) {
-      outcomes.set(item, outcomeOf(item, "rejected", null, isbnInUse(item)));
+      settle(item, "rejected", null, isbnInUse(item));
       continue;
     }
     if (found && isStale(item, found, options)) {
-      outcomes.set(item, outcomeOf(item, "unchanged", found.id, STALE_MESSAGE));
+      settle(item, "unchanged", found.id, STALE_MESSAGE);
       continue;
     }
     const names = found
@@ -117,25 +123,17 @@ export function planOf(
       break;
     }
     if (earlier) {
-      outcomes.set(
-        earlier.item,
-        outcomeOf(
-          earlier.item,
-          "unchanged",
-          found?.id ?? null,
-          superseded(item),
-        ),
-      );
+      settle(earlier.item, "unchanged", found?.id ?? null, superseded(item));
       for (const [name, one] of planned) {
         if (one === earlier) planned.delete(name);
       }
     }
     if (!found && notification === "04") {
-      outcomes.set(item, outcomeOf(item, "rejected", null, NOT_FOUND));
+      settle(item, "rejected", null, NOT_FOUND);
       continue;
     }
     if (!found && notification === "05") {
-      outcomes.set(item, outcomeOf(item, "unchanged", null, UNKNOWN_RECORD));
+      settle(item, "unchanged", null, UNKNOWN_RECORD);
       continue;
     }
     const one: Planned = found
@@ -153,20 +151,26 @@ export function planOf(
     const { item, id, found } = one;
     if (item.incoming.notification === "05") deletions.push(one);
     else if (found && isUnchanged(item, found, options)) {
-      outcomes.set(item, outcomeOf(item, "unchanged", id));
+      settle(item, "unchanged", id);
       unchanged.push(one);
     } else changes.push(one);
   }
   return { changes, deletions, unchanged, later };
 }
 
-/** A message that rejects a record. */
-export function fault(
+/** A message about a record, or what is at the path in it. */
+function messageOf(
+  severity: Message["severity"],
   code: string,
   message: string,
-  value: string | null = null,
+  { path = "", value = null }: { path?: string; value?: string | null } = {},
 ): Message {
-  return { severity: "error", code, path: "/Product", value, message };
+  return { severity, code, path: `/Product${path}`, value, message };
+}
+
+/** A message that rejects a record. */
+export function fault(code: string, message: string): Message {
+  return messageOf("error", code, message);
 }
 
 const NOT_FOUND = fault(
@@ -174,63 +178,42 @@ const NOT_FOUND = fault(
   "No product has the reference or the ISBN of this partial update",
 );
 
+const ISBN = "/ProductIdentifier/IDValue";
+
 function ambiguous(isbn: string | null): Message {
-  return {
-    ...fault("ambiguous", "Several products have this ISBN", isbn),
-    path: "/Product/ProductIdentifier/IDValue",
-  };
+  const message = "Several products have this ISBN";
+  return messageOf("error", "ambiguous", message, { path: ISBN, value: isbn });
 }
 
 function isbnInUse({ rival, incoming }: Item): Message {
-  return {
-    ...fault(
-      "isbn_in_use",
-      `The record "${rival}" of this message has the same ISBN`,
-      isbnNumber(incoming),
-    ),
-    path: "/Product/ProductIdentifier/IDValue",
-  };
+  const message = `The record "${rival}" of this message has the same ISBN`;
+  const at = { path: ISBN, value: isbnNumber(incoming) };
+  return messageOf("error", "isbn_in_use", message, at);
 }
 
 /** The warning of a record that its ISBN has led to a product with another reference. */
-export function otherReference(
-  { reference }: Found,
-  value: string,
-): Message {
-  return {
-    severity: "warning",
-    code: "other_reference",
-    path: "/Product/RecordReference",
-    value,
-    message:
-      `The product has the reference "${reference}": this one finds it, too, from now on`,
-  };
+export function otherReference({ reference }: Found, value: string): Message {
+  const message =
+    `The product has the reference "${reference}": this one finds it, too, from now on`;
+  const at = { path: "/RecordReference", value };
+  return messageOf("warning", "other_reference", message, at);
 }
 
-export const STALE_MESSAGE: Message = {
-  severity: "warning",
-  code: "stale",
-  path: "/Product",
-  value: null,
-  message:
-    "The sender has sent a later message with this product: this record is not applied",
-};
+export const STALE_MESSAGE = messageOf(
+  "warning",
+  "stale",
+  "The sender has sent a later message with this product: this record is not applied",
+);
 
-const UNKNOWN_RECORD: Message = {
-  severity: "warning",
-  code: "not_found",
-  path: "/Product/RecordReference",
-  value: null,
-  message: "No product has this reference: there is nothing to delete",
-};
+const UNKNOWN_RECORD = messageOf(
+  "warning",
+  "not_found",
+  "No product has this reference: there is nothing to delete",
+  { path: "/RecordReference" },
+);
 
 function superseded({ incoming: { line } }: Item): Message {
-  return {
-    severity: "warning",
-    code: "superseded",
-    path: "/Product",
-    value: null,
-    message:
-      `The record on line ${line} is of the same product, and counts instead`,
-  };
+  const message =
+    `The record on line ${line} is of the same product, and counts instead`;
+  return messageOf("warning", "superseded", message);
 }

@@ -16,7 +16,6 @@ import {
 } from "../../schema/onix/mapping/outgoing.ts";
 import {
   addIdentities,
-  type Identities,
   identitiesOfNew,
 } from "../../schema/onix/mapping/identity.ts";
 import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
@@ -29,35 +28,28 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { readCurrent } from "../products/documents.ts";
-import { byId, contributorsJson } from "./books.ts";
+import { readInGroups } from "../products/documents.ts";
+import {
+  type BesideProduct,
+  besideProduct,
+  byId,
+  contributorsOf,
+  receivedRecord,
+} from "./books.ts";
 import { type Item, storedForm } from "./items.ts";
 import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned } from "./plan.ts";
 
 /* The records that are stored beside products. */
 
-/** What is stored of these products, by id. */
+/** What is stored beside these products, by id. */
 export async function readStored(tx: Transaction, changes: readonly Planned[]) {
   const ids = changes.map(({ id }) => id);
-  const [rows] = await tx.send(sql<StoredRecord>`
-    select
-      p.id,
-      n.record,
-      n.record_reference as reference,
-      n.differences,
-      n.identities,
-      o.name as organization,
-      ${
-    contributorsJson(sql`in (
-      select x.contributor_id
-      from product_contributors x
-      where x.organization_id = ${organization} and x.product_id = p.id
-    )`)
-  } as contributors
+  const [rows] = await tx.send(sql<BesideProduct & { id: string }>`
+    select p.id, n.record, n.record_reference as reference, ${besideProduct}
     from products p
     join organizations o on o.id = ${organization}
-    left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
+    ${receivedRecord}
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `);
   return new Map(rows.map((row) => [row.id, row]));
@@ -66,22 +58,12 @@ export async function readStored(tx: Transaction, changes: readonly Planned[]) {
 /** A record in the form in which it is stored. */
 export type StoredForm = Pick<Item, "record" | "text" | "digest">;
 
-export interface StoredRecord {
-  id: string;
-  record: string | null;
-  reference: string | null;
-  differences: Differences | null;
-  identities: Identities | null;
-  organization: string;
-  contributors: string;
-}
-
 /** The record last received, with its values. */
 export interface LastRecord extends Received, Last {}
 
 /** The record last received, if there is one, before this one. */
 export function* lastOf(
-  { record, differences, identities }: StoredRecord,
+  { record, differences, identities }: BesideProduct,
   incoming: Incoming,
 ): Steps<LastRecord | null> {
   if (record === null) return null;
@@ -89,17 +71,6 @@ export function* lastOf(
   const values = yield* valuesOf(received, incoming);
   addIdentities(values, identities);
   return { record: received, differences, identities, values };
-}
-
-/** What the record of a product, which is JSON text, is written from. */
-export function bookOfStored(product: string, stored: StoredRecord): Book {
-  const { organization, contributors, reference } = stored;
-  return {
-    product: parseExact(product) as Entry,
-    contributors: byId(contributors),
-    organization,
-    reference,
-  };
 }
 
 /** The record to store: that of the message, or the last one with the blocks of a partial update. */
@@ -149,23 +120,15 @@ export async function storeRecords(
     sql<{ organization: string; contributors: string }>`
       select
         o.name as organization,
-        ${
-      contributorsJson(sql`in (
-        select x.contributor_id
-        from product_contributors x
-        where x.organization_id = ${organization} and x.product_id ${
-        isOneOf(ids)
-      }
-      )`)
-    } as contributors
+        ${contributorsOf(isOneOf(ids))} as contributors
       from organizations o
       where o.id = ${organization}
     `,
   );
   const contributors = byId(beside!.contributors);
-  const rows: Entry[] = [];
+  const rows: ProductRow[] = [];
   const sized = Array.from(sizes, ([id, bytes]) => ({ id, bytes }));
-  for await (const products of readCurrent(tx, sized)) {
+  for await (const products of readInGroups(tx, sized)) {
     for (const { id, product } of products) {
       await pace();
       const { item, found, form, merged } = byProduct.get(id)!;
@@ -204,14 +167,13 @@ export async function storeRecords(
       -- A product that keeps edits does not say what the record says.
       case when not r.is_edited then p.updated_at end,
       r.differences, r.identities
-    from products p
-    join jsonb_to_recordset(${json(rows)})
-      r (
-        product_id uuid, record_reference text, record text, digest text, differences jsonb, identities jsonb,
-        is_edited boolean
-      )
-      on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    ${
+    joined(
+      rows,
+      sql`record_reference text, record text, digest text, differences jsonb, identities jsonb,
+        is_edited boolean`,
+    )
+  }
     on conflict (organization_id, product_id) do update set
       record = excluded.record,
       digest = excluded.digest,
@@ -226,8 +188,8 @@ export async function storeRecords(
  * a product went out under its own id until a record bound it, the feed deletes that.
  */
 export function noteReferences(done: readonly Planned[]): Statement[] {
-  const aliases: Entry[] = [];
-  const retired: Entry[] = [];
+  const aliases: ProductRow[] = [];
+  const retired: ProductRow[] = [];
   for (
     const { item: { incoming: { reference, notification } }, id, found } of done
   ) {
@@ -239,19 +201,13 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
       retired.push({ product_id: id, record_reference: ownReference(id) });
     } else aliases.push({ product_id: id, record_reference: reference });
   }
+  const referring = sql`record_reference text`;
   return [
     ...aliases.length > 0
       ? [sql`
         insert into onix_aliases (organization_id, record_reference, product_id)
         select p.organization_id, r.record_reference, p.id
-        from products p
-        join jsonb_to_recordset(${
-        json(aliases)
-      }) r (product_id uuid, record_reference text)
-          on r.product_id = p.id
-        where p.organization_id = ${organization} and p.id ${
-        isOneOf(aliases.map(({ product_id }) => String(product_id)))
-      }
+        ${joined(aliases, referring)}
         on conflict (organization_id, record_reference) do nothing
       `]
       : [],
@@ -259,14 +215,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
       ? [sql`
         insert into onix_retired (organization_id, id, record_reference)
         select p.organization_id, overlay(p.id::text placing '00000000' from 1)::uuid, r.record_reference
-        from products p
-        join jsonb_to_recordset(${
-        json(retired)
-      }) r (product_id uuid, record_reference text)
-          on r.product_id = p.id
-        where p.organization_id = ${organization} and p.id ${
-        isOneOf(retired.map(({ product_id }) => String(product_id)))
-      }
+        ${joined(retired, referring)}
         on conflict (organization_id, id) do nothing
       `]
       : [],
@@ -288,14 +237,28 @@ export function noteSenders(records: readonly Planned[]): Statement[] {
   return [sql`
     insert into onix_senders (organization_id, product_id, sender_name, sent_at)
     select p.organization_id, p.id, r.sender_name, r.sent_at
+    ${joined(rows, sql`sender_name text, sent_at timestamptz`)}
+    on conflict (organization_id, product_id, sender_name) do update set
+      sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
+  `];
+}
+
+/** A row of a table that belongs to products. */
+interface ProductRow extends Entry {
+  product_id: string;
+}
+
+/** The products that exist of these rows, `p`, with their rows `r`. */
+function joined(
+  rows: readonly ProductRow[],
+  columns: Statement,
+): Statement {
+  return sql`
     from products p
-    join jsonb_to_recordset(${json(rows)})
-      r (product_id uuid, sender_name text, sent_at timestamptz)
+    join jsonb_to_recordset(${json(rows)}) r (product_id uuid, ${columns})
       on r.product_id = p.id
     where p.organization_id = ${organization} and p.id ${
     isOneOf(rows.map(({ product_id }) => product_id))
   }
-    on conflict (organization_id, product_id, sender_name) do update set
-      sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
-  `];
+  `;
 }

@@ -437,6 +437,8 @@ Deno.test("Messages speak of the elements of ONIX", async () => {
       least("1", {
         detail:
           "<Subject><SubjectSchemeIdentifier>24</SubjectSchemeIdentifier><SubjectCode>A</SubjectCode></Subject><Measure><MeasureType>01</MeasureType><MeasureUnitCode>mm</MeasureUnitCode></Measure>",
+        rest:
+          '<ProductSupply><SupplyDetail><SupplyDate><SupplyDateRole>08</SupplyDateRole><Date dateformat="01">202601</Date></SupplyDate></SupplyDetail></ProductSupply>',
       }),
     ),
   );
@@ -444,7 +446,56 @@ Deno.test("Messages speak of the elements of ONIX", async () => {
   assertEquals(messages.map(({ code, message }) => `${code}: ${message}`), [
     "required: The code 24 of SubjectSchemeIdentifier needs a name",
     "required: Measure has no Measurement",
+    "invalid_date: Expected a calendar day as YYYYMMDD",
   ]);
+});
+
+Deno.test("What is missing is told, also of what has a field of its own", async () => {
+  const { said } = await readOf({
+    detail:
+      "<Extent><ExtentType>00</ExtentType><ExtentUnit>03</ExtentUnit></Extent>",
+    rest: publishing(dated("01", "")),
+  });
+  assertEquals(said, [
+    "required Extent/ExtentValue ",
+    "required PublishingDate/Date ",
+  ]);
+});
+
+Deno.test("Of an amount and a code of a price, the amount goes out, as it is read", async () => {
+  const { book, received } = await readOf({
+    rest:
+      "<ProductSupply><SupplyDetail><UnpricedItemType>04</UnpricedItemType><Price><PriceCoded><PriceCodeType>01</PriceCodeType><PriceCode>A</PriceCode></PriceCoded><PriceAmount>9.5</PriceAmount></Price></SupplyDetail></ProductSupply>",
+  });
+  const sent = JSON.stringify(
+    leavesOf(writeRecord(book, received, "3.1").record),
+  );
+  assertEquals(/PriceAmount = 9.5/.test(sent), true, sent);
+  assertEquals(/PriceCoded|UnpricedItemType/.test(sent), false, sent);
+});
+
+Deno.test("A price of 0 beside a reason for no price is none", async () => {
+  const { incoming, book, received } = await readOf({
+    rest:
+      "<ProductSupply><SupplyDetail><Price><PriceAmount>0.00</PriceAmount><UnpricedItemType>02</UnpricedItemType></Price></SupplyDetail></ProductSupply>",
+  });
+  assertEquals(
+    /price_amount/.test(JSON.stringify(incoming.product_territories)),
+    false,
+  );
+  const sent = JSON.stringify(
+    leavesOf(writeRecord(book, received, "3.1").record),
+  );
+  assertEquals(/UnpricedItemType = 02/.test(sent), true, sent);
+  assertEquals(/PriceAmount|UnpricedItemType = 01/.test(sent), false, sent);
+});
+
+Deno.test("A publisher without a role is told, and changes nothing", async () => {
+  const { incoming, said } = await readOf({
+    rest: publishing("<Publisher><PublisherName>P</PublisherName></Publisher>"),
+  });
+  assertEquals(said, ["required Publisher/PublishingRole "]);
+  assertEquals("publisher" in incoming.linked, false);
 });
 
 Deno.test("What is missing is told beside what is read leniently", async () => {

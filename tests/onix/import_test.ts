@@ -620,12 +620,12 @@ Deno.test("POST /onix/products", TIMED, async (t) => {
     "responds after a body that took longer than a request may",
     async () => {
       const { org } = await scene();
-      const deadlineMs = 3_000;
+      const deadlineMs = 6_000;
       const records = Array.from(
-        { length: 700 },
+        { length: 250 },
         (_, i) =>
           record({
-            reference: `slow.example.${i}`.padEnd(100, "."),
+            reference: `slow.example.${i}`.padEnd(450, "."),
             isbn: isbnOf(i),
           }),
       );
@@ -650,7 +650,7 @@ Deno.test("POST /onix/products", TIMED, async (t) => {
         },
       );
 
-      assertEquals([status, data?.created], [200, 700]);
+      assertEquals([status, data?.created], [200, 250]);
       // Longer responses wait for memory.
       assert(text.length > 131_072);
     },

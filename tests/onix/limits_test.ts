@@ -187,6 +187,14 @@ const CASES: Case[] = [
     "duplicate /Price/Territory[2]",
   ),
   ofPrice(
+    "two first days",
+    "20260101 20270101".replace(
+      /\d+/g,
+      "<PriceDate><PriceDateRole>14</PriceDateRole><Date>$&</Date></PriceDate>",
+    ),
+    "duplicate /Price/PriceDate[2]",
+  ),
+  ofPrice(
     "a time without a date",
     "<PriceDate><PriceDateRole>15</PriceDateRole></PriceDate>",
     "required /Price/PriceDate/Date",
@@ -200,6 +208,26 @@ const CASES: Case[] = [
     "the country of ONIX 2.1",
     "<CountryCode>GB</CountryCode>",
     "unknown_element /Price/CountryCode",
+  ),
+  ofPrice(
+    "a territory that says nothing",
+    "<Territory><CountriesIncluded/></Territory>",
+    "required /Price/Territory/CountriesIncluded",
+  ),
+  ofPrice(
+    "a territory that is a text",
+    "<Territory>GB</Territory>",
+    "required /Price/Territory/CountriesIncluded",
+  ),
+  ofRights(
+    "a restriction that says nothing",
+    restriction(""),
+    "required /Rights/SalesRestriction/SalesRestrictionType",
+  ),
+  ofRights(
+    "rights beside some that say nothing",
+    "</SalesRights><SalesRights>",
+    "required /Rights[2]/SalesRightsType",
   ),
   ofRights(
     "a restriction from no day on",
@@ -304,6 +332,11 @@ const CASES: Case[] = [
       "required /CountriesIncluded",
     ],
     [
+      "the rest of the world, which is no region since ONIX 3.0",
+      "<RegionsIncluded>ROW</RegionsIncluded>",
+      "invalid_code /RegionsIncluded",
+    ],
+    [
       "a region on both sides",
       `${WORLD}<RegionsExcluded>WORLD</RegionsExcluded>`,
       "contradictory /RegionsExcluded",
@@ -317,7 +350,7 @@ const CASES: Case[] = [
     name: `rights with ${name}`,
     rest: rights(right("01", codes!)),
     says: says!.replace("/", `${RIGHTS}/Territory/`),
-    gone: /SalesRightsType|sales_rights_type|\b(?:AT|CH|WORLD)\b/,
+    gone: /SalesRightsType|sales_rights_type|\b(?:AT|CH|ROW|WORLD)\b/,
   })),
   {
     name: "a market restricted until no day",
@@ -335,6 +368,48 @@ const CASES: Case[] = [
     rest: supply(price(""), `<Market>${restriction(ONLY_TO)}</Market>`),
     says: "required /Product/ProductSupply/Market/Territory",
     gone: /12\.34/,
+  },
+  ...[["", ""], ["<Territory/>", "/CountriesIncluded"]].map((
+    [parts, missing],
+  ): Case => ({
+    name: `a market that says nothing, with "${parts}"`,
+    rest: supply(price(""), `<Market>${parts}</Market>`),
+    says: `required /Product/ProductSupply/Market/Territory${missing}`,
+    gone: /12\.34/,
+  })),
+  ...[
+    ["type", "<TaxType>98</TaxType>", "invalid_code TaxType"],
+    [
+      "amount",
+      "<TaxableAmount>some</TaxableAmount>",
+      "invalid_number TaxableAmount",
+    ],
+  ].map(([what, part, says]): Case => ({
+    name: `a tax with an unknown ${what}`,
+    rest: supply(
+      price("").replace(
+        "</Price>",
+        `<Tax>${part}<TaxRatePercent>7.7</TaxRatePercent></Tax></Price>`,
+      ),
+    ),
+    says: says!.replace(" ", ` ${PRICE}/Tax/`),
+    gone: /7\.7/,
+    stays: /12\.34/,
+  })),
+  {
+    name: "a supply of at least no number",
+    rest: supply(
+      `<OrderQuantityMinimum>ten</OrderQuantityMinimum>${price("")}`,
+    ),
+    says:
+      "invalid_number /Product/ProductSupply/SupplyDetail/OrderQuantityMinimum",
+    gone: /12\.34/,
+  },
+  {
+    name: "a misspelled market",
+    rest: supply(price(""), `<Markets>${territory(WORLD)}</Markets>`),
+    says: "unknown_element /Product/ProductSupply/Markets",
+    gone: /12\.34|WORLD/,
   },
   {
     name: "a supply to the country of ONIX 2.1",

@@ -27,16 +27,17 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "TextContent/text": textCodec(),
 };
 
-/** A price of 0 is an item that is free of charge (List 57, 01). */
+/** A price of 0 is an item that is free of charge (List 57, 01), unless another reason is given. */
 function priceAmount(): Codec {
   const amount = codecAt("PriceAmount");
   return {
     ...amount,
     read(composite, reader) {
-      const value = amount.read(composite, reader);
-      if (value !== undefined || child(composite, "PriceAmount")) return value;
       const unpriced = child(composite, "UnpricedItemType");
-      if (valueOf(unpriced) !== "01") return;
+      const isFree = valueOf(unpriced) === "01";
+      const value = amount.read(composite, reader);
+      if (value === "0" && unpriced && !isFree) return;
+      if (child(composite, "PriceAmount") || !isFree) return value;
       reader.claim(unpriced!);
       return "0";
     },

@@ -1,20 +1,14 @@
 import { about, column, type Fields, required } from "../../fields.ts";
 import { heading, text } from "../../values.ts";
-import {
-  child,
-  childrenOf,
-  childValue,
-  type Element,
-  element,
-} from "../xml/element.ts";
+import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
 import {
   type Codec,
-  objectsIn,
   replaceChildren,
   scalar,
   setChild,
   textOf,
 } from "./codec.ts";
+import { compositesOf } from "./fields.ts";
 import {
   addTitle,
   claimTitle,
@@ -38,68 +32,46 @@ export const COLLECTION_FIELDS: Fields = {
 /** The level of the title of a collection (List 149). */
 const LEVEL = "02";
 
-export const collections: Codec = {
-  read(descriptive, reader) {
-    return childrenOf(descriptive, "Collection").flatMap((each) => {
-      warnOfTitleCodes(each, reader);
-      const own = titleElements(each, LEVEL).find(titleOf);
-      if (!own) return [];
-      claimTitle(each, own, reader);
-      const number = numberIn(each);
-      if (number) reader.claim(number.found);
-      const collection = {
-        name: titleOf(own)!,
-        part_number: number?.value ?? null,
-      };
-      return reader.tie(each, collection, {
-        name: titleIn(own)!,
-        ...number && { part_number: number.found },
-      });
+export const collections: Codec = compositesOf("Collection", {
+  read(each, reader) {
+    warnOfTitleCodes(each, reader);
+    const own = titleElements(each, LEVEL).find(titleOf);
+    if (!own) return;
+    claimTitle(each, own, reader);
+    const number = numberIn(each);
+    if (number) reader.claim(number.found);
+    const collection = {
+      name: titleOf(own)!,
+      part_number: number?.value ?? null,
+    };
+    return reader.tie(each, collection, {
+      name: titleIn(own)!,
+      ...number && { part_number: number.found },
     });
   },
-  write(descriptive, now, before, reader) {
-    const known = objectsIn(before).map((row) => ({
-      row,
-      each: reader.elementOf(row)!,
-    }));
-    const left = new Set(known);
-    const wanted = objectsIn(now).map((row) => {
-      const match = [...left].find((one) => isSame(one.row, row));
-      if (match) left.delete(match);
-      const each = match?.each ??
-        element("Collection", [element("CollectionType", "10")]);
-      if (match?.row.name !== row.name) {
-        const own = titleElements(each, LEVEL).find(titleOf) ??
-          addTitle(each, "01", LEVEL);
-        writeTitle(own, String(row.name));
-      }
-      if (scalar(row.part_number) !== scalar(match?.row.part_number)) {
-        writeNumber(each, textOf(row.part_number));
-      }
-      return each;
-    });
-    replaceChildren(descriptive, known.map(({ each }) => each), wanted);
+  write(each, now, before) {
+    if (each.children.length === 0) setChild(each, "CollectionType", "10");
+    if (now.name !== before.name) {
+      const own = titleElements(each, LEVEL).find(titleOf) ??
+        addTitle(each, "01", LEVEL);
+      writeTitle(own, String(now.name));
+    }
+    if (scalar(now.part_number) !== scalar(before.part_number)) {
+      writeNumber(each, textOf(now.part_number));
+    }
   },
-  project: (value) => {
-    const all = objectsIn(value).map(({ name, part_number }) => ({
-      name,
-      ...scalar(part_number) !== undefined && { part_number },
-    }));
-    return all.length > 0 ? all : undefined;
-  },
-};
+  project: ({ name, part_number }) => ({
+    name,
+    ...scalar(part_number) !== undefined && { part_number },
+  }),
+  key: ["name"],
+  keepsRest: true,
+});
 
 /** The element that says the name of a collection. */
 export function elementOfName(each: Element): Element | undefined {
   const own = titleElements(each, LEVEL).find(titleOf);
   return own && titleIn(own);
-}
-
-/** Whether both mean one collection: by its id where both have it, else by name. */
-function isSame(a: Collection, b: Collection): boolean {
-  return a.id !== undefined && b.id !== undefined
-    ? a.id === b.id
-    : a.name === b.name;
 }
 
 type Collection = Record<string, unknown>;

@@ -7,7 +7,7 @@ import {
   type Rows,
   type Values,
 } from "../../fields.ts";
-import { isObject, MAX_ENTRIES } from "../../objects.ts";
+import { isObject, MAX_ENTRIES, remembered } from "../../objects.ts";
 import {
   child,
   childrenOf,
@@ -34,25 +34,25 @@ import { CODECS } from "./codecs.ts";
  * whole object. Nothing here knows a field.
  */
 
-const IN_COMPOSITES = new WeakMap<Fields, Map<string, [string, Codec][]>>();
+const IN_COMPOSITES = remembered((_: Fields) =>
+  new Map<string, [string, Codec][]>()
+);
 
 /** The codecs of the fields in this composite, by field. */
 function codecsIn(fields: Fields, composite: string): [string, Codec][] {
-  const all = IN_COMPOSITES.get(fields) ?? new Map<string, [string, Codec][]>();
-  IN_COMPOSITES.set(fields, all);
-  const known = all.get(composite);
-  if (known) return known;
-  const codecs = Object.entries(fields).flatMap(
-    ([name, field]): [string, Codec][] => {
-      const codec = codecOf(name, field, composite);
-      return codec ? [[name, codec]] : [];
-    },
+  return IN_COMPOSITES(fields).getOrInsertComputed(
+    composite,
+    () =>
+      Object.entries(fields).flatMap(([name, field]) => {
+        const codec = codecOf(name, field, composite);
+        return codec ? [[name, codec] as [string, Codec]] : [];
+      }),
   );
-  all.set(composite, codecs);
-  return codecs;
 }
 
-const OF_FIELDS = new WeakMap<Field, Map<string, Codec | undefined>>();
+const OF_FIELDS = remembered((_: Field) =>
+  new Map<string, Codec | undefined>()
+);
 
 /** How a field stands in this composite, or undefined if ONIX has no element for it. */
 export function codecOf(
@@ -60,11 +60,10 @@ export function codecOf(
   field: Field,
   composite: string,
 ): Codec | undefined {
-  const known = OF_FIELDS.get(field) ?? new Map<string, Codec | undefined>();
-  OF_FIELDS.set(field, known);
-  const key = `${composite}/${name}`;
-  if (!known.has(key)) known.set(key, newCodec(name, field, composite));
-  return known.get(key);
+  return OF_FIELDS(field).getOrInsertComputed(
+    `${composite}/${name}`,
+    () => newCodec(name, field, composite),
+  );
 }
 
 function newCodec(

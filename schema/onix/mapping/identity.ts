@@ -13,6 +13,7 @@ import { continuedCollections } from "./collections.ts";
 import { continuedContributors } from "./contributors.ts";
 import {
   COLLATERAL_TYPES,
+  MAPPED,
   MAPPING,
   type RecordValues,
   REFERENCES,
@@ -84,25 +85,15 @@ export function identitiesOf(
     if (values[name] === undefined || !isWritten(name)) continue;
     ids[name] = book.product[reference];
   }
-  return known(ids);
+  return Object.fromEntries(
+    Object.entries(ids).filter(([, id]) => id != null),
+  );
 }
 
 /** The same of a record from which the product was just created: it has the entries in their order. */
 export function identitiesOfNew(book: Book): Identities {
-  const ids: Record<string, unknown> = {};
-  for (const name of Object.keys(CONTINUED)) {
-    ids[name] = idsIn(MAPPING[name]!.valueIn(book));
-  }
-  for (const [name, reference] of Object.entries(REFERENCES)) {
-    ids[name] = book.product[reference];
-  }
-  return known(ids);
-}
-
-function known(ids: Record<string, unknown>): Identities {
-  return Object.fromEntries(
-    Object.entries(ids).filter(([, id]) => id != null),
-  );
+  const values = MAPPED.map(([name, { valueIn }]) => [name, valueIn(book)]);
+  return identitiesOf(book, Object.fromEntries(values), () => true);
 }
 
 /** The ids in a value, nested as they are in it, or null without any. */

@@ -157,8 +157,7 @@ export function* readRecord(
   header: Element,
 ): Steps<Incoming | Rejected> {
   const { record, origins } = withDefaults(product, header);
-  const toldBefore = TOLD_OF_HEADERS.get(header) ?? new Set();
-  TOLD_OF_HEADERS.set(header, toldBefore);
+  const toldBefore = TOLD_OF_HEADERS.getOrInsert(header, new Set());
   const reader = new RecordReader(record, { origins, toldBefore });
   const reference = childValue(record, "RecordReference") ?? null;
   const line = product.line ?? 0;

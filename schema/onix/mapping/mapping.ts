@@ -2,8 +2,7 @@ import { idOfCode } from "../../code_ids.ts";
 import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
-import { RELEASES } from "../rules/releases.ts";
-import { mayContain } from "../rules/facts.ts";
+import { isPartOf } from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -188,9 +187,7 @@ function isSaid(name: string, field: Field): boolean {
 function blockWith(path: string): Block | null {
   const [{ name }] = stepsOf(path) as [Step];
   if (name === "ProductSupply") return name;
-  return BLOCKS.find((block) =>
-    RELEASES.some((release) => mayContain(release, block, name))
-  ) ?? null;
+  return BLOCKS.find((block) => isPartOf(name, block)) ?? null;
 }
 
 /** A field that has the product's name for it. */
@@ -224,16 +221,19 @@ function linked(
   return { block: blockWith(path), ...codec, read, valueIn, leave };
 }
 
-/** The entries at the place of another field, such as the extent that is the page count. */
+/** The entries that say another field, such as the extent that is the page count. */
 function isOfAnother(array: string): (each: Element) => boolean {
   const places = Object.entries(FIELDS).flatMap(([name, field]) => {
     const place = field.kind === "column" && isSaid(name, field)
       ? elementOf(name, field)
       : null;
-    const [step] = place === null ? [] : stepsOf(place);
-    return name !== array && step && step.codes.length > 0 ? [step] : [];
+    const steps = place === null ? [] : stepsOf(place);
+    return name !== array && steps[0]?.codes.length ? [steps] : [];
   });
-  return (each) => places.some((step) => isAt(step, each));
+  return (each) =>
+    places.some(([step, leaf]) =>
+      isAt(step!, each) && (!leaf || childValue(each, leaf.name) !== undefined)
+    );
 }
 
 /** An array without some of the entries in the record, or any other field. */

@@ -11,13 +11,14 @@ import { mend } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
-import { type Book, isEqual, setChild, textOf } from "./codec.ts";
+import { type Book, isEqual, objectsIn, setChild, textOf } from "./codec.ts";
 import { addIdentities, type Identities } from "./identity.ts";
 import {
   BLOCKS,
   containerOf,
   MAPPED,
   type Mapped,
+  MAPPING,
   PRODUCT_CODE,
   readValues,
   type RecordValues,
@@ -249,45 +250,27 @@ function hasSupply(record: Element): boolean {
 
 /** The availability and the prices of a product without supply details, as one supply. */
 function addSupply(record: Element, product: Book["product"]): void {
-  const all = (product.product_prices as Record<string, unknown>[]) ?? [];
-  const prices = all.flatMap((price) => [
+  const prices = objectsIn(product.product_prices).flatMap((price) => [
     ...priceOf(price, "02", price.retail_price_inc_tax),
     ...priceOf(price, "01", price.retail_price ?? price.list_price),
   ]);
-  const code = textOf(product.product_availability_code);
-  if (prices.length === 0 && code === undefined) return;
-  record.children.push(element("ProductSupply", [
-    element("SupplyDetail", [
-      ...code ? [element("ProductAvailability", code)] : [],
-      ...prices,
-    ]),
-  ]));
+  const product_availability = product.product_availability_code;
+  if (prices.length === 0 && textOf(product_availability) === undefined) return;
+  const supply = { supply_details: [{ product_availability, prices }] };
+  const reader = new RecordReader(record, { isSilent: true });
+  MAPPING.product_territories!.write(record, [supply], [], reader);
 }
 
 /** A price of this type (List 58), if it has an amount. */
 function priceOf(
   { currency_code, tax_rate, valid_from, valid_to }: Record<string, unknown>,
-  type: string,
-  amount: unknown,
-): Element[] {
-  const text = textOf(amount);
-  if (text === undefined) return [];
-  const rate = textOf(tax_rate);
-  return [element("Price", [
-    element("PriceType", type),
-    element("PriceAmount", text),
-    ...type === "02" && rate
-      ? [element("Tax", [element("TaxRatePercent", rate)])]
-      : [],
-    element("CurrencyCode", String(currency_code)),
-    ...dateOf("14", valid_from),
-    ...dateOf("15", valid_to),
-  ])];
-}
-
-function dateOf(role: string, day: unknown): Element[] {
-  return typeof day !== "string" ? [] : [element("PriceDate", [
-    element("PriceDateRole", role),
-    element("Date", day.replaceAll("-", "")),
-  ])];
+  price_type: string,
+  price_amount: unknown,
+): Record<string, unknown>[] {
+  if (textOf(price_amount) === undefined) return [];
+  const taxes = price_type === "02" && textOf(tax_rate)
+    ? [{ tax_rate_percent: tax_rate }]
+    : [];
+  const period = { valid_from, valid_to };
+  return [{ price_type, price_amount, taxes, currency_code, ...period }];
 }

@@ -127,7 +127,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
         return replaceChildren(composite, found.slice(1, 2), []);
       }
       for (const step of above.slice(found.length - 1)) {
-        found.push(addFirst(found.at(-1)!, step));
+        found.push(addInOrder(found.at(-1)!, step));
       }
       // What is changed here does not come from that source.
       if (found[1]) found[1].attributes = {};
@@ -139,8 +139,8 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
 }
 
 /**
- * Warns of codes that are none where they decide whether a composite is that of the step.
- * If none is, one of these might have been.
+ * Warns of codes that are none or missing where they decide whether a composite is that of
+ * the step. If none is, one of these might have been.
  */
 function warnOfCodes(
   parent: Element,
@@ -151,7 +151,13 @@ function warnOfCodes(
   if (codes.length === 0 || reader.isSilent) return;
   const tell = () => {
     for (const each of childrenOf(parent, name)) {
-      for (const [child] of codes) warnOfCode(each, child, reader);
+      for (const [missing] of codes) {
+        if (child(each, missing)) warnOfCode(each, missing, reader);
+        else {
+          const message = `${name} has no ${missing}`;
+          reader.unreadable(each, "required", message, { missing });
+        }
+      }
     }
   };
   if (found) reader.attempt(tell);
@@ -214,14 +220,18 @@ export function readDay(
   }
 }
 
-/** Adds the composite of a step before others of its name. */
-function addFirst(parent: Element, { name, codes }: Step): Element {
+/** Adds the composite of a step in the order of its codes. */
+function addInOrder(parent: Element, { name, codes }: Step): Element {
   const made = element(
     name,
     codes.map(([child, code]) => element(child, code)),
   );
   const others = childrenOf(parent, name);
-  replaceChildren(parent, others, [made, ...others]);
+  const codesOf = (each: Element) =>
+    codes.map(([child]) => childValue(each, child)).join();
+  const next = others.findIndex((each) => codesOf(each) > codesOf(made));
+  const place = next < 0 ? others.length : next;
+  replaceChildren(parent, others, others.toSpliced(place, 0, made));
   return made;
 }
 

@@ -128,9 +128,14 @@ export class RecordReader {
   }
 
   /** Says that an element cannot be read. The entry that it is in stays in the record. */
-  unreadable(element: Element, code: string, message: string): void {
+  unreadable(
+    element: Element,
+    code: string,
+    message: string,
+    rest?: Rest,
+  ): void {
     this.#faults++;
-    this.warn(code, message, element);
+    this.warn(code, message, element, rest);
   }
 
   /** Reads something, and says whether all of it could be read. */
@@ -167,10 +172,10 @@ export class RecordReader {
     { missing, value }: Rest = {},
   ): void {
     if (this.isSilent) return;
-    const codes = this.#toldAt.get(element) ?? new Set();
+    const codes = this.#toldAt.getOrInsert(element, new Set());
     const kind = `${code} ${missing ?? ""}`;
     if (codes.has(kind)) return;
-    this.#toldAt.set(element, codes.add(kind));
+    codes.add(kind);
     const origin = this.#origins.get(element);
     if (origin !== undefined) {
       const once = `${origin} ${kind}`;
@@ -261,9 +266,9 @@ export class RecordReader {
       refused.sort((a, b) => Number(b.key) - Number(a.key) || 0);
       const gone = new Map<object, Set<string | number>>();
       for (const { owner, key, max, found } of refused) {
-        const keys = gone.get(owner) ?? new Set();
+        const keys = gone.getOrInsert(owner, new Set());
         if (keys.has(key)) continue;
-        gone.set(owner, keys.add(key));
+        keys.add(key);
         if (owner === value) this.#unreadable.add(String(key));
         this.#remove(owner, key, max, found);
         if (owner === value && key in needed) value[key] = needed[key];
@@ -412,12 +417,15 @@ function isOfWhatIsRead(kind: string): boolean {
   return READ.includes(kind.slice(0, kind.indexOf(" ")));
 }
 
-/** A message that names elements where it names these fields. */
+/** A message that names elements where it names these fields, and the form of dates in ONIX. */
 function inOnix(message: string, fields: Fields): string {
-  return message.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
-    const field = fields[name];
-    return field && elementOf(name, field) || name;
-  });
+  return message.replace("YYYY-MM-DD", "YYYYMMDD").replace(
+    /\b[a-z]+(?:_[a-z]+)+\b/g,
+    (name) => {
+      const field = fields[name];
+      return field && elementOf(name, field) || name;
+    },
+  );
 }
 
 /** The first element on the way to the place of a missing field. */
@@ -491,9 +499,7 @@ function pathsOf(
   const stepTo = (element: Element, i: number) => {
     const parent = way[i - 1];
     if (!parent) return `/${element.name}`;
-    const known = steps.get(parent) ?? stepsIn(parent);
-    steps.set(parent, known);
-    return known.get(element)!;
+    return steps.getOrInsertComputed(parent, stepsIn).get(element)!;
   };
   const visit = (element: Element) => {
     way.push(element);

@@ -29,15 +29,8 @@ const ISO_8601 =
 function timeIn(text: string): number | null {
   const found = ISO_8601.exec(text);
   if (!found) return null;
-  const [year, month, day, hour = 0, minute = 0, second = 0] = found.slice(1, 7)
-    .map((part) => part === undefined ? undefined : Number(part)) as [
-      number,
-      number,
-      number,
-      number?,
-      number?,
-      number?,
-    ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
+    .slice(1, 7).map((part) => Number(part ?? 0));
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   if (!isDay || hour > 24 || minute > 59 || second > 60) return null;

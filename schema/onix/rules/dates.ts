@@ -11,44 +11,41 @@ export type ReadDate =
     message: string;
   };
 
-/** The formats, as messages name them. */
-const FORMS: Readonly<Record<string, string>> = {
-  "00": "YYYYMMDD",
-  "01": "YYYYMM",
-  "02": "YYYYWW",
-  "03": "YYYYQ",
-  "04": "YYYYS",
-  "05": "YYYY",
-  "06": "YYYYMMDDYYYYMMDD",
-  "07": "YYYYMMYYYYMM",
-  "08": "YYYYWWYYYYWW",
-  "09": "YYYYQYYYYQ",
-  "10": "YYYYSYYYYS",
-  "11": "YYYYYYYY",
-  "13": "YYYYMMDDThhmm",
-  "14": "YYYYMMDDThhmmss",
+/** A format of List 55. */
+interface Format {
+  /** How messages name it. */
+  form?: string;
+  /** What begins and ends on no certain day: weeks, quarters, seasons, words. */
+  withoutDay?: RegExp;
+  /** The first and the last day of what one end of a span names. Seasons begin on no certain day. */
+  daysOf?: (end: string) => Days | undefined;
+}
+
+interface Days {
+  from: string;
+  to: string;
+}
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  "00": { form: "YYYYMMDD" },
+  "01": { form: "YYYYMM" },
+  "02": { form: "YYYYWW", withoutDay: /^\d{4}(?:0[1-9]|[1-4]\d|5[0-3])$/ },
+  "03": { form: "YYYYQ", withoutDay: /^\d{4}[1-4]$/ },
+  "04": { form: "YYYYS", withoutDay: /^\d{4}[1-4]$/ },
+  "05": { form: "YYYY" },
+  "06": { form: "YYYYMMDDYYYYMMDD", daysOf: dayOfDate },
+  "07": { form: "YYYYMMYYYYMM", daysOf: (end) => months(end, 1) },
+  "08": { form: "YYYYWWYYYYWW", daysOf: week },
+  "09": { form: "YYYYQYYYYQ", daysOf: (end) => months(end, 3) },
+  "10": { form: "YYYYSYYYYS", withoutDay: /^\d{4}[1-4]\d{4}[1-4]$/ },
+  "11": { form: "YYYYYYYY", daysOf: (end) => months(`${end}1`, 12) },
+  "12": { withoutDay: /\S/ },
+  "13": { form: "YYYYMMDDThhmm" },
+  "14": { form: "YYYYMMDDThhmmss" },
 };
 
 /** The formats of the Islamic calendar. */
 const ISLAMIC = ["20", "21", "25", "32"];
-
-/** The formats of what begins and ends on no certain day: weeks, quarters, seasons, words. */
-const WITHOUT_DAYS: Readonly<Record<string, RegExp>> = {
-  "02": /^\d{4}(?:0[1-9]|[1-4]\d|5[0-3])$/,
-  "03": /^\d{4}[1-4]$/,
-  "04": /^\d{4}[1-4]$/,
-  "10": /^\d{4}[1-4]\d{4}[1-4]$/,
-  "12": /\S/,
-};
-
-/** The formats of spans, by the length of each of their ends. Seasons begin on no certain day. */
-const SPANS: Readonly<Record<string, number>> = {
-  "06": 8,
-  "07": 6,
-  "08": 6,
-  "09": 5,
-  "11": 4,
-};
 
 /** Reads a date of a format. A date of another form is read where it can mean one thing only. */
 export function parseDate(text: string, format: string): ReadDate {
@@ -58,20 +55,18 @@ export function parseDate(text: string, format: string): ReadDate {
       message: "A date of the Islamic calendar is kept in the record",
     };
   }
-  const withoutDay = WITHOUT_DAYS[format];
+  const { form, withoutDay, daysOf } = FORMATS[format] ?? {};
   if (withoutDay?.test(text)) {
     return {
       fault: "imprecise_date",
       message: "A date of no certain day is kept in the record",
     };
   }
-  const length = SPANS[format];
-  const span = length ? parseSpan(text, format, length) : undefined;
+  const span = daysOf && parseSpan(text, form!.length / 2, daysOf);
   if (span) return span;
   const date = parsePlain(text);
   // Six digits are a month, unless they are to be a week.
-  if (!date || length || withoutDay && date.length < 10) {
-    const form = FORMS[format];
+  if (!date || daysOf || withoutDay && date.length < 10) {
     return {
       fault: "invalid_date",
       message: `Expected a date${form ? ` as ${form}` : ""}`,
@@ -111,12 +106,10 @@ function isDate(date: string): boolean {
 
 function parseSpan(
   text: string,
-  format: string,
   length: number,
+  daysOf: (end: string) => Days | undefined,
 ): ReadDate | undefined {
-  const ends = endsOf(text, length);
-  if (!ends) return;
-  const [first, last] = ends.map((end) => daysOf(end, format));
+  const [first, last] = endsOf(text, length).map(daysOf);
   if (!first || !last || first.from > last.to) return;
   return {
     from: first.from,
@@ -126,49 +119,34 @@ function parseSpan(
 }
 
 /** The ends of a span without signs, which may have one between them, and in them. */
-function endsOf(text: string, length: number): string[] | undefined {
+function endsOf(text: string, length: number): string[] {
   const bare = text.replace(/^(\d+)\D(\d+)$/, "$1$2")
     .replace(/^(\d{4}-\d\d-\d\d)\D+(\d{4}-\d\d-\d\d)$/, "$1$2")
     .replaceAll("-", "");
   return /^\d+$/.test(bare) && bare.length === 2 * length
     ? [bare.slice(0, length), bare.slice(length)]
-    : undefined;
+    : [];
 }
 
-/** The first and the last day of what one end of a span names. */
-function daysOf(
-  end: string,
-  format: string,
-): { from: string; to: string } | undefined {
-  const year = Number(end.slice(0, 4));
-  const rest = Number(end.slice(4));
-  switch (format) {
-    case "06": {
-      const date = parsePlain(end);
-      return date === undefined ? undefined : { from: date, to: date };
-    }
-    case "07":
-      return rest >= 1 && rest <= 12 ? months(year, rest - 1, 1) : undefined;
-    case "08":
-      return rest >= 1 && rest <= 53 ? week(year, rest) : undefined;
-    case "09":
-      return rest >= 1 && rest <= 4
-        ? months(year, 3 * (rest - 1), 3)
-        : undefined;
-    default:
-      return months(year, 0, 12);
-  }
+function dayOfDate(end: string): Days | undefined {
+  const date = parsePlain(end);
+  return date === undefined ? undefined : { from: date, to: date };
 }
 
-function months(year: number, first: number, count: number) {
+/** The n-th period of so many months in a year, of which an end has the number after the year. */
+function months(end: string, count: number): Days | undefined {
+  const [year, number] = [Number(end.slice(0, 4)), Number(end.slice(4))];
+  if (number < 1 || number > 12 / count) return;
   return {
-    from: dayOf(Date.UTC(year, first, 1)),
-    to: dayOf(Date.UTC(year, first + count, 0)),
+    from: dayOf(Date.UTC(year, count * (number - 1), 1)),
+    to: dayOf(Date.UTC(year, count * number, 0)),
   };
 }
 
 /** A week of ISO 8601: the first one has 4 January in it. */
-function week(year: number, number: number) {
+function week(end: string): Days | undefined {
+  const [year, number] = [Number(end.slice(0, 4)), Number(end.slice(4))];
+  if (number < 1 || number > 53) return;
   const fourth = new Date(Date.UTC(year, 0, 4));
   const monday = 4 - (fourth.getUTCDay() || 7) + 1 + 7 * (number - 1);
   return {

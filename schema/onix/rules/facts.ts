@@ -6,8 +6,7 @@ import { type Release, RELEASES } from "./releases.ts";
 
 /*
  * What the service knows of every element of ONIX for Books, read from the tables in
- * `composites.txt`, `data_elements.txt` and
- * `onix21.txt`.
+ * `composites.txt`, `data_elements.txt` and `onix21.txt`.
  */
 
 /** What a composite may contain at one place. `max` is `Infinity` for any number. */
@@ -53,10 +52,7 @@ const KNOWN = new Map<string, Known>();
 const COMPOSITE_NAMES = new Set<string>();
 /** The composites that are others in some parents. */
 const SPECIAL = new Set<string>();
-const BY_RELEASE = {
-  "3.0": tables(),
-  "3.1": tables(),
-};
+const BY_RELEASE = { "3.0": tables(), "3.1": tables() };
 
 function tables() {
   return {
@@ -171,13 +167,10 @@ export function composite(
   const { models, composites } = BY_RELEASE[release];
   const special = SPECIAL.has(name) ? `${parent}/${name}` : name;
   const key = models.has(special) ? special : name;
-  const known = composites.get(key);
-  if (known) return known;
   const model = models.get(key);
-  if (model === undefined) return;
-  const read = readComposite(model, release);
-  composites.set(key, read);
-  return read;
+  return model === undefined
+    ? undefined
+    : composites.getOrInsertComputed(key, () => readComposite(model, release));
 }
 
 function readComposite(line: string, release: Release): Composite {
@@ -262,19 +255,6 @@ function together(kind: "sequence" | "choice", of: Particle[]): Particle {
   return { kind, of, min: 1, max: 1, names };
 }
 
-/** Whether a composite of the release may contain the element. */
-export function mayContain(
-  release: Release,
-  name: string,
-  element: string,
-): boolean {
-  const model = composite(release, name)?.model;
-  if (!model) return false;
-  return model.kind === "element"
-    ? model.name === element
-    : model.names.has(element);
-}
-
 /** The elements of which a composite of any release has one at most, by its name. */
 const SINGLES = new Map<string, ReadonlySet<string>>();
 
@@ -282,9 +262,7 @@ const SINGLES = new Map<string, ReadonlySet<string>>();
 export function isAtMostOnce(name: string, parent: string): boolean {
   // Messages have any number of other names.
   if (!COMPOSITE_NAMES.has(parent)) return false;
-  const known = SINGLES.get(parent) ?? singlesOf(parent);
-  SINGLES.set(parent, known);
-  return known.has(name);
+  return SINGLES.getOrInsertComputed(parent, singlesOf).has(name);
 }
 
 function singlesOf(parent: string): ReadonlySet<string> {
@@ -320,7 +298,7 @@ function parentsOf(name: string): ReadonlySet<string> | undefined {
   if (PARENTS.size === 0) {
     for (const each of COMPOSITE_NAMES) {
       for (const child of childNames(each)) {
-        PARENTS.set(child, (PARENTS.get(child) ?? new Set()).add(each));
+        PARENTS.getOrInsert(child, new Set()).add(each);
       }
     }
   }
@@ -356,13 +334,15 @@ export function compositeSince21(
 
 const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
 
+/** The rest of the world, which is a code of lists 49 and 91 in ONIX 2.1 alone. */
+const NOT_SINCE_21 = "ROW";
+
 /** The codes that a kind of value has, or undefined if it has others than codes. */
 export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
-  if (CODES_OF_KINDS.has(kind)) return CODES_OF_KINDS.get(kind);
-  const list = Number.parseInt(kind);
-  const codes = Number.isNaN(list)
-    ? undefined
-    : new Set(codesIn(list as OnixList));
-  CODES_OF_KINDS.set(kind, codes);
-  return codes;
+  return CODES_OF_KINDS.getOrInsertComputed(kind, () => {
+    const list = Number.parseInt(kind);
+    if (Number.isNaN(list)) return;
+    const codes = codesIn(list as OnixList);
+    return new Set(codes.filter((code) => code !== NOT_SINCE_21));
+  });
 }

@@ -71,9 +71,7 @@ const MAX_LENGTH = 65_536;
  */
 export function validValue(kind: string, value: string): string | undefined {
   if (value.length > MAX_LENGTH && kind !== "text" && kind !== "flow") return;
-  const known = VALIDATORS.get(kind) ?? validatorOf(kind);
-  VALIDATORS.set(kind, known);
-  return known(value);
+  return VALIDATORS.getOrInsertComputed(kind, validatorOf)(value);
 }
 
 type Validator = (value: string) => string | undefined;

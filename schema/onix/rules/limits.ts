@@ -4,59 +4,37 @@
  * that limits is whole or lost.
  */
 
-/** The elements that limit wherever they stand. */
-const LIMITS = new Set([
-  // Where and by whom.
-  "Territory",
-  "Market",
-  "SalesRestriction",
-  "SalesOutlet",
-  // Rights say all together where a product may be sold.
+/** The parts of a composite that are read and sent all together or not at all: where a product may be sold. */
+export const TOGETHER: readonly string[] = [
   "SalesRights",
   "ROWSalesRightsType",
+];
+
+/** The elements that limit wherever they stand. */
+const LIMITS = new Set([
+  ...TOGETHER,
+  ...words("Territory Market SalesRestriction SalesOutlet"),
   // To whom, and for what use.
-  "ContentAudience",
-  "AudienceRange",
-  "EpubUsageConstraint",
-  "EpubLicense",
+  ...words("ContentAudience AudienceRange EpubUsageConstraint EpubLicense"),
   // For which price.
-  "PriceType",
-  "PriceQualifier",
-  "PriceConstraint",
-  "PricePer",
-  "PriceCondition",
-  "MinimumOrderQuantity",
-  "BatchBonus",
-  "PriceStatus",
-  "CurrencyCode",
-  "CurrencyZone",
+  ...words("PriceType PriceQualifier PriceConstraint PricePer PriceCondition"),
+  ...words("MinimumOrderQuantity BatchBonus PriceStatus"),
+  ...words("CurrencyCode CurrencyZone"),
   // For how long.
-  "PriceDate",
-  "ContentDate",
-  "EpubLicenseDate",
+  ...words("PriceDate ContentDate EpubLicenseDate"),
   // What is said, and how exactly.
-  "TextType",
-  "CitedContentType",
-  "CopyrightType",
-  "Proximity",
-  "RatingLimit",
-  // The limits of ONIX 2.1, which no later release can say.
-  "AudienceRestrictionFlag",
-  "ClassOfTrade",
-  "MarketCountry",
-  "MarketCountryExcluded",
-  "MarketRestrictionDetail",
-  "MarketTerritory",
-  "NotForSale",
-  "PriceEffectiveFrom",
-  "PriceEffectiveUntil",
-  "PriceTypeCode",
-  "SupplyRestrictionDetail",
-  "SupplyToCountry",
-  "SupplyToCountryExcluded",
-  "SupplyToRegion",
-  "SupplyToTerritory",
+  ...words("TextType CitedContentType CopyrightType Proximity RatingLimit"),
+  // In ONIX 2.1, which no later release can say.
+  ...words("AudienceRestrictionFlag ClassOfTrade NotForSale PriceTypeCode"),
+  ...words("MarketCountry MarketCountryExcluded MarketRestrictionDetail"),
+  ...words("MarketTerritory PriceEffectiveFrom PriceEffectiveUntil"),
+  ...words("SupplyRestrictionDetail SupplyToCountry SupplyToCountryExcluded"),
+  ...words("SupplyToRegion SupplyToTerritory"),
 ]);
+
+function words(text: string): string[] {
+  return text.split(" ");
+}
 
 /** The elements that limit in these composites alone. */
 const LIMITS_IN: ReadonlyMap<string, readonly string[]> = new Map([
@@ -64,6 +42,8 @@ const LIMITS_IN: ReadonlyMap<string, readonly string[]> = new Map([
   ["Price", ["CountryCode", "EpubTechnicalProtection"]],
   ["Prize", ["PrizeCode"]],
   ["ProductClassification", ["Percent"]],
+  ["SupplyDetail", ["OrderQuantityMinimum", "OrderQuantityMultiple"]],
+  ["Tax", ["TaxType", "TaxableAmount"]],
 ]);
 
 /** What only adds to composites that limit. */
@@ -86,12 +66,6 @@ export function limits(name: string, composite = ""): boolean {
 export function adds(name: string, composite: string): boolean {
   return ADDS[composite]?.includes(name) ?? false;
 }
-
-/** The parts of a composite that are read and sent all together or not at all. */
-export const TOGETHER: readonly string[] = [
-  "SalesRights",
-  "ROWSalesRightsType",
-];
 
 /** The dates that are a time in which something is so, and their roles that are (undefined: all). */
 export const PERIODS: Readonly<

@@ -17,7 +17,7 @@ export interface Element {
   /** Whether its text had controls that are read as characters of Windows-1252. */
   recoded?: true;
   /** Whether it is only stored, since it would say more than its sender did (`withhold.ts`). */
-  isWithheld?: true;
+  isWithheld?: boolean;
   /** Its line in the message. */
   line?: number;
 }

@@ -72,8 +72,6 @@ function matchOnce(
 interface Fitting {
   readonly given: ReadonlyMap<string, readonly Element[]>;
   readonly make: Make;
-  /** How many leaves the children of a name have, up to each of them. */
-  readonly leaves: Map<string, number[]>;
   /** How many of each name have their place, and how many in all. */
   taken: Map<string, number>;
   count: number;
@@ -91,7 +89,6 @@ export function fitAll(
   const fitting: Fitting = {
     given,
     make,
-    leaves: new Map(),
     taken: new Map(),
     count: 0,
     ordered: [],
@@ -161,30 +158,7 @@ function copyOfFitting(fitting: Fitting): Fitting {
 }
 
 /** How much of what is given is in its place. What is made up counts against it. */
-function worth(fitting: Fitting): number {
-  let worth = 0;
-  for (const one of fitting.ordered) {
-    if (!Array.isArray(one)) worth -= 2;
-    else {
-      const [name, from, to] = one;
-      const leaves = leavesUpTo(name, fitting);
-      worth += leaves[to]! - leaves[from]!;
-    }
-  }
-  return worth;
-}
-
-function leavesUpTo(name: string, { given, leaves }: Fitting): number[] {
-  const known = leaves.get(name);
-  if (known) return known;
-  const sums = [0];
-  for (const each of given.get(name)!) sums.push(sums.at(-1)! + leavesOf(each));
-  leaves.set(name, sums);
-  return sums;
-}
-
-function leavesOf({ children }: Element): number {
-  return children.length === 0
-    ? 1
-    : children.reduce((sum, child) => sum + leavesOf(child), 0);
+function worth({ ordered, count }: Fitting): number {
+  const made = ordered.filter((one) => !Array.isArray(one)).length;
+  return count - 2 * made;
 }

@@ -1,6 +1,7 @@
 import { bareIsbn, isbnFieldOf } from "../../values.ts";
 import {
   child,
+  childrenOf,
   childValue,
   copyOf,
   type Element,
@@ -248,7 +249,7 @@ function isLostWith(
 /** The children of a composite in the terms of the release. */
 function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
-  if (name === "Price") return withoutZero(children);
+  if (name === "Price") return withoutZero(given);
   if (name === "ProductIdentifier") return withBareIsbn(given);
   if (name === "SalesRestriction") return children.map(withDayInForm);
   const date = child(given, "Date");
@@ -317,15 +318,18 @@ function withBareIsbn(identifier: Element): Element[] {
     : children;
 }
 
-/** The children of a price, which of 0 is an item that is free of charge. */
-function withoutZero(children: Element[]): Element[] {
-  const isZero = ({ name, text }: Element) =>
-    name === "PriceAmount" && /^(?:0+|0*[.,]0+)$/.test(text.trim());
-  return children.some(isZero)
-    ? children.map((each) =>
-      isZero(each) ? element("UnpricedItemType", "01") : each
-    )
-    : children;
+/** The children of a price, which of 0 is an item that is free of charge, or unpriced for the reason given. */
+function withoutZero(price: Element): Element[] {
+  const { children } = price;
+  const zero = childrenOf(price, "PriceAmount").find(({ text }) =>
+    /^(?:0+|0*[.,]0+)$/.test(text.trim())
+  );
+  if (!zero) return children;
+  const reason = child(price, "UnpricedItemType") ??
+    element("UnpricedItemType", "01");
+  return children.flatMap((each) =>
+    each === zero ? [reason] : each === reason ? [] : [each]
+  );
 }
 
 /** A conference of release 3.0 as an event: the same elements under other names. */

@@ -48,11 +48,10 @@ export class PathSet implements Paths {
     for (const [i, element] of elements.entries()) {
       if (i % ELEMENTS === ELEMENTS - 1) yield;
       if (used.has(element)) continue;
-      let group = groups.get(element.name);
-      if (!group) {
-        group = { isTold: false, children: [] };
-        groups.set(element.name, group);
-      }
+      const group = groups.getOrInsertComputed(
+        element.name,
+        () => ({ isTold: false, children: [] }),
+      );
       group.isTold ||= saysSomething(element) && !isNoise(element);
       for (const child of element.children) group.children.push(child);
     }

@@ -23,8 +23,10 @@ import { dateIn, dateOf, isBareDate } from "./dates.ts";
 import {
   child,
   childrenOf,
+  childValue,
   type Element,
   hasText,
+  saysSame,
   valueOf,
 } from "./element.ts";
 import { fitAll, matches } from "./fit.ts";
@@ -66,10 +68,9 @@ export function* withhold(
     const lost = yield* lostIn(block, teller);
     for (const each of lost) each.isWithheld = true;
     if (name === "ProductSupply") {
-      const isEmpty = ["Market", "SupplyDetail"].some((entry) =>
-        areWithheld(children.filter((each) => each.name === entry))
-      );
-      if (isEmpty) block.isWithheld = true;
+      const details = children.filter((each) => each.name === "SupplyDetail");
+      block.isWithheld = lost.length > 0 && !child(block, "Market") ||
+        details.length > 0 && !child(block, "SupplyDetail");
     } else if (name === "PublishingDetail") {
       // Rights in a second block would be lost.
       areRightsLost ||= lost.length > 0 ||
@@ -84,10 +85,6 @@ export function* withhold(
   }
 }
 
-function areWithheld(entries: readonly Element[]): boolean {
-  return entries.length > 0 && entries.every((each) => each.isWithheld);
-}
-
 function isRight({ name }: Element): boolean {
   return TOGETHER.includes(name);
 }
@@ -95,15 +92,20 @@ function isRight({ name }: Element): boolean {
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
 function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
   const lost: Element[] = [];
-  let seen: Set<string> | undefined;
+  const firsts = new Map<string, Element>();
   for (const each of parent.children) {
     if (++teller.count % ELEMENTS === 0) yield;
     const { name, children } = each;
     if (limits(name, parent.name)) {
-      seen ??= new Set();
-      const isSecond = seen.has(name) && isAtMostOnce(name, parent.name) &&
-        (children.length > 0 || isRight(each));
-      seen.add(name);
+      const period = PERIODS[name];
+      const key = period ? `${name} ${childValue(each, period.role)}` : name;
+      const first = firsts.get(key);
+      const isOne = period
+        ? isLimiting(each, period)
+        : isAtMostOnce(name, parent.name) &&
+          (children.length > 0 || isRight(each));
+      const isSecond = first !== undefined && isOne && !saysSame(first, each);
+      firsts.set(key, each);
       if (isSecond) tellDuplicate(each, teller.tell);
       if (isSecond || (yield* isLost(each, parent, teller))) lost.push(each);
     } else if (!knownTag(name) && isMeantToLimit(each, parent, teller.tell)) {
@@ -129,11 +131,11 @@ function isMeantToLimit(
   if (!isComposite(parent.name) || nameInOnix21(name) || !hasText(element)) {
     return false;
   }
-  const known = SPELLERS.get(parent.name) ?? speller(
-    childNames(parent.name).filter((each) => limits(each, parent.name)),
-  );
-  SPELLERS.set(parent.name, known);
-  const meant = known(name);
+  const meant = SPELLERS.getOrInsertComputed(
+    parent.name,
+    (parent) =>
+      speller(childNames(parent).filter((each) => limits(each, parent))),
+  )(name);
   if (meant === undefined) return false;
   tellUnknown(element, parent, tell, meant);
   return true;
@@ -159,16 +161,16 @@ function* isLost(
 ): Steps<boolean> {
   const { name, children } = element;
   const { tell } = teller;
-  if (!hasText(element)) return false;
   if (!isPartOf(name, parent.name)) {
+    if (!hasText(element)) return false;
     const isOfOnix21 = nameInOnix21(name) !== undefined ||
       compositeSince21(parent.name, name) !== undefined;
     if (!isOfOnix21) tellUnknown(element, parent, tell);
     return true;
   }
-  if (children.length === 0) return isValueLost(element, tell);
+  if (!isComposite(name)) return isValueLost(element, tell);
   const period = PERIODS[name];
-  if (period?.limiting && !isLimiting(element, period)) return false;
+  if (period && !isLimiting(element, period)) return false;
   let isPartLost = false;
   const parts: Element[] = [];
   const others: Parameters<Tell>[] = [];
@@ -194,10 +196,10 @@ function isLimiting(
   date: Element,
   { role, limiting }: typeof PERIODS[string],
 ): boolean {
-  const code = valueOf(child(date, role));
+  const code = childValue(date, role);
   const { kind } = dataElement(role)!;
-  return code === undefined || validValue(kind, code) === undefined ||
-    limiting!.includes(code);
+  return !limiting || code === undefined ||
+    validValue(kind, code) === undefined || limiting.includes(code);
 }
 
 /** Whether the parts of a composite are no whole one in any release. `others` is what was told of those that add. */
@@ -296,7 +298,7 @@ const SPAN = "24";
 
 /** Whether a period cannot be read. That of a price begins and ends on certain days. */
 function isPeriodLost(period: Element, tell: Tell): boolean {
-  const role = valueOf(child(period, "PriceDateRole"));
+  const role = childValue(period, "PriceDateRole");
   const read = dateIn(period);
   const [found] = childrenOf(period, "Date");
   if (!read || !found) return true;
