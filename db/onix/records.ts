@@ -16,7 +16,6 @@ import {
 } from "../../schema/onix/mapping/outgoing.ts";
 import {
   addIdentities,
-  type Identities,
   identitiesOfNew,
 } from "../../schema/onix/mapping/identity.ts";
 import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
