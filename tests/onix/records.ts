@@ -104,6 +104,18 @@ export function least(
   }${detail}</DescriptiveDetail>${rest}</Product>`;
 }
 
+/** The same with what short forms say: blocks, or elements of the first one. */
+export function leastWith(...forms: string[]): string {
+  const { blocks = [], elements = [] } = Object.groupBy(
+    forms,
+    (form) => BLOCK.test(form) ? "blocks" : "elements",
+  );
+  const detail = xml(elements.join(" "));
+  return least("1", { detail, rest: xml(blocks.join(" ")) });
+}
+
+const BLOCK = /^(?:(?!Title)\w+Detail|ProductSupply|RelatedMaterial)\(/;
+
 /**
  * XML of a short form, such as `Price(PriceType=02 Territory(CountriesIncluded="GB IE"))`
  * or `Date[dateformat=05]=2026`. `Name()` is an empty element.
