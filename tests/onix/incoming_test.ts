@@ -154,10 +154,10 @@ Deno.test("A record is read leniently", async (t) => {
       const read = await incoming(least("1", {
         detail:
           `<Language><LanguageRole>01</LanguageRole><LanguageCode>zzz</LanguageCode></Language>
-        <Language><LanguageRole>01</LanguageRole><LanguageCode>eng</LanguageCode></Language>
-        <Subject><SubjectSchemeIdentifier>23</SubjectSchemeIdentifier><SubjectCode>x</SubjectCode></Subject>
-        <Measure><MeasureType>01</MeasureType><Measurement>1</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>
-        <Measure><MeasureType>01</MeasureType><Measurement>2</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>`,
+      <Language><LanguageRole>01</LanguageRole><LanguageCode>eng</LanguageCode></Language>
+      <Subject><SubjectSchemeIdentifier>23</SubjectSchemeIdentifier><SubjectCode>x</SubjectCode></Subject>
+      <Measure><MeasureType>01</MeasureType><Measurement>1</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>
+      <Measure><MeasureType>01</MeasureType><Measurement>2</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>`,
       }));
       assertEquals(
         shown(read),
