@@ -78,7 +78,7 @@ export function nextOf(headers: Headers): string {
 }
 
 /** What a test of ONIX begins with: an organization, its client, and its products in JSON. */
-interface OnixScene extends Scene {
+export interface OnixScene extends Scene {
   onix: OnixClient;
   // deno-lint-ignore no-explicit-any
   product(id: string): Promise<any>;
