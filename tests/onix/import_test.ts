@@ -405,16 +405,6 @@ it("gives the same report in a dry run, and writes nothing", async ({ org, onix,
   assertEquals(withoutNewIds(dry), withoutNewIds(real));
 });
 
-it("takes back what API requests have changed if the record is the whole truth", async ({ org, onix, product }) => {
-  const { outcomes: [{ id }] } = await onix.report(message(record()));
-  await org.put(`/api/products/${id}`, { title: "Changed here" });
-
-  const report = await onix.report(message(record()), "?edits=overwrite");
-
-  assertEquals(report.updated, 1);
-  assertEquals((await product(id)).title, "Emma");
-});
-
 for (const edits of ["keep", "protect"]) {
   it(`takes them back if the same record left them with edits=${edits}`, async ({ org, onix, product }) => {
     const { outcomes: [{ id }] } = await onix.report(message(record()));

@@ -307,40 +307,6 @@ Deno.test("A product without a record becomes one", async (t) => {
       assertEquals(read.reference, `urn:uuid:${bare.product.id}`);
     }
   });
-
-  await t.step("with its prices, where it has no supply", async () => {
-    const priced: Book = {
-      ...book,
-      product: {
-        ...book.product,
-        product_territories: [],
-        product_prices: [{
-          currency_code: "GBP",
-          retail_price: 0,
-          retail_price_inc_tax: 9.99,
-          tax_rate: 20,
-          valid_from: "2026-01-01",
-        }],
-      },
-    };
-    const { record } = writeRecord(priced, null, "3.1");
-    await assertValid([record]);
-    const supply = leavesOf(record).filter((leaf) => leaf.includes("/Price/"));
-    const path = "/Product/ProductSupply/SupplyDetail/Price";
-    assertEquals(supply, [
-      `${path}/CurrencyCode = GBP`,
-      `${path}/CurrencyCode = GBP`,
-      `${path}/PriceAmount = 9.99`,
-      `${path}/PriceDate/Date = 20260101`,
-      `${path}/PriceDate/Date = 20260101`,
-      `${path}/PriceDate/PriceDateRole = 14`,
-      `${path}/PriceDate/PriceDateRole = 14`,
-      `${path}/PriceType = 01`,
-      `${path}/PriceType = 02`,
-      `${path}/Tax/TaxRatePercent = 20`,
-      `${path}/UnpricedItemType = 01`,
-    ]);
-  });
 });
 
 Deno.test("A record is mended", async (t) => {
