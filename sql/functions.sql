@@ -254,8 +254,11 @@ begin
       when 'TRUNCATE' then
         -- The rows are still there.
         delete from product_search;
-        insert into search_backlog (only_row) values (true)
-        on conflict (only_row) do update set last_organization = null, last_product = null;
+        insert into search_backlog (organization_id, products)
+        select p.organization_id, count(*)
+        from products p
+        group by p.organization_id
+        on conflict (organization_id) do update set products = excluded.products, last_product = null;
     end case;
   end if;
   return null;
@@ -266,8 +269,9 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON, the terms, what searches compare and the change, whose foreign keys would prevent a change of
--- the product's key.
+-- Deletes the stored JSON, the terms, what searches compare and the change of a product: before its key changes, since
+-- their foreign keys would prevent that, and after it is deleted while foreign keys are disabled: those of a new product
+-- with the same id would be wrong, and the feed would list the product.
 create or replace function forget_document() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -276,26 +280,6 @@ begin
   delete from product_search s where s.organization_id = old.organization_id and s.product_id = old.id;
   delete from product_changes c where c.organization_id = old.organization_id and c.product_id = old.id;
   return new;
-end $$;
-
--- With foreign keys disabled, stored JSON and terms would survive their product, those of a new one with the same id
--- would be wrong, and the feed would list the product.
-create or replace function forget_documents() returns trigger
-language plpgsql security definer set search_path from current as $$
-begin
-  delete from product_documents d
-  using rows r
-  where d.organization_id = r.organization_id and d.product_id = r.id;
-  delete from product_terms x
-  using rows r
-  where x.organization_id = r.organization_id and x.product_id = r.id;
-  delete from product_search s
-  using rows r
-  where s.organization_id = r.organization_id and s.product_id = r.id;
-  delete from product_changes c
-  using rows r
-  where c.organization_id = r.organization_id and c.product_id = r.id;
-  return null;
 end $$;
 
 -- Invalidates the stored JSON of organizations with a changed name, and makes the change of a record a change of the
@@ -691,38 +675,42 @@ begin
   return null;
 end $$;
 
--- Writes what searches compare of the next products that have it not yet, at most `most`. Returns how many, or null if
--- there are none. Several processes may call it at once: one of them works.
+-- Writes what searches compare of the next products of an organization that lack it, at most `most`. Small organizations
+-- come first. Returns how many, or null if none wait. Several processes may call it at once: each works on another one.
 create or replace function fill_search(most integer) returns integer
 language plpgsql security definer set search_path from current as $$
 declare
-  place search_backlog;
+  backlog search_backlog;
   ids uuid[];
-  owners uuid[];
+  filled integer;
 begin
-  select b.* into place from search_backlog b for update skip locked;
+  select b.* into backlog
+  from search_backlog b
+  order by b.products, b.organization_id
+  limit 1
+  for update skip locked;
   if not found then
     return null;
   end if;
-  select array_agg(p.organization_id), array_agg(p.id)
-  into owners, ids
+  select array_agg(p.id), count(*)
+  into ids, filled
   from (
-    select p.organization_id, p.id
+    select p.id
     from products p
-    where place.last_product is null or (p.organization_id, p.id) > (place.last_organization, place.last_product)
-    order by p.organization_id, p.id
+    where p.organization_id = backlog.organization_id
+      and (backlog.last_product is null or p.id > backlog.last_product)
+    order by p.id
     limit most
   ) p;
-  if ids is null then
-    delete from search_backlog;
-    return null;
+  perform index_search(backlog.organization_id, ids);
+  if filled < most then
+    delete from search_backlog b where b.organization_id = backlog.organization_id;
+  else
+    update search_backlog b
+    set products = greatest(b.products - filled, 0), last_product = ids[filled]
+    where b.organization_id = backlog.organization_id;
   end if;
-  perform index_search(r.organization_id, array_agg(r.id))
-  from unnest(owners, ids) r (organization_id, id)
-  group by r.organization_id;
-  update search_backlog
-  set last_organization = owners[cardinality(ids)], last_product = ids[cardinality(ids)];
-  return cardinality(ids);
+  return filled;
 end $$;
 
 -- The feed of changes
@@ -822,7 +810,7 @@ end $$;
 
 -- Nobody else can use the functions, in triggers of other tables.
 revoke execute on function
-  move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
+  move_product(), move_products(), forget_document(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
   version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(), index_products(),
   index_search(uuid, uuid[]), fill_search(integer), spread_rename(integer)
@@ -917,7 +905,7 @@ begin
       (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
         'forget_document()'),
-      (array['products'], 'forgotten', 'after delete', 'statement', by_replica, 'forget_documents()'),
+      (array['products'], 'forgotten', 'after delete', 'row', by_replica, 'forget_document()'),
       (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
       -- Whatever changes a product increases its updated_at. The service sets the version with it.
       (array['products'], 'version_moved', 'before update', 'row',
@@ -961,3 +949,6 @@ begin
     execute format('alter table %s enable always trigger %I', item.relation, item.name);
   end loop;
 end $$;
+
+-- Functions of earlier releases
+drop function if exists forget_documents();

@@ -1,4 +1,4 @@
-import { invalid } from "../../schema/errors.ts";
+import { ApiError, invalid } from "../../schema/errors.ts";
 import {
   COUNTED_FILTERS,
   DEFAULT_SORT,
@@ -21,6 +21,7 @@ import {
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { readLong } from "../long_text.ts";
+import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { validDocument } from "./documents.ts";
 import {
   currentSummary,
@@ -30,25 +31,18 @@ import {
   storedSummary,
 } from "./pages.ts";
 import {
-  allTexts,
+  computedTexts,
   foldedWords,
   type Found,
   foundConditions,
   foundWordsOf,
-  indexedTexts,
-  isIndexing,
-  mayBeCommon,
   relevance,
-  scannedConditions,
   searchConditions,
+  storedTexts,
+  type Texts,
+  waitingProducts,
 } from "./search.ts";
 import { termed } from "./terms.ts";
-
-/** A page of a list as a JSON array, and the number of entries on all pages. */
-export interface EntryPage {
-  entries: string;
-  total: number;
-}
 
 /** Returns a page of products. Throws `VALIDATION_ERROR` for a page over 16 MiB. */
 export async function listProducts(
@@ -56,7 +50,7 @@ export async function listProducts(
   query: ListQuery,
 ): Promise<EntryPage> {
   const found = await findWords(database, query.q);
-  const readPage = (texts: Statement) => {
+  const readPage = (texts: Texts) => {
     const read = (source: ListSource) => async () => {
       const page = await readLong(
         database,
@@ -67,10 +61,13 @@ export async function listProducts(
     };
     return readProducts(database, read(documented), read(currentSource));
   };
-  const page = await readPage(indexedTexts);
-  const { entries, total, withheld } = page.is_indexing
-    ? await readPage(allTexts)
-    : page;
+  const page = await readPage(storedTexts);
+  const { waiting } = page;
+  const most = found ? MAX_COMPUTED.q : MAX_COMPUTED.search;
+  if (waiting !== null && waiting > most) throw notIndexed(waiting, most);
+  const { entries, total, withheld } = waiting === null
+    ? page
+    : await readPage(computedTexts);
   if (withheld) {
     throw invalid("The query", [{
       parameter: "limit",
@@ -85,11 +82,27 @@ export async function listProducts(
   };
 }
 
+/** The most waiting products whose texts a search computes. More would take longer than a request may. */
+const MAX_COMPUTED = { q: 100_000, search: 1_500_000 };
+
+/** The number of products that are indexed in a second, at least. */
+const INDEXED_PER_SECOND = 5_000;
+
+/** The error for a search while more than `most` products of the organization wait to be indexed. */
+function notIndexed(waiting: number, most: number): ApiError {
+  const number = waiting.toLocaleString("en");
+  const seconds = Math.ceil((waiting - most) / INDEXED_PER_SECOND);
+  return new ApiError(
+    "SERVICE_UNAVAILABLE",
+    `The products are still being indexed for searches, after an upgrade: ${number} wait`,
+    { headers: { "retry-after": String(seconds) } },
+  );
+}
+
 /** A query, with what its terms need. */
 interface Query extends ListQuery {
   found: Found | undefined;
-  /** What searches compare. */
-  texts: Statement;
+  texts: Texts;
 }
 
 /** Folds the words of `q`, and looks up the names that most products may show. */
@@ -107,8 +120,8 @@ interface ListRow extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or a withheld one. */
   entries: string | null;
   total: string;
-  /** Whether a term may have missed products, which are yet to be indexed. */
-  is_indexing: boolean;
+  /** The number of products that a term may have missed, because they wait to be indexed. */
+  waiting: number | null;
 }
 
 /** Where a page reads the summaries of its products. */
@@ -141,9 +154,9 @@ function selectPage(
   { summary, columns }: ListSource,
   allowed: number,
 ): Statement<ListRow> {
-  const { limit, search, found, sort = DEFAULT_SORT } = query;
+  const { limit, search, found, texts, sort = DEFAULT_SORT } = query;
   // For the page and the total. Of what may be most of the catalogue, a page reads less.
-  const isFoundOnce = found || search && !mayBeCommon(search);
+  const isFoundOnce = found || search && !texts.mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const range = isPrepared
@@ -164,7 +177,7 @@ function selectPage(
       ${
     isFoundOnce ? sql`(select count(*) from found)` : totalOf(query)
   } as total,
-      ${search || found ? isIndexing : raw("false")} as is_indexing,
+      ${search || found ? waitingProducts : raw("null::int")} as waiting,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
@@ -262,7 +275,9 @@ function selected(
   const { search, found, texts, updated_since } = query;
   const filters = conditions(query);
   const terms = [
-    ...search ? searchConditions(search) : [],
+    ...search
+      ? [...searchConditions(search), ...texts!.indexConditions(search)]
+      : [],
     ...found ? foundConditions(found) : [],
   ];
   const isSearched = terms.length > 0;
@@ -273,7 +288,11 @@ function selected(
     !isSearched && !isByTime;
   const tables = [
     ...isSearched
-      ? [{ from: sql`(${texts}) s`, alias: raw("s"), id: raw("s.product_id") }]
+      ? [{
+        from: sql`(${texts!.rows}) s`,
+        alias: raw("s"),
+        id: raw("s.product_id"),
+      }]
       : [],
     ...isByTime
       ? [{
@@ -420,29 +439,18 @@ function countOf(query: Query): Statement {
  * common, all texts are scanned: the trigram index would read most of them, one by one.
  */
 function countCommon(query: Query): Statement {
-  const isFound = scannedConditions(query.search!);
+  const isFound = searchConditions(query.search!);
   return sql`(
     select case
       when count(*) filter (where true ${isFound}) >= 5
-        then (select count(*) from (${query.texts}) s where true ${isFound})
+        then (select count(*) from (${query.texts.rows}) s where true ${isFound})
       else (select count(*) from (${selected(query)}) p)
     end
     from (
       select s.search_text, s.product_id
-      from (${query.texts}) s
+      from (${query.texts.rows}) s
       order by s.created_at desc, s.product_id desc
       limit 100
     ) s
   )`;
-}
-
-/** The LIMIT and OFFSET of a page. */
-export function limitOf(
-  { page, limit }: Pick<ListQuery, "page" | "limit">,
-): Statement {
-  return sql`limit ${limit} offset ${offsetOf({ page, limit })}`;
-}
-
-function offsetOf({ page, limit }: Pick<ListQuery, "page" | "limit">): string {
-  return String(BigInt(page - 1) * BigInt(limit));
 }

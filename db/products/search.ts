@@ -1,3 +1,4 @@
+import { bareIsbn } from "../../schema/values.ts";
 import {
   isOneOf,
   joined,
@@ -29,14 +30,29 @@ const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 /** `the`, `from`, `und`, `avec`: words that many titles have are hardly longer. */
 const COMMON_LENGTH = 4;
 
-/** Part of a printed ISBN. */
-const ISBN_PART = /^[\d -]+[xX]?$/;
+/** Part of a printed ISBN, with hyphens of every kind. */
+const ISBN_PART = /^[-\u2010-\u2015\u2212\d ]+[xX]?$/;
 
 /** A number of which the trigram index looks for the end. */
 const LONG_NUMBER = /^\d+(\d{5}[\dxX])$/;
 
-/** What searches compare of the products that the service has indexed: all, but after an upgrade. */
-export const indexedTexts = sql`
+/** What searches compare. */
+export interface Texts {
+  rows: Statement;
+  /** What an index finds of a search, before its conditions are checked. */
+  indexConditions(term: string): Statement[];
+  /** Whether most products may have each word of a search: a page reads few of them by an index. */
+  mayBeCommon(term: string): boolean;
+}
+
+/** The number of products of the organization that wait to be indexed, as after an upgrade. Null if none do. */
+export const waitingProducts = sql`(
+  select b.products
+  from search_backlog b
+  where b.organization_id = ${organization}
+)`;
+
+const storedRows = sql`
   select
     s.product_id, s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.title,
     s.found_text
@@ -44,40 +60,37 @@ export const indexedTexts = sql`
   where s.organization_id = ${organization}
 `;
 
-/** The same of all products. That of the others is computed, which takes milliseconds to plan. */
-export const allTexts = sql`
-  ${indexedTexts}
-  union all
-  select
-    v.product_id, v.created_at, v.publisher_id, v.imprint_id, v.search_text, v.title,
-    v.found_text
-  from searched_products v
-  where v.organization_id = ${organization} and not exists (
-    select
-    from product_search s
-    where s.organization_id = ${organization} and s.product_id = v.product_id
-  )
-`;
+/** The stored texts of all products. None while products wait: searches then begin anew. */
+export const storedTexts: Texts = {
+  rows: sql`${storedRows} and ${waitingProducts} is null`,
+  indexConditions: (term) => wordsOf(term).flatMap(indexCondition),
+  // Names and other words that few products have are longer.
+  mayBeCommon: (term) =>
+    wordsOf(term).every((word) => word.length <= COMMON_LENGTH),
+};
 
-/** Whether an upgraded database still has products to index. */
-export const isIndexing = sql`exists (select from search_backlog)`;
+/** The same while products wait, whose texts are computed. */
+export const computedTexts: Texts = {
+  rows: sql`
+    ${storedRows}
+    union all
+    select
+      v.product_id, v.created_at, v.publisher_id, v.imprint_id, v.search_text, v.title,
+      v.found_text
+    from searched_products v
+    where v.organization_id = ${organization} and not exists (
+      select
+      from product_search s
+      where s.organization_id = ${organization} and s.product_id = v.product_id
+    )
+  `,
+  indexConditions: () => [],
+  mayBeCommon: () => false,
+};
 
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {
   return wordsOf(term).map((word) => sql` and ${containsWord(word)}`);
-}
-
-/**
- * Whether each word of the term is so short that most products may have it. Names and other
- * words that few have are longer.
- */
-export function mayBeCommon(term: string): boolean {
-  return wordsOf(term).every((word) => word.length <= COMMON_LENGTH);
-}
-
-/** The same conditions as `searchConditions`, for a scan of the texts of all products. */
-export function scannedConditions(term: string): Statement[] {
-  return wordsOf(term).map((word) => sql` and ${containsWord(word, false)}`);
 }
 
 /** The search conditions on the name of record `r`. */
@@ -112,11 +125,9 @@ function patternOf(word: string): Statement {
 }
 
 /** The condition that the title, the product code or an ISBN of `s` contains the word. */
-function containsWord(word: string, usesIndex = true): Statement {
-  const bare = bareOf(word);
-  const isIndexed = usesIndex && hasTrigram(word) && hasTrigram(bare);
+function containsWord(word: string): Statement {
   const pattern = patternOf(word);
-  const found = inSearchText(pattern, isIndexed && word);
+  const found = sql`s.search_text like ${pattern}`;
   if (word.includes(SEPARATOR)) {
     return sql`(${found} and exists (
       select
@@ -125,29 +136,29 @@ function containsWord(word: string, usesIndex = true): Statement {
         and search_key(p.title) like ${pattern}
     ))`;
   }
+  const bare = bareOf(word);
   if (bare === word || bare === "") return found;
   // The ISBNs follow the title and the product code.
-  const isbn = sql`${`%${SEPARATOR}%${SEPARATOR}%${bare.toLowerCase()}%`}`;
-  return sql`(${found} or ${inSearchText(isbn, isIndexed && bare)})`;
-}
-
-/** The digits of a word that may be part of a printed ISBN, or else the word. */
-function bareOf(word: string): string {
-  return ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : word;
+  const isbn = `%${SEPARATOR}%${SEPARATOR}%${bare}%`;
+  return sql`(${found} or s.search_text like ${isbn})`;
 }
 
 /**
- * The condition that `search_text` matches the pattern. `found_text` begins with it, and has
- * the trigram index, which finds texts with the word `indexed`. A scan compares the shorter
- * text first. Without a trigram, the covering index of `search_text` is scanned.
+ * What the trigram index finds of a word in `found_text`, which begins with `search_text`.
+ * Nothing of a word without a trigram: then the covering index of `search_text` is scanned.
  */
-function inSearchText(pattern: Statement, indexed: string | false): Statement {
-  return sql`(
-    s.search_text like ${pattern}
-    ${
-    indexed ? sql`and s.found_text like ${patternOf(indexedPart(indexed))}` : []
-  }
-  )`;
+function indexCondition(word: string): Statement[] {
+  const forms = [...new Set([word, bareOf(word)])];
+  if (!forms.every(hasTrigram)) return [];
+  const found = forms.map((form) =>
+    sql`s.found_text like ${patternOf(indexedPart(form))}`
+  );
+  return [sql` and (${joined(found, " or ")})`];
+}
+
+/** The digits of a word that may be part of a printed ISBN, as texts have them, or else the word. */
+function bareOf(word: string): string {
+  return ISBN_PART.test(word) ? bareIsbn(word).toLowerCase() : word;
 }
 
 /**
@@ -246,7 +257,7 @@ export function foundConditions({ words, whole }: Found): Statement[] {
     return words.map(({ word }) => sql` and ${containsWord(word)}`);
   }
   return words.map(({ word, folded, publishers, imprints }) => {
-    const bare = ISBN_PART.test(word) ? bareOf(word).toLowerCase() : "";
+    const bare = ISBN_PART.test(word) ? bareOf(word) : "";
     const texts = new Set(bare === "" ? [folded] : [folded, bare]);
     // An id is compared sooner than a text.
     const alternatives = [

@@ -1,10 +1,16 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import type { Queries } from "../../db/database.ts";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import type { Database, Queries } from "../../db/database.ts";
 import { install, seed } from "../../db/migrate.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { fillSearch } from "../../db/products/chunks.ts";
 import { listProducts } from "../../db/products/list.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { ApiError } from "../../schema/errors.ts";
 import { ProductParameters } from "../../schema/list_query.ts";
 import { readQuery } from "../../schema/parameters.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
@@ -21,7 +27,7 @@ import { installRelease } from "../support/sql/releases.ts";
 import { script, sessionOf } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-/** How many backlogs of search wait: one, or none. */
+/** How many organizations wait for what searches compare. */
 async function waiting(database: Queries): Promise<number> {
   return (await script(database, (sql) => sql`select from search_backlog`))
     .length;
@@ -133,14 +139,7 @@ Deno.test({
   await install(database);
 
   // From the first answer, although products follow in chunks.
-  const org = fresh.database.for({
-    deadline: performance.now() + 60_000,
-    caller: { organizationId: id, name: "Test" },
-  });
-  const find = async (term: string) => {
-    const url = new URL(`http://catalogue.test/?${term}`);
-    return (await listProducts(org, readQuery(ProductParameters, url))).total;
-  };
+  const find = finder(fresh.database, id);
   const found = async () => [
     await find("search=paramo"),
     await find("q=pedro+páramo"),
@@ -161,6 +160,116 @@ Deno.test({
     before.map(({ updated_at }) => updated_at),
   );
 });
+
+Deno.test("After an upgrade", TIMED, async (t) => {
+  await using fresh = await openFreshDatabase();
+  const { operations: database } = fresh;
+  await installRelease(database, "0010");
+  const [large, small] = [uuidv7(), uuidv7()];
+  await script(database, async (sql) => {
+    await sql`
+      insert into organizations (id, name) values (${large}, 'Large'), (${small}, 'Small')
+    `;
+    await sql`
+      insert into products (organization_id, id, title)
+      values
+        (${large}, ${uuidv7()}, 'Emma'), (${large}, ${uuidv7()}, 'Persuasion'),
+        (${large}, ${uuidv7()}, 'Sanditon'), (${small}, ${uuidv7()}, 'Emma')
+    `;
+  });
+  await install(database);
+  const inLarge = finder(fresh.database, large);
+  const inSmall = finder(fresh.database, small);
+  const fill = () => script(database, (sql) => sql`select fill_search(2)`);
+
+  await t.step("small organizations are indexed first", async () => {
+    const backlogs = () =>
+      script(database, (sql) =>
+        sql`
+          select b.organization_id, b.products from search_backlog b order by b.products
+        `);
+    assertEquals([...await backlogs()], [
+      { organization_id: small, products: 1 },
+      { organization_id: large, products: 3 },
+    ]);
+    await fill();
+    assertEquals([...await backlogs()], [
+      { organization_id: large, products: 3 },
+    ]);
+    await fill();
+    assertEquals([...await backlogs()], [
+      { organization_id: large, products: 1 },
+    ]);
+  });
+
+  const setWaiting = (products: number) =>
+    script(
+      database,
+      (sql) => sql`update search_backlog set products = ${products}`,
+    );
+
+  /** Asserts that the query is refused while so many products wait. */
+  async function assertRefused(
+    query: string,
+    products: number,
+    expected: { number: string; seconds: string },
+  ) {
+    await setWaiting(products);
+    const error = await assertRejects(() => inLarge(query), ApiError);
+    assertEquals(error.code, "SERVICE_UNAVAILABLE");
+    assertEquals(
+      error.message,
+      `The products are still being indexed for searches, after an upgrade: ${expected.number} wait`,
+    );
+    assertEquals(error.headers, { "retry-after": expected.seconds });
+  }
+
+  await t.step(
+    "searches that would take too long are refused, with the number of products that wait",
+    async () => {
+      const few = { number: "100,001", seconds: "1" };
+      await assertRefused("q=emma", 100_001, few);
+      await assertRefused("q=emma&search=emma", 100_001, few);
+      const many = { number: "1,600,000", seconds: "20" };
+      await assertRefused("search=emma", 1_600_000, many);
+      await assertRefused("search=em", 1_600_000, many);
+    },
+  );
+
+  await t.step("other lists are not, nor those of others", async () => {
+    assertEquals(await inLarge("sort=title"), 3);
+    assertEquals(await inSmall("q=emma"), 1);
+    assertEquals(await inSmall("search=emma"), 1);
+  });
+
+  await t.step("searches are complete", async () => {
+    await setWaiting(1_500_000);
+    assertEquals(await inLarge("search=sanditon"), 1);
+    assertEquals(await inLarge("search=a"), 3);
+    await setWaiting(100_000);
+    assertEquals(await inLarge("q=sanditon"), 1);
+    assertEquals(await inLarge("q=a"), 3);
+  });
+
+  await t.step("they are complete and refused no more at the end", async () => {
+    await setWaiting(1_600_000);
+    await fillSearch(fresh.database, () => {});
+    assertEquals(await inLarge("q=sanditon"), 1);
+    assertEquals(await inLarge("search=a"), 3);
+  });
+});
+
+/** Returns how to count the products of the organization that a query finds. */
+function finder(database: Database, organizationId: string) {
+  const org = database.for({
+    deadline: performance.now() + 60_000,
+    caller: { organizationId, name: "Test" },
+  });
+  return async (query: string) => {
+    const url = new URL(`http://catalogue.test/?${query}`);
+    return (await listProducts(org, readQuery(ProductParameters, url))).total;
+  };
+}
 
 Deno.test({
   ...TIMED,
