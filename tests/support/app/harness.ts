@@ -122,7 +122,7 @@ export async function openApp(
 }
 
 /** What a test begins with: an organization of its own, the service, and its SQL. */
-interface Scene {
+export interface Scene {
   org: Organization;
   app: App;
   sql: Session;
