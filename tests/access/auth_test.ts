@@ -282,7 +282,7 @@ it("stores the minute of its last use", async ({ org, app, sql }) => {
   await withKey(app, org.key);
 
   await eventually(1, async () => (await uses()).length);
-  const [{ last_used_at }] = await uses() as [{ last_used_at: string }];
+  const { last_used_at } = (await uses())[0]!;
   assertMatch(last_used_at, /^20\d\d-.*T\d\d:\d\d:00$/);
   await sql`
     update api_key_uses set last_used_at = '2020-01-01' where organization_id = ${org.id}
