@@ -33,7 +33,8 @@ function listen(service: Service, config: Config, log: Log): void {
       [
         isTerminal ? "" : places,
         keyLine(key),
-        `\nTry:\n  curl -H "x-api-key: ${key}" ${url}/products\n`,
+        `\nTry:\n  export BASE_URL=${url} KEY=${key}\n`,
+        '  curl -H "x-api-key: $KEY" "$BASE_URL/products"\n',
       ].join(""));
   }
   try {

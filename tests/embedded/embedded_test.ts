@@ -24,12 +24,12 @@ Deno.test("The embedded database", TIMED, async (t) => {
       await using service = await start(env);
       await eventually(true, () => /curl .*\n/.test(service.stderr));
 
-      const [, origin, key, curl] =
-        /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n {2}(curl .*)\n/
+      const [, origin, key, lines] =
+        /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n( {2}export .*\n {2}curl .*\n)/
           .exec(service.stderr) ?? [];
       assertEquals(origin, service.origin);
       for (const line of service.stdout.trim().split("\n")) JSON.parse(line);
-      const called = await new Deno.Command("sh", { args: ["-c", `${curl}`] })
+      const called = await new Deno.Command("sh", { args: ["-c", `${lines}`] })
         .output();
       const response = new TextDecoder().decode(called.stdout);
       assertMatch(response, /^\{"success":true,"data":\[\{/);
