@@ -31,11 +31,7 @@ export async function measureAsides(
 ): Promise<string> {
   const many = { ...get, clients: CLIENTS };
   const worst = await worstBeside(service, { many, heavy: common }, rules);
-  const besideFound = await worstBeside(
-    service,
-    { many, heavy: found },
-    rules,
-  );
+  const besideFound = await worstBeside(service, { many, heavy: found }, rules);
   const memory = peakMemory(service.pid);
   const feed = await measureFeed(service, create, rules);
   const batches = await batchRate(service, create, rules);
@@ -210,10 +206,7 @@ export async function measureTransfer(
 function operationsOf(database: Database, organizationId: string) {
   return database.for({
     deadline: performance.now() + 3_600_000,
-    caller: {
-      organizationId,
-      name: "benchmark",
-    },
+    caller: { organizationId, name: "benchmark" },
   });
 }
 
@@ -245,10 +238,7 @@ export async function worstBeside(
   for (let round = 0; round < rounds; round++) {
     const how = { origin, seconds, seed: seed + round };
     const alone = await runWrk(many, how);
-    const [beside] = await Promise.all([
-      runWrk(many, how),
-      runWrk(heavy, how),
-    ]);
+    const [beside] = await Promise.all([runWrk(many, how), runWrk(heavy, how)]);
     worst.alone.push(alone.max);
     worst.beside.push(beside.max);
     worst.p99.push(beside.p99 / alone.p99);

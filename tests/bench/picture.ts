@@ -3,10 +3,7 @@ import type { Result } from "./report.ts";
 import { BARE } from "./start_bare.ts";
 
 /** The scenarios in the chart, with their labels. */
-const PANELS = {
-  GET: "Get one product",
-  LIST: "List 50 products",
-};
+const PANELS = { GET: "Get one product", LIST: "List 50 products" };
 
 const LEFT_OUT = ["pgbench", BARE];
 

@@ -142,18 +142,12 @@ Deno.test("OTEL_DENO=true", async (t) => {
 
   await t.step("marks the failed step with its code", async () => {
     await assertTraced(
-      [
-        "POST /api/products",
-        "POST /api/products > authentication",
-      ],
+      ["POST /api/products", "POST /api/products > authentication"],
       "/products",
       { title: "" },
     );
     await assertTraced(
-      [
-        "GET /api/products",
-        "GET /api/products > authentication: UNAUTHORIZED",
-      ],
+      ["GET /api/products", "GET /api/products > authentication: UNAUTHORIZED"],
       "/products",
       undefined,
       { "x-api-key": "cat_" },

@@ -77,10 +77,7 @@ export async function startFollower(
       const user = crypto.randomUUID();
       await app.database.for({
         deadline: performance.now() + DEADLINE_MS,
-        caller: {
-          organizationId,
-          name: "command",
-        },
+        caller: { organizationId, name: "command" },
       }).transaction((tx) => tx.commit(addMember(user, "editor")));
       return (path, init) =>
         sendHere(path, {

@@ -78,9 +78,7 @@ export async function startLoad(
       const marks = possible.get(id)!;
       if (action === "create") {
         unconfirmed.add(mark);
-        const { status, body } = await timed(
-          org.post(path, bodyOf(org, mark)),
-        );
+        const { status, body } = await timed(org.post(path, bodyOf(org, mark)));
         if (confirmed(status, 201)) {
           acknowledged++;
           unconfirmed.delete(mark);

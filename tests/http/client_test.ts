@@ -242,9 +242,7 @@ Deno.test({
 /** The requests in the guides of the reference page, without responses. */
 async function samplesOfPage(language: string): Promise<string[]> {
   const page = await Deno.readTextFile(PAGE);
-  const samples = page.matchAll(
-    /<pre data-language="(\w+)">(.+?)<\/pre>/gs,
-  );
+  const samples = page.matchAll(/<pre data-language="(\w+)">(.+?)<\/pre>/gs);
   return Array.from(samples)
     .filter(([, given]) => given === language)
     .map(([, , text]) =>

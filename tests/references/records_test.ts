@@ -33,6 +33,7 @@ for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
   const path = pathOfRecords(table);
 
   const it = testsOf(path);
+
   const others = Object.entries(RECORDS[table].fields)
     .flatMap(([name, field]) =>
       name !== "name" && field.kind === "column" && field.body ? name : []

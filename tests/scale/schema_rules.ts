@@ -154,9 +154,7 @@ function keysOf(text: string): string[] {
 
 function foreignKeys(text: string) {
   return Array.from(
-    text.matchAll(
-      /foreign key \( (.*?) \) references (\w+) \( (.*?) \)/g,
-    ),
+    text.matchAll(/foreign key \((.*?) \) references (\w+) \((.*?) \)/g),
     ([, columns, table, referenced]) => ({
       columns: items(columns!),
       table: table!,

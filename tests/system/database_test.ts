@@ -178,10 +178,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
   await t.step("passes the organization to statements", async () => {
     const operations = database.for({
       deadline: performance.now() + MINUTE_MS,
-      caller: {
-        organizationId: "own",
-        name: "key",
-      },
+      caller: { organizationId: "own", name: "key" },
     });
     const own = sql<{ own: string }>`select ${organization}::text as own`;
 

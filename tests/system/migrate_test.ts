@@ -43,9 +43,7 @@ Deno.test("deno task migrate", TIMED, async (t) => {
       await Deno.writeTextFile(
         new URL(`migrations/${first}`, folder.url),
         "\n",
-        {
-          append: true,
-        },
+        { append: true },
       );
 
       await assertRefuses(

@@ -212,10 +212,7 @@ Deno.test("deno task export and import", TIMED, async (t) => {
       );
       // deno-lint-ignore no-control-regex
       assert(!/[^\x20-\x7e\r\n]/.test(shown.stdout.replace(/\x1b\[K/g, "")));
-      assertEquals(
-        JSON.parse(exportedToFile.stdout).organization.name,
-        name,
-      );
+      assertEquals(JSON.parse(exportedToFile.stdout).organization.name, name);
     },
   });
 

@@ -350,9 +350,7 @@ Deno.test("Export and import", async (t) => {
       onix_aliases: [{ record_reference: "a" }, { record_reference: "b" }],
     }, {
       onix_aliases: [{ record_reference: "c" }, { record_reference: "b" }],
-    }, {
-      onix_records: [{ ...received, record_reference: "first" }],
-    }];
+    }, { onix_records: [{ ...received, record_reference: "first" }] }];
     const isProduct = (line: string) => line.includes('"kind":"product"');
     const start = lines.findIndex(isProduct);
     const text = lines.map((line, i) => {

@@ -27,9 +27,6 @@ export function operationsIn({ database: { load } }: App): number {
 export function operationsOf(app: App, org: Organization): Queries {
   return app.database.for({
     deadline: performance.now() + 60_000,
-    caller: {
-      organizationId: org.id,
-      name: "test",
-    },
+    caller: { organizationId: org.id, name: "test" },
   });
 }

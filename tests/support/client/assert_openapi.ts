@@ -15,10 +15,7 @@ const DOCUMENT: Json = JSON.parse(
 );
 
 // The document is no schema itself. Checking it as one would compile the meta-schema in every test file.
-const ajv = new Ajv2020({
-  strict: false,
-  validateSchema: false,
-});
+const ajv = new Ajv2020({ strict: false, validateSchema: false });
 addFormats.default(ajv);
 ajv.addSchema(DOCUMENT, "openapi.json");
 

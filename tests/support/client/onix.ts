@@ -91,6 +91,7 @@ export interface OnixScene extends Scene {
 /** Returns a function that adds tests, whose names begin with the subject. */
 export function onixTestsOf(subject: string) {
   const it = testsOf(subject);
+
   return (behaviour: string, test: (scene: OnixScene) => Promise<void>): void =>
     it(behaviour, (scene) => test(onixScene(scene)));
 }

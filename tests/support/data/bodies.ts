@@ -115,11 +115,7 @@ export async function fullBody(app: App, org: Organization) {
         id_type_name: "Harbour number",
         id_value: "H 1815/3",
       },
-      {
-        product_id_type: "06",
-        id_type_name: null,
-        id_value: "10.1000/emma",
-      },
+      { product_id_type: "06", id_type_name: null, id_value: "10.1000/emma" },
     ],
     subjects: [
       {

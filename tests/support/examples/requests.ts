@@ -142,10 +142,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     body: ({ getProduct }) => ({
       license_id: null,
       product_prices: [
-        {
-          id: getProduct.data.product_prices[0].id,
-          retail_price: 9.99,
-        },
+        { id: getProduct.data.product_prices[0].id, retail_price: 9.99 },
         { currency_code: "EUR", retail_price: 8.5 },
       ],
     }),

@@ -90,10 +90,7 @@ export const TABLES: Record<
       "product_availability_id",
       "product_availabilities",
     ),
-    lifecycle_status_id: otherCode(
-      "lifecycle_status_id",
-      "lifecycle_statuses",
-    ),
+    lifecycle_status_id: otherCode("lifecycle_status_id", "lifecycle_statuses"),
     license_id: other("license_id", "licenses"),
     season_id: other("season_id", "seasons"),
     publisher_id: other("publisher_id", "publishers"),
