@@ -106,11 +106,11 @@ it("begins with the most relevant products", async ({ org }) => {
   assertEquals((await find(org, "emma", "&sort=created_at"))[0], "Emma");
 });
 
-it("begins with the words of the title", async ({ app }) => {
+it("begins with the words of the title", async ({ org }) => {
   const titles = ["Potter, Harry", "Harry Potter 2", "The Potter of Harrys"]
     .concat("Harry Potter", "The Hobbit", "There is the hobbit", "C++")
     .concat("Learn C++", "c++c++", "Война и мир", "Мир", "Войнамир");
-  const org = await shelf(app, ...titles);
+  await shelf(org, ...titles);
   await org.create({ title: "Harry", subtitle: "By a potter" });
 
   assertEquals(await find(org, "harry potter"), [
@@ -292,8 +292,8 @@ it("finds common words of a large catalogue", async ({ org, app, sql }) => {
   assertEquals((await find(org, "common")).slice(0, 1), ["Common"]);
 });
 
-it("accepts many words and long ones", async ({ app }) => {
-  const org = await shelf(app, "a b c d e f g h", "x".repeat(300));
+it("accepts many words and long ones", async ({ org }) => {
+  await shelf(org, "a b c d e f g h", "x".repeat(300));
   const letters = [..."abcdefgh"].join(" ");
   const hundred = Array.from(
     { length: 100 },

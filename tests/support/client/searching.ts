@@ -1,14 +1,12 @@
 import { assertEquals } from "@std/assert";
-import type { App, Organization } from "../app/harness.ts";
+import type { Organization } from "../app/harness.ts";
 
-/** A new organization with products of these titles. */
+/** Creates products of these titles. */
 export async function shelf(
-  app: App,
+  org: Organization,
   ...titles: string[]
-): Promise<Organization> {
-  const org = await app.organization();
+): Promise<void> {
   for (const title of titles) await org.create({ title });
-  return org;
 }
 
 /** The titles found, sorted. The total must equal their number. */
