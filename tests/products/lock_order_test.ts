@@ -55,13 +55,13 @@ Deno.test({
 
       await assertOrder({
         request: () =>
-          org.post("/api/products/batch", {
-            operations: ids.toReversed().map((id) => ({
+          org.batch(
+            ids.toReversed().map((id) => ({
               method: "update",
               id,
               body: { page_count: 7 },
             })),
-          }),
+          ),
         lock: (sql) =>
           sql`select from products where id = ${ids[2]!} for no key update`,
         isFree: async (sql) =>
@@ -83,13 +83,11 @@ Deno.test({
 
       await assertOrder({
         request: () =>
-          org.post("/api/products/batch", {
-            operations: isbns.map((isbn13) => ({
-              method: "upsert",
-              match: "isbn13",
-              body: { title: "Emma", isbn13 },
-            })),
-          }),
+          org.batch(isbns.map((isbn13) => ({
+            method: "upsert",
+            match: "isbn13",
+            body: { title: "Emma", isbn13 },
+          }))),
         lock: (sql) => sql`select pg_advisory_xact_lock(${last!}::bigint)`,
         isFree: async (sql) => {
           const [row] = await sql<{ is_free: boolean }[]>`

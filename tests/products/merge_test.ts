@@ -125,12 +125,10 @@ it("refuses a price that ends before it begins", async ({ org, sql }) => {
     ],
   };
   const updated = await org.put(path, changes);
-  const batch = await org.post("/api/products/batch", {
-    operations: [
-      { method: "create", body: ENDS_EARLY },
-      { method: "update", id: product.id, body: changes },
-    ],
-  });
+  const batch = await org.batch([
+    { method: "create", body: ENDS_EARLY },
+    { method: "update", id: product.id, body: changes },
+  ]);
   const moved = await org.put(path, {
     product_prices: [
       { id: first!.id, valid_from: "2027-01-01", valid_to: "2027-01-01" },

@@ -72,7 +72,7 @@ it("is the last of a batch", async ({ org, app }) => {
       body: { product_form_id: forms[i] },
     }));
 
-    const { status } = await org.post("/api/products/batch", { operations });
+    const { status } = await org.batch(operations);
 
     assertEquals(status, 200);
     assertEquals(await formOf(app, org, org.format), forms[1]);
@@ -85,7 +85,7 @@ it("is refused if unknown, although the batch then sets another", async ({ org, 
     body: { title: "Emma", format_id: org.format, product_form_id: form },
   }));
 
-  const { body } = await org.post("/api/products/batch", { operations });
+  const { body } = await org.batch(operations);
 
   const [refused, created] = body.data;
   assertEquals([refused.status, created.status], [400, 201]);

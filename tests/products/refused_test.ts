@@ -14,12 +14,10 @@ Deno.test("A constraint of the operator's own", async (t) => {
   const titles = ["Emma", "xyzzy", "Persuasion", "xyzzy", "Sanditon"];
 
   await t.step("refuses only the operations of a batch at fault", async () => {
-    const { status, body } = await org.post("/api/products/batch", {
-      operations: titles.map((title) => ({
-        method: "create",
-        body: { title },
-      })),
-    });
+    const { status, body } = await org.batch(titles.map((title) => ({
+      method: "create",
+      body: { title },
+    })));
 
     assertEquals(status, 200);
     assertEquals(

@@ -114,14 +114,14 @@ it("is a page of 16 MiB, and as much of a batch", async ({ org, sql }) => {
   `;
   const list = (query: string) => org.get(`/api/products?${query}`);
   const update = (count: number, options: object) =>
-    org.post("/api/products/batch", {
-      ...options,
-      operations: products.slice(0, count).map(({ id }) => ({
+    org.batch(
+      products.slice(0, count).map(({ id }) => ({
         method: "update",
         id,
         body: { title: "Changed" },
       })),
-    });
+      options,
+    );
 
   const tooMany = await list("include=collateral");
   const page = await list("include=collateral&limit=4");

@@ -404,7 +404,7 @@ Deno.test({
     await Promise.all(
       Array.from(
         { length: 8 },
-        () => org.post("/api/products/batch", { operations }),
+        () => org.batch(operations),
       ),
     );
 
@@ -521,13 +521,12 @@ function updating(body: Record<string, unknown>): OnReplaced {
 
 /** A batch with one operation on the product. */
 function batching(
-  operation: (id: string) => unknown,
+  operation: (id: string) => object,
   isDone: OnReplaced["isDone"],
 ): OnReplaced {
   return {
     ...ofProduct,
-    request: ({ org, id }) =>
-      org.post("/api/products/batch", { operations: [operation(id)] }),
+    request: ({ org, id }) => org.batch([operation(id)]),
     isDone,
   };
 }

@@ -9,9 +9,11 @@ type Row = Record<string, unknown>;
 
 /** The result of the upsert of one book. */
 async function upsert(org: Organization, body: object, match = "isbn13") {
-  const { body: { data } } = await org.post("/api/products/batch", {
-    operations: [{ method: "upsert", match, body }],
-  });
+  const { body: { data } } = await org.batch([{
+    method: "upsert",
+    match,
+    body,
+  }]);
   return data[0];
 }
 
@@ -25,10 +27,10 @@ it("and changes nothing when repeated", async ({ org, app }) => {
 
   const repeated = await upsert(org, body);
   const sentBack = await upsert(org, created.data);
-  const minimal = await org.post("/api/products/batch", {
-    return: "minimal",
-    operations: [{ method: "upsert", match: "isbn10", body }],
-  });
+  const minimal = await org.batch(
+    [{ method: "upsert", match: "isbn10", body }],
+    { return: "minimal" },
+  );
 
   assertEquals(created.status, 201);
   assertEquals(repeated, { status: 200, data: created.data });

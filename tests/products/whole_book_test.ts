@@ -64,17 +64,15 @@ it("refuses what a rule on several fields forbids", async ({ org }) => {
 
     assertDetails(await org.post("/api/products", body), expected);
     assertDetails(await org.put(path, body), expected);
-    const batch = await org.post("/api/products/batch", {
-      operations: [
-        { method: "create", body },
-        { method: "update", id: product.id, body },
-        {
-          method: "upsert",
-          match: "isbn13",
-          body: { ...body, isbn13: "9780306406157" },
-        },
-      ],
-    });
+    const batch = await org.batch([
+      { method: "create", body },
+      { method: "update", id: product.id, body },
+      {
+        method: "upsert",
+        match: "isbn13",
+        body: { ...body, isbn13: "9780306406157" },
+      },
+    ]);
     for (const result of batch.body.data) {
       assertEquals(errorsOf(result), [expected]);
     }
@@ -168,17 +166,15 @@ it("announces the publication by its month", async ({ org }) => {
 
   const back = await org.put(path, { ...dates, publication_date: null });
   assertEquals(back.body.data.publishing_dates, dates.publishing_dates);
-  const { body } = await org.post("/api/products/batch", {
-    operations: [
-      { method: "update", id: product.id, body: dates },
-      {
-        method: "update",
-        id: product.id,
-        body: { publication_date: "2028-02-29" },
-      },
-      { method: "update", id: product.id, body: dates },
-    ],
-  });
+  const { body } = await org.batch([
+    { method: "update", id: product.id, body: dates },
+    {
+      method: "update",
+      id: product.id,
+      body: { publication_date: "2028-02-29" },
+    },
+    { method: "update", id: product.id, body: dates },
+  ]);
   assertEquals(body.data[1].data.publishing_dates, [embargo]);
   assertEquals(errorsOf(body.data[2]), [contradictory]);
 });
@@ -187,13 +183,11 @@ it("is changed by an upsert only where it was sent", async ({ org, app }) => {
   const body = await fullBody(app, org);
   const { product } = await org.create(body);
   const upsert = async (changes: object) => {
-    const { body: reply } = await org.post("/api/products/batch", {
-      operations: [{
-        method: "upsert",
-        match: "isbn13",
-        body: { isbn13: body.isbn13, title: body.title, ...changes },
-      }],
-    });
+    const { body: reply } = await org.batch([{
+      method: "upsert",
+      match: "isbn13",
+      body: { isbn13: body.isbn13, title: body.title, ...changes },
+    }]);
     return reply.data[0].data;
   };
 

@@ -228,6 +228,8 @@ export interface Organization extends References {
   post(path: string, body: unknown, headers?: HeadersInit): Promise<Reply>;
   put(path: string, body: unknown, headers?: HeadersInit): Promise<Reply>;
   delete(path: string, headers?: HeadersInit): Promise<Reply>;
+  /** Writes a batch of products, with the options beside its operations. */
+  batch(operations: readonly object[], options?: object): Promise<Reply>;
   /** Creates a product. Throws if the service fails. */
   create(
     body?: object,
@@ -306,6 +308,8 @@ export async function createOrganization(
     post: (path, body, headers) => call("POST", path, body, headers),
     put: (path, body, headers) => call("PUT", path, body, headers),
     delete: (path, headers) => call("DELETE", path, undefined, headers),
+    batch: (operations, options) =>
+      call("POST", "/api/products/batch", { operations, ...options }),
     async create(body = {}) {
       const { status, body: answer } = await organization.post(
         "/api/products",
