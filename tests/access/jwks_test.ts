@@ -15,76 +15,84 @@ import { TIMED } from "../support/app/deadline.ts";
 
 const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];
 
-Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
-  const signers = await Promise.all(ALGORITHMS.map((alg) => signer(alg, alg)));
-  const [rsa, pss, ec] = signers as [Signer, Signer, Signer];
-  const stranger = await signer("ES256", "ES256");
-  const jwks = { keys: signers.map(({ jwk }) => jwk) };
-
-  await t.step("is accepted with each algorithm", async () => {
-    await using server = keyServer(() => Response.json(jwks));
-    const verify = verifierFor(server);
-    for (const { sign } of signers) {
-      assertEquals(await verify(await sign()), "reader-1");
-    }
-    assertEquals(server.requests, 1);
-  });
-
-  await t.step("is accepted without kid from any key of the set", async () => {
-    const others = await Promise.all(
-      ["a", "b"].map((kid) => signer("ES256", kid)),
+Deno.test(
+  "A token signed by a key of a key set",
+  TIMED,
+  async ({ step: it }) => {
+    const signers = await Promise.all(
+      ALGORITHMS.map((alg) => signer(alg, alg)),
     );
-    await using server = keyServer(() =>
-      Response.json({ keys: [...jwks.keys, ...others.map(({ jwk }) => jwk)] })
-    );
-    const verify = verifierFor(server);
-    for (const { sign } of [ec, ...others]) {
-      assertEquals(await verify(await sign({ kid: undefined })), "reader-1");
-    }
-    await refuses(verify, await stranger.sign({ kid: undefined }));
-    await refuses(verify, await ec.sign({ kid: undefined }, { aud: "other" }));
-  });
+    const [rsa, pss, ec] = signers as [Signer, Signer, Signer];
+    const stranger = await signer("ES256", "ES256");
+    const jwks = { keys: signers.map(({ jwk }) => jwk) };
 
-  await t.step("is refused from any other key", async () => {
-    await using server = keyServer(() => Response.json(jwks));
-    const verify = verifierFor(server);
-    const [header, payload] = (await ec.sign()).split(".");
-
-    await refuses(verify, await stranger.sign());
-    await refuses(verify, await stranger.sign({ kid: "unknown" }));
-    await refuses(verify, await ec.sign({ kid: "RS256" }));
-    await refuses(verify, `${header}.${payload}.${"A".repeat(86)}`);
-    await refuses(verify, `${header}.${payload}.`);
-  });
-
-  await t.step("is refused if its algorithm is not its key's", async () => {
-    await using server = keyServer(() => Response.json(jwks));
-    const verify = verifierFor(server);
-    const pem = await jose.exportSPKI(rsa.publicKey);
-    const der = new Uint8Array(
-      await crypto.subtle.exportKey("spki", rsa.publicKey),
-    );
-    const secrets = [pem, pem.trim(), String.fromCharCode(...der), rsa.jwk.n!]
-      .concat(JSON.stringify(rsa.jwk), "");
-    for (const secret of secrets) {
-      for (const kid of ["RS256", undefined]) {
-        const header = { alg: "HS256", kid };
-        await refuses(verify, hmacToken(secret, claims(OURS), header));
+    await it("is accepted with each algorithm", async () => {
+      await using server = keyServer(() => Response.json(jwks));
+      const verify = verifierFor(server);
+      for (const { sign } of signers) {
+        assertEquals(await verify(await sign()), "reader-1");
       }
-    }
-    for (const alg of ["none", "RS384", "RS512", "PS384", "ES384", "Ed25519"]) {
-      const [, payload, signature] = (await rsa.sign()).split(".");
-      const header = encoded({ alg, kid: "RS256" });
-      await refuses(verify, `${header}.${payload}.${signature}`);
-    }
-    const longer = await signer("RS512", "RS256");
-    await refuses(verify, await longer.sign());
-    await refuses(verify, await pss.sign({ alg: "PS256", kid: "RS256" }));
-  });
+      assertEquals(server.requests, 1);
+    });
 
-  await t.step(
-    "is refused if it contains its own keys, which are not fetched",
-    async () => {
+    await it("is accepted without kid from any key of the set", async () => {
+      const others = await Promise.all(
+        ["a", "b"].map((kid) => signer("ES256", kid)),
+      );
+      await using server = keyServer(() =>
+        Response.json({ keys: [...jwks.keys, ...others.map(({ jwk }) => jwk)] })
+      );
+      const verify = verifierFor(server);
+      for (const { sign } of [ec, ...others]) {
+        assertEquals(await verify(await sign({ kid: undefined })), "reader-1");
+      }
+      await refuses(verify, await stranger.sign({ kid: undefined }));
+      await refuses(
+        verify,
+        await ec.sign({ kid: undefined }, { aud: "other" }),
+      );
+    });
+
+    await it("is refused from any other key", async () => {
+      await using server = keyServer(() => Response.json(jwks));
+      const verify = verifierFor(server);
+      const [header, payload] = (await ec.sign()).split(".");
+
+      await refuses(verify, await stranger.sign());
+      await refuses(verify, await stranger.sign({ kid: "unknown" }));
+      await refuses(verify, await ec.sign({ kid: "RS256" }));
+      await refuses(verify, `${header}.${payload}.${"A".repeat(86)}`);
+      await refuses(verify, `${header}.${payload}.`);
+    });
+
+    await it("is refused if its algorithm is not its key's", async () => {
+      await using server = keyServer(() => Response.json(jwks));
+      const verify = verifierFor(server);
+      const pem = await jose.exportSPKI(rsa.publicKey);
+      const der = new Uint8Array(
+        await crypto.subtle.exportKey("spki", rsa.publicKey),
+      );
+      const secrets = [pem, pem.trim(), String.fromCharCode(...der), rsa.jwk.n!]
+        .concat(JSON.stringify(rsa.jwk), "");
+      for (const secret of secrets) {
+        for (const kid of ["RS256", undefined]) {
+          const header = { alg: "HS256", kid };
+          await refuses(verify, hmacToken(secret, claims(OURS), header));
+        }
+      }
+      for (
+        const alg of ["none", "RS384", "RS512", "PS384", "ES384", "Ed25519"]
+      ) {
+        const [, payload, signature] = (await rsa.sign()).split(".");
+        const header = encoded({ alg, kid: "RS256" });
+        await refuses(verify, `${header}.${payload}.${signature}`);
+      }
+      const longer = await signer("RS512", "RS256");
+      await refuses(verify, await longer.sign());
+      await refuses(verify, await pss.sign({ alg: "PS256", kid: "RS256" }));
+    });
+
+    await it("is refused if it contains its own keys, which are not fetched", async () => {
       await using server = keyServer(() => Response.json(jwks));
       await using attacker = keyServer(() =>
         Response.json({ keys: [stranger.jwk] })
@@ -102,45 +110,44 @@ Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
         await refuses(verify, await stranger.sign(header));
       }
       assertEquals(attacker.requests, 0);
-    },
-  );
+    });
 
-  await t.step("causes a bounded number of fetches", async () => {
-    await using server = keyServer(() => Response.json(jwks));
-    const verify = verifierFor(server);
-    const kids = ["../../etc/passwd", "' or 1=1 --", "k".repeat(10_000), ""]
-      .concat(Array.from({ length: 100 }, (_, i) => `kid-${i}`));
-    for (const kid of kids) await refuses(verify, await stranger.sign({ kid }));
-
-    assert(server.requests <= 6, `${server.requests} requests`);
-    assertEquals(await verify(await ec.sign()), "reader-1");
-
-    const before = server.requests;
-    for (let minute = 1; minute <= 2; minute++) {
-      using _ = clockAhead(minute * 60_000);
-      for (let i = 0; i < 200; i++) {
-        await refuses(verify, await stranger.sign({ kid: `${minute} ${i}` }));
+    await it("causes a bounded number of fetches", async () => {
+      await using server = keyServer(() => Response.json(jwks));
+      const verify = verifierFor(server);
+      const kids = ["../../etc/passwd", "' or 1=1 --", "k".repeat(10_000), ""]
+        .concat(Array.from({ length: 100 }, (_, i) => `kid-${i}`));
+      for (const kid of kids) {
+        await refuses(verify, await stranger.sign({ kid }));
       }
-    }
-    assert(server.requests <= before + 10, `${server.requests} requests`);
-  });
 
-  await t.step("causes one fetch for one unknown kid", async () => {
-    await using server = keyServer(() => Response.json(jwks));
-    const verify = verifierFor(server);
-    assertEquals(await verify(await ec.sign()), "reader-1");
-    // One that is too long to note causes none.
-    await refuses(verify, await stranger.sign({ kid: "k".repeat(10_000) }));
-    assertEquals(server.requests, 1);
-    for (let i = 0; i < 10; i++) {
-      await refuses(verify, await stranger.sign({ kid: "gone" }));
-    }
-    assertEquals(server.requests, 2);
-  });
+      assert(server.requests <= 6, `${server.requests} requests`);
+      assertEquals(await verify(await ec.sign()), "reader-1");
 
-  await t.step(
-    "is accepted right after a rotation, even among unknown kids",
-    async () => {
+      const before = server.requests;
+      for (let minute = 1; minute <= 2; minute++) {
+        using _ = clockAhead(minute * 60_000);
+        for (let i = 0; i < 200; i++) {
+          await refuses(verify, await stranger.sign({ kid: `${minute} ${i}` }));
+        }
+      }
+      assert(server.requests <= before + 10, `${server.requests} requests`);
+    });
+
+    await it("causes one fetch for one unknown kid", async () => {
+      await using server = keyServer(() => Response.json(jwks));
+      const verify = verifierFor(server);
+      assertEquals(await verify(await ec.sign()), "reader-1");
+      // One that is too long to note causes none.
+      await refuses(verify, await stranger.sign({ kid: "k".repeat(10_000) }));
+      assertEquals(server.requests, 1);
+      for (let i = 0; i < 10; i++) {
+        await refuses(verify, await stranger.sign({ kid: "gone" }));
+      }
+      assertEquals(server.requests, 2);
+    });
+
+    await it("is accepted right after a rotation, even among unknown kids", async () => {
       let keys = [ec.jwk];
       await using server = keyServer(() => Response.json({ keys }));
       const verify = verifierFor(server);
@@ -156,12 +163,9 @@ Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
       await refuses(verify, await ec.sign());
       keys = [second.jwk];
       assertEquals(await verify(await second.sign()), "reader-1");
-    },
-  );
+    });
 
-  await t.step(
-    "is refused ten minutes after the removal of its key",
-    async () => {
+    await it("is refused ten minutes after the removal of its key", async () => {
       let keys = [ec.jwk];
       await using server = keyServer(() => Response.json({ keys }));
       const verify = verifierFor(server);
@@ -171,24 +175,21 @@ Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
 
       using _ = clockAhead(11 * 60_000);
       await refuses(verify, await ec.sign());
-    },
-  );
+    });
 
-  await t.step("is accepted from a newly added key", async () => {
-    const keys = [ec.jwk];
-    await using server = keyServer(() => Response.json({ keys }));
-    const verify = verifierFor(server);
-    const added = await signer("ES256", "added");
-    assertEquals(await verify(await ec.sign()), "reader-1");
+    await it("is accepted from a newly added key", async () => {
+      const keys = [ec.jwk];
+      await using server = keyServer(() => Response.json({ keys }));
+      const verify = verifierFor(server);
+      const added = await signer("ES256", "added");
+      assertEquals(await verify(await ec.sign()), "reader-1");
 
-    keys.push(added.jwk);
+      keys.push(added.jwk);
 
-    assertEquals(await verify(await added.sign()), "reader-1");
-  });
+      assertEquals(await verify(await added.sign()), "reader-1");
+    });
 
-  await t.step(
-    "is refused by a set without usable keys",
-    async () => {
+    await it("is refused by a set without usable keys", async () => {
       const broken = { ...ec.jwk, x: "AAAA" };
       const shared = { kty: "oct", kid: "ES256", k: "c2VjcmV0", alg: "HS256" };
       const otherUse = { ...ec.jwk, use: "enc" };
@@ -202,6 +203,6 @@ Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
 
         assert(["UNAUTHORIZED", "SERVICE_UNAVAILABLE"].includes(error.code));
       }
-    },
-  );
-});
+    });
+  },
+);

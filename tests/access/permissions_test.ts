@@ -20,7 +20,7 @@ const PERMISSIONS = {
   },
 };
 
-Deno.test("Every operation", async (t) => {
+Deno.test("Every operation", async ({ step: it }) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
@@ -54,12 +54,12 @@ Deno.test("Every operation", async (t) => {
     )
       .map(({ key }) => key);
 
-  await t.step("needs credentials", async () => {
+  await it("needs credentials", async () => {
     assertEquals((await refused({}))[401], without([]));
   });
 
   for (const [scope, permissions] of Object.entries(PERMISSIONS.keys)) {
-    await t.step(`permits a key what its scope allows: ${scope}`, async () => {
+    await it(`permits a key what its scope allows: ${scope}`, async () => {
       const key = await org.issueKey(scope as "read" | "write");
 
       assertEquals(await refused({ "x-api-key": key }, permissions), {
@@ -70,7 +70,7 @@ Deno.test("Every operation", async (t) => {
   }
 
   for (const [role, permissions] of Object.entries(PERMISSIONS.roles)) {
-    await t.step(`permits a member what the role allows: ${role}`, async () => {
+    await it(`permits a member what the role allows: ${role}`, async () => {
       const sub = `${role} of ${org.id}`;
       await app.sql`
         insert into organization_members (organization_id, user_id, role)
@@ -89,7 +89,7 @@ Deno.test("Every operation", async (t) => {
     });
   }
 
-  await t.step("changes nothing if it is refused", async () => {
+  await it("changes nothing if it is refused", async () => {
     assertEquals((await org.get(path)).body.data, product);
     assertEquals((await org.get("/api/products")).body.meta.total, 1);
   });

@@ -8,7 +8,7 @@ const TOKEN = hmacToken("secret", claims({ sub: "reader-1" }));
 const [SIGNED, CLAIMS, SIGNATURE] = TOKEN.split(".");
 const ID = "01a1fe76-68ca-7000-b871-a839cde9e54f";
 
-Deno.test("The search for secrets in logs", async (t) => {
+Deno.test("The search for secrets in logs", async ({ step: it }) => {
   const secrets = new Secrets();
   secrets.addCredential("the database's password");
   const query = `search=Sense+and+Sensibility&format_id=${ID}`;
@@ -36,12 +36,12 @@ Deno.test("The search for secrets in logs", async (t) => {
     "a value of a query": { message: "Nothing is Sense and Sensibility" },
   };
   for (const [what, fields] of Object.entries(told)) {
-    await t.step(`finds ${what}`, () => {
+    await it(`finds ${what}`, () => {
       assertEquals(typeof secrets.foundIn(fields), "string");
     });
   }
 
-  await t.step("allows ordinary log lines", () => {
+  await it("allows ordinary log lines", () => {
     const line = {
       request_id: "Pride and Prejudice",
       path: `/api/products/${ID}/Pride and Prejudice`,
@@ -55,7 +55,7 @@ Deno.test("The search for secrets in logs", async (t) => {
     assertEquals(secrets.foundIn(line), undefined);
   });
 
-  await t.step("fails the test that leaked a secret", async () => {
+  await it("fails the test that leaked a secret", async () => {
     const app = await openApp({
       verifyToken: (token) =>
         Promise.reject(Object.assign(new Error(), { code: token })),

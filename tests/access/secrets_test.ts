@@ -11,7 +11,7 @@ const PRODUCTS = "/api/products";
 /** The marker that the client sends in every value. */
 const WORD = "Xyzzy";
 
-Deno.test("The log", async (t) => {
+Deno.test("The log", async ({ step: it }) => {
   // The constraint below would affect other tests, but the embedded database is private.
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   await using app = await openApp({
@@ -21,7 +21,7 @@ Deno.test("The log", async (t) => {
   const org = await app.organization();
   const token = hmacToken(SECRET, claims({ sub: `${WORD}-reader` }));
 
-  await t.step("contains no client data", async () => {
+  await it("contains no client data", async () => {
     const { path } = await org.create({
       title: WORD,
       custom_fields: [{ field_id: org.customField, field_value: WORD }],
@@ -69,56 +69,50 @@ Deno.test("The log", async (t) => {
     assertNothingSecret();
   });
 
-  await t.step(
-    "contains only type and stack of an error",
-    async () => {
-      const failing = app.variant({
-        verifyToken: () => Promise.reject(new Error(`${WORD} ${token}`)),
-      });
+  await it("contains only type and stack of an error", async () => {
+    const failing = app.variant({
+      verifyToken: () => Promise.reject(new Error(`${WORD} ${token}`)),
+    });
 
-      const internal = await send(failing, PRODUCTS, {
-        headers: { authorization: `Bearer ${token}` },
-      });
-      const broken = await whileNoTitleIs(
-        WORD,
-        () => org.post(PRODUCTS, { title: WORD }),
-      );
+    const internal = await send(failing, PRODUCTS, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const broken = await whileNoTitleIs(
+      WORD,
+      () => org.post(PRODUCTS, { title: WORD }),
+    );
 
-      assertEquals(internal.body.error.code, "INTERNAL_ERROR");
-      assertEquals(broken.body.error.code, "DATABASE_ERROR");
-      assert(
-        [internal, broken].every(({ text }) => !text.includes(WORD)),
-      );
-      const [first, last] = app.logged.slice(-2) as {
-        cause: { code?: string; at?: string[] };
-      }[];
-      assertEquals(last!.cause.code, "23514");
-      assert(first!.cause.at!.every((line) => line.startsWith("at ")));
-      assertNothingSecret();
-    },
-  );
+    assertEquals(internal.body.error.code, "INTERNAL_ERROR");
+    assertEquals(broken.body.error.code, "DATABASE_ERROR");
+    assert(
+      [internal, broken].every(({ text }) => !text.includes(WORD)),
+    );
+    const [first, last] = app.logged.slice(-2) as {
+      cause: { code?: string; at?: string[] };
+    }[];
+    assertEquals(last!.cause.code, "23514");
+    assert(first!.cause.at!.every((line) => line.startsWith("at ")));
+    assertNothingSecret();
+  });
 
-  await t.step(
-    "contains request, caller and outcome",
-    async () => {
-      const { headers } = await org.get(`${PRODUCTS}?page=0`);
+  await it("contains request, caller and outcome", async () => {
+    const { headers } = await org.get(`${PRODUCTS}?page=0`);
 
-      const line = app.logged.at(-1)!;
-      assertEquals(typeof line.ms, "number");
-      assertHas(line, {
-        level: "info",
-        request_id: headers.get("x-request-id"),
-        method: "GET",
-        path: PRODUCTS,
-        status: 400,
-        api_key: org.key.slice(4, 16),
-        organization_id: org.id,
-        code: "VALIDATION_ERROR",
-      });
-    },
-  );
+    const line = app.logged.at(-1)!;
+    assertEquals(typeof line.ms, "number");
+    assertHas(line, {
+      level: "info",
+      request_id: headers.get("x-request-id"),
+      method: "GET",
+      path: PRODUCTS,
+      status: 400,
+      api_key: org.key.slice(4, 16),
+      organization_id: org.id,
+      code: "VALIDATION_ERROR",
+    });
+  });
 
-  await t.step("contains at most 200 characters of a path", async () => {
+  await it("contains at most 200 characters of a path", async () => {
     await org.get("/x".repeat(5_000));
 
     assertEquals(app.logged.at(-1)!.path, "/x".repeat(100));

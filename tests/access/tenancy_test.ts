@@ -9,11 +9,11 @@ import {
 
 const CONDITIONS: Record<string, string>[] = [{}, { "if-match": "*" }];
 
-Deno.test("Another organization", async (t) => {
+Deno.test("Another organization", async ({ step: it }) => {
   await using app = await openApp();
 
   // `tests/input/fields_test.ts` sends foreign and unknown ids to every field.
-  await t.step("has records and rows that look nonexistent", async () => {
+  await it("has records and rows that look nonexistent", async () => {
     const { org, other, mine, theirs } = await scene(app);
     const [link] = mine.product.contributors;
     const [price] = theirs.product.product_prices;
@@ -37,7 +37,7 @@ Deno.test("Another organization", async (t) => {
     assertEquals(await theirs.read(), theirs.product);
   });
 
-  await t.step("has products that look nonexistent", async () => {
+  await it("has products that look nonexistent", async () => {
     const { org, other, theirs } = await scene(app);
     await app.sql`
       insert into publishing_program_products (organization_id, program_id, product_id)
@@ -75,7 +75,7 @@ Deno.test("Another organization", async (t) => {
     assertEquals(await theirs.read(), theirs.product);
   });
 
-  await t.step("has products that are in no list", async () => {
+  await it("has products that are in no list", async () => {
     const { org, theirs } = await scene(app);
     const { product_code, format_id, publishing_status_id } = theirs.product;
 
@@ -107,7 +107,7 @@ Deno.test("Another organization", async (t) => {
     }
   });
 
-  await t.step("may have a book with the same ISBN", async () => {
+  await it("may have a book with the same ISBN", async () => {
     const { mine, theirs } = await scene(app);
 
     assertEquals(mine.product.isbn13, theirs.product.isbn13);

@@ -26,18 +26,18 @@ function memoryInUse(): number {
   return Deno.memoryUsage().heapUsed;
 }
 
-Deno.test("A connection", async (t) => {
+Deno.test("A connection", async ({ step: it }) => {
   const dataDir = await emptyFolder();
   const embedded = await openEmbedded(dataDir);
   const connection = openConnection(SETTINGS, embedded.socket);
 
-  await t.step("keeps no reply in memory", async () => {
+  await it("keeps no reply in memory", async () => {
     const long = sql`select repeat('a', ${MB}::int)`;
 
     await assertNothingKept(() => connection.send(long));
   });
 
-  await t.step("keeps no failed statement in memory", async () => {
+  await it("keeps no failed statement in memory", async () => {
     let number = 0;
     const failing = () =>
       unprepared(

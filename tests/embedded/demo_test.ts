@@ -6,7 +6,7 @@ import { openApp, SETTINGS } from "../support/app/harness.ts";
 /** The demo product with a value in every field. */
 const COMPLETE = "P-H0BB1TPB";
 
-Deno.test("The demo organization", async (t) => {
+Deno.test("The demo organization", async ({ step: it }) => {
   // The demo is only installed in a database without organizations.
   await using app = await openApp({}, { ...SETTINGS, url: undefined });
   const database = app.database.for({ deadline: performance.now() + 60_000 });
@@ -17,12 +17,12 @@ Deno.test("The demo organization", async (t) => {
   const { body: list } = await app.send("/api/products", { headers });
   const products: { product_code: string }[] = [];
 
-  await t.step("has counted products", () => {
+  await it("has counted products", () => {
     assert(list.data.length > 20);
     assertEquals(list.meta.total, list.data.length);
   });
 
-  await t.step("accepts every GET response as body", async () => {
+  await it("accepts every GET response as body", async () => {
     for (const { id } of list.data) {
       const path = `/api/products/${id}`;
       const { body: { data: read } } = await app.send(path, { headers });
@@ -38,7 +38,7 @@ Deno.test("The demo organization", async (t) => {
     }
   });
 
-  await t.step("fills every field of a response", () => {
+  await it("fills every field of a response", () => {
     const fields = products.flatMap((product) => fieldsOf(product));
     const filled = new Set(
       fields.filter(([, filled]) => filled).map(([path]) => path),
@@ -47,7 +47,7 @@ Deno.test("The demo organization", async (t) => {
     for (const [path] of fields) assert(filled.has(path), path);
   });
 
-  await t.step("has a product with every field", () => {
+  await it("has a product with every field", () => {
     const product = products.find(({ product_code }) =>
       product_code === COMPLETE
     );
@@ -55,7 +55,7 @@ Deno.test("The demo organization", async (t) => {
     assertEquals(emptyFields("Product", product), []);
   });
 
-  await t.step("has a program with the complete product", async () => {
+  await it("has a program with the complete product", async () => {
     const { body: { data: [program] } } = await app.send(
       "/api/publishing-programs",
       { headers },

@@ -12,32 +12,29 @@ const ROUNDS = 2;
 /** The number of products created before each kill. */
 const PRODUCTS = 20;
 
-Deno.test("The embedded database", TIMED, async (t) => {
+Deno.test("The embedded database", TIMED, async ({ step: it }) => {
   const parent = await Deno.makeTempDir();
   const dataDir = await preparedFolder(`${parent}/a catalogue`);
   const env = { DATA_DIR: dataDir };
   let headers = {};
 
-  await t.step(
-    "prints its URL and an example at its first start",
-    async () => {
-      await using service = await start(env);
-      await eventually(true, () => /curl .*\n/.test(service.stderr));
+  await it("prints its URL and an example at its first start", async () => {
+    await using service = await start(env);
+    await eventually(true, () => /curl .*\n/.test(service.stderr));
 
-      const [, origin, key, lines] =
-        /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n( {2}export .*\n {2}curl .*\n)/
-          .exec(service.stderr) ?? [];
-      assertEquals(origin, service.origin);
-      for (const line of service.stdout.trim().split("\n")) JSON.parse(line);
-      const called = await new Deno.Command("sh", { args: ["-c", `${lines}`] })
-        .output();
-      const response = new TextDecoder().decode(called.stdout);
-      assertMatch(response, /^\{"success":true,"data":\[\{/);
-      headers = { "x-api-key": `${key}`, "content-type": "application/json" };
-    },
-  );
+    const [, origin, key, lines] =
+      /^The product catalogue is served at (http:\S+)\/api\nIts reference page is \1\/docs\nThe key of .*: (cat_\S+)\n\nTry:\n( {2}export .*\n {2}curl .*\n)/
+        .exec(service.stderr) ?? [];
+    assertEquals(origin, service.origin);
+    for (const line of service.stdout.trim().split("\n")) JSON.parse(line);
+    const called = await new Deno.Command("sh", { args: ["-c", `${lines}`] })
+      .output();
+    const response = new TextDecoder().decode(called.stdout);
+    assertMatch(response, /^\{"success":true,"data":\[\{/);
+    headers = { "x-api-key": `${key}`, "content-type": "application/json" };
+  });
 
-  await t.step("keeps its data, and shows no key again", async () => {
+  await it("keeps its data, and shows no key again", async () => {
     await using before = await start(env);
     const id = await create(before.origin);
     before.signal("SIGTERM");
@@ -51,7 +48,7 @@ Deno.test("The embedded database", TIMED, async (t) => {
     assertEquals(/cat_/.test(after.stdout + after.stderr), false);
   });
 
-  await t.step("is refused to a second process, in one line", async () => {
+  await it("is refused to a second process, in one line", async () => {
     await using first = await start(env);
 
     const { code, stderr } = await launch(env).ended;
@@ -61,7 +58,7 @@ Deno.test("The embedded database", TIMED, async (t) => {
     assertEquals((await fetch(`${first.origin}/health/ready`)).status, 200);
   });
 
-  await t.step("loses no acknowledged write when killed", async () => {
+  await it("loses no acknowledged write when killed", async () => {
     const acknowledged: string[] = [];
     for (let round = 1; round <= ROUNDS; round++) {
       await using service = await start(

@@ -9,40 +9,41 @@ import { TIMED } from "../support/app/deadline.ts";
 /** Space for a database with one WAL segment, and for one more. */
 const SIZE = "96m";
 
-Deno.test("An embedded database on a full disk", TIMED, async (t) => {
-  const disk = await Deno.makeTempDir();
-  const mounted = await run(
-    "mount",
-    "-t",
-    "tmpfs",
-    "-o",
-    `size=${SIZE}`,
-    "tmpfs",
-    disk,
-  );
-  // Only root may mount a small disk.
-  if (mounted.code !== 0) return await Deno.remove(disk);
-  const dataDir = await preparedFolder(`${disk}/data`);
-  let acknowledged: string[] = [];
-
-  await t.step("ends the process with a reason", async () => {
-    const { code, stdout, stderr } = await run(
-      Deno.execPath(),
-      ...["run", "--quiet", "-A", "tests/support/app/full_disk.ts", dataDir],
+Deno.test(
+  "An embedded database on a full disk",
+  TIMED,
+  async ({ step: it }) => {
+    const disk = await Deno.makeTempDir();
+    const mounted = await run(
+      "mount",
+      "-t",
+      "tmpfs",
+      "-o",
+      `size=${SIZE}`,
+      "tmpfs",
+      disk,
     );
+    // Only root may mount a small disk.
+    if (mounted.code !== 0) return await Deno.remove(disk);
+    const dataDir = await preparedFolder(`${disk}/data`);
+    let acknowledged: string[] = [];
 
-    acknowledged = stdout.trim().split("\n");
-    assertEquals(code, 1);
-    assertMatch(
-      stderr,
-      /^The database in DATA_DIR has stopped: the disk is full\. [^\n]+\n$/,
-    );
-    assertEquals(acknowledged.length > 0, true);
-  });
+    await it("ends the process with a reason", async () => {
+      const { code, stdout, stderr } = await run(
+        Deno.execPath(),
+        ...["run", "--quiet", "-A", "tests/support/app/full_disk.ts", dataDir],
+      );
 
-  await t.step(
-    "keeps all acknowledged writes",
-    async () => {
+      acknowledged = stdout.trim().split("\n");
+      assertEquals(code, 1);
+      assertMatch(
+        stderr,
+        /^The database in DATA_DIR has stopped: the disk is full\. [^\n]+\n$/,
+      );
+      assertEquals(acknowledged.length > 0, true);
+    });
+
+    await it("keeps all acknowledged writes", async () => {
       await Deno.remove(`${dataDir}/ballast`);
 
       const database = await openDatabase({
@@ -57,36 +58,36 @@ Deno.test("An embedded database on a full disk", TIMED, async (t) => {
       await database.close();
 
       assertEquals(notes.map(({ text }) => text), acknowledged);
-    },
-  );
+    });
 
-  await t.step("names the reason why it cannot be opened", async () => {
-    const small = `${disk}/small`;
-    await Deno.mkdir(small);
-    await run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small);
+    await it("names the reason why it cannot be opened", async () => {
+      const small = `${disk}/small`;
+      await Deno.mkdir(small);
+      await run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small);
 
-    const { code, stderr } = await run(
-      Deno.execPath(),
-      ...[
-        "run",
-        "--quiet",
-        "-A",
-        "tests/support/app/full_disk.ts",
-        `${small}/data`,
-      ],
-    );
+      const { code, stderr } = await run(
+        Deno.execPath(),
+        ...[
+          "run",
+          "--quiet",
+          "-A",
+          "tests/support/app/full_disk.ts",
+          `${small}/data`,
+        ],
+      );
 
-    await run("umount", small);
-    assertEquals(code, 1);
-    assertStringIncludes(
-      stderr,
-      "The database in DATA_DIR cannot be opened: the disk is full",
-    );
-  });
+      await run("umount", small);
+      assertEquals(code, 1);
+      assertStringIncludes(
+        stderr,
+        "The database in DATA_DIR cannot be opened: the disk is full",
+      );
+    });
 
-  await run("umount", disk);
-  await Deno.remove(disk);
-});
+    await run("umount", disk);
+    await Deno.remove(disk);
+  },
+);
 
 async function run(program: string, ...args: string[]) {
   const { code, stdout, stderr } = await new Deno.Command(program, {

@@ -21,11 +21,11 @@ function reader(program: string): string {
   return `pipe=$(mktemp -u); mkfifo $pipe; ${program} <$pipe >/dev/null 2>&1 & exec >$pipe; rm $pipe`;
 }
 
-Deno.test("A service", TIMED, async (t) => {
+Deno.test("A service", TIMED, async ({ step: it }) => {
   const dataDir = await preparedFolder();
 
   for (const [outage, before] of Object.entries(OUTAGES)) {
-    await t.step(`${outage} serves requests, and stops as usual`, async () => {
+    await it(`${outage} serves requests, and stops as usual`, async () => {
       await using service = await start(
         { DATA_DIR: dataDir },
         (_port) => ["run", "--allow-all", "main.ts", "start"],
@@ -37,7 +37,7 @@ Deno.test("A service", TIMED, async (t) => {
     });
   }
 
-  await t.step("logs its start and its end as JSON lines", async () => {
+  await it("logs its start and its end as JSON lines", async () => {
     const service = await start({ DATA_DIR: dataDir });
     // The first start in a prepared folder installs the demo. The second does not.
     await stop(service);
@@ -58,21 +58,18 @@ Deno.test("A service", TIMED, async (t) => {
     }
   });
 
-  await t.step(
-    "stops although clients do not read long responses",
-    async () => {
-      const service = await start({ DATA_DIR: dataDir });
-      const clients = await Promise.all(
-        Array.from({ length: 200 }, () => askAndStay(service)),
-      );
+  await it("stops although clients do not read long responses", async () => {
+    const service = await start({ DATA_DIR: dataDir });
+    const clients = await Promise.all(
+      Array.from({ length: 200 }, () => askAndStay(service)),
+    );
 
-      assertEquals(await stop(service), 0);
+    assertEquals(await stop(service), 0);
 
-      for (const client of clients) client.close();
-    },
-  );
+    for (const client of clients) client.close();
+  });
 
-  await t.step("refuses a DATA_DIR with a comma in one line", async () => {
+  await it("refuses a DATA_DIR with a comma in one line", async () => {
     const { code, stderr } = await launch({ DATA_DIR: `${dataDir},b` }).ended;
 
     assertEquals(code, 1);

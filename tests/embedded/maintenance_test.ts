@@ -8,7 +8,7 @@ import { emptyFolder } from "../support/app/prepared_folder.ts";
 
 const MIB = 1_048_576;
 
-Deno.test("The maintenance of the embedded database", async (t) => {
+Deno.test("The maintenance of the embedded database", async ({ step: it }) => {
   const dataDir = await emptyFolder();
   const database = await openDatabase({ ...SETTINGS, url: undefined, dataDir });
   const queries = database.for({ deadline: performance.now() + 60_000 });
@@ -33,7 +33,7 @@ Deno.test("The maintenance of the embedded database", async (t) => {
     return { table: Number(row!.table), log: Number(row!.log) };
   }
 
-  await t.step("reclaims the space of old rows", async () => {
+  await it("reclaims the space of old rows", async () => {
     const before = await sizes();
     for (let round = 1; round <= 8; round++) {
       await run(sql`update ${table} set note = repeat(${String(round)}, 200)`);
@@ -47,14 +47,14 @@ Deno.test("The maintenance of the embedded database", async (t) => {
     );
   });
 
-  await t.step("renews the planner's statistics", async () => {
+  await it("renews the planner's statistics", async () => {
     const [row] = await run(sql<{ rows: number }>`
       select reltuples::int as rows from pg_class where oid = '"Odd name"'::regclass
     `);
     assertEquals(Number(row!.rows), 5000);
   });
 
-  await t.step("vacuums no table without changes", async () => {
+  await it("vacuums no table without changes", async () => {
     const vacuums = () =>
       run(sql<{ vacuums: string }>`
         select sum(vacuum_count) as vacuums from pg_stat_user_tables
@@ -65,7 +65,7 @@ Deno.test("The maintenance of the embedded database", async (t) => {
     assertEquals(await vacuums(), before);
   });
 
-  await t.step("bounds the write-ahead log", async () => {
+  await it("bounds the write-ahead log", async () => {
     await eventually(true, async () => {
       await run(sql`update ${table} set note = note`);
       return (await sizes()).log >= 64 * MIB;

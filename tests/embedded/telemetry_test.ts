@@ -69,7 +69,7 @@ async function start(collector: Collector) {
 
 const POOL = "db.client.connection.pool.name";
 
-Deno.test("OTEL_DENO=true", async (t) => {
+Deno.test("OTEL_DENO=true", async ({ step: it }) => {
   await using collector = openCollector();
   await using service = await start(collector);
   const { spans, metrics } = collector;
@@ -108,7 +108,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     }
   }
 
-  await t.step("traces a request", async () => {
+  await it("traces a request", async () => {
     // The look-up is of the key.
     await assertTraced([
       "GET /api/products",
@@ -130,7 +130,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     );
   });
 
-  await t.step("names spans after routes, not URLs", async () => {
+  await it("names spans after routes, not URLs", async () => {
     const missing = await assertTraced([
       "GET /api/products/{id}",
       "GET /api/products/{id} > authentication",
@@ -140,7 +140,7 @@ Deno.test("OTEL_DENO=true", async (t) => {
     assertEquals(missing.code, "NOT_FOUND");
   });
 
-  await t.step("marks the failed step with its code", async () => {
+  await it("marks the failed step with its code", async () => {
     await assertTraced(
       ["POST /api/products", "POST /api/products > authentication"],
       "/products",
@@ -165,53 +165,48 @@ Deno.test("OTEL_DENO=true", async (t) => {
     );
   });
 
-  await t.step("contains no client data", () => {
+  await it("contains no client data", () => {
     assert(spans.length > 0);
     assert(!JSON.stringify(spans).includes("Xanadu"));
   });
 
-  await t.step(
-    "measures requests, connections and errors",
-    async () => {
-      const names = [
-        "http.server.request.duration",
-        "http.server.active_requests",
-        "db.client.connection.count",
-        "db.client.connection.pending_requests",
-        "catalogue.errors",
-      ];
-      const codes = () =>
-        metrics.flatMap(({ name, sum }) =>
-          name === "catalogue.errors" ? sum?.dataPoints ?? [] : []
-        ).flatMap(({ attributes }) => attributes)
-          .map(({ value }) => value.stringValue);
+  await it("measures requests, connections and errors", async () => {
+    const names = [
+      "http.server.request.duration",
+      "http.server.active_requests",
+      "db.client.connection.count",
+      "db.client.connection.pending_requests",
+      "catalogue.errors",
+    ];
+    const codes = () =>
+      metrics.flatMap(({ name, sum }) =>
+        name === "catalogue.errors" ? sum?.dataPoints ?? [] : []
+      ).flatMap(({ attributes }) => attributes)
+        .map(({ value }) => value.stringValue);
 
-      await eventually(
-        [],
-        () =>
-          names.filter((name) =>
-            !metrics.some((metric) => metric.name === name)
-          ),
-      );
-      await eventually(
-        ["NOT_FOUND", "UNAUTHORIZED", "VALIDATION_ERROR"],
-        () => [...new Set(codes())].sort(),
-      );
+    await eventually(
+      [],
+      () =>
+        names.filter((name) => !metrics.some((metric) => metric.name === name)),
+    );
+    await eventually(
+      ["NOT_FOUND", "UNAUTHORIZED", "VALIDATION_ERROR"],
+      () => [...new Set(codes())].sort(),
+    );
 
-      assertEquals(
-        new Set(
-          metrics.flatMap(({ name, sum, histogram }) =>
-            name.startsWith("db.")
-              ? (sum ?? histogram)!.dataPoints.map(({ attributes }) =>
-                attributes.find(({ key }) => key === POOL)?.value.stringValue
-              )
-              : []
-          ),
+    assertEquals(
+      new Set(
+        metrics.flatMap(({ name, sum, histogram }) =>
+          name.startsWith("db.")
+            ? (sum ?? histogram)!.dataPoints.map(({ attributes }) =>
+              attributes.find(({ key }) => key === POOL)?.value.stringValue
+            )
+            : []
         ),
-        new Set(["primary"]),
-      );
-    },
-  );
+      ),
+      new Set(["primary"]),
+    );
+  });
 });
 
 Deno.test("Traces and metrics are off by default", () => {

@@ -11,7 +11,7 @@ Deno.test({
   ...TIMED,
   name: "DATABASE_URL",
   ignore: !isPossible,
-}, async (t) => {
+}, async ({ step: it }) => {
   const folder = await Deno.makeTempDir();
   const [certificate, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
   await certify("IP:127.0.0.1");
@@ -21,13 +21,13 @@ Deno.test({
     ssl_key_file: key,
   });
 
-  await t.step("verify-full checks the IP address", async () => {
+  await it("verify-full checks the IP address", async () => {
     const { code, stderr } = await migrate(withMode("verify-full"));
 
     assertEquals([code, stderr], [0, ""]);
   });
 
-  await t.step("verify-full refuses another name", async () => {
+  await it("verify-full refuses another name", async () => {
     await cluster.stop("fast");
     await certify("DNS:localhost");
     await cluster.start();
@@ -39,7 +39,7 @@ Deno.test({
     assertEquals((await migrate(withMode("require"))).code, 0);
   });
 
-  await t.step("is named in the error for a wrong password", async () => {
+  await it("is named in the error for a wrong password", async () => {
     const url = new URL(cluster.url);
     url.password = "wrong-password";
 
@@ -56,36 +56,33 @@ Deno.test({
   url.pathname = "/template1";
   const superuser = postgres(url.href, { max: 1 });
 
-  await t.step(
-    "of a role without privileges makes doctor print the missing grants",
-    async () => {
-      await superuser`create role clerk login password 'clerk-password'`;
-      await superuser`create database books`;
-      url.pathname = "/books";
-      url.username = "clerk";
-      url.password = "clerk-password";
+  await it("of a role without privileges makes doctor print the missing grants", async () => {
+    await superuser`create role clerk login password 'clerk-password'`;
+    await superuser`create database books`;
+    url.pathname = "/books";
+    url.username = "clerk";
+    url.password = "clerk-password";
 
-      const { text: report } = await doctor(
-        (name) => name === "DATABASE_URL" ? url.href : undefined,
-      );
+    const { text: report } = await doctor(
+      (name) => name === "DATABASE_URL" ? url.href : undefined,
+    );
 
-      assertStringIncludes(
-        report,
-        "The role clerk may not create btree_gin, pg_trgm",
-      );
-      assertStringIncludes(
-        report,
-        "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm; grant create on schema public to clerk",
-      );
-      const { code, stderr } = await launch({ DATABASE_URL: url.href }).ended;
-      assertEquals([code, stderr], [
-        1,
-        "permission denied for schema public: Make the role the owner of the database, or grant what deno task doctor names\n",
-      ]);
-    },
-  );
+    assertStringIncludes(
+      report,
+      "The role clerk may not create btree_gin, pg_trgm",
+    );
+    assertStringIncludes(
+      report,
+      "As a superuser or the owner of the database books, in it: create extension btree_gin; create extension pg_trgm; grant create on schema public to clerk",
+    );
+    const { code, stderr } = await launch({ DATABASE_URL: url.href }).ended;
+    assertEquals([code, stderr], [
+      1,
+      "permission denied for schema public: Make the role the owner of the database, or grant what deno task doctor names\n",
+    ]);
+  });
 
-  await t.step("of a role that owns its database is sufficient", async () => {
+  await it("of a role that owns its database is sufficient", async () => {
     await superuser`create database papers owner clerk`;
     url.pathname = "/papers";
 
@@ -94,7 +91,7 @@ Deno.test({
     assertEquals([code, stderr], [0, ""]);
   });
 
-  await t.step("names a database without UTF-8", async () => {
+  await it("names a database without UTF-8", async () => {
     await superuser`create database latin encoding 'LATIN1' locale 'C' template template0 owner clerk`;
     url.pathname = "/latin";
 
@@ -118,7 +115,7 @@ Deno.test({
     }
   });
 
-  await t.step("names a server without TLS", async () => {
+  await it("names a server without TLS", async () => {
     await superuser`alter system set ssl = off`;
     await superuser`select pg_reload_conf()`;
     await eventually(true, async () => {

@@ -9,7 +9,7 @@ import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
 import { FACTOR, faultTest } from "./scene.ts";
 
-faultTest("A failover", async (scene, t) => {
+faultTest("A failover", async (scene, { step: it }) => {
   const { app, cluster, observer, proxy } = scene;
   await using standby = await startReplica(cluster);
   const ofStandby = postgres(standby.url, { max: 1, fetch_types: false });
@@ -32,7 +32,7 @@ faultTest("A failover", async (scene, t) => {
   const load = await startLoad(app);
   await pause(500 * FACTOR);
 
-  await t.step("to a standby before its promotion serves reads", async () => {
+  await it("to a standby before its promotion serves reads", async () => {
     proxy.target = standby.port;
     await cluster.stop("immediate");
     // The first request finds broken connections.
@@ -41,13 +41,13 @@ faultTest("A failover", async (scene, t) => {
     assertEquals((await org.put(path, { title: "Persuasion" })).status, 503);
   });
 
-  await t.step("serves reads that the replica cannot", async () => {
+  await it("serves reads that the replica cannot", async () => {
     const headers = { "x-api-key": reader };
 
     assertEquals((await send(withReplica, path, { headers })).status, 200);
   });
 
-  await t.step("loses no acknowledged write", async () => {
+  await it("loses no acknowledged write", async () => {
     const before = load.acknowledged;
     await ofStandby`select pg_promote()`;
     await eventually(
@@ -63,7 +63,7 @@ faultTest("A failover", async (scene, t) => {
     await eventually({ used: 0, waiting: 0 }, () => app.database.load);
   });
 
-  await t.step("keeps the cursors of GET /products/changes", async () => {
+  await it("keeps the cursors of GET /products/changes", async () => {
     await copy.catchUp();
 
     await copy.assertComplete();

@@ -10,7 +10,7 @@ const STORM_MS = 3_000 * FACTOR;
 /** The number of notes per flight, of which the first is not prepared. */
 const NOTES = 3;
 
-faultTest("A pipeline", async (scene, t) => {
+faultTest("A pipeline", async (scene, { step: it }) => {
   const { app, observer, proxy } = scene;
   await observer`create table notes (flight int not null)`;
 
@@ -30,48 +30,42 @@ faultTest("A pipeline", async (scene, t) => {
     return new Map(rows.map(({ flight, notes }) => [flight, notes]));
   };
 
-  await t.step(
-    "sends BEGIN, statements and COMMIT in one round trip",
-    async () => {
-      await fly(1);
-      await fly(2);
+  await it("sends BEGIN, statements and COMMIT in one round trip", async () => {
+    await fly(1);
+    await fly(2);
 
-      proxy.holdAnswersTo = "begin read write";
-      const flying = fly(3);
+    proxy.holdAnswersTo = "begin read write";
+    const flying = fly(3);
+    flying.catch(() => {});
+    await eventually(NOTES, async () => (await stored()).get(3));
+    proxy.holdAnswersTo = undefined;
+
+    const { code } = await assertRejects(() => flying, ApiError);
+    assertEquals(code, "SERVICE_UNAVAILABLE");
+    assertEquals((await stored()).get(3), NOTES);
+    await scene.assertSound();
+  });
+
+  await it("is retried if its session ended before COMMIT", async () => {
+    const { flying } = await observer.begin(async (sql) => {
+      await sql`lock table notes in share mode`;
+      const flying = fly(4);
       flying.catch(() => {});
-      await eventually(NOTES, async () => (await stored()).get(3));
-      proxy.holdAnswersTo = undefined;
-
-      const { code } = await assertRejects(() => flying, ApiError);
-      assertEquals(code, "SERVICE_UNAVAILABLE");
-      assertEquals((await stored()).get(3), NOTES);
-      await scene.assertSound();
-    },
-  );
-
-  await t.step(
-    "is retried if its session ended before COMMIT",
-    async () => {
-      const { flying } = await observer.begin(async (sql) => {
-        await sql`lock table notes in share mode`;
-        const flying = fly(4);
-        flying.catch(() => {});
-        await eventually(1, async () => {
-          await sql`select pg_stat_clear_snapshot()`;
-          const { count } = await sql`
-            select pg_terminate_backend(pid) from pg_stat_activity
-            where application_name = 'catalogue' and wait_event_type = 'Lock'
-          `;
-          return count;
-        });
-        return { flying };
+      await eventually(1, async () => {
+        await sql`select pg_stat_clear_snapshot()`;
+        const { count } = await sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'catalogue' and wait_event_type = 'Lock'
+        `;
+        return count;
       });
-      await flying;
+      return { flying };
+    });
+    await flying;
 
-      assertEquals((await stored()).get(4), NOTES);
-      await scene.assertSound();
-    },
-  );
+    assertEquals((await stored()).get(4), NOTES);
+    await scene.assertSound();
+  });
 
   const storms = {
     // If a cancellation hits BEGIN, the following statements run outside a transaction.
@@ -93,50 +87,47 @@ faultTest("A pipeline", async (scene, t) => {
     },
   };
   for (const [what, strike] of Object.entries(storms)) {
-    await t.step(
-      `is stored completely or not at all when ${what} at any point`,
-      async () => {
-        await observer`truncate notes`;
-        let isOver = false;
-        const acknowledged = new Set<number>();
-        const failures = new Map<number, unknown>();
+    await it(`is stored completely or not at all when ${what} at any point`, async () => {
+      await observer`truncate notes`;
+      let isOver = false;
+      const acknowledged = new Set<number>();
+      const failures = new Map<number, unknown>();
 
-        async function storm(): Promise<void> {
-          while (!isOver) await strike();
+      async function storm(): Promise<void> {
+        while (!isOver) await strike();
+      }
+      async function client(first: number): Promise<void> {
+        for (let flight = first; !isOver; flight += 2) {
+          await fly(flight).then(
+            () => acknowledged.add(flight),
+            (error) => failures.set(flight, error),
+          );
         }
-        async function client(first: number): Promise<void> {
-          for (let flight = first; !isOver; flight += 2) {
-            await fly(flight).then(
-              () => acknowledged.add(flight),
-              (error) => failures.set(flight, error),
-            );
-          }
-        }
-        const running = [storm(), client(0), client(1)];
-        await pause(STORM_MS);
-        await eventually(
-          true,
-          () =>
-            acknowledged.size > 0 &&
-            (what !== "cancelled" || failures.size > 0),
-        ).finally(() => isOver = true);
-        await Promise.all(running);
+      }
+      const running = [storm(), client(0), client(1)];
+      await pause(STORM_MS);
+      await eventually(
+        true,
+        () =>
+          acknowledged.size > 0 &&
+          (what !== "cancelled" || failures.size > 0),
+      ).finally(() => isOver = true);
+      await Promise.all(running);
 
-        const notes = await stored();
-        for (const flight of acknowledged) {
-          assertEquals(notes.get(flight), NOTES);
-        }
-        for (const [flight, error] of failures) {
-          const isInDoubt = error instanceof ApiError;
-          const possible = isInDoubt ? [undefined, NOTES] : [undefined];
-          assert(possible.includes(notes.get(flight)), `${error}`);
-        }
-        await scene.assertSound();
-      },
-    );
+      const notes = await stored();
+      for (const flight of acknowledged) {
+        assertEquals(notes.get(flight), NOTES);
+      }
+      for (const [flight, error] of failures) {
+        const isInDoubt = error instanceof ApiError;
+        const possible = isInDoubt ? [undefined, NOTES] : [undefined];
+        assert(possible.includes(notes.get(flight)), `${error}`);
+      }
+      await scene.assertSound();
+    });
   }
 
-  await t.step("stores nothing if BEGIN fails", async () => {
+  await it("stores nothing if BEGIN fails", async () => {
     await observer`truncate notes`;
     // Simulates the statements that follow a cancelled BEGIN.
     await fly(1);

@@ -10,7 +10,7 @@ import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 
 const STORM_MS = 6_000 * FACTOR;
 
-faultTest("Killed sessions", async (scene, t) => {
+faultTest("Killed sessions", async (scene, { step: it }) => {
   const { app, observer } = scene;
   const database = () =>
     app.database.for({ deadline: performance.now() + DEADLINE_MS });
@@ -44,7 +44,7 @@ faultTest("Killed sessions", async (scene, t) => {
     return count;
   }
 
-  await t.step("are replaced before the next request", async () => {
+  await it("are replaced before the next request", async () => {
     const org = await app.organization();
     await Promise.all(Array.from({ length: 8 }, () => org.create()));
 
@@ -58,7 +58,7 @@ faultTest("Killed sessions", async (scene, t) => {
   });
 
   for (const table of TABLES) {
-    await t.step(`are replaced when they write ${table}`, async () => {
+    await it(`are replaced when they write ${table}`, async () => {
       const org = await app.organization();
       const { path } = await org.create({ title: "Before" });
       const body = {
@@ -90,7 +90,7 @@ faultTest("Killed sessions", async (scene, t) => {
     });
   }
 
-  await t.step("are replaced during look-ups", async () => {
+  await it("are replaced during look-ups", async () => {
     const org = await app.organization();
     const { path } = await org.create();
 
@@ -107,7 +107,7 @@ faultTest("Killed sessions", async (scene, t) => {
     await scene.assertSound();
   });
 
-  await t.step("repeat an uncommitted transaction", async () => {
+  await it("repeat an uncommitted transaction", async () => {
     let runs = 0;
 
     await database().transaction(async (tx) => {
@@ -124,7 +124,7 @@ faultTest("Killed sessions", async (scene, t) => {
     await scene.assertSound();
   });
 
-  await t.step("roll back their transaction", async () => {
+  await it("roll back their transaction", async () => {
     let broken: Transaction;
     await observer`truncate notes`;
 
@@ -153,36 +153,33 @@ faultTest("Killed sessions", async (scene, t) => {
     await scene.assertSound();
   });
 
-  await t.step(
-    "apply a transaction with an unknown outcome at most once",
-    async () => {
-      let runs = 0;
-      await observer`
-      create function kill() returns trigger language plpgsql as $$
-      begin
-        perform pg_terminate_backend(pg_backend_pid());
-        return null;
-      end
-      $$
+  await it("apply a transaction with an unknown outcome at most once", async () => {
+    let runs = 0;
+    await observer`
+    create function kill() returns trigger language plpgsql as $$
+    begin
+      perform pg_terminate_backend(pg_backend_pid());
+      return null;
+    end
+    $$
     `;
-      await observer`
-      create constraint trigger killed_at_commit after insert on notes
-      deferrable initially deferred for each row execute function kill()
+    await observer`
+    create constraint trigger killed_at_commit after insert on notes
+    deferrable initially deferred for each row execute function kill()
     `;
 
-      const error = await assertRejects(() =>
-        database().transaction((tx) => {
-          runs++;
-          return tx.commit(sql`insert into notes values ('in doubt')`);
-        }), ApiError);
+    const error = await assertRejects(() =>
+      database().transaction((tx) => {
+        runs++;
+        return tx.commit(sql`insert into notes values ('in doubt')`);
+      }), ApiError);
 
-      assertEquals([error.code, runs], ["SERVICE_UNAVAILABLE", 1]);
-      await observer`drop trigger killed_at_commit on notes`;
-      await scene.assertSound();
-    },
-  );
+    assertEquals([error.code, runs], ["SERVICE_UNAVAILABLE", 1]);
+    await observer`drop trigger killed_at_commit on notes`;
+    await scene.assertSound();
+  });
 
-  await t.step("neither lose nor mix writes of two organizations", async () => {
+  await it("neither lose nor mix writes of two organizations", async () => {
     const load = await startLoad(app, { clients: 6 });
 
     let killed = 0;

@@ -6,10 +6,10 @@ import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, faultTest } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
 
-faultTest("Locks and slow statements", async (scene, t) => {
+faultTest("Locks and slow statements", async (scene, { step: it }) => {
   const { app, observer } = scene;
 
-  await t.step("lose no write behind 2,000 waiting requests", async () => {
+  await it("lose no write behind 2,000 waiting requests", async () => {
     const org = await app.organization();
     await org.create();
 
@@ -46,7 +46,7 @@ faultTest("Locks and slow statements", async (scene, t) => {
     await scene.assertSound();
   });
 
-  await t.step("refuse requests beyond the queue at once", async () => {
+  await it("refuse requests beyond the queue at once", async () => {
     const org = await app.organization();
     const { path } = await org.create();
 
@@ -77,7 +77,7 @@ faultTest("Locks and slow statements", async (scene, t) => {
       ["a lock", "55P03", "lock table seasons"],
     ] as const
   ) {
-    await t.step(`time out ${name}, and keep the connection`, async () => {
+    await it(`time out ${name}, and keep the connection`, async () => {
       const database = app.database.for({
         deadline: performance.now() + 2 * DEADLINE_MS,
       });

@@ -8,10 +8,10 @@ import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 
-faultTest("A database that stops", async (scene, t) => {
+faultTest("A database that stops", async (scene, { step: it }) => {
   const { app, cluster } = scene;
 
-  await t.step("serves again after each restart", async () => {
+  await it("serves again after each restart", async () => {
     const load = await startLoad(app);
 
     for (let n = 0; n < 2 * FACTOR; n++) {
@@ -26,7 +26,7 @@ faultTest("A database that stops", async (scene, t) => {
     await scene.assertSound(load);
   });
 
-  await t.step("delays no request beyond its deadline", async () => {
+  await it("delays no request beyond its deadline", async () => {
     const load = await startLoad(app, { clients: 25, pauseMs: 20 });
     await pause(500);
 
@@ -52,98 +52,98 @@ faultTest("A database that stops", async (scene, t) => {
     await scene.assertSound(load);
   });
 
-  await t.step(
-    "delays none of many concurrent requests beyond its deadline",
-    async () => {
-      const org = await app.organization();
-      const { path } = await org.create();
+  await it("delays none of many concurrent requests beyond its deadline", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
 
-      await cluster.stop("fast");
-      const asked = performance.now();
-      const replies = await Promise.all(
-        Array.from({ length: 4 }, () => org.get(path)),
-      );
-      const ms = performance.now() - asked;
-      await cluster.start();
-
-      assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
-      // Requests fail with the connection, without waiting for their deadline.
-      assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
-      await eventually(200, async () => (await org.get(path)).status);
-      await scene.assertSound();
-    },
-  );
-});
-
-faultTest("A database that refuses the service", async (scene, t) => {
-  const { app, cluster, observer } = scene;
-  const org = await app.organization();
-  await observer`create role stranger login password 'stranger'`;
-  await observer`create role lonely login superuser password 'lonely' connection limit 0`;
-  await observer`alter role lonely nosuperuser`;
-
-  const refusals: [string, number, string, (url: URL) => void][] = [
-    ["its password", 500, "28P01", (url) => url.password = "wrong"],
-    [
-      "a database that is not there",
-      500,
-      "3D000",
-      (url) => url.pathname = "/gone",
-    ],
-    ["too many connections", 503, "53300", (url) => {
-      url.username = url.password = "lonely";
-    }],
-    ["its rights", 500, "42501", (url) => {
-      url.username = url.password = "stranger";
-    }],
-  ];
-  for (const [what, status, code, change] of refusals) {
-    await t.step(`for ${what}`, async () => {
-      const url = new URL(cluster.url);
-      change(url);
-      const database = await openDatabase({ ...SETTINGS, url: url.href });
-      app.logged.length = 0;
-
-      const response = await get(org, app.variant({ database }));
-
-      assertEquals(response.status, status);
-      assertEquals(response.body.error.details, []);
-      assertEquals(app.logged.length, 1);
-      assertEquals((app.logged[0]!.cause as { code?: string }).code, code);
-      await database.close();
-      await scene.assertSound();
-    });
-  }
-
-  await t.step("is retried while it has too many connections", async () => {
-    const url = new URL(cluster.url);
-    url.username = url.password = "lonely";
-    await using service = launch({ DATABASE_URL: url.href });
-
-    await service.until("/health/live");
-    await eventually(true, () => service.stdout.includes("53300"));
-  });
-
-  await t.step("is retried until it is migrated", async () => {
-    await observer`create database unmigrated`;
-    const url = new URL(cluster.url);
-    url.pathname = "/unmigrated";
-    await using service = launch({
-      DATABASE_URL: url.href,
-      MIGRATE_ON_START: "false",
-    });
-    await service.until("/health/live");
-    await eventually(
-      true,
-      () => service.stdout.includes("run deno task migrate"),
+    await cluster.stop("fast");
+    const asked = performance.now();
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => org.get(path)),
     );
+    const ms = performance.now() - asked;
+    await cluster.start();
 
-    const database = await openDatabase({ ...SETTINGS, url: url.href });
-    await install(database.for({ deadline: performance.now() + 60_000 }));
-    await database.close();
-    await service.until("/health/ready");
+    assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
+    // Requests fail with the connection, without waiting for their deadline.
+    assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
+    await eventually(200, async () => (await org.get(path)).status);
+    await scene.assertSound();
   });
 });
+
+faultTest(
+  "A database that refuses the service",
+  async (scene, { step: it }) => {
+    const { app, cluster, observer } = scene;
+    const org = await app.organization();
+    await observer`create role stranger login password 'stranger'`;
+    await observer`create role lonely login superuser password 'lonely' connection limit 0`;
+    await observer`alter role lonely nosuperuser`;
+
+    const refusals: [string, number, string, (url: URL) => void][] = [
+      ["its password", 500, "28P01", (url) => url.password = "wrong"],
+      [
+        "a database that is not there",
+        500,
+        "3D000",
+        (url) => url.pathname = "/gone",
+      ],
+      ["too many connections", 503, "53300", (url) => {
+        url.username = url.password = "lonely";
+      }],
+      ["its rights", 500, "42501", (url) => {
+        url.username = url.password = "stranger";
+      }],
+    ];
+    for (const [what, status, code, change] of refusals) {
+      await it(`for ${what}`, async () => {
+        const url = new URL(cluster.url);
+        change(url);
+        const database = await openDatabase({ ...SETTINGS, url: url.href });
+        app.logged.length = 0;
+
+        const response = await get(org, app.variant({ database }));
+
+        assertEquals(response.status, status);
+        assertEquals(response.body.error.details, []);
+        assertEquals(app.logged.length, 1);
+        assertEquals((app.logged[0]!.cause as { code?: string }).code, code);
+        await database.close();
+        await scene.assertSound();
+      });
+    }
+
+    await it("is retried while it has too many connections", async () => {
+      const url = new URL(cluster.url);
+      url.username = url.password = "lonely";
+      await using service = launch({ DATABASE_URL: url.href });
+
+      await service.until("/health/live");
+      await eventually(true, () => service.stdout.includes("53300"));
+    });
+
+    await it("is retried until it is migrated", async () => {
+      await observer`create database unmigrated`;
+      const url = new URL(cluster.url);
+      url.pathname = "/unmigrated";
+      await using service = launch({
+        DATABASE_URL: url.href,
+        MIGRATE_ON_START: "false",
+      });
+      await service.until("/health/live");
+      await eventually(
+        true,
+        () => service.stdout.includes("run deno task migrate"),
+      );
+
+      const database = await openDatabase({ ...SETTINGS, url: url.href });
+      await install(database.for({ deadline: performance.now() + 60_000 }));
+      await database.close();
+      await service.until("/health/ready");
+    });
+  },
+);
 
 function get(
   { key }: Organization,

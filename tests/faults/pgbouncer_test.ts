@@ -12,37 +12,34 @@ import { pause } from "../../db/connections/deadline.ts";
 import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
 
-faultTest("PgBouncer in transaction mode", async (scene, t) => {
+faultTest("PgBouncer in transaction mode", async (scene, { step: it }) => {
   const { app, cluster, observer, proxy } = scene;
   const pgbouncer = scene.pgbouncer!;
 
-  await t.step(
-    "installs an empty database once for several processes",
-    async () => {
-      await observer`create database empty`;
-      const url = new URL(through(cluster.url, pgbouncer));
-      url.pathname = "empty";
-      const databases = await Promise.all(
-        [1, 2, 3].map(() =>
-          openDatabase({ ...SETTINGS, url: url.href, prepare: false })
-        ),
-      );
-      const operations = databases.map((database) =>
-        database.for({ deadline: performance.now() + 60_000 })
-      );
+  await it("installs an empty database once for several processes", async () => {
+    await observer`create database empty`;
+    const url = new URL(through(cluster.url, pgbouncer));
+    url.pathname = "empty";
+    const databases = await Promise.all(
+      [1, 2, 3].map(() =>
+        openDatabase({ ...SETTINGS, url: url.href, prepare: false })
+      ),
+    );
+    const operations = databases.map((database) =>
+      database.for({ deadline: performance.now() + 60_000 })
+    );
 
-      await Promise.all(operations.map(install));
+    await Promise.all(operations.map(install));
 
-      const [row] = await script(
-        operations[0]!,
-        (sql) => sql`select count(*)::int as forms from product_forms`,
-      );
-      assert(row!.forms > 0);
-      for (const database of databases) await database.close();
-    },
-  );
+    const [row] = await script(
+      operations[0]!,
+      (sql) => sql`select count(*)::int as forms from product_forms`,
+    );
+    assert(row!.forms > 0);
+    for (const database of databases) await database.close();
+  });
 
-  await t.step("serves a process with DATABASE_PREPARE=false", async () => {
+  await it("serves a process with DATABASE_PREPARE=false", async () => {
     const org = await app.organization();
     const { id } = await org.create();
 
@@ -58,7 +55,7 @@ faultTest("PgBouncer in transaction mode", async (scene, t) => {
     assertEquals((await response.json()).data.id, id);
   });
 
-  await t.step("makes doctor report the missing settings", async () => {
+  await it("makes doctor report the missing settings", async () => {
     const url = through(cluster.url, pgbouncer);
     const advice = async (environment: Record<string, string>) => {
       const { text: report } = await doctor(
@@ -79,7 +76,7 @@ faultTest("PgBouncer in transaction mode", async (scene, t) => {
     );
   });
 
-  await t.step("applies the role's statement timeout", async () => {
+  await it("applies the role's statement timeout", async () => {
     await observer`alter role postgres set statement_timeout = '100ms'`;
     await pgbouncer.restart();
 
@@ -103,7 +100,7 @@ faultTest("PgBouncer in transaction mode", async (scene, t) => {
     "the connection to it breaks": () => proxy.cut(),
   };
   for (const [what, happen] of Object.entries(faults)) {
-    await t.step(`neither loses nor mixes writes if ${what}`, async () => {
+    await it(`neither loses nor mixes writes if ${what}`, async () => {
       const load = await startLoad(app);
 
       for (let n = 0; n < 2 * FACTOR; n++) {

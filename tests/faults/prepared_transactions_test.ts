@@ -10,7 +10,7 @@ import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test(
   { ...TIMED, name: "A prepared transaction", ignore: !isPossible },
-  async (t) => {
+  async ({ step: it }) => {
     await using cluster = await startCluster({ max_prepared_transactions: 2 });
     await using app = await openApp({}, { ...SETTINGS, url: cluster.url });
     await using stack = new AsyncDisposableStack();
@@ -31,7 +31,7 @@ Deno.test(
       await org.put(other.path, { title: `Beside ${title}` });
     }
 
-    await t.step("holds the feed up until it is committed", async () => {
+    await it("holds the feed up until it is committed", async () => {
       await prepare("Emma");
       const { changes } = await copy.read();
       await session`commit prepared 'held'`;
@@ -41,26 +41,23 @@ Deno.test(
       await copy.assertComplete();
     });
 
-    await t.step(
-      "is named by deno task doctor, with both ways out",
-      async () => {
-        await prepare("Persuasion");
-        // The doctor leaves out what has just begun.
-        await pause(10_500);
+    await it("is named by deno task doctor, with both ways out", async () => {
+      await prepare("Persuasion");
+      // The doctor leaves out what has just begun.
+      await pause(10_500);
 
-        const { text: report } = await doctor(
-          (name) => name === "DATABASE_URL" ? cluster.url : undefined,
-        );
-        await session`rollback prepared 'held'`;
+      const { text: report } = await doctor(
+        (name) => name === "DATABASE_URL" ? cluster.url : undefined,
+      );
+      await session`rollback prepared 'held'`;
 
-        assertStringIncludes(
-          report.replaceAll(/\s+/g, " "),
-          "the feed of changes waits for it -> End it: commit prepared 'held' or rollback prepared 'held', in the database postgres",
-        );
-      },
-    );
+      assertStringIncludes(
+        report.replaceAll(/\s+/g, " "),
+        "the feed of changes waits for it -> End it: commit prepared 'held' or rollback prepared 'held', in the database postgres",
+      );
+    });
 
-    await t.step("leaves nothing in the feed when rolled back", async () => {
+    await it("leaves nothing in the feed when rolled back", async () => {
       assertEquals((await copy.catchUp()).length, 1);
       await copy.assertComplete();
     });

@@ -5,12 +5,12 @@ import { restarts } from "./restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { FACTOR, faultTest } from "./scene.ts";
 
-faultTest("A process of the service", async (scene, t) => {
+faultTest("A process of the service", async (scene, { step: it }) => {
   const { cluster, observer } = scene;
   await using service = restarts(scene);
   const { app } = service;
 
-  await t.step("starts before its database does", async () => {
+  await it("starts before its database does", async () => {
     await cluster.stop("fast");
 
     const starting = service.start();
@@ -21,25 +21,22 @@ faultTest("A process of the service", async (scene, t) => {
     assertEquals((await app.send("/health/ready")).status, 200);
   });
 
-  await t.step(
-    "loses no acknowledged write when killed",
-    async () => {
-      const load = await startLoad(app);
+  await it("loses no acknowledged write when killed", async () => {
+    const load = await startLoad(app);
 
-      for (let round = 0; round < 3 * FACTOR; round++) {
-        await pause(300 + Math.random() * 400);
-        await service.kill();
-        await service.start();
-      }
-      await pause(300);
-      await load.stop();
+    for (let round = 0; round < 3 * FACTOR; round++) {
+      await pause(300 + Math.random() * 400);
+      await service.kill();
+      await service.start();
+    }
+    await pause(300);
+    await load.stop();
 
-      assert(load.responses[201]! > 0);
-      await scene.assertSound(load);
-    },
-  );
+    assert(load.responses[201]! > 0);
+    await scene.assertSound(load);
+  });
 
-  await t.step("frees the resources of clients that leave", async () => {
+  await it("frees the resources of clients that leave", async () => {
     const org = await app.organization();
     const marks = Array.from({ length: 300 * FACTOR }, (_, n) => `left ${n}`);
 

@@ -3,7 +3,7 @@ import { doctor } from "../../db/commands/doctor.ts";
 import { startFollower } from "./follower.ts";
 import { faultTest } from "./scene.ts";
 
-faultTest("deno task doctor with a replica", async (scene, t) => {
+faultTest("deno task doctor with a replica", async (scene, { step: it }) => {
   await using follower = await startFollower(scene);
 
   async function finding(DATABASE_REPLICA_URL: string): Promise<string> {
@@ -17,14 +17,14 @@ faultTest("deno task doctor with a replica", async (scene, t) => {
     return found!.replaceAll(/\s+/g, " ");
   }
 
-  await t.step("reports a replica that has caught up", async () => {
+  await it("reports a replica that has caught up", async () => {
     assertMatch(
       await finding(follower.cluster.url),
       /^replica Caught up with the primary within \d+ ms$/,
     );
   });
 
-  await t.step("reports the lag of a replica and its reason", async () => {
+  await it("reports the lag of a replica and its reason", async () => {
     await follower.pause();
     await follower.organization();
 
@@ -37,14 +37,14 @@ faultTest("deno task doctor with a replica", async (scene, t) => {
     );
   });
 
-  await t.step("refuses a primary as replica", async () => {
+  await it("refuses a primary as replica", async () => {
     assertStringIncludes(
       await finding(scene.cluster.url),
       "Not a replica: it accepts writes -> Set DATABASE_REPLICA_URL to",
     );
   });
 
-  await t.step("reports an unreachable replica", async () => {
+  await it("reports an unreachable replica", async () => {
     const gone = new URL(follower.cluster.url);
     gone.port = "1";
 

@@ -6,7 +6,7 @@ import { DEADLINE_MS, faultTest } from "./scene.ts";
 
 const LIST = "/api/products";
 
-faultTest("A replica that goes down", async (scene, t) => {
+faultTest("A replica that goes down", async (scene, { step: it }) => {
   await using follower = await startFollower(scene);
   const org = await follower.organization();
   const { id, path } = await org.create();
@@ -54,7 +54,7 @@ faultTest("A replica that goes down", async (scene, t) => {
     }, () => proxy.behaviour = "forward"],
   ];
   for (const [how, begin, end] of faults) {
-    await t.step(`${how}, is replaced by the primary`, async () => {
+    await it(`${how}, is replaced by the primary`, async () => {
       await eventually(true, isUsed);
       changes.length = 0;
 
@@ -70,7 +70,7 @@ faultTest("A replica that goes down", async (scene, t) => {
     });
   }
 
-  await t.step("with dead connections is reconnected", async () => {
+  await it("with dead connections is reconnected", async () => {
     await eventually(true, isUsed);
     const over = performance.now() + DEADLINE_MS;
 
@@ -83,7 +83,7 @@ faultTest("A replica that goes down", async (scene, t) => {
   });
 });
 
-faultTest("A replica without its primary", async (scene, t) => {
+faultTest("A replica without its primary", async (scene, { step: it }) => {
   await using follower = await startFollower(scene);
   const org = await follower.organization();
   const { path } = await org.create();
@@ -91,7 +91,7 @@ faultTest("A replica without its primary", async (scene, t) => {
   await follower.caughtUp();
   for (const key of [org.key, reader]) await follower.get(key, path);
 
-  await t.step("serves read-only callers", async () => {
+  await it("serves read-only callers", async () => {
     await scene.cluster.stop("fast");
 
     const replies = [
@@ -103,7 +103,7 @@ faultTest("A replica without its primary", async (scene, t) => {
     assertEquals(replies.map(({ status }) => status), [200, 200, 503]);
   });
 
-  await t.step("serves all callers after its promotion", async () => {
+  await it("serves all callers after its promotion", async () => {
     await scene.cluster.start();
     await follower.observer`select pg_promote()`;
 

@@ -3,7 +3,7 @@ import { startService } from "../processes/service.ts";
 import { startFollower } from "./follower.ts";
 import { faultTest } from "./scene.ts";
 
-faultTest("Two processes with a replica", async (scene, t) => {
+faultTest("Two processes with a replica", async (scene, { step: it }) => {
   await using follower = await startFollower(scene);
   const urls = [scene.cluster.url, follower.cluster.url] as const;
   await using first = await startService(...urls);
@@ -21,7 +21,7 @@ faultTest("Two processes with a replica", async (scene, t) => {
     return meta?.total ?? response.status;
   }
 
-  await t.step("show a caller's writes through both processes", async () => {
+  await it("show a caller's writes through both processes", async () => {
     await follower.pause();
 
     const written = [
@@ -36,7 +36,7 @@ faultTest("Two processes with a replica", async (scene, t) => {
     assertEquals(read, [0, 0]);
   });
 
-  await t.step("read from it once it has caught up", async () => {
+  await it("read from it once it has caught up", async () => {
     await follower.resume();
     await follower.caughtUp();
 

@@ -9,10 +9,10 @@ import { DEADLINE_MS, faultTest } from "./scene.ts";
 
 const LIST = "/api/products";
 
-faultTest("A replica", async (scene, t) => {
+faultTest("A replica", async (scene, { step: it }) => {
   await using follower = await startFollower(scene);
 
-  await t.step("shows writers their own writes", async (t) => {
+  await it("shows writers their own writes", async ({ step: it }) => {
     const org = await follower.organization();
     const writers = [org.key, await org.issueKey("write")];
     const reader = await org.issueKey("read");
@@ -28,17 +28,17 @@ faultTest("A replica", async (scene, t) => {
     const own = [["Persuasion", 404, 200, 2]];
     const old = [["Emma", 200, 404, 2]];
     for (const key of writers) {
-      await t.step("through the process that wrote", async () => {
+      await it("through the process that wrote", async () => {
         assertEquals([await seen(follower.get, key)], own);
       });
-      await t.step("through another process", async () => {
+      await it("through another process", async () => {
         assertEquals([await seen(follower.getElsewhere, key)], own);
       });
     }
-    await t.step("while readers see the replica's data", async () => {
+    await it("while readers see the replica's data", async () => {
       assertEquals([await seen(follower.get, reader)], old);
     });
-    await t.step("and serves all callers once it has caught up", async () => {
+    await it("and serves all callers once it has caught up", async () => {
       await follower.resume();
       await follower.caughtUp();
       for (const key of [...writers, reader]) {
@@ -58,7 +58,7 @@ faultTest("A replica", async (scene, t) => {
     }
   });
 
-  await t.step("is not considered down while it is busy", async () => {
+  await it("is not considered down while it is busy", async () => {
     const { replica, changes } = follower;
     const before = [...changes];
     const deadline = performance.now() + 2 * DEADLINE_MS;
@@ -76,7 +76,7 @@ faultTest("A replica", async (scene, t) => {
     assertEquals(changes, before);
   });
 
-  await t.step("never shows a reader older data", async () => {
+  await it("never shows a reader older data", async () => {
     const org = await follower.organization();
     const { path } = await org.create({ page_count: 1 });
     const [reader, other] = [
@@ -103,56 +103,53 @@ faultTest("A replica", async (scene, t) => {
     await eventually(true, () => isUsed(org, reader));
   });
 
-  await t.step(
-    "keeps a reader's latest position",
-    async () => {
-      const org = await follower.organization();
-      const { id } = await org.create();
-      const deadline = () => performance.now() + DEADLINE_MS;
-      const caller = { organizationId: org.id, name: "reader" };
-      const primary = () =>
-        scene.app.database.for({ deadline: deadline(), caller });
-      const titleFrom = async (operations: Queries) => {
-        const [row] = await follower.replica
-          .for({ deadline: deadline(), caller, primary: operations })
-          .lookUp(sql<{ title: string }>`
-            select p.title from products p
-            where p.organization_id = ${organization} and p.id = ${id}
-          `);
-        return row!.title;
-      };
-      const read = Promise.withResolvers<void>();
-      const gate = Promise.withResolvers<void>();
-      // The look-up of the primary's WAL position, which follows the read, returns late.
-      const late: Queries = Object.assign(primary(), {
-        async lookUp<S extends Statement>(statement: S) {
-          const rows = await primary().lookUp(statement);
-          if (statement.strings.join().includes("pg_current_wal")) {
-            read.resolve();
-            await gate.promise;
-          }
-          return rows;
-        },
-      });
-      await follower.caughtUp();
+  await it("keeps a reader's latest position", async () => {
+    const org = await follower.organization();
+    const { id } = await org.create();
+    const deadline = () => performance.now() + DEADLINE_MS;
+    const caller = { organizationId: org.id, name: "reader" };
+    const primary = () =>
+      scene.app.database.for({ deadline: deadline(), caller });
+    const titleFrom = async (operations: Queries) => {
+      const [row] = await follower.replica
+        .for({ deadline: deadline(), caller, primary: operations })
+        .lookUp(sql<{ title: string }>`
+          select p.title from products p
+          where p.organization_id = ${organization} and p.id = ${id}
+        `);
+      return row!.title;
+    };
+    const read = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    // The look-up of the primary's WAL position, which follows the read, returns late.
+    const late: Queries = Object.assign(primary(), {
+      async lookUp<S extends Statement>(statement: S) {
+        const rows = await primary().lookUp(statement);
+        if (statement.strings.join().includes("pg_current_wal")) {
+          read.resolve();
+          await gate.promise;
+        }
+        return rows;
+      },
+    });
+    await follower.caughtUp();
 
-      await away();
-      const first = titleFrom(late);
-      await inTime("the look-up of the position", read.promise);
-      await follower.caughtUp();
-      await follower.pause();
-      await follower.retitle(id, "Persuasion");
-      const second = await titleFrom(primary());
-      gate.resolve();
-      await back();
+    await away();
+    const first = titleFrom(late);
+    await inTime("the look-up of the position", read.promise);
+    await follower.caughtUp();
+    await follower.pause();
+    await follower.retitle(id, "Persuasion");
+    const second = await titleFrom(primary());
+    gate.resolve();
+    await back();
 
-      assertEquals([await first, second], ["Emma", "Persuasion"]);
-      assertEquals(await titleFrom(primary()), "Persuasion");
-      await follower.resume();
-    },
-  );
+    assertEquals([await first, second], ["Emma", "Persuasion"]);
+    assertEquals(await titleFrom(primary()), "Persuasion");
+    await follower.resume();
+  });
 
-  await t.step("does not serve a Bearer token that may write", async () => {
+  await it("does not serve a Bearer token that may write", async () => {
     const org = await follower.organization();
     const { path } = await org.create();
     const [writer, other] = [
@@ -172,7 +169,7 @@ faultTest("A replica", async (scene, t) => {
     ]);
   });
 
-  await t.step("continues a cursor that is ahead of it", async () => {
+  await it("continues a cursor that is ahead of it", async () => {
     const org = await follower.organization();
     const reader = await org.issueKey("read");
     await follower.caughtUp();
@@ -191,7 +188,7 @@ faultTest("A replica", async (scene, t) => {
     }
   });
 
-  await t.step("keeps organizations apart", async () => {
+  await it("keeps organizations apart", async () => {
     const [ours, theirs] = [
       await follower.organization(),
       await follower.organization(),
@@ -204,44 +201,41 @@ faultTest("A replica", async (scene, t) => {
     assertEquals([product.status, list.body.meta.total], [404, 0]);
   });
 
-  await t.step(
-    "may cancel a read that conflicts with the primary",
-    async () => {
-      const org = await follower.organization();
-      const { id } = await org.create();
-      await follower.observer`alter system set max_standby_streaming_delay = 0`;
-      await follower.observer`select pg_reload_conf()`;
-      await follower.caughtUp();
-      const deadline = performance.now() + DEADLINE_MS;
-      const caller = { organizationId: org.id, name: "reader" };
-      const primary = scene.app.database.for({ deadline, caller });
+  await it("may cancel a read that conflicts with the primary", async () => {
+    const org = await follower.organization();
+    const { id } = await org.create();
+    await follower.observer`alter system set max_standby_streaming_delay = 0`;
+    await follower.observer`select pg_reload_conf()`;
+    await follower.caughtUp();
+    const deadline = performance.now() + DEADLINE_MS;
+    const caller = { organizationId: org.id, name: "reader" };
+    const primary = scene.app.database.for({ deadline, caller });
 
-      const reading = follower.replica.for({ deadline, caller, primary }).scan(
-        sql<{ title: string }>`
-          select p.title, pg_sleep(1)::text from products p
-          where p.organization_id = ${organization} and p.id = ${id}
-        `,
-      );
-      await eventually([{ reading: 1 }], async () => [
-        ...await follower.observer`
-        select count(*)::int as reading from pg_stat_activity
-        where application_name = 'catalogue' and wait_event = 'PgSleep'
+    const reading = follower.replica.for({ deadline, caller, primary }).scan(
+      sql<{ title: string }>`
+        select p.title, pg_sleep(1)::text from products p
+        where p.organization_id = ${organization} and p.id = ${id}
       `,
-      ]);
-      await scene.observer.begin((sql) => sql`lock table products`);
+    );
+    await eventually([{ reading: 1 }], async () => [
+      ...await follower.observer`
+      select count(*)::int as reading from pg_stat_activity
+      where application_name = 'catalogue' and wait_event = 'PgSleep'
+    `,
+    ]);
+    await scene.observer.begin((sql) => sql`lock table products`);
 
-      assertEquals((await reading)[0]!.title, "Emma");
-      await eventually([{ conflicts: 1 }], async () => [
-        ...await follower.observer`
-        select confl_lock::int as conflicts from pg_stat_database_conflicts
-        where datname = 'postgres'
-      `,
-      ]);
-    },
-  );
+    assertEquals((await reading)[0]!.title, "Emma");
+    await eventually([{ conflicts: 1 }], async () => [
+      ...await follower.observer`
+      select confl_lock::int as conflicts from pg_stat_database_conflicts
+      where datname = 'postgres'
+    `,
+    ]);
+  });
 
   // The last step: the replica no longer follows the primary.
-  await t.step("serves no reader after its promotion", async () => {
+  await it("serves no reader after its promotion", async () => {
     const { changes } = follower;
     const org = await follower.organization();
     const reader = await org.issueKey("read");

@@ -21,10 +21,10 @@ const CHANGES_OF_READS = [
   "alter table api_keys alter column scope type varchar(30)",
 ];
 
-faultTest("A schema that changes", async (scene, t) => {
+faultTest("A schema that changes", async (scene, { step: it }) => {
   const { app, observer } = scene;
 
-  await t.step("fails no request under load", async () => {
+  await it("fails no request under load", async () => {
     const load = await startLoad(app);
 
     for (const change of CHANGES) {
@@ -38,7 +38,7 @@ faultTest("A schema that changes", async (scene, t) => {
     await scene.assertSound(load);
   });
 
-  await t.step("does not mix results of concurrent reads", async () => {
+  await it("does not mix results of concurrent reads", async () => {
     const orgs = [await app.organization(), await app.organization()];
     const products = await Promise.all(orgs.map((org) => org.create()));
     const expected = Array.from(

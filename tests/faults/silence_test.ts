@@ -8,7 +8,7 @@ const POOL_SIZE = 4;
 /** A slot opens at most four connections per second. */
 const MOST_PER_SECOND = 4 * POOL_SIZE;
 
-faultTest("A network that fails", async (scene, t) => {
+faultTest("A network that fails", async (scene, { step: it }) => {
   const { app, proxy } = scene;
 
   const faults: [string, () => void][] = [
@@ -23,7 +23,7 @@ faultTest("A network that fails", async (scene, t) => {
     }],
   ];
   for (const [what, begin] of faults) {
-    await t.step(`${what}, delays no request indefinitely`, async () => {
+    await it(`${what}, delays no request indefinitely`, async () => {
       const load = await startLoad(app);
       await pause(300);
 
@@ -41,7 +41,7 @@ faultTest("A network that fails", async (scene, t) => {
     });
   }
 
-  await t.step("that is slow loses no request", async () => {
+  await it("that is slow loses no request", async () => {
     const org = await app.organization();
     const { path, product } = await org.create();
 

@@ -3,7 +3,7 @@ import { assertOpenApi } from "../support/client/assert_openapi.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { openApp } from "../support/app/harness.ts";
 
-Deno.test("assertOpenApi", async (t) => {
+Deno.test("assertOpenApi", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const { path } = await org.create();
@@ -13,11 +13,11 @@ Deno.test("assertOpenApi", async (t) => {
   const check = (other: Partial<Reply>) =>
     assertOpenApi(request, undefined, { ...reply, ...other });
 
-  await t.step("refuses a status that the document lacks", () => {
+  await it("refuses a status that the document lacks", () => {
     assertThrows(() => check({ status: 202 }), Error, "no response 202");
   });
 
-  await t.step("refuses an unknown or missing header", () => {
+  await it("refuses an unknown or missing header", () => {
     const more = new Headers([...reply.headers, ["x-powered-by", "Deno"]]);
     const less = new Headers(reply.headers);
     less.delete("etag");
@@ -26,7 +26,7 @@ Deno.test("assertOpenApi", async (t) => {
     assertThrows(() => check({ headers: less }), Error, "ETag");
   });
 
-  await t.step("refuses an unknown or missing field", () => {
+  await it("refuses an unknown or missing field", () => {
     const { data } = reply.body;
     const { title: _, ...rest } = data;
     const more = { ...reply.body, data: { ...data, shelf: 1 } };
@@ -36,20 +36,17 @@ Deno.test("assertOpenApi", async (t) => {
     assertThrows(() => check({ body: less }), Error, "title");
   });
 
-  await t.step("refuses a code that the operation does not have", () => {
+  await it("refuses a code that the operation does not have", () => {
     const { error } = refused.body;
     const body = { ...refused.body, error: { ...error, code: "NOT_FOUND" } };
 
     assertThrows(() => check({ ...refused, body }), Error, "UNAUTHORIZED");
   });
 
-  await t.step(
-    "refuses an accepted body that does not match its schema",
-    () => {
-      const sent = JSON.stringify({ title: "Emma", shelf: 1 });
-      const put = new Request(request, { method: "PUT" });
+  await it("refuses an accepted body that does not match its schema", () => {
+    const sent = JSON.stringify({ title: "Emma", shelf: 1 });
+    const put = new Request(request, { method: "PUT" });
 
-      assertThrows(() => assertOpenApi(put, sent, reply), Error, "shelf");
-    },
-  );
+    assertThrows(() => assertOpenApi(put, sent, reply), Error, "shelf");
+  });
 });

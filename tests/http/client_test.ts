@@ -66,7 +66,7 @@ await step("Lady Susan,Persuasion,Sanditon");
 Deno.test({
   ...TIMED,
   name: "The examples of README.md, CLIENT.md and the reference page",
-}, async (t) => {
+}, async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   await using server = Deno.serve({
@@ -86,7 +86,7 @@ Deno.test({
     "Create and update",
   );
 
-  await t.step("generate types from the OpenAPI document", async () => {
+  await it("generate types from the OpenAPI document", async () => {
     const npx =
       `npm() { :; }\nnpx() { shift; "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS_CONFIG}" "$@"; }\n`;
@@ -97,50 +97,44 @@ Deno.test({
     assertMatch(made, /export interface paths/);
   });
 
-  await t.step(
-    "create and update a product with the typed client",
-    async () => {
-      await Deno.writeTextFile(`${cwd}/client.ts`, client!);
+  await it("create and update a product with the typed client", async () => {
+    await Deno.writeTextFile(`${cwd}/client.ts`, client!);
 
-      const { success, complaints } = await runTool(
-        ["--check", "client.ts"],
-        { cwd, env },
-      );
+    const { success, complaints } = await runTool(
+      ["--check", "client.ts"],
+      { cwd, env },
+    );
 
-      assert(success, complaints);
-      const { body } = await org.get("/api/products");
-      const { body: { data } } = await org.get(
-        `/api/products/${body.data[0].id}`,
-      );
-      assertEquals(data.product_prices[0].retail_price, 8.99);
-    },
-  );
+    assert(success, complaints);
+    const { body } = await org.get("/api/products");
+    const { body: { data } } = await org.get(
+      `/api/products/${body.data[0].id}`,
+    );
+    assertEquals(data.product_prices[0].retail_price, 8.99);
+  });
 
-  await t.step(
-    "synchronize a copy and send batches with the typed client",
-    async () => {
-      const { ts: [keeping] } = await blocks(CLIENT, "Keep a copy");
-      await org.create({ title: "Sanditon" });
-      await Deno.writeTextFile(`${cwd}/client.ts`, keeping!);
-      await Deno.writeTextFile(`${cwd}/keeper.ts`, KEEPER);
+  await it("synchronize a copy and send batches with the typed client", async () => {
+    const { ts: [keeping] } = await blocks(CLIENT, "Keep a copy");
+    await org.create({ title: "Sanditon" });
+    await Deno.writeTextFile(`${cwd}/client.ts`, keeping!);
+    await Deno.writeTextFile(`${cwd}/keeper.ts`, KEEPER);
 
-      const { success, output, complaints } = await runTool(
-        ["--check", "keeper.ts"],
-        { cwd, env },
-      );
+    const { success, output, complaints } = await runTool(
+      ["--check", "keeper.ts"],
+      { cwd, env },
+    );
 
-      assert(success, complaints);
-      assertEquals(output.trim().split("\n"), [
-        "Persuasion,Sanditon",
-        "9780141439686",
-        "8.99 0",
-        "Lady Susan,Persuasion,Sanditon",
-        "Lady Susan,Persuasion,Sanditon",
-      ]);
-    },
-  );
+    assert(success, complaints);
+    assertEquals(output.trim().split("\n"), [
+      "Persuasion,Sanditon",
+      "9780141439686",
+      "8.99 0",
+      "Lady Susan,Persuasion,Sanditon",
+      "Lady Susan,Persuasion,Sanditon",
+    ]);
+  });
 
-  await t.step("send an ONIX file and follow the feed", async () => {
+  await it("send an ONIX file and follow the feed", async () => {
     const { sh: [send] } = await blocks(ONIX, "Send a file");
     const { json: [sample] } = await blocks(ONIX, "Read the report");
     const { sh: [, follow] } = await blocks(ONIX, "Give retailers a feed");
@@ -166,7 +160,7 @@ Deno.test({
     );
   });
 
-  await t.step("of the reference page run with curl", async () => {
+  await it("of the reference page run with curl", async () => {
     const samples = await samplesOfPage("curl");
     const { body } = await org.get("/api/products/changes");
     const reader = { ...env, CURSOR: body.meta.cursor };
@@ -212,7 +206,7 @@ Deno.test({
     );
   });
 
-  await t.step("of the reference page run in TypeScript", async () => {
+  await it("of the reference page run in TypeScript", async () => {
     const samples = await samplesOfPage("TypeScript");
     await Deno.writeTextFile(`${cwd}/guides.ts`, samples.join("\n"));
 
@@ -225,7 +219,7 @@ Deno.test({
     assertMatch(complaints, /^VALIDATION_ERROR The body has 1 error/m);
   });
 
-  await t.step("send each operation with curl", async () => {
+  await it("send each operation with curl", async () => {
     const output = await shell(curl!, { cwd, env });
 
     const [listed, got, updated, deleted] = responsesIn(output);

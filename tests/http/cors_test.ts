@@ -4,7 +4,7 @@ import { openApp } from "../support/app/harness.ts";
 
 const ORIGIN = "https://app.example";
 
-Deno.test("CORS", async (t) => {
+Deno.test("CORS", async ({ step: it }) => {
   await using app = await openApp({
     corsOrigins: ["http://localhost:5173", ORIGIN],
   });
@@ -13,7 +13,7 @@ Deno.test("CORS", async (t) => {
   const preflight = (path: string, headers: HeadersInit) =>
     app.send(path, { method: "OPTIONS", headers });
 
-  await t.step("responds to a preflight without credentials", async () => {
+  await it("responds to a preflight without credentials", async () => {
     const { status, headers } = await preflight(path, {
       "origin": ORIGIN,
       "access-control-request-method": "PUT",
@@ -44,7 +44,7 @@ Deno.test("CORS", async (t) => {
     assertEquals(headers.get("vary"), "Accept-Version, Origin");
   });
 
-  await t.step("lets a listed origin read responses and errors", async () => {
+  await it("lets a listed origin read responses and errors", async () => {
     const found = await org.get(path, { origin: ORIGIN });
     const missing = await org.get(`/api/products/${org.id}`, {
       origin: ORIGIN,
@@ -67,7 +67,7 @@ Deno.test("CORS", async (t) => {
     }
   });
 
-  await t.step("allows no unlisted origin", async () => {
+  await it("allows no unlisted origin", async () => {
     const others = [
       "https://evil.example",
       "https://app.example.evil.example",
@@ -93,14 +93,14 @@ Deno.test("CORS", async (t) => {
     }
   });
 
-  await t.step("sends Vary: Origin to requests without an origin", async () => {
+  await it("sends Vary: Origin to requests without an origin", async () => {
     const { headers } = await org.get(path);
 
     assertEquals(headers.get("vary"), "Accept-Version, Origin");
     assertEquals(headers.get("access-control-allow-origin"), null);
   });
 
-  await t.step("leaves other OPTIONS requests alone", async () => {
+  await it("leaves other OPTIONS requests alone", async () => {
     const without: HeadersInit[] = [{}, { origin: ORIGIN }];
     for (const given of without) {
       const { status, headers } = await preflight(path, given);
@@ -122,12 +122,12 @@ Deno.test("CORS is off unless CORS_ORIGINS is set", async () => {
   assertEquals(headers.get("vary"), "Accept-Version");
 });
 
-Deno.test("CORS_ORIGINS", async (t) => {
+Deno.test("CORS_ORIGINS", async ({ step: it }) => {
   const read = (value: string) =>
     readConfig((name) => name === "CORS_ORIGINS" ? value : undefined)
       .corsOrigins;
 
-  await t.step("lists origins", () => {
+  await it("lists origins", () => {
     assertEquals(read(""), []);
     assertEquals(read(`${ORIGIN}, http://localhost:5173`), [
       ORIGIN,
@@ -147,7 +147,7 @@ Deno.test("CORS_ORIGINS", async (t) => {
     "file:///tmp",
   ];
   for (const value of wrong) {
-    await t.step(`refuses ${value}`, () => {
+    await it(`refuses ${value}`, () => {
       assertThrows(() => read(value), Error, "CORS_ORIGINS must be");
     });
   }

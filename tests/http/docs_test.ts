@@ -13,41 +13,38 @@ const CHROMIUM = "/usr/bin/chromium";
 const ADDRESSES = ["lists/91/GB", "fields/languages/language_code", "handling"]
   .slice(0, IS_WHOLE ? 3 : 1);
 
-Deno.test("GET /docs", TIMED, async (t) => {
+Deno.test("GET /docs", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   const ask = (path: string, headers: HeadersInit = {}) =>
     app.handler(new Request(`http://catalogue.test${path}`, { headers }));
 
-  await t.step(
-    "restricts the page to the service's resources",
-    async () => {
-      const response = await ask("/docs");
+  await it("restricts the page to the service's resources", async () => {
+    const response = await ask("/docs");
 
-      assertEquals(response.status, 200);
-      assertEquals(
-        response.headers.get("content-type"),
-        "text/html; charset=utf-8",
-      );
-      assertEquals(
-        response.headers.get("content-security-policy"),
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      );
-      // Samples may have URLs, but nothing is loaded from one.
-      assert(
-        !/<script>|<style| style=| on\w+=|=["']?https?:/.test(
-          await response.text(),
-        ),
-      );
-    },
-  );
+    assertEquals(response.status, 200);
+    assertEquals(
+      response.headers.get("content-type"),
+      "text/html; charset=utf-8",
+    );
+    assertEquals(
+      response.headers.get("content-security-policy"),
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    // Samples may have URLs, but nothing is loaded from one.
+    assert(
+      !/<script>|<style| style=| on\w+=|=["']?https?:/.test(
+        await response.text(),
+      ),
+    );
+  });
 
-  await t.step("says where credentials are kept", async () => {
+  await it("says where credentials are kept", async () => {
     const text = await (await ask("/docs")).text();
 
     assert(text.includes("session storage"));
   });
 
-  await t.step("serves every asset of the page", async () => {
+  await it("serves every asset of the page", async () => {
     const page = await (await ask("/docs")).text();
     const found = Array.from(
       page.matchAll(/(?:src|href)="(\/docs\/.+?)"/g),
@@ -81,7 +78,7 @@ Deno.test("GET /docs", TIMED, async (t) => {
     assertEquals(found.length, 11);
   });
 
-  await t.step("ends with the error codes and their meanings", async () => {
+  await it("ends with the error codes and their meanings", async () => {
     const page = await (await ask("/docs")).text();
     const codes = page.slice(page.indexOf('id="codes"'));
 
@@ -94,14 +91,14 @@ Deno.test("GET /docs", TIMED, async (t) => {
     assert(!/\{\w+\}/.test(codes));
   });
 
-  await t.step("leads a browser from / to the page", async () => {
+  await it("leads a browser from / to the page", async () => {
     const response = await ask("/", BROWSER);
 
     assertEquals(response.status, 302);
     assertEquals(response.headers.get("location"), "/docs");
   });
 
-  await t.step("serves a page that could not be read before", async () => {
+  await it("serves a page that could not be read before", async () => {
     const handler = app.variant({});
     const page = () => handler(new Request("http://catalogue.test/docs"));
     const { readTextFile } = Deno;
@@ -115,7 +112,7 @@ Deno.test("GET /docs", TIMED, async (t) => {
     await Promise.all([failed.body?.cancel(), served.body?.cancel()]);
   });
 
-  await t.step("responds with 404 with DOCS=false", async () => {
+  await it("responds with 404 with DOCS=false", async () => {
     const handler = app.variant({ docs: false });
 
     for (const path of ["/", "/docs", "/docs/page.js"]) {
@@ -128,7 +125,7 @@ Deno.test("GET /docs", TIMED, async (t) => {
     }
   });
 
-  await t.step({
+  await it({
     name:
       "works on a phone, light and dark: enter a key, reload, search, create and list a product",
     ignore: !await isFile(CHROMIUM),

@@ -46,7 +46,7 @@ const PRICES = Array(500).fill({ currency_code: "ZZZ", retail_price: "x" });
 /** More bodies than one caller may send at once, since each holds a read buffer. */
 const STALLED_SHORT = 1_300;
 
-Deno.test("A flood", TIMED, async (t) => {
+Deno.test("A flood", TIMED, async ({ step: it }) => {
   await using app = await openApp({
     verifyToken: (token) => Promise.resolve(token.split(".")[1]!),
   });
@@ -65,34 +65,31 @@ Deno.test("A flood", TIMED, async (t) => {
     };
   }
 
-  await t.step(
-    "of unknown keys does not lock out known keys",
-    async () => {
-      const database = countingReads(app.database);
-      const handler = app.variant({ database });
-      const ask = (key: string) =>
-        send(handler, path, { headers: { "x-api-key": key } });
-      await ask(org.key);
-      database.reads = 0;
-      // A known key whose cache entry has expired.
-      using _ = clockAhead(5_000);
+  await it("of unknown keys does not lock out known keys", async () => {
+    const database = countingReads(app.database);
+    const handler = app.variant({ database });
+    const ask = (key: string) =>
+      send(handler, path, { headers: { "x-api-key": key } });
+    await ask(org.key);
+    database.reads = 0;
+    // A known key whose cache entry has expired.
+    using _ = clockAhead(5_000);
 
-      const refused = Array.from({ length: STRANGERS }, () => ask(newKey()));
-      const own = await Promise.all([org.key, org.key].map(ask));
-      const replies = await Promise.all(refused);
-      const later = await ask(newKey());
+    const refused = Array.from({ length: STRANGERS }, () => ask(newKey()));
+    const own = await Promise.all([org.key, org.key].map(ask));
+    const replies = await Promise.all(refused);
+    const later = await ask(newKey());
 
-      assertEquals(own.map(({ status }) => status), [200, 200]);
-      for (const { status, headers } of replies) {
-        assert(status === 401 || status === 503 && headers.has("retry-after"));
-      }
-      assert(replies.some(({ status }) => status === 401));
-      assert(database.reads < STRANGERS / 2, `${database.reads} look-ups`);
-      assertEquals(later.status, 401);
-    },
-  );
+    assertEquals(own.map(({ status }) => status), [200, 200]);
+    for (const { status, headers } of replies) {
+      assert(status === 401 || status === 503 && headers.has("retry-after"));
+    }
+    assert(replies.some(({ status }) => status === 401));
+    assert(database.reads < STRANGERS / 2, `${database.reads} look-ups`);
+    assertEquals(later.status, 401);
+  });
 
-  await t.step("of bodies that were received leaves no trace", async () => {
+  await it("of bodies that were received leaves no trace", async () => {
     const key = { "x-api-key": org.key };
     const writes: [string, string, HeadersInit, object][] = [
       ["POST", "/api/products", key, { title: "" }],
@@ -115,7 +112,7 @@ Deno.test("A flood", TIMED, async (t) => {
     }
   });
 
-  await t.step("of long bodies lets others run in between", async () => {
+  await it("of long bodies lets others run in between", async () => {
     const other = { "x-api-key": (await app.organization()).key };
     const wrong = JSON.stringify([
       {
@@ -153,7 +150,7 @@ Deno.test("A flood", TIMED, async (t) => {
     }
   });
 
-  await t.step("of short bodies that stall is limited too", async () => {
+  await it("of short bodies that stall is limited too", async () => {
     const { promise: end, resolve } = Promise.withResolvers<void>();
 
     const stalled = Array.from(
@@ -175,7 +172,7 @@ Deno.test("A flood", TIMED, async (t) => {
   });
 
   for (const kind of ["key", "user"]) {
-    await t.step(`of stalled bodies affects only its own ${kind}`, async () => {
+    await it(`of stalled bodies affects only its own ${kind}`, async () => {
       const other = { "x-api-key": (await app.organization()).key };
       const [own, second] = kind === "key"
         ? [{ "x-api-key": org.key }, {
@@ -214,44 +211,41 @@ Deno.test("A flood", TIMED, async (t) => {
     });
   }
 
-  await t.step(
-    "of cancelled requests closes only its own connection",
-    async () => {
-      await using server = listen(app.handler);
-      const request = fieldBlock(path, { "x-api-key": org.key });
+  await it("of cancelled requests closes only its own connection", async () => {
+    await using server = listen(app.handler);
+    const request = fieldBlock(path, { "x-api-key": org.key });
 
-      using connection = await server.connect();
-      const frames = Array.from({ length: TAKEN_BACK }, (_, i) => [
-        ...frame(HEADERS, WHOLE, 2 * i + 1, request),
-        ...frame(RST_STREAM, 0, 2 * i + 1, [0, 0, 0, 8]),
-      ]).flat();
-      const writer = connection.writable.getWriter();
-      await writer.write(
-        Uint8Array.from([
-          ...new TextEncoder().encode(PREFACE),
-          ...frame(SETTINGS, 0, 0, []),
-        ]),
-      );
-      // The server may close the connection before it has read everything.
-      const written = writer.write(Uint8Array.from(frames)).catch(() => {});
-      let heard = "";
-      for await (
-        const text of connection.readable.pipeThrough(new TextDecoderStream())
-      ) {
-        heard += text;
-        if (heard.includes(GOODBYE)) break;
-      }
-      await written;
-      const responses = await server.exchange(
-        `GET ${path} HTTP/1.1\r\nHost: a\r\nx-api-key: ${org.key}\r\nConnection: close\r\n\r\n`,
-      );
+    using connection = await server.connect();
+    const frames = Array.from({ length: TAKEN_BACK }, (_, i) => [
+      ...frame(HEADERS, WHOLE, 2 * i + 1, request),
+      ...frame(RST_STREAM, 0, 2 * i + 1, [0, 0, 0, 8]),
+    ]).flat();
+    const writer = connection.writable.getWriter();
+    await writer.write(
+      Uint8Array.from([
+        ...new TextEncoder().encode(PREFACE),
+        ...frame(SETTINGS, 0, 0, []),
+      ]),
+    );
+    // The server may close the connection before it has read everything.
+    const written = writer.write(Uint8Array.from(frames)).catch(() => {});
+    let heard = "";
+    for await (
+      const text of connection.readable.pipeThrough(new TextDecoderStream())
+    ) {
+      heard += text;
+      if (heard.includes(GOODBYE)) break;
+    }
+    await written;
+    const responses = await server.exchange(
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nx-api-key: ${org.key}\r\nConnection: close\r\n\r\n`,
+    );
 
-      assert(heard.includes(GOODBYE), heard);
-      assertEquals(responses.map(({ status }) => status), [200]);
-      // A distributed database ends the last look-up a moment later.
-      await eventually({ used: 0, waiting: 0 }, () => app.database.load);
-    },
-  );
+    assert(heard.includes(GOODBYE), heard);
+    assertEquals(responses.map(({ status }) => status), [200]);
+    // A distributed database ends the last look-up a moment later.
+    await eventually({ used: 0, waiting: 0 }, () => app.database.load);
+  });
 });
 
 /** A key that was never issued. */

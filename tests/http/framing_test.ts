@@ -6,14 +6,14 @@ import { TIMED } from "../support/app/deadline.ts";
 
 const JSON_HEADER = "Content-Type: application/json\r\n";
 
-Deno.test("Request framing", TIMED, async (t) => {
+Deno.test("Request framing", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();
   const { path } = await org.create({ title: "Emma" });
   const KEY = `x-api-key: ${org.key}\r\n`;
 
-  await t.step("ignores the body of GET and DELETE", async () => {
+  await it("ignores the body of GET and DELETE", async () => {
     const body = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n";
     const headers = `Host: a\r\n${KEY}Content-Length: ${body.length}\r\n`;
     const doomed = await org.create();
@@ -30,7 +30,7 @@ Deno.test("Request framing", TIMED, async (t) => {
     assertStringIncludes(deleted[0]!.body, '"deleted":true');
   });
 
-  await t.step("responds to pipelined requests in order", async () => {
+  await it("responds to pipelined requests in order", async () => {
     const responses = await server.exchange(
       [path, "/health/live", "/nowhere", path].map((target) =>
         `GET ${target} HTTP/1.1\r\nHost: a\r\n${KEY}\r\n`
@@ -42,42 +42,39 @@ Deno.test("Request framing", TIMED, async (t) => {
     assertEquals(statuses, [200, 200, 404, 200, 200]);
   });
 
-  await t.step(
-    "refuses a request of ambiguous length (RFC 9112, 6.3)",
-    async () => {
-      const before = await countProducts();
-      const body = '{"title":"Smuggled"}';
-      const length = `Content-Length: ${body.length}\r\n`;
-      for (
-        const framing of [
-          `${length}Transfer-Encoding: chunked\r\n`,
-          `Transfer-Encoding: chunked\r\n${length}`,
-          `${length}Content-Length: 3\r\n`,
-          `Content-Length: ${body.length}, ${body.length}\r\n`,
-          "Content-Length: -1\r\n",
-          "Content-Length: 100000000000000000000\r\n",
-          "Content-Length: +20\r\n",
-          "Content-Length: 0x14\r\n",
-          "Transfer-Encoding: xchunked\r\n",
-          "Transfer-Encoding: chunked, identity\r\n",
-          "Transfer-Encoding : chunked\r\n",
-          " Transfer-Encoding: chunked\r\n",
-          `X: a\r\n b\r\n${length}`,
-          `X: a\0b\r\n${length}`,
-          `Host: b\r\n${length}`,
-        ]
-      ) {
-        const [response] = await server.exchange(
-          `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}Connection: close\r\n\r\n${body}`,
-        );
+  await it("refuses a request of ambiguous length (RFC 9112, 6.3)", async () => {
+    const before = await countProducts();
+    const body = '{"title":"Smuggled"}';
+    const length = `Content-Length: ${body.length}\r\n`;
+    for (
+      const framing of [
+        `${length}Transfer-Encoding: chunked\r\n`,
+        `Transfer-Encoding: chunked\r\n${length}`,
+        `${length}Content-Length: 3\r\n`,
+        `Content-Length: ${body.length}, ${body.length}\r\n`,
+        "Content-Length: -1\r\n",
+        "Content-Length: 100000000000000000000\r\n",
+        "Content-Length: +20\r\n",
+        "Content-Length: 0x14\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        " Transfer-Encoding: chunked\r\n",
+        `X: a\r\n b\r\n${length}`,
+        `X: a\0b\r\n${length}`,
+        `Host: b\r\n${length}`,
+      ]
+    ) {
+      const [response] = await server.exchange(
+        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}Connection: close\r\n\r\n${body}`,
+      );
 
-        assertEquals(response?.status, 400, framing);
-      }
-      assertEquals(await countProducts(), before);
-    },
-  );
+      assertEquals(response?.status, 400, framing);
+    }
+    assertEquals(await countProducts(), before);
+  });
 
-  await t.step("creates no product from an incomplete body", async () => {
+  await it("creates no product from an incomplete body", async () => {
     const before = await countProducts();
     const lines = app.logged.length;
     const body = '{"title":"Half"}';
@@ -101,33 +98,30 @@ Deno.test("Request framing", TIMED, async (t) => {
     assertEquals(await countProducts(), before);
   });
 
-  await t.step(
-    "times out a slow body, and serves other requests meanwhile",
-    async () => {
-      await using server = listen(app.variant({ bodyTimeoutMs: 300 }));
-      using connection = await server.connect();
-      const slow =
-        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;
-      await connection.write(new TextEncoder().encode(slow));
-      const trickle = setInterval(
-        () => connection.write(new Uint8Array([32])).catch(() => {}),
-        20,
-      );
+  await it("times out a slow body, and serves other requests meanwhile", async () => {
+    await using server = listen(app.variant({ bodyTimeoutMs: 300 }));
+    using connection = await server.connect();
+    const slow =
+      `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}Content-Length: 999\r\n\r\n`;
+    await connection.write(new TextEncoder().encode(slow));
+    const trickle = setInterval(
+      () => connection.write(new Uint8Array([32])).catch(() => {}),
+      20,
+    );
 
-      const [other] = await server.exchange(
-        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-      );
-      const buffer = new Uint8Array(1_000);
-      const size = await connection.read(buffer);
-      clearInterval(trickle);
+    const [other] = await server.exchange(
+      "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    );
+    const buffer = new Uint8Array(1_000);
+    const size = await connection.read(buffer);
+    clearInterval(trickle);
 
-      assertEquals(other!.status, 200);
-      assertMatch(
-        new TextDecoder().decode(buffer.subarray(0, size!)),
-        /^HTTP\/1\.1 408 /,
-      );
-    },
-  );
+    assertEquals(other!.status, 200);
+    assertMatch(
+      new TextDecoder().decode(buffer.subarray(0, size!)),
+      /^HTTP\/1\.1 408 /,
+    );
+  });
 
   async function countProducts(): Promise<number> {
     return (await org.get("/api/products")).body.meta.total;

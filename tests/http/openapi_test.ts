@@ -16,14 +16,14 @@ import { TIMED } from "../support/app/deadline.ts";
 const PLACE =
   / ONIX: `[A-Za-z]+(?:\[\w+=\w+(?:,\w+=\w+)*\])?(?:\/@?[A-Za-z]+(?:\[\w+=\w+\])?)*`\.$/;
 
-Deno.test("GET /openapi.json", TIMED, async (t) => {
+Deno.test("GET /openapi.json", TIMED, async ({ step: it }) => {
   await using app = await openDemo();
   const ask = (headers: HeadersInit = {}) =>
     app.handler(
       new Request("http://catalogue.test/api/openapi.json", { headers }),
     );
 
-  await t.step("responds without credentials", async () => {
+  await it("responds without credentials", async () => {
     const response = await ask();
     const document = await response.json();
 
@@ -65,7 +65,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     ]);
   });
 
-  await t.step("responds with 304 for a current ETag", async () => {
+  await it("responds with 304 for a current ETag", async () => {
     const first = await ask();
     await first.body?.cancel();
     const etag = first.headers.get("etag")!;
@@ -77,7 +77,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     assertEquals(await again.text(), "");
   });
 
-  await t.step("has the prefix of the service in servers", async () => {
+  await it("has the prefix of the service in servers", async () => {
     for (const apiPrefix of ["/v1/catalogue", ""]) {
       const handler = app.variant({ apiPrefix });
 
@@ -90,7 +90,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     }
   });
 
-  await t.step("is the same for every origin", async () => {
+  await it("is the same for every origin", async () => {
     const requests = [
       new Request("http://catalogue.test/api/openapi.json"),
       new Request("http://127.0.0.1:8000/api/openapi.json", {
@@ -108,7 +108,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     assertEquals(first, second);
   });
 
-  await t.step("passes the linter without a warning", async () => {
+  await it("passes the linter without a warning", async () => {
     const file = await Deno.makeTempFile({ suffix: ".json" });
     await Deno.writeTextFile(file, await (await ask()).text());
 
@@ -127,7 +127,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     await Deno.remove(file);
   });
 
-  await t.step("has a sentence for every property and operation", async () => {
+  await it("has a sentence for every property and operation", async () => {
     const { paths, components } = await (await ask()).json();
     const lacking: string[] = [];
     for (const [path, item] of Object.entries<object>(paths)) {
@@ -148,7 +148,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     assertEquals(lacking, []);
   });
 
-  await t.step("names places in ONIX in one form", async () => {
+  await it("names places in ONIX in one form", async () => {
     const { components } = await (await ask()).json();
     const { isbn13, id, title } = components.schemas.Product.properties;
 
@@ -172,7 +172,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     }
   });
 
-  await t.step("keeps a reference beside a description", async () => {
+  await it("keeps a reference beside a description", async () => {
     const { components } = await (await ask()).json();
     const { NewPrice, NewAward, LanguageBody } = components.schemas;
 
@@ -189,7 +189,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     assert(codes.enum.includes("Latn") && !codes.enum.includes(null));
   });
 
-  await t.step("is as generators of clients like it", async () => {
+  await it("is as generators of clients like it", async () => {
     const text = await (await ask()).text();
     const { info, paths, components } = JSON.parse(text);
 
@@ -233,7 +233,7 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     }
   });
 
-  await t.step("has an example of every body", async () => {
+  await it("has an example of every body", async () => {
     const { paths } = await (await ask()).json();
     const lacking = Object.entries(paths as Record<string, PathItem>).flatMap(
       ([path, item]) =>
@@ -249,17 +249,14 @@ Deno.test("GET /openapi.json", TIMED, async (t) => {
     assertEquals(lacking, ["get /openapi.json"]);
   });
 
-  await t.step(
-    "contains the current output of deno task examples",
-    async () => {
-      const written = await Deno.readTextFile(EXAMPLES);
+  await it("contains the current output of deno task examples", async () => {
+    const written = await Deno.readTextFile(EXAMPLES);
 
-      assert(
-        await makeExamples(app) === written,
-        "The examples are old: run deno task examples",
-      );
-    },
-  );
+    assert(
+      await makeExamples(app) === written,
+      "The examples are old: run deno task examples",
+    );
+  });
 });
 
 interface Item {

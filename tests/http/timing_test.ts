@@ -3,7 +3,7 @@ import { pause } from "../../db/connections/deadline.ts";
 import { openApp, send } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 
-Deno.test("Server-Timing", async (t) => {
+Deno.test("Server-Timing", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const total = (headers: Headers) => {
@@ -12,7 +12,7 @@ Deno.test("Server-Timing", async (t) => {
     return Number(value.replace("total;dur=", ""));
   };
 
-  await t.step("has the time of a request in milliseconds", async () => {
+  await it("has the time of a request in milliseconds", async () => {
     const started = performance.now();
 
     const { headers } = await org.post("/api/products", { title: "Emma" });
@@ -21,7 +21,7 @@ Deno.test("Server-Timing", async (t) => {
     assert(total(headers) <= performance.now() - started);
   });
 
-  await t.step("includes the time of a write", async () => {
+  await it("includes the time of a write", async () => {
     const database = withOperations(app.database, (operations) => ({
       ...operations,
       transaction: (work, ...opening) =>
@@ -41,7 +41,7 @@ Deno.test("Server-Timing", async (t) => {
     assert(total(headers) >= 45);
   });
 
-  await t.step("is part of every response", async () => {
+  await it("is part of every response", async () => {
     for (const path of ["/api/products", "/nowhere", "/health/live", "/docs"]) {
       const response = await app.handler(
         new Request(`http://catalogue.test${path}`),

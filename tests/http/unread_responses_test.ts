@@ -24,7 +24,7 @@ const TEXT = "é😀".repeat(49_999) + "é";
 /** Responses of 0.9 MB, which together have half of the 64 MiB. */
 const HALF = 37;
 
-Deno.test("A long response", TIMED, async (t) => {
+Deno.test("A long response", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const texts = Array(3).fill(TEXT);
@@ -35,7 +35,7 @@ Deno.test("A long response", TIMED, async (t) => {
     })),
   });
 
-  await t.step("is complete, with its length", async () => {
+  await it("is complete, with its length", async () => {
     const { body: { data }, headers, text } = await org.get(path);
 
     const length = new TextEncoder().encode(text).length;
@@ -46,7 +46,7 @@ Deno.test("A long response", TIMED, async (t) => {
     );
   });
 
-  await t.step("is sent to a client that reads slowly", async () => {
+  await it("is sent to a client that reads slowly", async () => {
     const handler = app.variant({ sendTimeoutMs: 300 });
     const response = await handler(
       new Request(`http://catalogue.test${path}`, {
@@ -63,7 +63,7 @@ Deno.test("A long response", TIMED, async (t) => {
   });
 });
 
-Deno.test("Unread responses", TIMED, async (t) => {
+Deno.test("Unread responses", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const other = await app.organization();
@@ -74,7 +74,7 @@ Deno.test("Unread responses", TIMED, async (t) => {
     })),
   });
 
-  await t.step("are aborted, while other clients get theirs", async () => {
+  await it("are aborted, while other clients get theirs", async () => {
     const handler = app.variant({ sendTimeoutMs: 1_000 });
     await using server = listen(handler);
     const lines = app.logged.length;
@@ -90,7 +90,7 @@ Deno.test("Unread responses", TIMED, async (t) => {
     assert(whole.length > 1_000_000);
   });
 
-  await t.step("of a caller alone may fill half of the memory", async () => {
+  await it("of a caller alone may fill half of the memory", async () => {
     const responses = await Promise.all(
       Array.from({ length: HALF }, () =>
         app.handler(
@@ -105,7 +105,7 @@ Deno.test("Unread responses", TIMED, async (t) => {
     assertEquals(new Set(statuses), new Set([200]));
   });
 
-  await t.step("are not those to HEAD", async () => {
+  await it("are not those to HEAD", async () => {
     const read = (method: string) =>
       app.send(long.path, { method, headers: { "x-api-key": org.key } });
 
@@ -116,7 +116,7 @@ Deno.test("Unread responses", TIMED, async (t) => {
     assertEquals((await read("GET")).status, 200);
   });
 
-  await t.step("use up only their own key's share", async () => {
+  await it("use up only their own key's share", async () => {
     // The others wait for memory until the deadline.
     await using server = listen(app.variant({ deadlineMs: 2_000 }));
     const second = await org.issueKey("read");

@@ -8,7 +8,7 @@ import { openApp } from "../support/app/harness.ts";
 import { listen } from "../support/client/wire.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("HTTP on the wire", TIMED, async (t) => {
+Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();
@@ -23,23 +23,20 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     return response!;
   }
 
-  await t.step(
-    "responds to HEAD like GET, with Content-Length and no body (RFC 9110, 9.3.2)",
-    async () => {
-      const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+  await it("responds to HEAD like GET, with Content-Length and no body (RFC 9110, 9.3.2)", async () => {
+    const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
 
-      const head = await ask(`HEAD ${path}`, `Host: a\r\n${KEY}`);
+    const head = await ask(`HEAD ${path}`, `Host: a\r\n${KEY}`);
 
-      assertEquals(head.status, 200);
-      assertEquals(head.body, "");
-      for (const [name, value] of get.headers) {
-        if (["date", "server-timing", "x-request-id"].includes(name)) continue;
-        assertEquals(head.headers.get(name), value, name);
-      }
-    },
-  );
+    assertEquals(head.status, 200);
+    assertEquals(head.body, "");
+    for (const [name, value] of get.headers) {
+      if (["date", "server-timing", "x-request-id"].includes(name)) continue;
+      assertEquals(head.headers.get(name), value, name);
+    }
+  });
 
-  await t.step("truncates long methods in the log", async () => {
+  await it("truncates long methods in the log", async () => {
     const { status } = await ask(
       "M".repeat(50_000) + " /nowhere",
       "Host: a\r\n",
@@ -49,7 +46,7 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     assertEquals(app.logged.at(-1)!.method, "M".repeat(20));
   });
 
-  await t.step("does not reveal its software", async () => {
+  await it("does not reveal its software", async () => {
     const response = await ask("GET /nowhere", "Host: a\r\n");
 
     assertEquals(response.status, 404);
@@ -57,7 +54,7 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     assertEquals(response.headers.get("x-powered-by"), null);
   });
 
-  await t.step("refuses an invalid Host with 400 (RFC 9112, 3.2)", async () => {
+  await it("refuses an invalid Host with 400 (RFC 9112, 3.2)", async () => {
     const hosts = ["a b", "%%%", "x:99999", "x:", "x@y", "x#", "a,b", ""]
       .concat("1.2.3.999", "[::::]", "xn--", "[::1", "\xe9");
     for (const host of hosts) {
@@ -67,27 +64,24 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     }
   });
 
-  await t.step(
-    "refuses an invalid authority in absolute form with 400 (RFC 9112, 3.2.2)",
-    async () => {
-      const authorities = ["a$'b", 'a"b', "a$`b", "x@y", "x:99999"]
-        .concat("$'".repeat(900));
-      for (const authority of authorities) {
-        for (const path of ["/health/live", "/api/openapi.json"]) {
-          const response = await ask(
-            `GET http://${authority}${path}`,
-            "Host: a\r\n",
-          );
+  await it("refuses an invalid authority in absolute form with 400 (RFC 9112, 3.2.2)", async () => {
+    const authorities = ["a$'b", 'a"b', "a$`b", "x@y", "x:99999"]
+      .concat("$'".repeat(900));
+    for (const authority of authorities) {
+      for (const path of ["/health/live", "/api/openapi.json"]) {
+        const response = await ask(
+          `GET http://${authority}${path}`,
+          "Host: a\r\n",
+        );
 
-          assertEquals(response.status, 400, authority);
-        }
+        assertEquals(response.status, 400, authority);
       }
-      const { status } = await ask("GET http://b/health/live", "Host: a\r\n");
-      assertEquals(status, 200);
-    },
-  );
+    }
+    const { status } = await ask("GET http://b/health/live", "Host: a\r\n");
+    assertEquals(status, 200);
+  });
 
-  await t.step("takes no path from Host", async () => {
+  await it("takes no path from Host", async () => {
     for (const host of ["x/api/products?", "x\\api\\products?", "x/", "x?"]) {
       const { status, body } = await ask(
         "GET /health/live",
@@ -99,7 +93,7 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     }
   });
 
-  await t.step("accepts any valid Host", async () => {
+  await it("accepts any valid Host", async () => {
     for (const host of ["catalogue.test", "127.0.0.1:80", "[::1]:8000", "_x"]) {
       const response = await ask(`GET ${path}`, `Host: ${host}\r\n${KEY}`);
 
@@ -112,24 +106,21 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     assertEquals(status, 200);
   });
 
-  await t.step(
-    "returns 405 with Allow for any other method (RFC 9110, 15.5.6)",
-    async () => {
-      for (const method of ["TRACE", "PATCH", "get", "FOO", "Propfind"]) {
-        const response = await ask(
-          `${method} /api/products`,
-          `Host: a\r\n${KEY}`,
-        );
+  await it("returns 405 with Allow for any other method (RFC 9110, 15.5.6)", async () => {
+    for (const method of ["TRACE", "PATCH", "get", "FOO", "Propfind"]) {
+      const response = await ask(
+        `${method} /api/products`,
+        `Host: a\r\n${KEY}`,
+      );
 
-        assertEquals(response.status, 405, method);
-        assertEquals(response.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
-      }
-      assertEquals((await ask("OPTIONS *", "Host: a\r\n")).status, 404);
-      assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
-    },
-  );
+      assertEquals(response.status, 405, method);
+      assertEquals(response.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+    }
+    assertEquals((await ask("OPTIONS *", "Host: a\r\n")).status, 404);
+    assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
+  });
 
-  await t.step("returns 404 for other spellings of a path", async () => {
+  await it("returns 404 for other spellings of a path", async () => {
     const paths = ["//api/products", "/api//products", "/api/products/", "/*"]
       .concat("/API/products", "/api/products;x", "/api/%70roducts")
       .concat("/api/products/%00", "/api/products/%ZZ", `${path}/x`)
@@ -146,47 +137,39 @@ Deno.test("HTTP on the wire", TIMED, async (t) => {
     }
   });
 
-  await t.step(
-    "survives invalid and oversized requests",
-    async () => {
-      const long = "x".repeat(65 * 1024);
-      const many = Array.from({ length: 129 }, (_, i) => `X${i}: 1\r\n`).join(
-        "",
-      );
-      for (
-        const text of [
-          "GET /health/live\r\n\r\n",
-          "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-          `GET /health/live?${long} HTTP/1.1\r\nHost: a\r\n\r\n`,
-          `GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${long}\r\n\r\n`,
-          `GET /health/live HTTP/1.1\r\nHost: a\r\n${many}\r\n`,
-        ]
-      ) {
-        const [response] = await server.exchange(text);
+  await it("survives invalid and oversized requests", async () => {
+    const long = "x".repeat(65 * 1024);
+    const many = Array.from({ length: 129 }, (_, i) => `X${i}: 1\r\n`).join("");
+    for (
+      const text of [
+        "GET /health/live\r\n\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        `GET /health/live?${long} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        `GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${long}\r\n\r\n`,
+        `GET /health/live HTTP/1.1\r\nHost: a\r\n${many}\r\n`,
+      ]
+    ) {
+      const [response] = await server.exchange(text);
 
-        assertEquals(response?.status ?? 400, 400);
-      }
-      assertEquals((await ask("GET /health/live", "Host: a\r\n")).status, 200);
-    },
-  );
+      assertEquals(response?.status ?? 400, 400);
+    }
+    assertEquals((await ask("GET /health/live", "Host: a\r\n")).status, 200);
+  });
 
-  await t.step(
-    "serves clients while others never finish a request",
-    async () => {
-      const idle = await Promise.all(
-        Array.from({ length: 500 }, () => server.connect()),
-      );
-      const half = new TextEncoder().encode("GET /api/products HTTP/1.1\r\nX:");
-      await Promise.all(idle.map((connection) => connection.write(half)));
+  await it("serves clients while others never finish a request", async () => {
+    const idle = await Promise.all(
+      Array.from({ length: 500 }, () => server.connect()),
+    );
+    const half = new TextEncoder().encode("GET /api/products HTTP/1.1\r\nX:");
+    await Promise.all(idle.map((connection) => connection.write(half)));
 
-      const { status } = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+    const { status } = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
 
-      assertEquals(status, 200);
-      idle.forEach((connection) => connection.close());
-    },
-  );
+    assertEquals(status, 200);
+    idle.forEach((connection) => connection.close());
+  });
 
-  await t.step("speaks HTTP/2 with prior knowledge", async () => {
+  await it("speaks HTTP/2 with prior knowledge", async () => {
     using client = Deno.createHttpClient({ http1: false, http2: true });
     const responses = await Promise.all(
       Array.from({ length: 200 }, async (_, i) => {

@@ -5,13 +5,13 @@ import { TIMED } from "../support/app/deadline.ts";
 
 const MIB = 1_048_576;
 
-Deno.test("The body of a request", TIMED, async (t) => {
+Deno.test("The body of a request", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const { path } = await org.create();
   const writes = writesOf(app, org, path);
 
-  await t.step("is no larger than the limit", async () => {
+  await it("is no larger than the limit", async () => {
     const handler = app.variant({ maxBodyBytes: 100 });
     const sized = (size: number) =>
       `{"title":"${"x".repeat(size - '{"title":""}'.length)}"}`;
@@ -45,51 +45,48 @@ Deno.test("The body of a request", TIMED, async (t) => {
     }
   });
 
-  await t.step(
-    "gets a short response for any number of errors",
-    async () => {
-      const many = <T>(count: number, entry: T) => Array(count).fill(entry);
-      const award = { collateral_type: "award", prize_name: "x" };
-      const bodies: [number, unknown][] = [
-        [300, { product_prices: many(100_000, 0) }],
-        [300, { contributors: many(100_000, {}) }],
-        [
-          3_000,
-          Object.fromEntries(many(70_000, 0).map((_, i) => [`k${i}`, 1])),
-        ],
-        [600, {
-          collateral: [{ ...award, content_audience: many(99_999, "z") }],
-        }],
-        [
-          600,
-          {
-            collateral: [{
-              collateral_type: "text_content",
-              text: "x",
-              content_audience: many(99_999, "z"),
-            }],
-          },
-        ],
-        [12_000, { product_prices: many(500, { a: "v".repeat(1_500) }) }],
-        [30_000, { product_prices: many(500, { ["\x01~/".repeat(200)]: 1 }) }],
-        [300, { subtitle: "v".repeat(MIB / 2) }],
-      ];
-      for (const [most, body] of bodies) {
-        const replies = await writes(
-          JSON.stringify({ title: "x", ...body as object }),
-        );
+  await it("gets a short response for any number of errors", async () => {
+    const many = <T>(count: number, entry: T) => Array(count).fill(entry);
+    const award = { collateral_type: "award", prize_name: "x" };
+    const bodies: [number, unknown][] = [
+      [300, { product_prices: many(100_000, 0) }],
+      [300, { contributors: many(100_000, {}) }],
+      [
+        3_000,
+        Object.fromEntries(many(70_000, 0).map((_, i) => [`k${i}`, 1])),
+      ],
+      [600, {
+        collateral: [{ ...award, content_audience: many(99_999, "z") }],
+      }],
+      [
+        600,
+        {
+          collateral: [{
+            collateral_type: "text_content",
+            text: "x",
+            content_audience: many(99_999, "z"),
+          }],
+        },
+      ],
+      [12_000, { product_prices: many(500, { a: "v".repeat(1_500) }) }],
+      [30_000, { product_prices: many(500, { ["\x01~/".repeat(200)]: 1 }) }],
+      [300, { subtitle: "v".repeat(MIB / 2) }],
+    ];
+    for (const [most, body] of bodies) {
+      const replies = await writes(
+        JSON.stringify({ title: "x", ...body as object }),
+      );
 
-        for (const { status, text, body } of replies) {
-          assertEquals(status, 400);
-          assert(body.error.details.length <= 100);
-          assert(text.length < most, `${text.length} ${text.slice(0, 200)}`);
-          assert(!text.includes("vvv"));
-        }
+      for (const { status, text, body } of replies) {
+        assertEquals(status, 400);
+        assert(body.error.details.length <= 100);
+        assert(text.length < most, `${text.length} ${text.slice(0, 200)}`);
+        assert(!text.includes("vvv"));
       }
-    },
-  );
+    }
+  });
 
-  await t.step("is JSON by its media type, in UTF-8", async () => {
+  await it("is JSON by its media type, in UTF-8", async () => {
     const types = ["application/json", "APPLICATION/JSON", "application/json;"]
       .concat("application/json;charset=utf-8", "application/json ; version=1")
       .concat('application/json; Charset="UTF-8"', "application/json;\tx=y\t;")
@@ -120,7 +117,7 @@ Deno.test("The body of a request", TIMED, async (t) => {
     }
   });
 
-  await t.step("is never decompressed", async () => {
+  await it("is never decompressed", async () => {
     const packed = await new Response(
       new Blob(['{"title":"x"}']).stream()
         .pipeThrough(new CompressionStream("gzip")),
@@ -145,7 +142,7 @@ Deno.test("The body of a request", TIMED, async (t) => {
     assertEquals(bare.body.error.code, "INVALID_JSON");
   });
 
-  await t.step("is not read further once it is refused", async () => {
+  await it("is not read further once it is refused", async () => {
     let isCancelled = false;
 
     const { status } = await send(app.handler, "/api/products", {
@@ -163,7 +160,7 @@ Deno.test("The body of a request", TIMED, async (t) => {
     assert(isCancelled);
   });
 
-  await t.step("is refused with 408 if it is too slow", async () => {
+  await it("is refused with 408 if it is too slow", async () => {
     const started = performance.now();
     let timer: ReturnType<typeof setInterval>;
 
@@ -185,7 +182,7 @@ Deno.test("The body of a request", TIMED, async (t) => {
     assert(performance.now() - started < 9_000, "It waits for the deadline");
   });
 
-  await t.step("is refused with 408 after the time limit", async () => {
+  await it("is refused with 408 after the time limit", async () => {
     const handler = app.variant({ bodyTimeoutMs: 50 });
 
     const { status, body } = await send(handler, "/api/products", {

@@ -62,7 +62,7 @@ interface Body {
   shown(product: unknown): unknown;
 }
 
-Deno.test("The fields of a body", async (t) => {
+Deno.test("The fields of a body", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const other = await app.organization();
@@ -73,7 +73,7 @@ Deno.test("The fields of a body", async (t) => {
 
   const bodies = bodiesOf(org, own, records);
 
-  await t.step("are those of the OpenAPI document", () => {
+  await it("are those of the OpenAPI document", () => {
     for (const { schema, paths } of bodies) {
       assertEquals(new Set(paths), new Set(writableFields(schema)));
     }
@@ -107,7 +107,7 @@ Deno.test("The fields of a body", async (t) => {
     };
     for (const [behaviour, all] of Object.entries(faults)) {
       for (const { name: operation, kind, send } of operations) {
-        await t.step(`of ${name} ${behaviour}: ${operation}`, async () => {
+        await it(`of ${name} ${behaviour}: ${operation}`, async () => {
           const sent = all.filter(({ onlyOn = kind }) => onlyOn === kind);
 
           const errors = await send(sent.map(({ body }) => body));
@@ -123,7 +123,7 @@ Deno.test("The fields of a body", async (t) => {
     }
   }
 
-  await t.step("come back as sent", async () => {
+  await it("come back as sent", async () => {
     for (const { places, create, update, shown } of bodies) {
       for (const place of places) {
         const { at, bodyWith, array } = place;

@@ -18,7 +18,7 @@ const CODED =
 /** Texts that other fields of the entry require: the names of schemes, and ends of a range. */
 const REQUIRED_TEXT = /_type_name$|\/audience_ranges\/0\/\w+_(?:from|to)$/;
 
-Deno.test("Hostile strings", async (t) => {
+Deno.test("Hostile strings", async ({ step: it }) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
@@ -31,7 +31,7 @@ Deno.test("Hostile strings", async (t) => {
     .filter((at) => !CODED.test(at));
   const { path, product } = await org.create(whole);
 
-  await t.step("are stored unchanged in every text field", async () => {
+  await it("are stored unchanged in every text field", async () => {
     for (let i = 0; i < HOSTILE.length; i += texts.length) {
       const strings = new Map(
         texts.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!]),
@@ -47,7 +47,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("are refused in every other field", async () => {
+  await it("are refused in every other field", async () => {
     const places = placesIn(whole).filter(([at, value]) =>
       typeof value === "string" && !texts.includes(at) && !CODED.test(at)
     );
@@ -68,7 +68,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("are refused as field names", async () => {
+  await it("are refused as field names", async () => {
     for (const string of HOSTILE) {
       const { status } = await org.put(path, { [string]: string });
 
@@ -76,28 +76,25 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step(
-    "are searched for, and refused in other parameters",
-    async () => {
-      const parameters = ["page", "limit", "include", "format_id"]
-        .concat("publishing_status_id", "lifecycle_status_id", "sort")
-        .concat("product_availability_id", "updated_since", "isbn13");
-      for (const [i, string] of HOSTILE.entries()) {
-        const value = encodeURIComponent(string);
-        const parameter = parameters[i % parameters.length];
+  await it("are searched for, and refused in other parameters", async () => {
+    const parameters = ["page", "limit", "include", "format_id"]
+      .concat("publishing_status_id", "lifecycle_status_id", "sort")
+      .concat("product_availability_id", "updated_since", "isbn13");
+    for (const [i, string] of HOSTILE.entries()) {
+      const value = encodeURIComponent(string);
+      const parameter = parameters[i % parameters.length];
 
-        const found = await org.get(`${PRODUCTS}?search=${value}`);
-        const refused = await org.get(
-          `${PRODUCTS}?${i % 2 ? value : parameter}=${value}`,
-        );
+      const found = await org.get(`${PRODUCTS}?search=${value}`);
+      const refused = await org.get(
+        `${PRODUCTS}?${i % 2 ? value : parameter}=${value}`,
+      );
 
-        assertEquals(found.status, 200, string);
-        assertEquals(refused.status, 400, `${parameter}: ${string}`);
-      }
-    },
-  );
+      assertEquals(found.status, 200, string);
+      assertEquals(refused.status, 400, `${parameter}: ${string}`);
+    }
+  });
 
-  await t.step("match no path", async () => {
+  await it("match no path", async () => {
     for (const [i, string] of HOSTILE.entries()) {
       const { status } = await app.send(
         `${PRODUCTS}/${encodeURIComponent(string)}`,
@@ -111,7 +108,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("are refused or ignored in headers", async () => {
+  await it("are refused or ignored in headers", async () => {
     const asKey = { "x-api-key": org.key };
     const token = hmacToken(SECRET, claims());
     const asMember = {
@@ -145,7 +142,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("are no members as token subjects", async () => {
+  await it("are no members as token subjects", async () => {
     for (const string of HOSTILE.slice(0, 100)) {
       const { status } = await app.send(path, {
         headers: {
@@ -158,7 +155,7 @@ Deno.test("Hostile strings", async (t) => {
     }
   });
 
-  await t.step("changed nothing else", async () => {
+  await it("changed nothing else", async () => {
     const { body } = await org.get(PRODUCTS);
 
     assertEquals(body.meta.total, 1);

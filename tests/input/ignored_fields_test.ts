@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { idOfCode, openApp } from "../support/app/harness.ts";
 
-Deno.test("Ignored-Fields", async (t) => {
+Deno.test("Ignored-Fields", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const roles = [
@@ -9,7 +9,7 @@ Deno.test("Ignored-Fields", async (t) => {
     await idOfCode(app, "contributor_roles", "B01"),
   ];
 
-  await t.step("is absent if no field is ignored", async () => {
+  await it("is absent if no field is ignored", async () => {
     const created = await org.post("/api/products", { title: "Emma" });
     const refused = await org.post("/api/products", { id: "x", title: 1 });
     const missing = await org.put(`/api/products/${org.id}`, { id: "x" });
@@ -21,7 +21,7 @@ Deno.test("Ignored-Fields", async (t) => {
     }
   });
 
-  await t.step("lists the response-only fields of POST", async () => {
+  await it("lists the response-only fields of POST", async () => {
     const { status, headers } = await org.post("/api/products", {
       publisher_name: "Harbour Press",
       title: "Emma",
@@ -45,35 +45,32 @@ Deno.test("Ignored-Fields", async (t) => {
     );
   });
 
-  await t.step(
-    "lists the response-only fields when a GET response is PUT",
-    async () => {
-      const { path } = await org.create({ publisher_id: org.publisher });
-      const { body: { data } } = await org.get(path);
+  await it("lists the response-only fields when a GET response is PUT", async () => {
+    const { path } = await org.create({ publisher_id: org.publisher });
+    const { body: { data } } = await org.get(path);
 
-      const { status, headers } = await org.put(path, data);
+    const { status, headers } = await org.put(path, data);
 
-      assertEquals(status, 200);
-      assertEquals(
-        headers.get("ignored-fields")!.split(", ").sort(),
-        [
-          "collections",
-          "created_at",
-          "id",
-          "license_badge_colour",
-          "license_name",
-          "organization_id",
-          "product_code",
-          "product_sales_rights",
-          "product_territories",
-          "publisher_name",
-          "updated_at",
-        ].filter((name) => name in data),
-      );
-    },
-  );
+    assertEquals(status, 200);
+    assertEquals(
+      headers.get("ignored-fields")!.split(", ").sort(),
+      [
+        "collections",
+        "created_at",
+        "id",
+        "license_badge_colour",
+        "license_name",
+        "organization_id",
+        "product_code",
+        "product_sales_rights",
+        "product_territories",
+        "publisher_name",
+        "updated_at",
+      ].filter((name) => name in data),
+    );
+  });
 
-  await t.step("lists a product form without effect", async () => {
+  await it("lists a product form without effect", async () => {
     const form = await idOfCode(app, "product_forms", "BC");
     const named = async (
       path: string,
@@ -147,7 +144,7 @@ Deno.test("Ignored-Fields", async (t) => {
     );
   });
 
-  await t.step("is readable for pages (CORS)", async () => {
+  await it("is readable for pages (CORS)", async () => {
     const handler = app.variant({ corsOrigins: ["https://a.example"] });
     const { headers } = await handler(
       new Request("http://catalogue.test/health/live", {

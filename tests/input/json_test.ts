@@ -2,79 +2,70 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openApp } from "../support/app/harness.ts";
 import { errorsOf, writesOf } from "../support/client/writing.ts";
 
-Deno.test("The JSON of a body", async (t) => {
+Deno.test("The JSON of a body", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const { path } = await org.create();
   const writes = writesOf(app, org, path);
 
-  await t.step(
-    "is refused with INVALID_JSON if it is not JSON (RFC 8259)",
-    async () => {
-      const texts = ["", " ", "\n", "{", '{"title":"x",}', '{"title":"x"', "[1"]
-        .concat("{'title':'x'}", "{title:1}", '{"title":NaN}', '{"title":0x1}')
-        .concat('{"title":Infinity}', '{"page_count":01}', '{"page_count":+1}')
-        .concat('{"page_count":.5}', '{"title":"a\tb"}', '{"title":"\\x41"}')
-        .concat('// x\n{"title":"x"}', '{"title":"x"}{}', '{"title":"x"} x')
-        .concat('{"title":"x"}\ufeff', '\xa0{"title":"x"}', "\ufeff")
-        .concat('\ufeff\ufeff{"title":"x"}')
-        .concat("undefined", '{"title":"x"}\0', "title=x", "<title/>");
-      for (const text of texts) {
-        for (const { status, body } of await writes(text)) {
-          assertEquals(status, 400, text);
-          assertEquals(body.error.code, "INVALID_JSON");
-        }
+  await it("is refused with INVALID_JSON if it is not JSON (RFC 8259)", async () => {
+    const texts = ["", " ", "\n", "{", '{"title":"x",}', '{"title":"x"', "[1"]
+      .concat("{'title':'x'}", "{title:1}", '{"title":NaN}', '{"title":0x1}')
+      .concat('{"title":Infinity}', '{"page_count":01}', '{"page_count":+1}')
+      .concat('{"page_count":.5}', '{"title":"a\tb"}', '{"title":"\\x41"}')
+      .concat('// x\n{"title":"x"}', '{"title":"x"}{}', '{"title":"x"} x')
+      .concat('{"title":"x"}\ufeff', '\xa0{"title":"x"}', "\ufeff")
+      .concat('\ufeff\ufeff{"title":"x"}')
+      .concat("undefined", '{"title":"x"}\0', "title=x", "<title/>");
+    for (const text of texts) {
+      for (const { status, body } of await writes(text)) {
+        assertEquals(status, 400, text);
+        assertEquals(body.error.code, "INVALID_JSON");
       }
-    },
-  );
+    }
+  });
 
-  await t.step("may begin with a byte order mark (RFC 8259, 8.1)", async () => {
+  await it("may begin with a byte order mark (RFC 8259, 8.1)", async () => {
     for (const { status } of await writes('\ufeff{"title":"x"}')) {
       assert(status < 300);
     }
   });
 
-  await t.step(
-    "is refused with INVALID_JSON if it is not UTF-8 (RFC 8259, 8.1)",
-    async () => {
-      const title = (...bytes: number[]) => [
-        ...new TextEncoder().encode('{"title":"x'),
-        ...bytes,
-        ...new TextEncoder().encode('"}'),
-      ];
-      const bodies = {
-        latin1: title(0xe9),
-        overlong: title(0xc0, 0xaf),
-        surrogate: title(0xed, 0xa0, 0x80),
-        cut: title(0xf0, 0x9f, 0x92),
-        beyond: title(0xf4, 0x90, 0x80, 0x80),
-        utf16: [...'{"title":"x"}'].flatMap((c) => [c.charCodeAt(0), 0]),
-        utf16be: [0xfe, 0xff, 0, 0x7b, 0, 0x7d],
-      };
-      for (const [name, bytes] of Object.entries(bodies)) {
-        for (const { status, body } of await writes(new Uint8Array(bytes))) {
-          assertEquals(status, 400, name);
-          assertEquals(body.error.code, "INVALID_JSON");
-        }
+  await it("is refused with INVALID_JSON if it is not UTF-8 (RFC 8259, 8.1)", async () => {
+    const title = (...bytes: number[]) => [
+      ...new TextEncoder().encode('{"title":"x'),
+      ...bytes,
+      ...new TextEncoder().encode('"}'),
+    ];
+    const bodies = {
+      latin1: title(0xe9),
+      overlong: title(0xc0, 0xaf),
+      surrogate: title(0xed, 0xa0, 0x80),
+      cut: title(0xf0, 0x9f, 0x92),
+      beyond: title(0xf4, 0x90, 0x80, 0x80),
+      utf16: [...'{"title":"x"}'].flatMap((c) => [c.charCodeAt(0), 0]),
+      utf16be: [0xfe, 0xff, 0, 0x7b, 0, 0x7d],
+    };
+    for (const [name, bytes] of Object.entries(bodies)) {
+      for (const { status, body } of await writes(new Uint8Array(bytes))) {
+        assertEquals(status, 400, name);
+        assertEquals(body.error.code, "INVALID_JSON");
       }
-    },
-  );
+    }
+  });
 
-  await t.step(
-    "is refused with VALIDATION_ERROR if it is not an object",
-    async () => {
-      for (
-        const text of ["null", "[]", '[{"title":"x"}]', '"x"', "1", "true"]
-      ) {
-        for (const { status, body } of await writes(text)) {
-          assertEquals(status, 400, text);
-          assertEquals(errorsOf(body), [["", "invalid_type"]]);
-        }
+  await it("is refused with VALIDATION_ERROR if it is not an object", async () => {
+    for (
+      const text of ["null", "[]", '[{"title":"x"}]', '"x"', "1", "true"]
+    ) {
+      for (const { status, body } of await writes(text)) {
+        assertEquals(status, 400, text);
+        assertEquals(errorsOf(body), [["", "invalid_type"]]);
       }
-    },
-  );
+    }
+  });
 
-  await t.step("nests at most 32 levels deep", async () => {
+  await it("nests at most 32 levels deep", async () => {
     const nested = (levels: number, inner = "") =>
       `{"title":"x","product_territories":${"[".repeat(levels - 1)}${inner}${
         "]".repeat(levels - 1)
@@ -102,7 +93,7 @@ Deno.test("The JSON of a body", async (t) => {
     }
   });
 
-  await t.step("has a bounded number of values", async () => {
+  await it("has a bounded number of values", async () => {
     const array = (value: string, count: number) =>
       `{"title":"x","product_territories":[${
         Array(count).fill(value).join(",")
@@ -129,7 +120,7 @@ Deno.test("The JSON of a body", async (t) => {
     }
   });
 
-  await t.step("uses the last of equal names", async () => {
+  await it("uses the last of equal names", async () => {
     const other = await app.organization();
     const { license } = org;
 

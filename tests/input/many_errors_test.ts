@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { openApp } from "../support/app/harness.ts";
 
-Deno.test("Many errors", async (t) => {
+Deno.test("Many errors", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
 
-  await t.step("are a hundred details at most", async () => {
+  await it("are a hundred details at most", async () => {
     const secret = "x".repeat(200);
     const malformed = Array(500).fill({ currency_code: secret });
     const unknown = Array.from({ length: 500 }, () => ({
@@ -31,7 +31,7 @@ Deno.test("Many errors", async (t) => {
     }
   });
 
-  await t.step("are counted up to a hundred", async () => {
+  await it("are counted up to a hundred", async () => {
     const countries_included = Array(490).fill("XX");
     const market = { territory: { countries_included } };
     const { path } = await org.create();

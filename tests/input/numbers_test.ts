@@ -6,6 +6,10 @@ import { errorsOf } from "../support/client/writing.ts";
 const KEPT = {
   "0": "0",
   "0e0": "0",
+  "-0": "0",
+  "-0.0": "0",
+  "-0e5": "0",
+  [`-0.${"0".repeat(200)}`]: "0",
   "1.50": "1.5",
   "1e5": "100000",
   "1E+2": "100",
@@ -27,7 +31,7 @@ const KEPT = {
 const REFUSED = ["1e400", "-1e400", "1e-400"]
   .concat("12345678901234567e-1", "1".repeat(101), `0.${"1".repeat(101)}`);
 
-Deno.test("Numbers", async (t) => {
+Deno.test("Numbers", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
 
@@ -36,7 +40,7 @@ Deno.test("Numbers", async (t) => {
   const withPrice = (field: string, number: string) =>
     `{"title":"Emma","product_prices":[{"currency_code":"GBP","${field}":${number}}]}`;
 
-  await t.step("come back from a custom field as sent", async () => {
+  await it("come back from a custom field as sent", async () => {
     for (const [sent, shown] of Object.entries(KEPT)) {
       const { status, text } = await org.post("/api/products", withField(sent));
 
@@ -45,7 +49,7 @@ Deno.test("Numbers", async (t) => {
     }
   });
 
-  await t.step("are refused if a digit would change", async () => {
+  await it("are refused if a digit would change", async () => {
     for (const number of REFUSED) {
       const { status, body } = await org.post(
         "/api/products",
@@ -60,7 +64,7 @@ Deno.test("Numbers", async (t) => {
     }
   });
 
-  await t.step("keep their digits through a PUT", async () => {
+  await it("keep their digits through a PUT", async () => {
     const long = "3.14159265358979323846264338327950288";
     const { path } = await org.create();
 
@@ -71,7 +75,7 @@ Deno.test("Numbers", async (t) => {
     assertStringIncludes((await org.get(path)).text, `:${long},`);
   });
 
-  await t.step("are exact as amounts, with up to 16 digits", async () => {
+  await it("are exact as amounts, with up to 16 digits", async () => {
     const amounts = {
       "0": "0",
       "0.1": "0.1",
@@ -99,16 +103,7 @@ Deno.test("Numbers", async (t) => {
     }
   });
 
-  await t.step("become zero if they are negative zero", async () => {
-    for (const zero of ["-0", "-0.0", "-0e5", `-0.${"0".repeat(200)}`]) {
-      const { status, text } = await org.post("/api/products", withField(zero));
-
-      assertEquals(status, 201, zero);
-      assertStringIncludes(text, `"field_value":0,`);
-    }
-  });
-
-  await t.step("are parsed in linear time", async () => {
+  await it("are parsed in linear time", async () => {
     const zeros = "0".repeat(1_000_000);
     // Quadratic time would take minutes.
     for (const number of [`1${zeros}1`, `0.${zeros}1`, `1${zeros}e-9`]) {
@@ -122,7 +117,7 @@ Deno.test("Numbers", async (t) => {
     }
   });
 
-  await t.step("are not objects, even with many digits", async () => {
+  await it("are not objects, even with many digits", async () => {
     const long = "12345678901234567890";
     const { path } = await org.create();
     const bodies = {

@@ -9,7 +9,7 @@ import {
 
 const SECRET = "a secret that has thirty-two bytes or more";
 
-Deno.test("A parameter that an operation does not have is refused", async (t) => {
+Deno.test("A parameter that an operation does not have is refused", async ({ step: it }) => {
   await using app = await openApp({
     verifyToken: createTokenVerifier({ secret: SECRET }),
   });
@@ -25,7 +25,7 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
     "content-type": "application/json",
   };
 
-  await t.step("by every operation", async () => {
+  await it("by every operation", async () => {
     for (const operation of EVERY_OPERATION) {
       const { key, method } = operation;
       const path = `${pathWith(id, operation)}?pretty=true`;
@@ -48,7 +48,7 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
     }
   });
 
-  await t.step("with the number of errors", async () => {
+  await it("with the number of errors", async () => {
     const names = Array.from({ length: 300 }, (_, i) => `unknown_${i}`);
 
     const { status, body: { error } } = await org.get(
@@ -63,7 +63,7 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
     assertEquals(error.details.length, 100);
   });
 
-  await t.step("if it is not UTF-8", async () => {
+  await it("if it is not UTF-8", async () => {
     const queries = ["search=%E9", "q=a%C3", "q=%ED%A0%80", "%FF=1"];
     for (const query of queries) {
       const { status, body } = await org.get(`/api/products?${query}`);
@@ -77,13 +77,13 @@ Deno.test("A parameter that an operation does not have is refused", async (t) =>
     }
   });
 
-  await t.step("with the beginning of a long name", async () => {
+  await it("with the beginning of a long name", async () => {
     const { body } = await org.get(`/api/products?${"x".repeat(200)}`);
 
     assertEquals(body.error.details[0].parameter, "x".repeat(100) + "…");
   });
 
-  await t.step("after the credentials, and changes nothing", async () => {
+  await it("after the credentials, and changes nothing", async () => {
     const { status } = await app.send(`${path}?dry_run=true`, {
       method: "DELETE",
     });

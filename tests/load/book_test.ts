@@ -25,8 +25,8 @@ const TITLES: Record<string, [title: string, series: string | undefined]> = {
   "Steam (Discworld, #40, Moist von Lipwig #3 )": ["Steam", "Discworld"],
 };
 
-Deno.test("bookOf", async (t) => {
-  await t.step("pads the ISBN-10 and computes the ISBN-13", () => {
+Deno.test("bookOf", async ({ step: it }) => {
+  await it("pads the ISBN-10 and computes the ISBN-13", () => {
     const { product, omissions } = bookOf(RECORD);
 
     assertEquals(product, {
@@ -40,14 +40,14 @@ Deno.test("bookOf", async (t) => {
   });
 
   for (const [given, [title, series]] of Object.entries(TITLES)) {
-    await t.step(`finds the series of ${given}`, () => {
+    await it(`finds the series of ${given}`, () => {
       const book = bookOf({ ...RECORD, title: given });
 
       assertEquals([book.product.title, book.series], [title, series]);
     });
   }
 
-  await t.step("names the omitted fields", () => {
+  await it("names the omitted fields", () => {
     const { product, authors, omissions } = bookOf({
       ...RECORD,
       isbn: "812971060",
@@ -64,7 +64,7 @@ Deno.test("bookOf", async (t) => {
     ]);
   });
 
-  await t.step("accepts a book without ISBN and year", () => {
+  await it("accepts a book without ISBN and year", () => {
     const { product, omissions } = bookOf({
       ...RECORD,
       isbn: "",

@@ -16,26 +16,26 @@ const CASES: Record<string, string[][]> = {
   " a , b ": [[" a ", " b "]],
 };
 
-Deno.test("rowsOf", async (t) => {
+Deno.test("rowsOf", async ({ step: it }) => {
   for (const [text, rows] of Object.entries(CASES)) {
-    await t.step(`reads ${JSON.stringify(text)}`, () => {
+    await it(`reads ${JSON.stringify(text)}`, () => {
       assertEquals(rowsOf(text), rows);
     });
   }
 
   for (const text of ['a"b', '"a"b', '"a', 'x\n"a" ,b']) {
-    await t.step(`refuses ${JSON.stringify(text)}`, () => {
+    await it(`refuses ${JSON.stringify(text)}`, () => {
       assertThrows(() => rowsOf(text), SyntaxError, "unexpected quote");
     });
   }
 });
 
-Deno.test("recordsOf", async (t) => {
-  await t.step("takes the field names from the first row", () => {
+Deno.test("recordsOf", async ({ step: it }) => {
+  await it("takes the field names from the first row", () => {
     assertEquals(recordsOf("id,title\n1,Emma\n"), [{ id: "1", title: "Emma" }]);
   });
 
-  await t.step("refuses a row of another length", () => {
+  await it("refuses a row of another length", () => {
     assertThrows(
       () => recordsOf("id,title\n1\n"),
       SyntaxError,

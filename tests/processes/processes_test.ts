@@ -14,19 +14,19 @@ Deno.test({
   name: "many processes on one database",
   // Only one process can open an embedded database.
   ignore: !Deno.env.get("TEST_DATABASE_URL"),
-  async fn(t) {
+  async fn({ step: it }) {
     for (const size of [2, 4]) {
-      await t.step(`${size} processes`, (t) => together(t, size));
+      await it(`${size} processes`, (t) => together(t, size));
     }
   },
 });
 
-async function together(t: Deno.TestContext, size: number) {
+async function together({ step: it }: Deno.TestContext, size: number) {
   await using cluster = await startCluster(size);
   const everywhere = cluster.services.map(({ origin }) => origin);
   const revoked = await revokeOne(cluster, everywhere);
 
-  await t.step("install an empty database once, concurrently", async () => {
+  await it("install an empty database once, concurrently", async () => {
     const [row] = await cluster.sql<{ migrations: number; forms: number }[]>`
       select
         (select count(*)::int from schema_migrations where name ~ '^[0-9]') as migrations,
@@ -40,7 +40,7 @@ async function together(t: Deno.TestContext, size: number) {
     assert(row!.forms > 0);
   });
 
-  await t.step("create one product for one Idempotency-Key", async () => {
+  await it("create one product for one Idempotency-Key", async () => {
     const { key } = await cluster.organization();
     const headers = { "idempotency-key": "order-1" };
 
@@ -60,31 +60,28 @@ async function together(t: Deno.TestContext, size: number) {
     assertEquals(await totals(everywhere, key), everywhere.map(() => 1));
   });
 
-  await t.step(
-    "maintain exact counts together",
-    async () => {
-      const { key } = await cluster.organization();
+  await it("maintain exact counts together", async () => {
+    const { key } = await cluster.organization();
 
-      await Promise.all(
-        everywhere.map(async (origin, at) => {
-          const other = everywhere.at(at - 1)!;
-          for (let i = 0; i < PER_PROCESS; i++) {
-            const { data } = await call([origin], key, "POST", "", {
-              title: "Emma",
-            });
-            if (i % 2 === 0) {
-              await call([other], key, "DELETE", `/${data.id}`);
-            }
+    await Promise.all(
+      everywhere.map(async (origin, at) => {
+        const other = everywhere.at(at - 1)!;
+        for (let i = 0; i < PER_PROCESS; i++) {
+          const { data } = await call([origin], key, "POST", "", {
+            title: "Emma",
+          });
+          if (i % 2 === 0) {
+            await call([other], key, "DELETE", `/${data.id}`);
           }
-        }),
-      );
+        }
+      }),
+    );
 
-      const left = size * PER_PROCESS / 2;
-      assertEquals(await totals(everywhere, key), everywhere.map(() => left));
-    },
-  );
+    const left = size * PER_PROCESS / 2;
+    assertEquals(await totals(everywhere, key), everywhere.map(() => left));
+  });
 
-  await t.step("all refuse a revoked key after 5 seconds", async () => {
+  await it("all refuse a revoked key after 5 seconds", async () => {
     await revoked.time;
 
     const replies = await Promise.all(
@@ -97,7 +94,7 @@ async function together(t: Deno.TestContext, size: number) {
     );
   });
 
-  await t.step("lose no acknowledged write when one is killed", async () => {
+  await it("lose no acknowledged write when one is killed", async () => {
     const { key } = await cluster.organization();
     const [victim, ...others] = cluster.services;
     const created = new Set<string>();

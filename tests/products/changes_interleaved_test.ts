@@ -50,7 +50,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
 Deno.test({
   ...TIMED,
   name: "GET /products/changes keeps a copy complete for any interleaving",
-}, async (t) => {
+}, async ({ step: it }) => {
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   const url = fresh?.settings.url;
   await using app = await openApp({}, { url, poolSize: 8 });
@@ -59,7 +59,7 @@ Deno.test({
     ? await sessionsBeside(app, url)
     : [];
 
-  await t.step("of sequential steps", async () => {
+  await it("of sequential steps", async () => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
         const org = await app.organization();
@@ -73,7 +73,7 @@ Deno.test({
     );
   });
 
-  await t.step({
+  await it({
     name: "of 32 concurrent writers and open transactions",
     ignore: !url,
     fn: () => storm(app, url!),

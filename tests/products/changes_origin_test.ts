@@ -19,7 +19,7 @@ async function followed(app: App) {
   return { org, product, copy, goesOn };
 }
 
-Deno.test("GET /products/changes of a copied database", async (t) => {
+Deno.test("GET /products/changes of a copied database", async ({ step: it }) => {
   await using app = await openOwnApp();
   const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, copy, goesOn } = await followed(app);
@@ -31,7 +31,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
     await sql`update change_origins set place = 'elsewhere'`;
   });
 
-  await t.step("returns 503 before a migration", async () => {
+  await it("returns 503 before a migration", async () => {
     const { status, body } = await goesOn();
 
     assertEquals(status, 503);
@@ -42,7 +42,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
     await assertRejects(() => checkMigrated(operations), Error, "migrate");
   });
 
-  await t.step("returns 410 after the migration", async () => {
+  await it("returns 410 after the migration", async () => {
     await install(operations);
     await checkMigrated(operations);
 
@@ -51,7 +51,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
     assertEquals([status, body.error.code], [410, "CURSOR_EXPIRED"]);
   });
 
-  await t.step("lists new changes after the copied ones", async () => {
+  await it("lists new changes after the copied ones", async () => {
     const copy = new Copy(org, app);
     await copy.catchUp();
     const { path } = await org.create();
@@ -64,7 +64,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
     await copy.assertComplete();
   });
 
-  await t.step("expires cursors only once", async () => {
+  await it("expires cursors only once", async () => {
     const { cursor } = copy;
     copy.cursor = undefined;
     await copy.catchUp();
@@ -75,7 +75,7 @@ Deno.test("GET /products/changes of a copied database", async (t) => {
   });
 });
 
-Deno.test("GET /products/changes of a dump restored into migrated tables", async (t) => {
+Deno.test("GET /products/changes of a dump restored into migrated tables", async ({ step: it }) => {
   await using app = await openOwnApp();
   const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, goesOn } = await followed(app);
@@ -91,7 +91,7 @@ Deno.test("GET /products/changes of a dump restored into migrated tables", async
   for (
     const [name, repair] of Object.entries({ migration: install, recount })
   ) {
-    await t.step(`is complete after a ${name}`, async () => {
+    await it(`is complete after a ${name}`, async () => {
       await restore();
       assertEquals((await goesOn()).status, 503);
       await assertRejects(() => checkMigrated(operations), Error, "migrate");
@@ -109,7 +109,7 @@ Deno.test("GET /products/changes of a dump restored into migrated tables", async
   }
 });
 
-Deno.test("GET /products/changes after SQL without triggers", async (t) => {
+Deno.test("GET /products/changes after SQL without triggers", async ({ step: it }) => {
   await using app = await openOwnApp();
   const operations = app.database.for({ deadline: performance.now() + 60_000 });
   const { org, goesOn } = await followed(app);
@@ -120,7 +120,7 @@ Deno.test("GET /products/changes after SQL without triggers", async (t) => {
     await sql`alter table products enable trigger user`;
   });
 
-  await t.step("is complete after a recount", async () => {
+  await it("is complete after a recount", async () => {
     await recount(operations);
 
     assertEquals((await goesOn()).status, 410);

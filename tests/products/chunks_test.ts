@@ -6,7 +6,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { openApp } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 
-Deno.test("Work in chunks", async (t) => {
+Deno.test("Work in chunks", async ({ step: it }) => {
   await using app = await openApp();
 
   /** The database, whose chunks have these numbers of products, and then none. */
@@ -19,32 +19,29 @@ Deno.test("Work in chunks", async (t) => {
     }));
   }
 
-  await t.step(
-    "reports its products every ten seconds, and at the end",
-    async () => {
-      const reports: number[] = [];
-      const clocks = new DisposableStack();
-      const later = (ms: number, products: number) => () => {
-        clocks.use(clockAhead(ms));
-        return Promise.resolve(products);
-      };
+  await it("reports its products every ten seconds, and at the end", async () => {
+    const reports: number[] = [];
+    const clocks = new DisposableStack();
+    const later = (ms: number, products: number) => () => {
+      clocks.use(clockAhead(ms));
+      return Promise.resolve(products);
+    };
 
-      await fillSearch(
-        withChunks(
-          later(9_000, 10),
-          later(1_100, 20),
-          later(9_000, 40),
-          later(0, 80),
-        ),
-        (products) => reports.push(products),
-      );
-      clocks.dispose();
+    await fillSearch(
+      withChunks(
+        later(9_000, 10),
+        later(1_100, 20),
+        later(9_000, 40),
+        later(0, 80),
+      ),
+      (products) => reports.push(products),
+    );
+    clocks.dispose();
 
-      assertEquals(reports, [30, 150]);
-    },
-  );
+    assertEquals(reports, [30, 150]);
+  });
 
-  await t.step("reports nothing where there is none", async () => {
+  await it("reports nothing where there is none", async () => {
     const reports: number[] = [];
 
     await fillSearch(withChunks(), (products) => reports.push(products));
@@ -52,46 +49,43 @@ Deno.test("Work in chunks", async (t) => {
     assertEquals(reports, []);
   });
 
-  await t.step(
-    "is done at once and at each interval, one call at a time, and after an error",
-    async () => {
-      const begun: string[] = [];
-      const reports: number[] = [];
-      const errors: unknown[] = [];
-      const slow = Promise.withResolvers<number>();
-      using interval = caughtInterval();
+  await it("is done at once and at each interval, one call at a time, and after an error", async () => {
+    const begun: string[] = [];
+    const reports: number[] = [];
+    const errors: unknown[] = [];
+    const slow = Promise.withResolvers<number>();
+    using interval = caughtInterval();
 
-      const stop = keepUp(
-        withChunks(
-          () => Promise.reject(new Error("The disk is full")),
-          () => {
-            begun.push("slow");
-            return slow.promise;
-          },
-          () => {
-            begun.push("another");
-            return Promise.resolve(1);
-          },
-        ),
-        {
-          report: (products) => reports.push(products),
-          onError: (error) => errors.push((error as Error).message),
+    const stop = keepUp(
+      withChunks(
+        () => Promise.reject(new Error("The disk is full")),
+        () => {
+          begun.push("slow");
+          return slow.promise;
         },
-      );
-      await eventually(["The disk is full"], () => errors);
-      interval.tick();
-      interval.tick();
-      await eventually(["slow"], () => begun);
-      slow.resolve(2);
-      await eventually([3], () => reports);
-      stop();
+        () => {
+          begun.push("another");
+          return Promise.resolve(1);
+        },
+      ),
+      {
+        report: (products) => reports.push(products),
+        onError: (error) => errors.push((error as Error).message),
+      },
+    );
+    await eventually(["The disk is full"], () => errors);
+    interval.tick();
+    interval.tick();
+    await eventually(["slow"], () => begun);
+    slow.resolve(2);
+    await eventually([3], () => reports);
+    stop();
 
-      assertEquals(begun, ["slow", "another"]);
-      assertEquals(interval.isOver, true);
-    },
-  );
+    assertEquals(begun, ["slow", "another"]);
+    assertEquals(interval.isOver, true);
+  });
 
-  await t.step("asks one question while there is nothing to do", async () => {
+  await it("asks one question while there is nothing to do", async () => {
     const asked: string[] = [];
     using interval = caughtInterval();
 

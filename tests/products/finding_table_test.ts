@@ -21,7 +21,7 @@ interface Book {
   findsNot: string[];
 }
 
-Deno.test("GET /products?q= finds what the table says", async (t) => {
+Deno.test("GET /products?q= finds what the table says", async ({ step: it }) => {
   await using app = await openApp();
   const books = readTable(await Deno.readTextFile(TABLE));
   assert(books.length > 40);
@@ -36,7 +36,7 @@ Deno.test("GET /products?q= finds what the table says", async (t) => {
   }
 
   for (const { field, text, finds, findsNot, id } of shelf) {
-    await t.step(`${field} ${text}`, async () => {
+    await it(`${field} ${text}`, async () => {
       const found: string[] = [];
       for (const typed of [...finds, ...findsNot]) {
         const { status, body } = await org.get(

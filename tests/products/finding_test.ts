@@ -8,18 +8,18 @@ import {
 import { titlesOf } from "../support/client/searching.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("GET /products", TIMED, async (t) => {
+Deno.test("GET /products", TIMED, async ({ step: it }) => {
   await using app = await openApp();
 
-  await t.step("sort", (t) => sorting(t, app));
-  await t.step("updated_since", (t) => changes(t, app));
-  await t.step("isbn13, isbn10, product_code", (t) => names(t, app));
-  await t.step("lists of ids", (t) => lists(t, app));
-  await t.step("invalid parameters", (t) => refusals(t, app));
-  await t.step("Link", (t) => links(t, app));
+  await it("sort", (t) => sorting(t, app));
+  await it("updated_since", (t) => changes(t, app));
+  await it("isbn13, isbn10, product_code", (t) => names(t, app));
+  await it("lists of ids", (t) => lists(t, app));
+  await it("invalid parameters", (t) => refusals(t, app));
+  await it("Link", (t) => links(t, app));
 });
 
-async function sorting(t: Deno.TestContext, app: App) {
+async function sorting({ step: it }: Deno.TestContext, app: App) {
   const org = await app.organization();
   // One time more than there are titles, so that two products share a title.
   const rows = [
@@ -52,7 +52,7 @@ async function sorting(t: Deno.TestContext, app: App) {
     "-publication_date": ["Zebra", "emma", "Émile", "apple"],
   };
   for (const [sort, titles] of Object.entries(orders)) {
-    await t.step(`orders by "${sort}"`, async () => {
+    await it(`orders by "${sort}"`, async () => {
       const query = sort && `?sort=${sort}`;
 
       assertEquals(await find(org, query), titles);
@@ -60,40 +60,37 @@ async function sorting(t: Deno.TestContext, app: App) {
   }
 
   for (const key of ["title", "publication_date"]) {
-    await t.step(
-      `orders equal values of ${key} by id, across pages`,
-      async () => {
-        const same = await app.organization();
-        const created = [];
-        for (let i = 0; i < 5; i++) created.push((await same.create()).id);
+    await it(`orders equal values of ${key} by id, across pages`, async () => {
+      const same = await app.organization();
+      const created = [];
+      for (let i = 0; i < 5; i++) created.push((await same.create()).id);
 
-        const ascending = [];
-        const descending = [];
-        for (const page of [1, 2, 3, 4, 5]) {
-          const { body: { data: [up] } } = await same.get(
-            `/api/products?sort=${key}&limit=1&page=${page}`,
-          );
-          const { body: { data: [down] } } = await same.get(
-            `/api/products?sort=-${key}&limit=1&page=${page}`,
-          );
-          ascending.push(up.id);
-          descending.unshift(down.id);
-        }
+      const ascending = [];
+      const descending = [];
+      for (const page of [1, 2, 3, 4, 5]) {
+        const { body: { data: [up] } } = await same.get(
+          `/api/products?sort=${key}&limit=1&page=${page}`,
+        );
+        const { body: { data: [down] } } = await same.get(
+          `/api/products?sort=-${key}&limit=1&page=${page}`,
+        );
+        ascending.push(up.id);
+        descending.unshift(down.id);
+      }
 
-        assertEquals(ascending, created.sort());
-        assertEquals(descending, created);
-      },
-    );
+      assertEquals(ascending, created.sort());
+      assertEquals(descending, created);
+    });
   }
 
-  await t.step("counts all sorted products", async () => {
+  await it("counts all sorted products", async () => {
     const { body } = await org.get("/api/products?sort=title&limit=3");
 
     assertEquals(body.meta, { page: 1, limit: 3, total: 4, total_pages: 2 });
   });
 }
 
-async function changes(t: Deno.TestContext, app: App) {
+async function changes({ step: it }: Deno.TestContext, app: App) {
   const org = await app.organization();
   const times = {
     old: "2026-01-31T22:59:59.999Z",
@@ -124,14 +121,14 @@ async function changes(t: Deno.TestContext, app: App) {
     "0001-01-01": ["new", "edge", "old"],
   };
   for (const [time, titles] of Object.entries(since)) {
-    await t.step(`finds products changed since ${time}`, async () => {
+    await it(`finds products changed since ${time}`, async () => {
       const query = `?updated_since=${time}`;
 
       assertEquals(await find(org, query), titles);
     });
   }
 
-  await t.step("finds a product again by its own updated_at", async () => {
+  await it("finds a product again by its own updated_at", async () => {
     const { path } = await org.create({ title: "changed" });
     const { body: { data } } = await org.put(path, { subtitle: "x" });
 
@@ -141,7 +138,7 @@ async function changes(t: Deno.TestContext, app: App) {
   });
 }
 
-async function names(t: Deno.TestContext, app: App) {
+async function names({ step: it }: Deno.TestContext, app: App) {
   const [org, other] = [await app.organization(), await app.organization()];
   const isbns = { isbn13: "9780306406157", isbn10: "080442957X" };
   const { product } = await org.create({ title: "Emma", ...isbns });
@@ -159,13 +156,13 @@ async function names(t: Deno.TestContext, app: App) {
     "isbn13=9780131103627": [],
   };
   for (const [query, titles] of Object.entries(queries)) {
-    await t.step(`finds by ${query.replace(/=P-.{8}/, "=P-…")}`, async () => {
+    await it(`finds by ${query.replace(/=P-.{8}/, "=P-…")}`, async () => {
       assertEquals(await find(org, `?${query}`), titles);
     });
   }
 }
 
-async function lists(t: Deno.TestContext, app: App) {
+async function lists({ step: it }: Deno.TestContext, app: App) {
   const org = await app.organization();
   const [announced, forthcoming, active] = await Promise.all(
     ["01", "02", "04"].map((code) =>
@@ -193,13 +190,13 @@ async function lists(t: Deno.TestContext, app: App) {
     [`${filter}=${Array(100).fill(active)}`]: ["Clara"],
   };
   for (const [i, [query, titles]] of Object.entries(queries).entries()) {
-    await t.step(`finds any id of a list, ${i + 1}`, async () => {
+    await it(`finds any id of a list, ${i + 1}`, async () => {
       assertEquals(await find(org, `?${query}`), titles);
     });
   }
 }
 
-async function refusals(t: Deno.TestContext, app: App) {
+async function refusals({ step: it }: Deno.TestContext, app: App) {
   const org = await app.organization();
   const invalid = {
     "sort=": "invalid_value",
@@ -226,7 +223,7 @@ async function refusals(t: Deno.TestContext, app: App) {
     "sort=title&sort=title": "duplicate",
   };
   for (const [query, code] of Object.entries(invalid)) {
-    await t.step(`refuses ${query.slice(0, 60)}`, async () => {
+    await it(`refuses ${query.slice(0, 60)}`, async () => {
       const { status, body } = await org.get(`/api/products?${query}`);
 
       assertEquals(status, 400);
@@ -237,7 +234,7 @@ async function refusals(t: Deno.TestContext, app: App) {
   }
 }
 
-async function links(t: Deno.TestContext, app: App) {
+async function links({ step: it }: Deno.TestContext, app: App) {
   const org = await app.organization();
   for (const title of ["A", "B", "C", "D", "E"]) await org.create({ title });
 
@@ -248,35 +245,29 @@ async function links(t: Deno.TestContext, app: App) {
     9: { first: 1, prev: 3, last: 3 },
   };
   for (const [page, links] of Object.entries(pages)) {
-    await t.step(
-      `links the neighbours of page ${page} (RFC 8288)`,
-      async () => {
-        const { headers } = await org.get(`/api/products?limit=2&page=${page}`);
+    await it(`links the neighbours of page ${page} (RFC 8288)`, async () => {
+      const { headers } = await org.get(`/api/products?limit=2&page=${page}`);
 
-        const expected = Object.entries(links).map(([relation, page]) =>
-          `</api/products?limit=2&page=${page}>; rel="${relation}"`
-        );
-        assertEquals(headers.get("link"), expected.join(", "));
-      },
-    );
+      const expected = Object.entries(links).map(([relation, page]) =>
+        `</api/products?limit=2&page=${page}>; rel="${relation}"`
+      );
+      assertEquals(headers.get("link"), expected.join(", "));
+    });
   }
 
-  await t.step(
-    "leads through the whole list, with the same query",
-    async () => {
-      const titles: string[] = [];
-      let path: string | undefined = "/api/products?sort=title&limit=2&search=";
-      while (path) {
-        const { headers, body } = await org.get(path);
-        titles.push(...titlesOf(body.data));
-        path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
-      }
+  await it("leads through the whole list, with the same query", async () => {
+    const titles: string[] = [];
+    let path: string | undefined = "/api/products?sort=title&limit=2&search=";
+    while (path) {
+      const { headers, body } = await org.get(path);
+      titles.push(...titlesOf(body.data));
+      path = /<([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    }
 
-      assertEquals(titles, ["A", "B", "C", "D", "E"]);
-    },
-  );
+    assertEquals(titles, ["A", "B", "C", "D", "E"]);
+  });
 
-  await t.step("escapes the search term", async () => {
+  await it("escapes the search term", async () => {
     const { headers } = await org.get(
       `/api/products?search=${encodeURIComponent('">, é&')}`,
     );
@@ -288,7 +279,7 @@ async function links(t: Deno.TestContext, app: App) {
     );
   });
 
-  await t.step("omits a header that would be too long", async () => {
+  await it("omits a header that would be too long", async () => {
     const { status, headers } = await org.get(
       `/api/products?format_id=${Array(100).fill(org.format)}`,
     );

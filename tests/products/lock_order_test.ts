@@ -14,7 +14,7 @@ Deno.test({
   ...TIMED,
   name: "Locks are taken in order",
   ignore: !SETTINGS.url,
-  async fn(t) {
+  async fn({ step: it }) {
     await using app = await openOwnApp();
     const { sql } = app;
     const org = await app.organization();
@@ -45,7 +45,7 @@ Deno.test({
       return count > 0;
     }
 
-    await t.step("of products: by their ids", async () => {
+    await it("of products: by their ids", async () => {
       const products = [
         await org.create(),
         await org.create(),
@@ -72,7 +72,7 @@ Deno.test({
       });
     });
 
-    await t.step("of ISBNs: by their hashes", async () => {
+    await it("of ISBNs: by their hashes", async () => {
       const isbns = ["9780306406157", "9780141439587", "9780198526636"];
       const locks = await sql<{ lock: string }[]>`
         select hashtextextended(${org.id} || ' isbn13 ' || isbn, 1)::text as lock

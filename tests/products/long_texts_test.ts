@@ -16,7 +16,7 @@ const COLLATERAL = Array(10).fill({
  * A request must have reserved memory before it reads a long text, whatever it does. The
  * database notes what it returned at once, and what was reserved then.
  */
-Deno.test("Memory for a long text is reserved before it is read:", async (t) => {
+Deno.test("Memory for a long text is reserved before it is read:", async ({ step: it }) => {
   await using app = await openApp();
   const { sql } = app;
   let unreserved: string[] = [];
@@ -114,7 +114,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
     ],
   };
   for (const [name, request] of Object.entries(requests)) {
-    await t.step(name, async () => {
+    await it(name, async () => {
       const text = await ask(...request);
 
       assert(text.length > 900_000, `${text.length}`);
@@ -122,7 +122,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
     });
   }
 
-  await t.step("a product without stored JSON", async () => {
+  await it("a product without stored JSON", async () => {
     await sql`delete from product_documents where organization_id = ${org.id}`;
 
     const text = await ask("GET", path);
@@ -130,7 +130,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
     assert(text.length > 900_000, `${text.length}`);
   });
 
-  await t.step("the response to a repeated request", async () => {
+  await it("the response to a repeated request", async () => {
     const key = { "Idempotency-Key": crypto.randomUUID() };
 
     const first = await ask("POST", "/api/products", create, key);
@@ -139,7 +139,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async (t) => 
     assertEquals(second, first);
   });
 
-  await t.step("no product for a batch that is too large", async () => {
+  await it("no product for a batch that is too large", async () => {
     const path = "/api/products/batch";
     const large = Array.from({ length: 20 }, () => products)
       .flat().slice(0, 60)

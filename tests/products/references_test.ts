@@ -3,11 +3,11 @@ import { RECORDS } from "../../schema/records.ts";
 import { REFERENCES } from "../../schema/references.ts";
 import { openApp } from "../support/app/harness.ts";
 
-Deno.test("The references of products", async (t) => {
+Deno.test("The references of products", async ({ step: it }) => {
   await using app = await openApp();
   const { sql } = app;
 
-  await t.step("are the foreign keys to tables of records", async () => {
+  await it("are the foreign keys to tables of records", async () => {
     const keys = await sql<{ constraint: string; table: string }[]>`
       select c.conname as constraint, c.confrelid::regclass::text as table
       from pg_constraint c
@@ -32,7 +32,7 @@ Deno.test("The references of products", async (t) => {
     }
   });
 
-  await t.step("have the columns of schema/records.ts", async () => {
+  await it("have the columns of schema/records.ts", async () => {
     for (const [table, { fields }] of Object.entries(RECORDS)) {
       const [row] = await sql<{ names: string[] }[]>`
         select json_agg(c.column_name) as names

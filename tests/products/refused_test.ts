@@ -6,14 +6,14 @@ import { isbnOf, message, record } from "../support/data/onix.ts";
 
 /* What a constraint refuses that the operator has added, which no rule of the service explains. */
 
-Deno.test("A constraint of the operator's own", async (t) => {
+Deno.test("A constraint of the operator's own", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   const org = await app.organization();
   await sql`alter table products add constraint house_title check (title <> 'xyzzy')`;
   const titles = ["Emma", "xyzzy", "Persuasion", "xyzzy", "Sanditon"];
 
-  await t.step("refuses only the operations of a batch at fault", async () => {
+  await it("refuses only the operations of a batch at fault", async () => {
     const { status, body } = await org.batch(titles.map((title) => ({
       method: "create",
       body: { title },
@@ -31,7 +31,7 @@ Deno.test("A constraint of the operator's own", async (t) => {
     );
   });
 
-  await t.step("rejects only the records of a message at fault", async () => {
+  await it("rejects only the records of a message at fault", async () => {
     const { outcomes } = await onixClient(app, org).report(
       message(
         ...titles.map((title, i) =>

@@ -58,11 +58,11 @@ const SHOWN = new Set(
 
 const pathOf = (table: string) => `/api/${table.replaceAll("_", "-")}`;
 
-Deno.test("A rename reaches the feed", async (t) => {
+Deno.test("A rename reaches the feed", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
 
-  await t.step("of every record that products show", async () => {
+  await it("of every record that products show", async () => {
     const org = await app.organization();
     const { id, path } = await org.create(await fullBody(app, org));
     await org.create();
@@ -90,50 +90,45 @@ Deno.test("A rename reaches the feed", async (t) => {
     }
   });
 
-  await t.step(
-    "and stored JSON is built again where it shows the change",
-    async () => {
-      const org = await app.organization();
-      const changes = [
-        ...changesOf(org),
-        ["contributors", org.contributor, { names_before_key: "Jane" }],
-        ["contributors", org.contributor, {
-          person_name_inverted: "Austen, J.",
-        }],
-        ["contributors", org.contributor, { is_organization: true }],
-        ["contributors", org.contributor, { isni: "0000000121032683" }],
-        ["contributors", org.contributor, { biographical_note: "A writer" }],
-      ] as const;
+  await it("and stored JSON is built again where it shows the change", async () => {
+    const org = await app.organization();
+    const changes = [
+      ...changesOf(org),
+      ["contributors", org.contributor, { names_before_key: "Jane" }],
+      ["contributors", org.contributor, { person_name_inverted: "Austen, J." }],
+      ["contributors", org.contributor, { is_organization: true }],
+      ["contributors", org.contributor, { isni: "0000000121032683" }],
+      ["contributors", org.contributor, { biographical_note: "A writer" }],
+    ] as const;
+    assertEquals(
+      Object.keys(RECORDS.contributors.fields).filter((name) =>
+        !changes.some(([table, , body]) =>
+          table === "contributors" && name in body
+        )
+      ),
+      ["id", "created_at", "updated_at"],
+    );
+    const version = async () => {
+      const [row] = await sql<
+        { version: string }[]
+      >`select names_version as version from organizations where id = ${org.id}`;
+      return row!.version;
+    };
+    for (const [table, record, body] of changes) {
+      const before = await version();
+
+      await org.put(`${pathOf(table)}/${record}`, body);
+
+      const [column] = Object.keys(body);
       assertEquals(
-        Object.keys(RECORDS.contributors.fields).filter((name) =>
-          !changes.some(([table, , body]) =>
-            table === "contributors" && name in body
-          )
-        ),
-        ["id", "created_at", "updated_at"],
+        await version() !== before,
+        SHOWN.has(`${table}.${column}`),
+        `${table}.${column}`,
       );
-      const version = async () => {
-        const [row] = await sql<
-          { version: string }[]
-        >`select names_version as version from organizations where id = ${org.id}`;
-        return row!.version;
-      };
-      for (const [table, record, body] of changes) {
-        const before = await version();
+    }
+  });
 
-        await org.put(`${pathOf(table)}/${record}`, body);
-
-        const [column] = Object.keys(body);
-        assertEquals(
-          await version() !== before,
-          SHOWN.has(`${table}.${column}`),
-          `${table}.${column}`,
-        );
-      }
-    },
-  );
-
-  await t.step("of SQL, and of nothing that stays", async () => {
+  await it("of SQL, and of nothing that stays", async () => {
     const org = await app.organization();
     const { id } = await org.create({ publisher_id: org.publisher });
     const copy = new Copy(org, app);
@@ -150,7 +145,7 @@ Deno.test("A rename reaches the feed", async (t) => {
     await copy.assertComplete();
   });
 
-  await t.step("of a contributor in ONIX", async () => {
+  await it("of a contributor in ONIX", async () => {
     const org = await app.organization();
     await org.create(await fullBody(app, org));
     const first = await org.get("/api/onix/products");
@@ -167,7 +162,7 @@ Deno.test("A rename reaches the feed", async (t) => {
     });
   });
 
-  await t.step("that shows in more than 10,000 places, in chunks", async () => {
+  await it("that shows in more than 10,000 places, in chunks", async () => {
     const org = await app.organization();
     await sql.begin(async (sql) => {
       await sql`
@@ -220,7 +215,7 @@ Deno.test({
   name: "A rename reaches products that referred to the record meanwhile",
   // The embedded database runs one transaction at a time.
   ignore: !SETTINGS.url,
-  async fn(t) {
+  async fn({ step: it }) {
     await using fresh = await openFreshDatabase();
     const { url } = fresh.settings;
     await using app = await openApp({}, { url, poolSize: 4 });
@@ -228,7 +223,7 @@ Deno.test({
     await using renamer = session(url!);
 
     for (const isolation of ["read committed", "repeatable read"]) {
-      await t.step(`in transactions that are ${isolation}`, async () => {
+      await it(`in transactions that are ${isolation}`, async () => {
         const org = await app.organization();
         const copy = new Copy(org, app);
         await copy.catchUp();
@@ -254,7 +249,7 @@ Deno.test({
       });
     }
 
-    await t.step("and is found by the new name", async () => {
+    await it("and is found by the new name", async () => {
       const org = await app.organization();
       const { id } = await org.create({ title: "Emma" });
       let written: Promise<unknown> | undefined;
@@ -271,7 +266,7 @@ Deno.test({
       assertEquals(body.meta.total, 1);
     });
 
-    await t.step("and so are those that were being linked before", async () => {
+    await it("and so are those that were being linked before", async () => {
       const org = await app.organization();
       const { id } = await org.create({ title: "Emma" });
       let renamed: Promise<unknown> | undefined;
@@ -287,7 +282,7 @@ Deno.test({
       assertEquals(body.meta.total, 1);
     });
 
-    await t.step("and the new title of a product stays", async () => {
+    await it("and the new title of a product stays", async () => {
       const org = await app.organization();
       const { id } = await org.create({ title: "Emma" });
       let indexed: Promise<unknown> | undefined;
@@ -307,15 +302,12 @@ Deno.test({
       assertEquals(body.meta.total, 1);
     });
 
-    await t.step(
-      "and waits no longer, once older transactions have ended",
-      async () => {
-        await eventually(0, async () => {
-          await spreadRenames(app.database);
-          return (await app.sql`select from renames`).length;
-        });
-      },
-    );
+    await it("and waits no longer, once older transactions have ended", async () => {
+      await eventually(0, async () => {
+        await spreadRenames(app.database);
+        return (await app.sql`select from renames`).length;
+      });
+    });
   },
 });
 

@@ -9,26 +9,23 @@ import { insertTree } from "../support/data/rights_tree.ts";
  * Every test checks that the JSON is compact.
  */
 
-Deno.test("The fields of a response", async (t) => {
+Deno.test("The fields of a response", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const created = await org.post("/api/products", await fullBody(app, org));
   const { id } = created.body.data;
   const path = `/api/products/${id}`;
 
-  await t.step(
-    "that a client writes have the order of the specification",
-    () => {
-      const specified = SPECIFIED.split(", ");
+  await it("that a client writes have the order of the specification", () => {
+    const specified = SPECIFIED.split(", ");
 
-      assertEquals(
-        WRITTEN.filter((field) => specified.includes(field)),
-        specified,
-      );
-    },
-  );
+    assertEquals(
+      WRITTEN.filter((field) => specified.includes(field)),
+      specified,
+    );
+  });
 
-  await t.step("have one order after POST /products", () => {
+  await it("have one order after POST /products", () => {
     const { data } = created.body;
 
     assertEquals(
@@ -44,19 +41,19 @@ Deno.test("The fields of a response", async (t) => {
     values (${org.id}, ${id}, '01')
   `;
 
-  await t.step("have the same order in GET /products/{id}", async () => {
+  await it("have the same order in GET /products/{id}", async () => {
     const { body } = await org.get(path);
 
     assertEquals(order(body.data), `${SUMMARY}, ${NESTED}, ${RIGHTS}`);
   });
 
-  await t.step("have the same order after PUT /products/{id}", async () => {
+  await it("have the same order after PUT /products/{id}", async () => {
     const { body } = await org.put(path, { title: "Persuasion" });
 
     assertEquals(order(body.data), `${SUMMARY}, ${NESTED}, ${RIGHTS}`);
   });
 
-  await t.step("have the same order in GET /products", async () => {
+  await it("have the same order in GET /products", async () => {
     const plain = await org.get("/api/products");
     const whole = await org.get(
       "/api/products?include=product_territories,sales_rights",
@@ -69,7 +66,7 @@ Deno.test("The fields of a response", async (t) => {
     );
   });
 
-  await t.step("are absent if their reference is not set", async () => {
+  await it("are absent if their reference is not set", async () => {
     const { product } = await org.create({ title: "Emma" });
 
     assertEquals(order(product), `${ALWAYS}, ${EMPTY_ARRAYS}`);

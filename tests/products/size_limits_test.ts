@@ -69,15 +69,15 @@ for (const [array, entry] of Object.entries(MERGED)) {
     const full = await org.create();
     const { id, path } = await org.create({ [array]: [entry] });
     await sql`
-              insert into ${sql(array)} (
-                organization_id, product_id, id, position, ${
+                insert into ${sql(array)} (
+                  organization_id, product_id, id, position, ${
       sql(Object.keys(entry)[0]!)
     }
-              )
-              select ${org.id}, ${full.id}, gen_random_uuid(), 0, ${
+                )
+                select ${org.id}, ${full.id}, gen_random_uuid(), 0, ${
       Object.values(entry)[0]
     }
-              from generate_series(1, 500)
+                from generate_series(1, 500)
     `;
     await sql`update ${sql(array)} set position = 499 where product_id = ${id}`;
 
@@ -195,7 +195,7 @@ it("is named by the error for what SQL made larger", async ({ org, sql }) => {
   assertEquals(status, 200);
 });
 
-Deno.test("The largest page of changes", async (t) => {
+Deno.test("The largest page of changes", async ({ step: it }) => {
   await using app = await openApp();
 
   /** Creates a product with this many texts of 100,000 characters. */
@@ -226,7 +226,7 @@ Deno.test("The largest page of changes", async (t) => {
     return pages;
   }
 
-  await t.step("ends before the product that exceeds 4 MiB", async () => {
+  await it("ends before the product that exceeds 4 MiB", async () => {
     const org = await app.organization();
     const ids = [];
     for (const texts of [30, 9, 9]) ids.push(await createLarge(org, texts));
@@ -234,14 +234,14 @@ Deno.test("The largest page of changes", async (t) => {
     assertEquals(await pagesOf(org), [ids.slice(0, 2), ids.slice(2)]);
   });
 
-  await t.step("contains at least one product", async () => {
+  await it("contains at least one product", async () => {
     const org = await app.organization();
     const ids = [await createLarge(org, 90), await createLarge(org, 1)];
 
     assertEquals(await pagesOf(org), [ids.slice(0, 1), ids.slice(1)]);
   });
 
-  await t.step("is 16 MiB, and a larger product is named", async () => {
+  await it("is 16 MiB, and a larger product is named", async () => {
     const org = await app.organization();
     const id = await createLarge(org, 170);
     // Other transactions of the server hold the feed back.

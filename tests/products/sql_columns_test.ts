@@ -18,13 +18,13 @@ interface Column {
   type: string;
 }
 
-Deno.test("The next response shows an SQL change of a column", async (t) => {
+Deno.test("The next response shows an SQL change of a column", async ({ step: it }) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
   const columns = await columnsOf(app);
 
-  await t.step("of every table that responses show", () => {
+  await it("of every table that responses show", () => {
     const tables = new Set(columns.map(({ table }) => table));
 
     assertEquals(
@@ -47,7 +47,7 @@ Deno.test("The next response shows an SQL change of a column", async (t) => {
       : `${table} ${change.isHidden}`;
   };
   for (const { table, name, change } of sampleOf(changes, kindOf)) {
-    await t.step(`${table}.${name}`, async () => {
+    await it(`${table}.${name}`, async () => {
       const isOwn = hasProduct(table);
       await assertShows(
         { app, org, id, isOwn, isShown: !change.isHidden },

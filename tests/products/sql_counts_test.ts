@@ -41,11 +41,11 @@ const CHANGES: Record<string, (org: Organization) => string> = {
     `${REPLICA}; delete from products where id in (select id from products where organization_id = '${org.id}' limit 4)`,
 };
 
-Deno.test("The totals of lists after SQL writes", async (t) => {
+Deno.test("The totals of lists after SQL writes", async ({ step: it }) => {
   await using app = await openOwnApp();
 
   for (const [what, change] of Object.entries(CHANGES)) {
-    await t.step(`are exact after: ${what}`, async () => {
+    await it(`are exact after: ${what}`, async () => {
       const org = await app.organization();
       const values = await valuesOf(app, org);
       await load(app, org, 12, (i) =>
@@ -63,23 +63,20 @@ Deno.test("The totals of lists after SQL writes", async (t) => {
     });
   }
 
-  await t.step(
-    "are exact for both organizations of a moved product",
-    async () => {
-      const [one, two] = [await app.organization(), await app.organization()];
-      await load(app, one, 3);
+  await it("are exact for both organizations of a moved product", async () => {
+    const [one, two] = [await app.organization(), await app.organization()];
+    await load(app, one, 3);
 
-      await run(
-        app,
-        `update products set organization_id = '${two.id}' where organization_id = '${one.id}'`,
-      );
+    await run(
+      app,
+      `update products set organization_id = '${two.id}' where organization_id = '${one.id}'`,
+    );
 
-      assertEquals(await wrongCounts(app), []);
-      assertEquals((await two.get("/api/products")).body.meta.total, 3);
-    },
-  );
+    assertEquals(await wrongCounts(app), []);
+    assertEquals((await two.get("/api/products")).body.meta.total, 3);
+  });
 
-  await t.step("are exact after TRUNCATE", async () => {
+  await it("are exact after TRUNCATE", async () => {
     const org = await app.organization();
     await createFullProduct(app, org);
 
@@ -94,7 +91,7 @@ Deno.test("The totals of lists after SQL writes", async (t) => {
   });
 });
 
-Deno.test("A wrong total", async (t) => {
+Deno.test("A wrong total", async ({ step: it }) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { rows } = await load(app, org, 5);
@@ -106,7 +103,7 @@ Deno.test("A wrong total", async (t) => {
     });
 
   for (const by of [-100, -3, 100]) {
-    await t.step(`hides no product from the pages: ${by}`, async () => {
+    await it(`hides no product from the pages: ${by}`, async () => {
       await run(
         app,
         `update product_counts set products = products + ${by} where organization_id = '${org.id}'`,
@@ -126,7 +123,7 @@ Deno.test("A wrong total", async (t) => {
     });
   }
 
-  await t.step("is corrected by a recount, like stored JSON", async () => {
+  await it("is corrected by a recount, like stored JSON", async () => {
     const [{ id } = { id: "" }] = rows;
     const path = `/api/products/${id}`;
     await store(app, org, id);

@@ -30,13 +30,13 @@ const OF_NAMES: Record<string, string> = {
     `${REPLICA}; delete from contributor_roles`,
 };
 
-Deno.test("The next response shows an SQL change of a name", async (t) => {
+Deno.test("The next response shows an SQL change of a name", async ({ step: it }) => {
   await using app = await openOwnApp();
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
 
   for (const [way, change] of Object.entries(OF_NAMES)) {
-    await t.step(
+    await it(
       `that ${way}`,
       () =>
         assertShows(
@@ -60,14 +60,14 @@ const LATE = [
   "contributor_roles",
 ];
 
-Deno.test("The next response shows a record that SQL inserts after the products that refer to it", async (t) => {
+Deno.test("The next response shows a record that SQL inserts after the products that refer to it", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
 
   for (const table of LATE) {
-    await t.step(table, async () => {
+    await it(table, async () => {
       await sql.unsafe(`create table late as select * from ${table}`);
       await sql.unsafe(`${REPLICA}; delete from ${table}`);
 
@@ -97,7 +97,7 @@ Deno.test("A response shows a rename although SQL replaces the organization's ro
   }, "a repeated version");
 });
 
-Deno.test("A rename", async (t) => {
+Deno.test("A rename", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   const org = await app.organization();
@@ -119,7 +119,7 @@ Deno.test("A rename", async (t) => {
 
   await store(app, org, ...idsOf(rows));
 
-  await t.step("to the same name writes nothing else", async () => {
+  await it("to the same name writes nothing else", async () => {
     const before = new Set((await versions()).map(({ version }) => version));
 
     await sql.unsafe("update publishing_statuses set name = name");
@@ -130,21 +130,18 @@ Deno.test("A rename", async (t) => {
     assertEquals(written.length, 0);
   });
 
-  await t.step(
-    "writes only its row and the organization's, for any number of products",
-    async () => {
-      const before = new Set((await versions()).map(({ version }) => version));
+  await it("writes only its row and the organization's, for any number of products", async () => {
+    const before = new Set((await versions()).map(({ version }) => version));
 
-      await sql.unsafe(
-        `update formats set name = 'Another' where id = '${org.format}'`,
-      );
+    await sql.unsafe(
+      `update formats set name = 'Another' where id = '${org.format}'`,
+    );
 
-      const written = (await versions()).filter(({ version }) =>
-        !before.has(version)
-      );
-      const tables = written.map(({ version }) => version.split("(")[0]);
-      assertEquals(tables.sort(), ["formats", "organizations"]);
-      await assertBuilt(app, org);
-    },
-  );
+    const written = (await versions()).filter(({ version }) =>
+      !before.has(version)
+    );
+    const tables = written.map(({ version }) => version.split("(")[0]);
+    assertEquals(tables.sort(), ["formats", "organizations"]);
+    await assertBuilt(app, org);
+  });
 });

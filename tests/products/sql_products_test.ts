@@ -39,12 +39,12 @@ const OF_PRODUCTS: Record<string, (id: string) => string> = {
     update products set id = '${id}', title = 'Back' where id = '00000000-0000-0000-0000-000000000001'`,
 };
 
-Deno.test("The next response shows an SQL write of a product", async (t) => {
+Deno.test("The next response shows an SQL write of a product", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
 
   for (const [way, change] of Object.entries(OF_PRODUCTS)) {
-    await t.step(`that ${way}`, async () => {
+    await it(`that ${way}`, async () => {
       const org = await app.organization();
       const { id } = await createFullProduct(app, org);
       const changing = () => sql.unsafe(change(id));
@@ -59,7 +59,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
       "by a replica": `${REPLICA}; `,
     })
   ) {
-    await t.step(`that is deleted and inserted ${who}`, async () => {
+    await it(`that is deleted and inserted ${who}`, async () => {
       const org = await app.organization();
       const { id, path } = await org.create();
       await store(app, org, id);
@@ -76,24 +76,21 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     });
   }
 
-  await t.step(
-    "that is deleted and inserted in one statement",
-    async () => {
-      const org = await app.organization();
-      const { id, path } = await org.create();
-      await store(app, org, id);
+  await it("that is deleted and inserted in one statement", async () => {
+    const org = await app.organization();
+    const { id, path } = await org.create();
+    await store(app, org, id);
 
-      await sql.unsafe(
-        `with gone as (delete from products where id = '${id}' returning *)
-      insert into products (organization_id, id, title, created_at, updated_at)
-      select organization_id, id, 'Other', created_at, updated_at from gone`,
-      );
+    await sql.unsafe(
+      `with gone as (delete from products where id = '${id}' returning *)
+    insert into products (organization_id, id, title, created_at, updated_at)
+    select organization_id, id, 'Other', created_at, updated_at from gone`,
+    );
 
-      assertEquals((await org.get(path)).body.data.title, "Other");
-    },
-  );
+    assertEquals((await org.get(path)).body.data.title, "Other");
+  });
 
-  await t.step("that gets another id", async () => {
+  await it("that gets another id", async () => {
     const org = await app.organization();
     const { id, product } = await org.create();
     const other = uuidv7();
@@ -109,7 +106,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     await assertBuilt(app, org);
   });
 
-  await t.step("whose updated_at is infinite", async () => {
+  await it("whose updated_at is infinite", async () => {
     const org = await app.organization();
     const { id, path, product } = await org.create();
     await sql.unsafe(
@@ -128,7 +125,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     }
   });
 
-  await t.step("that is inserted at -infinity and updated", async () => {
+  await it("that is inserted at -infinity and updated", async () => {
     const org = await app.organization();
     const id = uuidv7();
     await sql.unsafe(
@@ -146,7 +143,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
   });
 
   for (const time of ["infinity", "-infinity"]) {
-    await t.step(`that is inserted at ${time}`, async () => {
+    await it(`that is inserted at ${time}`, async () => {
       const org = await app.organization();
       const id = uuidv7();
       await sql.unsafe(
@@ -175,21 +172,18 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     });
   }
 
-  await t.step(
-    "that is inserted with its rows, and is written once",
-    async () => {
-      const org = await app.organization();
-      const id = uuidv7();
+  await it("that is inserted with its rows, and is written once", async () => {
+    const org = await app.organization();
+    const id = uuidv7();
 
-      await sql.unsafe(
-        `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '2020-01-01');
-      insert into product_prices (organization_id, product_id, id, position, currency_code)
-      values ('${org.id}', '${id}', '${uuidv7()}', 0, 'GBP')`,
-      );
+    await sql.unsafe(
+      `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '2020-01-01');
+    insert into product_prices (organization_id, product_id, id, position, currency_code)
+    values ('${org.id}', '${id}', '${uuidv7()}', 0, 'GBP')`,
+    );
 
-      const { body } = await org.get(`/api/products/${id}`);
-      assertEquals(body.data.updated_at, "2020-01-01T00:00:00.000Z");
-      assertEquals(body.data.product_prices.length, 1);
-    },
-  );
+    const { body } = await org.get(`/api/products/${id}`);
+    assertEquals(body.data.updated_at, "2020-01-01T00:00:00.000Z");
+    assertEquals(body.data.product_prices.length, 1);
+  });
 });

@@ -141,7 +141,7 @@ Deno.test({
   ...TIMED,
   name: "A request that waits for SQL",
   ignore: !SETTINGS.url,
-  async fn(t) {
+  async fn({ step: it }) {
     await using app = await openOwnApp({ poolSize: 12 });
     const { sql } = app;
 
@@ -163,42 +163,39 @@ Deno.test({
 
     const isWaiting = () => waitsFor(app, "Lock");
 
-    await t.step(
-      "holds its Idempotency-Key: others with the key are refused (409)",
-      async () => {
-        const org = await app.organization();
-        const create = () =>
-          org.post("/api/products", { title: "Emma" }, {
-            "idempotency-key": "order-1",
-          });
-
-        const running = await sql.begin(async (sql) => {
-          await sql`select from organizations where id = ${org.id} for update`;
-          const first = create();
-          await eventually(true, isWaiting);
-          const { status, headers, body } = await create();
-          assertEquals(status, 409);
-          assertEquals(headers.get("retry-after"), "1");
-          assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-          assertEquals(
-            body.error.message,
-            "A request with this Idempotency-Key is still running: retry to get its response",
-          );
-          return [first];
+    await it("holds its Idempotency-Key: others with the key are refused (409)", async () => {
+      const org = await app.organization();
+      const create = () =>
+        org.post("/api/products", { title: "Emma" }, {
+          "idempotency-key": "order-1",
         });
 
-        const first = await running[0]!;
-        const repeated = await create();
-        assertEquals([first.status, repeated.status], [201, 201]);
-        assertEquals(repeated.text, first.text);
-        assertEquals(repeated.headers.get("idempotent-replayed"), "true");
-      },
-    );
+      const running = await sql.begin(async (sql) => {
+        await sql`select from organizations where id = ${org.id} for update`;
+        const first = create();
+        await eventually(true, isWaiting);
+        const { status, headers, body } = await create();
+        assertEquals(status, 409);
+        assertEquals(headers.get("retry-after"), "1");
+        assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+        assertEquals(
+          body.error.message,
+          "A request with this Idempotency-Key is still running: retry to get its response",
+        );
+        return [first];
+      });
+
+      const first = await running[0]!;
+      const repeated = await create();
+      assertEquals([first.status, repeated.status], [201, 201]);
+      assertEquals(repeated.text, first.text);
+      assertEquals(repeated.headers.get("idempotent-replayed"), "true");
+    });
 
     for (const [what, replaced] of Object.entries(ON_REPLACED)) {
       for (const lock of [true, false]) {
         const how = lock ? "with a lock" : "without a lock";
-        await t.step(`${what} that it replaces ${how}`, async () => {
+        await it(`${what} that it replaces ${how}`, async () => {
           const org = await app.organization();
           const context = { app, org, ...await org.create(PRODUCT) };
           await replaced.prepare?.(context);
@@ -217,69 +214,55 @@ Deno.test({
       }
     }
 
-    await t.step(
-      "creates a product of an organization that it replaces",
-      async () => {
-        const org = await app.organization();
+    await it("creates a product of an organization that it replaces", async () => {
+      const org = await app.organization();
 
-        const { status } = await during(
-          `with gone as (delete from organizations where id = '${org.id}' returning *)
-        insert into organizations (id, name) select id, name from gone`,
-          () => org.post("/api/products", { title: "Emma" }),
-        );
+      const { status } = await during(
+        `with gone as (delete from organizations where id = '${org.id}' returning *)
+      insert into organizations (id, name) select id, name from gone`,
+        () => org.post("/api/products", { title: "Emma" }),
+      );
 
-        assertEquals(status, 201);
-        assertEquals((await org.get("/api/products")).body.meta.total, 1);
-      },
-    );
+      assertEquals(status, 201);
+      assertEquals((await org.get("/api/products")).body.meta.total, 1);
+    });
 
-    await t.step(
-      "imports a product that it inserts, and counts it once",
-      async () => {
-        const org = await app.organization();
-        const operations = commandsOn(app)(org.id);
-        const id = uuidv7();
-        const line = {
-          kind: "product",
-          id,
-          title: "Emma",
-          product_code: "P-1",
-        };
+    await it("imports a product that it inserts, and counts it once", async () => {
+      const org = await app.organization();
+      const operations = commandsOn(app)(org.id);
+      const id = uuidv7();
+      const line = { kind: "product", id, title: "Emma", product_code: "P-1" };
 
-        const refused = await during(
-          `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
-          () => imported(operations, withHeader(JSON.stringify(line))),
-        );
+      const refused = await during(
+        `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
+        () => imported(operations, withHeader(JSON.stringify(line))),
+      );
 
-        const { body } = await org.get(`/api/products/${id}`);
-        assertEquals([refused, body.data.title], [[], "Emma"]);
-        assertEquals([...await operations.scan(miscounted)], []);
-      },
-    );
+      const { body } = await org.get(`/api/products/${id}`);
+      assertEquals([refused, body.data.title], [[], "Emma"]);
+      assertEquals([...await operations.scan(miscounted)], []);
+    });
 
-    await t.step(
-      "creates an organization, and shows the new names",
-      async () => {
-        const { org, id } = await during(
-          "update publishing_statuses set name = name || '!'",
-          async () => {
-            const org = await app.organization();
-            const publishing_status_id = await idOfCode(
-              app,
-              "publishing_statuses",
-              "04",
-            );
-            const { id } = await org.create({ publishing_status_id });
-            await store(app, org, id);
-            return { org, id };
-          },
-        );
+    await it("creates an organization, and shows the new names", async () => {
+      const { org, id } = await during(
+        "update publishing_statuses set name = name || '!'",
+        async () => {
+          const org = await app.organization();
+          const publishing_status_id = await idOfCode(
+            app,
+            "publishing_statuses",
+            "04",
+          );
+          const { id } = await org.create({ publishing_status_id });
+          await store(app, org, id);
+          return { org, id };
+        },
+      );
 
-        const { data } = await read(app, org, `/api/products/${id}`);
-        assertEquals(data.publishing_status_name.at(-1), "!");
-        await assertBuilt(app, org);
-      },
-    );
+      const { data } = await read(app, org, `/api/products/${id}`);
+      assertEquals(data.publishing_status_name.at(-1), "!");
+      await assertBuilt(app, org);
+    });
   },
 });
 
@@ -287,7 +270,7 @@ Deno.test({
   ...TIMED,
   name: "The next response shows SQL that waits for SQL that replaces a row",
   ignore: !SETTINGS.url,
-  async fn(t) {
+  async fn({ step: it }) {
     await using app = await openOwnApp({ poolSize: 12 });
     const { sql } = app;
     for (
@@ -313,7 +296,7 @@ Deno.test({
         ],
       ] as const
     ) {
-      await t.step(what, async () => {
+      await it(what, async () => {
         await sql`truncate products cascade`;
         const org = await app.organization();
         const { id, path } = await org.create({

@@ -45,7 +45,7 @@ const WAYS: Record<string, (table: string, these: string) => string> = {
     `${REPLICA}; update ${table} set position = -position - 1 where ${these}`,
 };
 
-Deno.test("The next response shows an SQL write of nested rows", async (t) => {
+Deno.test("The next response shows an SQL write of nested rows", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   const tables = await tablesBelowProducts(app);
@@ -60,7 +60,7 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
     const isThorough = IS_WHOLE || SAMPLE.includes(table);
     const ways = Object.entries(WAYS).slice(0, isThorough ? undefined : 2);
     for (const [way, change] of ways) {
-      await t.step(
+      await it(
         `${table}: they ${way}`,
         () =>
           assertShows(
@@ -72,7 +72,7 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
     }
 
     if (!isThorough) continue;
-    await t.step(`${table}: they move to another product`, async () => {
+    await it(`${table}: they move to another product`, async () => {
       const other = await org.create();
       await store(app, org, id, other.id);
       const before = await timesOf(org, path, other.path);
@@ -93,7 +93,7 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
     const org = await app.organization();
     const { id } = await createFullProduct(app, org);
 
-    await t.step(
+    await it(
       `${table}: they are truncated`,
       () =>
         assertShows(
@@ -105,7 +105,7 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
   }
 });
 
-Deno.test("A trigger", async (t) => {
+Deno.test("A trigger", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   const org = await app.organization();
@@ -137,13 +137,13 @@ Deno.test("A trigger", async (t) => {
         update product_prices set list_price = 3`,
     })
   ) {
-    await t.step(
+    await it(
       what,
       () => assertShows({ app, org, id }, () => app.sql.unsafe(change), what),
     );
   }
 
-  await t.step("has no functions that other roles can call", async () => {
+  await it("has no functions that other roles can call", async () => {
     const open = await sql`
       select p.oid::regprocedure::text as name
       from pg_proc p

@@ -18,9 +18,9 @@ Deno.test({
   ...TIMED,
   name:
     "Days and times do not depend on the time zones of service and database",
-}, async (t) => {
+}, async ({ step: it }) => {
   for (const zone of ZONES) {
-    await t.step(zone, async () => {
+    await it(zone, async () => {
       if (SETTINGS.url) {
         await using fresh = await openFreshDatabase();
         await checkDaysIn(zone, fresh.settings);

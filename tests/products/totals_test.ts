@@ -148,60 +148,66 @@ it("match the entries while products are deleted", async ({ org, sql }) => {
 });
 
 // A recount keeps every writer of the database waiting, so that those of other tests would fail.
-Deno.test("The totals of lists after a recount", TIMED, async (t) => {
-  await using app = await openOwnApp();
-  const { sql } = app;
+Deno.test(
+  "The totals of lists after a recount",
+  TIMED,
+  async ({ step: it }) => {
+    await using app = await openOwnApp();
+    const { sql } = app;
 
-  await t.step({
-    name: "include products inserted by SQL, before and after it",
-    ignore: app.isDistributed,
-    fn: async () => {
-      const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
-      const random = randomBy(seed);
-      const org = await app.organization();
-      const values = await valuesOf(app, org);
-      await org.create(someValues(values, random));
-      const loaded = Array.from({ length: 12 }, () => ({
-        organization_id: org.id,
-        id: uuidv7(),
-        title: "Loaded",
-        ...someValues(values, random),
-      }));
-      const write = async (rows: typeof loaded) => {
-        const [updated, cleared, deleted] = rows.map(({ id }) =>
-          `/api/products/${id}`
-        );
-        await org.put(updated!, someValues(values, random));
-        await org.put(cleared!, { format_id: null, lifecycle_status_id: null });
-        await org.delete(deleted!);
+    await it({
+      name: "include products inserted by SQL, before and after it",
+      ignore: app.isDistributed,
+      fn: async () => {
+        const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
+        const random = randomBy(seed);
+        const org = await app.organization();
+        const values = await valuesOf(app, org);
         await org.create(someValues(values, random));
-      };
+        const loaded = Array.from({ length: 12 }, () => ({
+          organization_id: org.id,
+          id: uuidv7(),
+          title: "Loaded",
+          ...someValues(values, random),
+        }));
+        const write = async (rows: typeof loaded) => {
+          const [updated, cleared, deleted] = rows.map(({ id }) =>
+            `/api/products/${id}`
+          );
+          await org.put(updated!, someValues(values, random));
+          await org.put(cleared!, {
+            format_id: null,
+            lifecycle_status_id: null,
+          });
+          await org.delete(deleted!);
+          await org.create(someValues(values, random));
+        };
 
-      await sql`
-        insert into products (
-          organization_id, id, title,
-          publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-        )
-        select
-          organization_id, id, title,
-          publishing_status_id, lifecycle_status_id, product_availability_id, format_id
-        from jsonb_populate_recordset(null::products, ${sql.json(loaded)})
-      `;
-      await assertTotals(app, org, values, `seed ${seed}`);
-      await write(loaded.slice(0, 3));
-      await assertTotals(app, org, values, `seed ${seed}`);
+        await sql`
+          insert into products (
+            organization_id, id, title,
+            publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+          )
+          select
+            organization_id, id, title,
+            publishing_status_id, lifecycle_status_id, product_availability_id, format_id
+          from jsonb_populate_recordset(null::products, ${sql.json(loaded)})
+        `;
+        await assertTotals(app, org, values, `seed ${seed}`);
+        await write(loaded.slice(0, 3));
+        await assertTotals(app, org, values, `seed ${seed}`);
 
-      await recount(app.database.for({ deadline: performance.now() + 60_000 }));
+        await recount(
+          app.database.for({ deadline: performance.now() + 60_000 }),
+        );
 
-      await assertTotals(app, org, values, `seed ${seed}`);
-      await write(loaded.slice(3, 6));
-      await assertTotals(app, org, values, `seed ${seed}`);
-    },
-  });
+        await assertTotals(app, org, values, `seed ${seed}`);
+        await write(loaded.slice(3, 6));
+        await assertTotals(app, org, values, `seed ${seed}`);
+      },
+    });
 
-  await t.step(
-    "are exact after writes during it",
-    async () => {
+    await it("are exact after writes during it", async () => {
       const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
       const random = randomBy(seed);
       const org = await app.organization();
@@ -224,9 +230,9 @@ Deno.test("The totals of lists after a recount", TIMED, async (t) => {
       ]);
 
       await assertTotals(app, org, values, `seed ${seed}`);
-    },
-  );
-});
+    });
+  },
+);
 
 /** Some of the filter columns, each with one of its values or null. */
 function someValues(values: Values, random: () => number) {

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { App } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 
-Deno.test("A PUT", async (t) => {
+Deno.test("A PUT", async ({ step: it }) => {
   // One session, which reports its statistics when it is told to.
   await using app = await openOwnApp({ poolSize: 1 });
   const org = await app.organization();
@@ -17,18 +17,15 @@ Deno.test("A PUT", async (t) => {
       "a price": { product_prices: [{ id, retail_price: "8.99" }] },
     })
   ) {
-    await t.step(
-      `of ${what} writes products once, and no index of it`,
-      async () => {
-        const before = await updatesOf(app);
+    await it(`of ${what} writes products once, and no index of it`, async () => {
+      const before = await updatesOf(app);
 
-        const { status } = await org.put(path, body);
+      const { status } = await org.put(path, body);
 
-        const after = await updatesOf(app);
-        assertEquals(status, 200);
-        assertEquals([after.all - before.all, after.hot - before.hot], [1, 1]);
-      },
-    );
+      const after = await updatesOf(app);
+      assertEquals(status, 200);
+      assertEquals([after.all - before.all, after.hot - before.hot], [1, 1]);
+    });
   }
 });
 

@@ -6,7 +6,7 @@ import type { Reply } from "../support/client/envelope.ts";
 import { openApp, send } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 
-Deno.test("A write", async (t) => {
+Deno.test("A write", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
   const tables: string[] = [];
@@ -28,76 +28,64 @@ Deno.test("A write", async (t) => {
   await send(handler, "/api/products", { headers: { "x-api-key": org.key } });
   let created: Reply["body"];
 
-  await t.step(
-    "creates a product, with locks in the common order",
-    async () => {
-      const { reply, tables } = await tablesOf("POST", "/api/products", body);
+  await it("creates a product, with locks in the common order", async () => {
+    const { reply, tables } = await tablesOf("POST", "/api/products", body);
 
-      assertEquals(reply.status, 201);
-      assertInOrder(tables);
-      created = reply.body.data;
-    },
-  );
+    assertEquals(reply.status, 201);
+    assertInOrder(tables);
+    created = reply.body.data;
+  });
 
-  await t.step(
-    "updates a product, with locks in the common order",
-    async () => {
-      const other = { ...created, title: "Emma", lifecycle_status_id: null };
+  await it("updates a product, with locks in the common order", async () => {
+    const other = { ...created, title: "Emma", lifecycle_status_id: null };
 
-      const { reply, tables } = await tablesOf(
-        "PUT",
-        `/api/products/${created.id}`,
-        other,
-      );
+    const { reply, tables } = await tablesOf(
+      "PUT",
+      `/api/products/${created.id}`,
+      other,
+    );
 
-      assertEquals(reply.status, 200);
-      assertInOrder(tables);
-    },
-  );
+    assertEquals(reply.status, 200);
+    assertInOrder(tables);
+  });
 
-  await t.step(
-    "deletes a product, with locks in the common order",
-    async () => {
-      const { reply, tables } = await tablesOf(
-        "DELETE",
-        `/api/products/${created.id}`,
-      );
+  await it("deletes a product, with locks in the common order", async () => {
+    const { reply, tables } = await tablesOf(
+      "DELETE",
+      `/api/products/${created.id}`,
+    );
 
-      assertEquals(reply.body.data.deleted, true);
-      assertEquals([...new Set(tables)], [
-        "products",
-        "product_counts",
-        "product_deletions",
-      ]);
-    },
-  );
+    assertEquals(reply.body.data.deleted, true);
+    assertEquals([...new Set(tables)], [
+      "products",
+      "product_counts",
+      "product_deletions",
+    ]);
+  });
 
-  await t.step(
-    "generates another product code if the first is taken",
-    async () => {
-      const { product } = await org.create();
-      const code = product.product_code as string;
-      const bytes = Uint8Array.from(
-        code.slice(2),
-        (character) => CODE_CHARACTERS.indexOf(character),
-      );
-      const { getRandomValues } = crypto;
-      let drawn = 0;
-      crypto.getRandomValues = ((array: Uint8Array<ArrayBuffer>) => {
-        if (array.length !== 8 || drawn++) {
-          return getRandomValues.call(crypto, array);
-        }
-        array.set(bytes);
-        return array;
-      }) as typeof getRandomValues;
+  await it("generates another product code if the first is taken", async () => {
+    const { product } = await org.create();
+    const code = product.product_code as string;
+    const bytes = Uint8Array.from(
+      code.slice(2),
+      (character) => CODE_CHARACTERS.indexOf(character),
+    );
+    const { getRandomValues } = crypto;
+    let drawn = 0;
+    crypto.getRandomValues = ((array: Uint8Array<ArrayBuffer>) => {
+      if (array.length !== 8 || drawn++) {
+        return getRandomValues.call(crypto, array);
+      }
+      array.set(bytes);
+      return array;
+    }) as typeof getRandomValues;
 
-      const { product: another } = await org.create();
+    const { product: another } = await org.create();
 
-      crypto.getRandomValues = getRandomValues;
-      assertEquals(drawn, 2);
-      assert(another.product_code !== code);
-    },
-  );
+    crypto.getRandomValues = getRandomValues;
+    assertEquals(drawn, 2);
+    assert(another.product_code !== code);
+  });
 });
 
 const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -89,13 +89,13 @@ for (const table of OWN_TABLES) {
   });
 }
 
-Deno.test("A product response after a change of a record", async (t) => {
+Deno.test("A product response after a change of a record", async ({ step: it }) => {
   await using app = await openApp();
 
   for (const { table, field, heldBy } of REFERENCES) {
     const own = OWN_TABLES.find((one) => one === table);
     if (!own || heldBy || field === "collection_id") continue;
-    await t.step(`shows the new name of its ${field}`, async () => {
+    await it(`shows the new name of its ${field}`, async () => {
       const org = await app.organization();
       const record = await createRecord(org, own, "Before");
       const use = await createUse(app, org, own, record);
@@ -116,7 +116,7 @@ Deno.test("A product response after a change of a record", async (t) => {
     });
   }
 
-  await t.step("shows the new fields of a format and a license", async () => {
+  await it("shows the new fields of a format and a license", async () => {
     const org = await app.organization();
     const { path } = await org.create({
       license_id: org.license,
@@ -133,11 +133,11 @@ Deno.test("A product response after a change of a record", async (t) => {
   });
 });
 
-Deno.test("Stored JSON stays valid if no name changes", async (t) => {
+Deno.test("Stored JSON stays valid if no name changes", async ({ step: it }) => {
   await using app = await openApp();
 
   for (const table of app.isDistributed ? [] : OWN_TABLES) {
-    await t.step(table, async () => {
+    await it(table, async () => {
       const org = await app.organization();
       const before = await versionOf(org.id);
 

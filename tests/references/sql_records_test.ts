@@ -3,13 +3,13 @@ import { OWN_TABLES } from "../../schema/records.ts";
 import { openApp } from "../support/app/harness.ts";
 import { createRecord } from "../support/data/records.ts";
 
-Deno.test("An SQL change of a record updates its updated_at", async (t) => {
+Deno.test("An SQL change of a record updates its updated_at", async ({ step: it }) => {
   await using app = await openApp();
   const { sql } = app;
   const org = await app.organization();
 
   for (const table of app.isDistributed ? [] : OWN_TABLES) {
-    await t.step(`and its ETag: ${table}`, async () => {
+    await it(`and its ETag: ${table}`, async () => {
       const { id, path } = await createRecord(org, table);
       const before = await org.get(path);
 
@@ -23,7 +23,7 @@ Deno.test("An SQL change of a record updates its updated_at", async (t) => {
       assertEquals(status, 412);
     });
 
-    await t.step(`by at least a millisecond: ${table}`, async () => {
+    await it(`by at least a millisecond: ${table}`, async () => {
       const { id, path } = await createRecord(org, table);
       const write = (set: string) =>
         sql`update ${sql(table)} set ${sql.unsafe(set)} where id = ${id}`;
@@ -36,7 +36,7 @@ Deno.test("An SQL change of a record updates its updated_at", async (t) => {
     });
   }
 
-  await t.step("and a write by the service updates it once", async () => {
+  await it("and a write by the service updates it once", async () => {
     const { id, path } = await createRecord(org, "publishers");
     await sql`update publishers set updated_at = '2100-01-01T00:00:00Z' where id = ${id}`;
 

@@ -21,108 +21,112 @@ const STUBS = `
     language sql as $$ select $$;
 `;
 
-Deno.test("A database distributed by sql/citus.sql", TIMED, async (t) => {
-  await using app = await openOwnApp();
-  const { sql } = app;
-  const before = await app.organization();
-  const { path: earlier } = await before.create();
-  const distribution = await Deno.readTextFile(
-    new URL("../../sql/citus.sql", import.meta.url),
-  );
-  await sql.unsafe(STUBS);
-  await sql.unsafe(distribution);
-  // A service would be started again now.
-  const database = recorded(app.database, { isDistributed: true });
-  const handler = app.variant({ database });
-  const org = await createOrganization({
-    sql: sql,
-    send: (path, init) => send(handler, path, init),
-  });
-
-  await t.step("has no triggers, after another migration either", async () => {
-    await sql`delete from schema_migrations where name = 'functions.sql'`;
-    const operations = app.database.for({
-      deadline: performance.now() + 60_000,
-    });
-    assertEquals((await migrate(operations)).applied, ["functions.sql"]);
-
-    const triggers =
-      await sql`select tgname from pg_trigger where not tgisinternal`;
-
-    assertEquals([...triggers], []);
-  });
-
-  await t.step("reads from the tables", async () => {
-    for (
-      const { path, owner } of [
-        { path: earlier, owner: before },
-        { path: (await org.create()).path, owner: org },
-      ]
-    ) {
-      await sql`update products set title = 'Sanditon' where organization_id = ${owner.id}`;
-
-      const { body: { data } } = await owner.get(path);
-      const list = await owner.get("/api/products");
-
-      assertEquals(data.title, "Sanditon");
-      assertEquals(list.body.data[0].title, "Sanditon");
-    }
-  });
-
-  await t.step("accepts writes of every kind", async () => {
-    const headers = { "idempotency-key": "order-1" };
-    const body = await fullBody(app, org);
-
-    const created = await org.post("/api/products", body, headers);
-    const again = await org.post("/api/products", body, headers);
-    const path = `/api/products/${created.body.data.id}`;
-    const updated = await org.put(path, { title: "Persuasion" });
-
-    assertEquals([created.status, again.status, updated.status], [
-      201,
-      201,
-      200,
-    ]);
-    assertEquals(again.body.data, created.body.data);
-    assertEquals((await org.get(path)).body.data, updated.body.data);
-    const deleted = await org.delete(path);
-    assert(deleted.body.data.deleted);
-  });
-
-  await t.step("limits the size of a product", async () => {
-    const { path } = await org.create();
-
-    const { status, body } = await org.put(
-      `${path}/territories`,
-      Array(39).fill({ supply_details: Array(500).fill({}) }),
+Deno.test(
+  "A database distributed by sql/citus.sql",
+  TIMED,
+  async ({ step: it }) => {
+    await using app = await openOwnApp();
+    const { sql } = app;
+    const before = await app.organization();
+    const { path: earlier } = await before.create();
+    const distribution = await Deno.readTextFile(
+      new URL("../../sql/citus.sql", import.meta.url),
     );
-
-    assertEquals([status, body.error.details[0].code], [400, "too_large"]);
-  });
-
-  await t.step("stores no JSON", async () => {
-    const { path } = await org.create();
-    await org.get(path);
-    await org.get("/api/products");
-
-    const documents = await sql`select from product_documents`;
-    assertEquals(documents.length, 0);
-  });
-
-  await t.step("is exported, but takes no imports", async () => {
-    const operations = database.for({
-      deadline: performance.now() + 10_000,
-      caller: { organizationId: org.id, name: "test" },
+    await sql.unsafe(STUBS);
+    await sql.unsafe(distribution);
+    // A service would be started again now.
+    const database = recorded(app.database, { isDistributed: true });
+    const handler = app.variant({ database });
+    const org = await createOrganization({
+      sql: sql,
+      send: (path, init) => send(handler, path, init),
     });
-    const text = await exported(operations);
 
-    await assertRejects(
-      () => imported(operations, text),
-      Error,
-      "A distributed database takes no imports",
-    );
-  });
-});
+    await it("has no triggers, after another migration either", async () => {
+      await sql`delete from schema_migrations where name = 'functions.sql'`;
+      const operations = app.database.for({
+        deadline: performance.now() + 60_000,
+      });
+      assertEquals((await migrate(operations)).applied, ["functions.sql"]);
+
+      const triggers =
+        await sql`select tgname from pg_trigger where not tgisinternal`;
+
+      assertEquals([...triggers], []);
+    });
+
+    await it("reads from the tables", async () => {
+      for (
+        const { path, owner } of [
+          { path: earlier, owner: before },
+          { path: (await org.create()).path, owner: org },
+        ]
+      ) {
+        await sql`update products set title = 'Sanditon' where organization_id = ${owner.id}`;
+
+        const { body: { data } } = await owner.get(path);
+        const list = await owner.get("/api/products");
+
+        assertEquals(data.title, "Sanditon");
+        assertEquals(list.body.data[0].title, "Sanditon");
+      }
+    });
+
+    await it("accepts writes of every kind", async () => {
+      const headers = { "idempotency-key": "order-1" };
+      const body = await fullBody(app, org);
+
+      const created = await org.post("/api/products", body, headers);
+      const again = await org.post("/api/products", body, headers);
+      const path = `/api/products/${created.body.data.id}`;
+      const updated = await org.put(path, { title: "Persuasion" });
+
+      assertEquals([created.status, again.status, updated.status], [
+        201,
+        201,
+        200,
+      ]);
+      assertEquals(again.body.data, created.body.data);
+      assertEquals((await org.get(path)).body.data, updated.body.data);
+      const deleted = await org.delete(path);
+      assert(deleted.body.data.deleted);
+    });
+
+    await it("limits the size of a product", async () => {
+      const { path } = await org.create();
+
+      const { status, body } = await org.put(
+        `${path}/territories`,
+        Array(39).fill({ supply_details: Array(500).fill({}) }),
+      );
+
+      assertEquals([status, body.error.details[0].code], [400, "too_large"]);
+    });
+
+    await it("stores no JSON", async () => {
+      const { path } = await org.create();
+      await org.get(path);
+      await org.get("/api/products");
+
+      const documents = await sql`select from product_documents`;
+      assertEquals(documents.length, 0);
+    });
+
+    await it("is exported, but takes no imports", async () => {
+      const operations = database.for({
+        deadline: performance.now() + 10_000,
+        caller: { organizationId: org.id, name: "test" },
+      });
+      const text = await exported(operations);
+
+      await assertRejects(
+        () => imported(operations, text),
+        Error,
+        "A distributed database takes no imports",
+      );
+    });
+  },
+);
 
 Deno.test({
   ...TIMED,

@@ -34,7 +34,7 @@ const STORES_WRITTEN = /^insert into product_documents as d \(/;
 const NO_RESULTS =
   "returns columns of what it writes, and calls no function on them";
 
-Deno.test("The rules of a distributable database", async (t) => {
+Deno.test("The rules of a distributable database", async ({ step: it }) => {
   await using app = await openOwnApp();
   const volatile = await app.sql.begin(async (sql) => {
     const rows = await sql<{ name: string }[]>`
@@ -47,11 +47,11 @@ Deno.test("The rules of a distributable database", async (t) => {
   const schema = { ...known, columns: columnsOf(migrations) };
   const statements = await everyStatement(app);
 
-  await t.step("hold in the migrations", () => {
+  await it("hold in the migrations", () => {
     assertEquals(brokenIn(migrations, known), []);
   });
 
-  await t.step("hold in the statements of requests", () => {
+  await it("hold in the statements of requests", () => {
     const broken = Array.from(statements)
       .flatMap((statement) =>
         brokenBy(statement, schema)
@@ -71,7 +71,7 @@ Deno.test("The rules of a distributable database", async (t) => {
     assertEquals(broken, []);
   });
 
-  await t.step("hold in a recount, which writes every table", async () => {
+  await it("hold in a recount, which writes every table", async () => {
     const database = recorded(app.database);
     await recount(database.for({ deadline: performance.now() + 60_000 }));
 
@@ -81,7 +81,7 @@ Deno.test("The rules of a distributable database", async (t) => {
     assertEquals(volatile, []);
   });
 
-  await t.step({
+  await it({
     name: "cover every statement of db/",
     // A distributed database stores no documents.
     ignore: app.isDistributed,
@@ -97,7 +97,7 @@ Deno.test("The rules of a distributable database", async (t) => {
   });
 
   for (const rule of STATEMENT_RULES) {
-    await t.step(`find a statement that breaks "${rule}"`, () => {
+    await it(`find a statement that breaks "${rule}"`, () => {
       const statement = WRONG_STATEMENTS[rule];
 
       assert(statement, "This rule has a counter-example");
@@ -106,7 +106,7 @@ Deno.test("The rules of a distributable database", async (t) => {
   }
 
   for (const rule of SCHEMA_RULES) {
-    await t.step(`find a migration that breaks "${rule}"`, () => {
+    await it(`find a migration that breaks "${rule}"`, () => {
       const text = WRONG_MIGRATIONS[rule];
 
       assert(text, "This rule has a counter-example");

@@ -5,7 +5,7 @@ import { readConfig } from "../../schema/config.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 
-Deno.test("deno task doctor checks the feed of changes", async (t) => {
+Deno.test("deno task doctor checks the feed of changes", async ({ step: it }) => {
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   const url = fresh?.settings.url;
   await using app = await openApp({}, { url });
@@ -15,7 +15,7 @@ Deno.test("deno task doctor checks the feed of changes", async (t) => {
     return changes!;
   };
 
-  await t.step({
+  await it({
     name: "and reports a transaction that stays open",
     ignore: !url,
     async fn() {
@@ -37,7 +37,7 @@ Deno.test("deno task doctor checks the feed of changes", async (t) => {
     },
   });
 
-  await t.step("and reports a copied database before a migration", async () => {
+  await it("and reports a copied database before a migration", async () => {
     await app.sql`update change_origins set place = 'elsewhere'`;
 
     assertEquals(await check(), {

@@ -7,7 +7,7 @@ import { TIMED } from "../support/app/deadline.ts";
 /** A port without a listener. */
 const NOWHERE = "postgres://catalogue@127.0.0.1:1/catalogue";
 
-Deno.test("An invalid command line", TIMED, async (t) => {
+Deno.test("An invalid command line", TIMED, async ({ step: it }) => {
   const parent = await Deno.makeTempDir();
   const dataDir = `${parent}/none`;
 
@@ -23,68 +23,69 @@ Deno.test("An invalid command line", TIMED, async (t) => {
     "doctor \x1b[2J\x9b\u202e": "doctor",
   };
   for (const [line, usage] of Object.entries(wrong)) {
-    await t.step(
-      `"${line}" is refused before it opens a database`,
-      async () => {
-        const { code, stdout, stderr } = await new Deno.Command(
-          Deno.execPath(),
-          {
-            args: [
-              "run",
-              "--quiet",
-              "-A",
-              "db/commands/cli.ts",
-              ...line.split(" "),
-            ],
-            cwd: ROOT,
-            env: { DATABASE_URL: "", DATA_DIR: dataDir, NO_COLOR: "1" },
-          },
-        ).output();
+    await it(`"${line}" is refused before it opens a database`, async () => {
+      const { code, stdout, stderr } = await new Deno.Command(
+        Deno.execPath(),
+        {
+          args: [
+            "run",
+            "--quiet",
+            "-A",
+            "db/commands/cli.ts",
+            ...line.split(" "),
+          ],
+          cwd: ROOT,
+          env: { DATABASE_URL: "", DATA_DIR: dataDir, NO_COLOR: "1" },
+        },
+      ).output();
 
-        assertEquals([code, text(stdout)], [1, ""]);
-        assertMatch(text(stderr), /^[^\p{Cc}\p{Bidi_Control}]+\n$/u);
-        assertStringIncludes(text(stderr), `; usage: deno task ${usage}`);
-        assertEquals(Array.from(Deno.readDirSync(parent)), []);
-      },
-    );
+      assertEquals([code, text(stdout)], [1, ""]);
+      assertMatch(text(stderr), /^[^\p{Cc}\p{Bidi_Control}]+\n$/u);
+      assertStringIncludes(text(stderr), `; usage: deno task ${usage}`);
+      assertEquals(Array.from(Deno.readDirSync(parent)), []);
+    });
   }
 
   await Deno.remove(parent, { recursive: true });
 });
 
-Deno.test("--help explains each command and the service", TIMED, async (t) => {
-  const usages: Record<string, string> = {
-    ...Object.fromEntries(
-      Object.entries(COMMANDS).map(([call, { usage }]) => [call, usage]),
-    ),
-    "key": "key create",
-    "start": "start",
-  };
-  for (const [call, usage] of Object.entries(usages)) {
-    await t.step(`deno task ${call} --help`, () => {
-      const lines = help(...call.split(" ")).split("\n");
+Deno.test(
+  "--help explains each command and the service",
+  TIMED,
+  async ({ step: it }) => {
+    const usages: Record<string, string> = {
+      ...Object.fromEntries(
+        Object.entries(COMMANDS).map(([call, { usage }]) => [call, usage]),
+      ),
+      "key": "key create",
+      "start": "start",
+    };
+    for (const [call, usage] of Object.entries(usages)) {
+      await it(`deno task ${call} --help`, () => {
+        const lines = help(...call.split(" ")).split("\n");
 
-      assertStringIncludes(lines[0]!, `deno task ${usage}`);
-      assertEquals(lines.length, call === "key" ? 6 : 2);
-    });
-  }
+        assertStringIncludes(lines[0]!, `deno task ${usage}`);
+        assertEquals(lines.length, call === "key" ? 6 : 2);
+      });
+    }
 
-  for (const task of ["start", "load", "bench", "soak"]) {
-    await t.step(`deno task ${task} --help opens no database`, async () => {
-      const { code, stdout, stderr } = await new Deno.Command(
-        Deno.execPath(),
-        {
-          args: ["task", "-q", task, "--help"],
-          cwd: ROOT,
-          env: { DATABASE_URL: NOWHERE, NO_COLOR: "1" },
-        },
-      ).output();
+    for (const task of ["start", "load", "bench", "soak"]) {
+      await it(`deno task ${task} --help opens no database`, async () => {
+        const { code, stdout, stderr } = await new Deno.Command(
+          Deno.execPath(),
+          {
+            args: ["task", "-q", task, "--help"],
+            cwd: ROOT,
+            env: { DATABASE_URL: NOWHERE, NO_COLOR: "1" },
+          },
+        ).output();
 
-      assertEquals([code, text(stderr)], [0, ""]);
-      assertStringIncludes(text(stdout), `deno task ${task}`);
-    });
-  }
-});
+        assertEquals([code, text(stderr)], [0, ""]);
+        assertStringIncludes(text(stdout), `deno task ${task}`);
+      });
+    }
+  },
+);
 
 function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);

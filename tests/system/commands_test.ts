@@ -19,7 +19,7 @@ import { commandsOn } from "../support/client/transfer.ts";
 
 const DAY_MS = 86_400_000;
 
-Deno.test("deno task", async (t) => {
+Deno.test("deno task", async ({ step: it }) => {
   await using app = await openApp();
   const { sql } = app;
 
@@ -43,7 +43,7 @@ Deno.test("deno task", async (t) => {
       ...method === "POST" && { body: '{"title":"Emma"}' },
     })).status;
 
-  await t.step("organization create prints only the new id", async () => {
+  await it("organization create prints only the new id", async () => {
     const id = await run("organization create Harbour-Press");
 
     assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -51,7 +51,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(row!.name, "Harbour-Press");
   });
 
-  await t.step("organization list shows every organization", async () => {
+  await it("organization list shows every organization", async () => {
     const id = await run("organization create Zebra-Press");
 
     const list = JSON.parse(await run("organization list --json"));
@@ -64,7 +64,7 @@ Deno.test("deno task", async (t) => {
     assertMatch(await run("organization list"), /^id +name\n/);
   });
 
-  await t.step("key create prints a key that works", async () => {
+  await it("key create prints a key that works", async () => {
     const organization = await run("organization create Harbour");
 
     const key = await run(
@@ -79,7 +79,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(product.organization_id, organization);
   });
 
-  await t.step("key create sets scope and expiry", async () => {
+  await it("key create sets scope and expiry", async () => {
     const organization = await run("organization create Harbour");
     const day = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
 
@@ -93,7 +93,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(key), 401);
   });
 
-  await t.step("key list shows everything but the key itself", async () => {
+  await it("key list shows everything but the key itself", async () => {
     const organization = await run("organization create Harbour");
     assertEquals(await run(`key list --organization ${organization}`), "None");
     const create = `key create --organization ${organization}`;
@@ -140,7 +140,7 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("key revoke revokes a key now, or at a time", async () => {
+  await it("key revoke revokes a key now, or at a time", async () => {
     const organization = await run("organization create Harbour");
     const create = `key create --organization ${organization} --name`;
     const now = await run(`${create} Now`);
@@ -160,7 +160,7 @@ Deno.test("deno task", async (t) => {
     assertEquals(await statusWith(later), 401);
   });
 
-  await t.step("key list escapes control characters in names", async () => {
+  await it("key list escapes control characters in names", async () => {
     const organization = await run("organization create Harbour-Press");
     const name = "\x1b[2J\n\x9b\u202e";
     await run(`key create --organization ${organization} --name ${name}`);
@@ -174,7 +174,7 @@ Deno.test("deno task", async (t) => {
     assertStringIncludes(json, "\\u001b[2J\\n\\u009b\\u202e");
   });
 
-  await t.step("member add, list and remove manage the members", async () => {
+  await it("member add, list and remove manage the members", async () => {
     const organization = await run("organization create Harbour");
     const list = `member list --organization ${organization}`;
     const of = `--organization ${organization}`;
@@ -196,15 +196,12 @@ Deno.test("deno task", async (t) => {
     assertEquals(await run(list), "user_id  role\nb        owner");
   });
 
-  await t.step(
-    "migrate and seed report their work, and can be repeated",
-    async () => {
-      assertEquals(await run("migrate"), "No migration is pending");
-      assertEquals(await run("seed"), "The code lists are filled");
-    },
-  );
+  await it("migrate and seed report their work, and can be repeated", async () => {
+    assertEquals(await run("migrate"), "No migration is pending");
+    assertEquals(await run("seed"), "The code lists are filled");
+  });
 
-  await t.step("seed runs files in one transaction, or nothing", async () => {
+  await it("seed runs files in one transaction, or nothing", async () => {
     const folder = await Deno.makeTempDir();
     const files = {
       "good.sql": "insert into organizations (name) values ('Seeded');",
@@ -247,7 +244,7 @@ Deno.test("deno task", async (t) => {
     await Deno.remove(folder, { recursive: true });
   });
 
-  await t.step("explains wrong arguments in one line", async () => {
+  await it("explains wrong arguments in one line", async () => {
     const id = uuidv7();
     const wrong = {
       "migrate now": 'Unexpected "now"',
@@ -296,7 +293,7 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step("explains an unknown organization", async () => {
+  await it("explains an unknown organization", async () => {
     const of = `--organization ${uuidv7()}`;
     for (
       const line of [
@@ -310,22 +307,19 @@ Deno.test("deno task", async (t) => {
     }
   });
 
-  await t.step(
-    "names the missing step for a database without tables",
-    async () => {
-      await using fresh = await openFreshDatabase();
-      for (const first of [sql`select from organizations`, listColumns]) {
-        const error = await assertRejects(() => fresh.operations.scan(first));
+  await it("names the missing step for a database without tables", async () => {
+    await using fresh = await openFreshDatabase();
+    for (const first of [sql`select from organizations`, listColumns]) {
+      const error = await assertRejects(() => fresh.operations.scan(first));
 
-        assertStringIncludes(
-          problemOf(error as Error & { code?: string }),
-          "run deno task migrate and deno task seed first",
-        );
-      }
-    },
-  );
+      assertStringIncludes(
+        problemOf(error as Error & { code?: string }),
+        "run deno task migrate and deno task seed first",
+      );
+    }
+  });
 
-  await t.step("prints the usage of each command", () => {
+  await it("prints the usage of each command", () => {
     for (const [name, { usage, does }] of Object.entries(COMMANDS)) {
       assert(usage.startsWith(name));
       assertStringIncludes(help(), `deno task ${usage}\n    ${does}`);

@@ -21,7 +21,7 @@ function raise(state: string) {
   return raw(`do $$ begin raise sqlstate '${state}'; end $$`);
 }
 
-Deno.test("openDatabase", TIMED, async (t) => {
+Deno.test("openDatabase", TIMED, async ({ step: it }) => {
   const database = await openDatabase(SETTINGS);
   const table = raw(`notes_${crypto.randomUUID().replaceAll("-", "")}`);
   await script(
@@ -43,7 +43,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     return rows.length > 0;
   };
 
-  await t.step("stores the writes of a transaction", async () => {
+  await it("stores the writes of a transaction", async () => {
     const results = await soon(database).transaction(async (tx) => {
       await tx.send(write("first flight"));
       return await tx.commit(
@@ -57,7 +57,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     assert(await isStored("first flight") && await isStored("second flight"));
   });
 
-  await t.step({
+  await it({
     name: "reads what is committed, whatever the default of the database",
     // The embedded database has no parameters, and PgBouncer refuses this one.
     ignore: !SETTINGS.url || !SETTINGS.prepare,
@@ -81,20 +81,17 @@ Deno.test("openDatabase", TIMED, async (t) => {
     },
   });
 
-  await t.step(
-    "runs the opening statements of a transaction first",
-    async () => {
-      const results = await soon(database).transaction(
-        (tx) => tx.commit(sql`select from ${table} where note = 'opening'`),
-        write("opening"),
-      );
+  await it("runs the opening statements of a transaction first", async () => {
+    const results = await soon(database).transaction(
+      (tx) => tx.commit(sql`select from ${table} where note = 'opening'`),
+      write("opening"),
+    );
 
-      assertEquals(results.map(({ count }) => count), [1]);
-      assert(await isStored("opening"));
-    },
-  );
+    assertEquals(results.map(({ count }) => count), [1]);
+    assert(await isStored("opening"));
+  });
 
-  await t.step("stores nothing of a transaction that throws", async () => {
+  await it("stores nothing of a transaction that throws", async () => {
     await assertRejects(
       () =>
         soon(database).transaction(async (tx) => {
@@ -107,22 +104,16 @@ Deno.test("openDatabase", TIMED, async (t) => {
     assert(!await isStored("thrown"));
   });
 
-  await t.step(
-    "stores nothing of a transaction that does not commit",
-    async () => {
-      const error = await assertRejects(() =>
-        soon(database).transaction((tx) => tx.send(write("left open")))
-      );
+  await it("stores nothing of a transaction that does not commit", async () => {
+    const error = await assertRejects(() =>
+      soon(database).transaction((tx) => tx.send(write("left open")))
+    );
 
-      assertEquals(
-        (error as Error).message,
-        "The transaction was not committed",
-      );
-      assert(!await isStored("left open"));
-    },
-  );
+    assertEquals((error as Error).message, "The transaction was not committed");
+    assert(!await isStored("left open"));
+  });
 
-  await t.step("stores nothing of a failed pipeline", async () => {
+  await it("stores nothing of a failed pipeline", async () => {
     for (const isLast of [true, false]) {
       const error = await assertRejects(() =>
         soon(database).transaction((tx) => {
@@ -142,22 +133,19 @@ Deno.test("openDatabase", TIMED, async (t) => {
     }
   });
 
-  await t.step(
-    "reports a rolled back transaction although its error was ignored",
-    async () => {
-      await assertRejects(() =>
-        soon(database).transaction(async (tx) => {
-          await tx.send(write("overlooked"));
-          await tx.send(raise("22012")).catch(() => {});
-          return await tx.commit();
-        })
-      );
+  await it("reports a rolled back transaction although its error was ignored", async () => {
+    await assertRejects(() =>
+      soon(database).transaction(async (tx) => {
+        await tx.send(write("overlooked"));
+        await tx.send(raise("22012")).catch(() => {});
+        return await tx.commit();
+      })
+    );
 
-      assert(!await isStored("overlooked"));
-    },
-  );
+    assert(!await isStored("overlooked"));
+  });
 
-  await t.step("sends nothing after a commit", async () => {
+  await it("sends nothing after a commit", async () => {
     await assertRejects(() =>
       soon(database).transaction(async (tx) => {
         await tx.commit(write("in time"));
@@ -175,7 +163,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     );
   });
 
-  await t.step("passes the organization to statements", async () => {
+  await it("passes the organization to statements", async () => {
     const operations = database.for({
       deadline: performance.now() + MINUTE_MS,
       caller: { organizationId: "own", name: "key" },
@@ -191,7 +179,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     await assertRejects(async () => await soon(database).lookUp(own));
   });
 
-  await t.step("looks up rows during long operations", async () => {
+  await it("looks up rows during long operations", async () => {
     let slept = false;
     const sleeping = Promise.all(Array.from(
       { length: SETTINGS.poolSize },
@@ -213,23 +201,20 @@ Deno.test("openDatabase", TIMED, async (t) => {
     await sleeping;
   });
 
-  await t.step(
-    "keeps rows before an error out of the next result",
-    async () => {
-      for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
-        await assertRejects(() =>
-          soon(database).scan(
-            sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
-          )
-        );
-        const rows = await soon(database).scan(sql`select ${i}::int as i`);
+  await it("keeps rows before an error out of the next result", async () => {
+    for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
+      await assertRejects(() =>
+        soon(database).scan(
+          sql`select ${3}::int / (2 - x) from generate_series(0, 2) x`,
+        )
+      );
+      const rows = await soon(database).scan(sql`select ${i}::int as i`);
 
-        assertEquals([...rows], [{ i }]);
-      }
-    },
-  );
+      assertEquals([...rows], [{ i }]);
+    }
+  });
 
-  await t.step("releases the slot of work that throws at once", async () => {
+  await it("releases the slot of work that throws at once", async () => {
     for (let i = 0; i < 2 * SETTINGS.poolSize; i++) {
       await assertRejects(
         () =>
@@ -246,7 +231,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
   });
 
   for (const state of ["40001", "40P01"]) {
-    await t.step(`runs a transaction three times for ${state}`, async () => {
+    await it(`runs a transaction three times for ${state}`, async () => {
       let runs = 0;
 
       await assertRejects(() =>
@@ -260,7 +245,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     });
   }
 
-  await t.step("stores only the successful run", async () => {
+  await it("stores only the successful run", async () => {
     let runs = 0;
 
     await soon(database).transaction(async (tx) => {
@@ -278,7 +263,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     );
   });
 
-  await t.step("runs a transaction once for any other error", async () => {
+  await it("runs a transaction once for any other error", async () => {
     let runs = 0;
 
     await assertRejects(() =>
@@ -291,7 +276,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     assertEquals(runs, 1);
   });
 
-  await t.step("ends a transaction with its operation", async () => {
+  await it("ends a transaction with its operation", async () => {
     let left: Transaction;
     await soon(database).transaction((tx) => {
       left = tx;
@@ -304,29 +289,26 @@ Deno.test("openDatabase", TIMED, async (t) => {
     assert(!await isStored("late"));
   });
 
-  await t.step(
-    "stores nothing of a transaction after its deadline",
-    async () => {
-      const error = await assertRejects(
-        () =>
-          database.for({ deadline: performance.now() + 50 }).transaction(
-            async (tx) => {
-              await tx.send(write("too late"));
-              await pause(100);
-              return await tx.commit();
-            },
-          ),
-        ApiError,
-      );
+  await it("stores nothing of a transaction after its deadline", async () => {
+    const error = await assertRejects(
+      () =>
+        database.for({ deadline: performance.now() + 50 }).transaction(
+          async (tx) => {
+            await tx.send(write("too late"));
+            await pause(100);
+            return await tx.commit();
+          },
+        ),
+      ApiError,
+    );
 
-      assertEquals(error.code, "SERVICE_UNAVAILABLE");
-      assertEquals(error.headers["retry-after"], "1");
-      await eventually(0, () => database.load.used);
-      assert(!await isStored("too late"));
-    },
-  );
+    assertEquals(error.code, "SERVICE_UNAVAILABLE");
+    assertEquals(error.headers["retry-after"], "1");
+    await eventually(0, () => database.load.used);
+    assert(!await isStored("too late"));
+  });
 
-  await t.step("starts nothing after its deadline", async () => {
+  await it("starts nothing after its deadline", async () => {
     let started = false;
 
     const error = await assertRejects(
@@ -342,7 +324,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     assertEquals(started, false);
   });
 
-  await t.step("writes in the background, and ignores errors", async () => {
+  await it("writes in the background, and ignores errors", async () => {
     const operations = soon(database);
 
     operations.inBackground(write("afterwards"));
@@ -353,7 +335,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     await eventually(true, () => isStored("after a failure"));
   });
 
-  await t.step("drops background writes beyond a thousand", async () => {
+  await it("drops background writes beyond a thousand", async () => {
     const operations = soon(database);
     const before = await stored();
 
@@ -372,7 +354,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
 
   await script(soon(database), (sql) => sql`drop table ${table}`);
 
-  await t.step("lets running operations finish when closed", async () => {
+  await it("lets running operations finish when closed", async () => {
     const running = soon(database).transaction(async (tx) => {
       await tx.send(sql`select`);
       await pause(50);
@@ -385,7 +367,7 @@ Deno.test("openDatabase", TIMED, async (t) => {
     assertEquals([...(await running)[0]], [{ done: true }]);
   });
 
-  await t.step("refuses everything once closed", async () => {
+  await it("refuses everything once closed", async () => {
     await assertRejects(async () => await soon(database).lookUp(sql`select`));
   });
 });

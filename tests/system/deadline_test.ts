@@ -5,8 +5,8 @@ import { eventually } from "../support/app/eventually.ts";
 
 const late = () => new Error("late");
 
-Deno.test("A deadline", TIMED, async (t) => {
-  await t.step("ends a wait for a promise that never settles", async () => {
+Deno.test("A deadline", TIMED, async ({ step: it }) => {
+  await it("ends a wait for a promise that never settles", async () => {
     const never = new Promise<never>(() => {});
 
     await assertRejects(
@@ -15,7 +15,7 @@ Deno.test("A deadline", TIMED, async (t) => {
     );
   });
 
-  await t.step("lets a promise settle in time", async () => {
+  await it("lets a promise settle in time", async () => {
     const deadline = performance.now() + 60_000;
 
     assertEquals(await withDeadline(deadline, Promise.resolve(1), late), 1);
@@ -25,25 +25,22 @@ Deno.test("A deadline", TIMED, async (t) => {
     );
   });
 
-  await t.step(
-    "holds although other promises settle after theirs",
-    async () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const never = new Promise<never>(() => {});
-      const expired = withDeadline(performance.now(), promise, late);
-      const others = Array.from(
-        { length: 3 },
-        () => withDeadline(performance.now() + 100, never, late),
-      );
-      await assertRejects(() => expired, Error);
+  await it("holds although other promises settle after theirs", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const never = new Promise<never>(() => {});
+    const expired = withDeadline(performance.now(), promise, late);
+    const others = Array.from(
+      { length: 3 },
+      () => withDeadline(performance.now() + 100, never, late),
+    );
+    await assertRejects(() => expired, Error);
 
-      resolve();
-      await pause(1);
+    resolve();
+    await pause(1);
 
-      const ends = await Promise.allSettled(others);
-      assertEquals(ends.map(({ status }) => status), Array(3).fill("rejected"));
-    },
-  );
+    const ends = await Promise.allSettled(others);
+    assertEquals(ends.map(({ status }) => status), Array(3).fill("rejected"));
+  });
 });
 
 Deno.test("A wait of a test says what it waited for, and what was there instead", async () => {

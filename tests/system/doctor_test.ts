@@ -13,7 +13,7 @@ import { TIMED } from "../support/app/deadline.ts";
 const DAY_MS = 86_400_000;
 const CONFIG = readConfig(() => undefined);
 
-Deno.test("deno task doctor", TIMED, async (t) => {
+Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
   // A private database in memory.
   await using connection = await openDatabase({
     ...CONFIG.database,
@@ -29,7 +29,7 @@ Deno.test("deno task doctor", TIMED, async (t) => {
     ) => `${subject}: ${finding} -> ${advice}`);
   }
 
-  await t.step("names the pending migrations", async () => {
+  await it("names the pending migrations", async () => {
     const [complaint, ...others] = await complaints();
 
     assertEquals(others, []);
@@ -39,7 +39,7 @@ Deno.test("deno task doctor", TIMED, async (t) => {
     );
   });
 
-  await t.step("asks for code lists and an organization", async () => {
+  await it("asks for code lists and an organization", async () => {
     await migrate(database);
 
     assertEquals(await complaints(), [
@@ -54,7 +54,7 @@ Deno.test("deno task doctor", TIMED, async (t) => {
   );
   const organizationId = organization!.id;
 
-  await t.step("asks for a key unless tokens are configured", async () => {
+  await it("asks for a key unless tokens are configured", async () => {
     assertEquals(await complaints(), [
       "keys: There is no active API key, and no Bearer tokens are configured -> deno task key create --organization ID --name NAME",
     ]);
@@ -62,7 +62,7 @@ Deno.test("deno task doctor", TIMED, async (t) => {
     assertEquals(await complaints({ ...CONFIG, token: { secret } }), []);
   });
 
-  await t.step("reports no problem in a complete database", async () => {
+  await it("reports no problem in a complete database", async () => {
     await issue();
 
     const findings = await examine(database, CONFIG);
@@ -84,7 +84,7 @@ Deno.test("deno task doctor", TIMED, async (t) => {
     );
   });
 
-  await t.step("names a key that expires soon, until its expiry", async () => {
+  await it("names a key that expires soon, until its expiry", async () => {
     const key = await issue(new Date(Date.now() + DAY_MS));
     await issue(new Date(Date.now() - DAY_MS));
 
@@ -98,7 +98,7 @@ Deno.test("deno task doctor", TIMED, async (t) => {
     );
   });
 
-  await t.step("tells which keys will be revoked, and when", async () => {
+  await it("tells which keys will be revoked, and when", async () => {
     const id = (await issue()).slice(4, 16);
     await script(
       database,
@@ -115,31 +115,28 @@ Deno.test("deno task doctor", TIMED, async (t) => {
     await script(database, (sql) => sql`delete from api_keys where id = ${id}`);
   });
 
-  await t.step(
-    "reports wrong counts until a recount",
-    async () => {
-      await script(database, (sql) =>
-        sql`
+  await it("reports wrong counts until a recount", async () => {
+    await script(database, (sql) =>
+      sql`
         insert into products (organization_id, title, publishing_status_id)
         select ${organizationId}, 'Emma', id from publishing_statuses limit 3
       `);
-      assertEquals(await complaints(), []);
-      await script(database, (sql) => sql`delete from product_counts`);
+    assertEquals(await complaints(), []);
+    await script(database, (sql) => sql`delete from product_counts`);
 
-      const [complaint, ...others] = await complaints();
+    const [complaint, ...others] = await complaints();
 
-      assertEquals(others, []);
-      assertStringIncludes(
-        complaint!,
-        `counters: Counts or changes are wrong, probably after SQL without triggers, in organization ${organizationId}`,
-      );
-      assertStringIncludes(complaint!, "-> deno task recount");
-      await recount(database);
-      assertEquals(await complaints(), []);
-    },
-  );
+    assertEquals(others, []);
+    assertStringIncludes(
+      complaint!,
+      `counters: Counts or changes are wrong, probably after SQL without triggers, in organization ${organizationId}`,
+    );
+    assertStringIncludes(complaint!, "-> deno task recount");
+    await recount(database);
+    assertEquals(await complaints(), []);
+  });
 
-  await t.step("refuses the database of another release", async () => {
+  await it("refuses the database of another release", async () => {
     await script(
       database,
       (sql) =>
@@ -164,20 +161,21 @@ Deno.test("deno task doctor", TIMED, async (t) => {
   }
 });
 
-Deno.test("deno task doctor without a database", TIMED, async (t) => {
-  const run = (variables: Record<string, string>, json = false) =>
-    doctor((name) => variables[name], json);
+Deno.test(
+  "deno task doctor without a database",
+  TIMED,
+  async ({ step: it }) => {
+    const run = (variables: Record<string, string>, json = false) =>
+      doctor((name) => variables[name], json);
 
-  await t.step("reports an invalid configuration", async () => {
-    const { ok, text: report } = await run({ PORT: "http" });
+    await it("reports an invalid configuration", async () => {
+      const { ok, text: report } = await run({ PORT: "http" });
 
-    assert(!ok);
-    assertStringIncludes(report, "WRONG  configuration  PORT must be");
-  });
+      assert(!ok);
+      assertStringIncludes(report, "WRONG  configuration  PORT must be");
+    });
 
-  await t.step(
-    "reports an unreachable database without its password",
-    async () => {
+    await it("reports an unreachable database without its password", async () => {
       const DATABASE_URL = "postgres://catalogue:secret@127.0.0.1:1/books";
 
       const { ok, text: report } = await run({ DATABASE_URL }, true);
@@ -192,21 +190,21 @@ Deno.test("deno task doctor without a database", TIMED, async (t) => {
       assertStringIncludes(database!.finding, "ECONNREFUSED");
       assertStringIncludes(database!.advice, "Check DATABASE_URL");
       assert(!report.includes("secret"));
-    },
-  );
+    });
 
-  await t.step({
-    name: "says which parameters of the URL only libpq knows",
-    ignore: !SETTINGS.url,
-    async fn() {
-      const url = new URL(SETTINGS.url!);
-      url.searchParams.set("channel_binding", "require");
+    await it({
+      name: "says which parameters of the URL only libpq knows",
+      ignore: !SETTINGS.url,
+      async fn() {
+        const url = new URL(SETTINGS.url!);
+        url.searchParams.set("channel_binding", "require");
 
-      const { ok, text: report } = await run({ DATABASE_URL: String(url) });
+        const { ok, text: report } = await run({ DATABASE_URL: String(url) });
 
-      assert(!ok);
-      assertStringIncludes(report, "channel_binding");
-      assertStringIncludes(report, "Remove this parameter from DATABASE_URL");
-    },
-  });
-});
+        assert(!ok);
+        assertStringIncludes(report, "channel_binding");
+        assertStringIncludes(report, "Remove this parameter from DATABASE_URL");
+      },
+    });
+  },
+);

@@ -5,13 +5,13 @@ import { openApp, send } from "../support/app/harness.ts";
 const circular = new Error("round");
 circular.cause = circular;
 
-Deno.test("The response to an unexpected error", async (t) => {
+Deno.test("The response to an unexpected error", async ({ step: it }) => {
   await using app = await openApp();
 
   for (
     const thrown of [undefined, null, 0, "text", Symbol("s"), {}, circular]
   ) {
-    await t.step(`is a 500 for ${String(thrown)}`, async () => {
+    await it(`is a 500 for ${String(thrown)}`, async () => {
       app.logged.length = 0;
       const handler = app.variant({
         verifyToken: () => Promise.reject(thrown),
@@ -27,7 +27,7 @@ Deno.test("The response to an unexpected error", async (t) => {
     });
   }
 
-  await t.step("logs its message if it has no cause", async () => {
+  await it("logs its message if it has no cause", async () => {
     const org = await app.organization();
     const handler = app.variant({ deadlineMs: 0 });
 
@@ -43,7 +43,7 @@ Deno.test("The response to an unexpected error", async (t) => {
     );
   });
 
-  await t.step("does not affect later requests", async () => {
+  await it("does not affect later requests", async () => {
     const org = await app.organization();
 
     await org.create();

@@ -26,7 +26,7 @@ async function modules(): Promise<Set<string>> {
   );
 }
 
-Deno.test("Dockerfile", TIMED, async (t) => {
+Deno.test("Dockerfile", TIMED, async ({ step: it }) => {
   const [dockerfile, dockerignore] = await Promise.all(
     ["Dockerfile", ".dockerignore"].map((name) =>
       Deno.readTextFile(new URL(name, ROOT))
@@ -37,14 +37,14 @@ Deno.test("Dockerfile", TIMED, async (t) => {
     ([, sources]) => sources!.split(" "),
   ).flat();
 
-  await t.step("copies all files of the service", async () => {
+  await it("copies all files of the service", async () => {
     const needed = await modules();
 
     assert(needed.size >= 5);
     for (const path of [...needed, "sql"]) assert(copied.includes(path), path);
   });
 
-  await t.step("gets only the files that it copies", () => {
+  await it("gets only the files that it copies", () => {
     const sent = Array.from(
       dockerignore!.matchAll(/^!(.+)$/gm),
       ([, path]) => path,

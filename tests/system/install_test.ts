@@ -4,11 +4,11 @@ import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { script } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("The start of the service", TIMED, async (t) => {
+Deno.test("The start of the service", TIMED, async ({ step: it }) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
 
-  await t.step("writes nothing if nothing has changed", async () => {
+  await it("writes nothing if nothing has changed", async () => {
     await install(database);
     const before = await knownFiles();
 
@@ -17,7 +17,7 @@ Deno.test("The start of the service", TIMED, async (t) => {
     assertEquals(await knownFiles(), before);
   });
 
-  await t.step("applies changed functions and code lists once", async () => {
+  await it("applies changed functions and code lists once", async () => {
     const before = await knownFiles();
     await script(database, async (sql) => {
       await sql`
@@ -40,21 +40,21 @@ Deno.test("The start of the service", TIMED, async (t) => {
       database,
       (sql) =>
         sql<[{ codes: number; triggers: number }]>`
-        select
-          (select count(*)::int from onix_codes where list = 96) as codes,
-          (select count(*)::int from pg_trigger where tgname = 'counted') as triggers
-      `,
+          select
+            (select count(*)::int from onix_codes where list = 96) as codes,
+            (select count(*)::int from pg_trigger where tgname = 'counted') as triggers
+        `,
     );
     assertEquals([codes, triggers], [199, 1]);
   });
 
-  await t.step("counts products inserted by SQL", async () => {
+  await it("counts products inserted by SQL", async () => {
     await script(database, async (sql) => {
       const [organization] = await sql`
         insert into organizations (name) values ('Loaded') returning id
       `;
       await sql`
-        insert into products (organization_id, title) values (${
+          insert into products (organization_id, title) values (${
         organization!.id
       }, 'Emma')
       `;

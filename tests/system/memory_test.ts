@@ -10,7 +10,7 @@ const B = { organizationId: "b", name: "1" };
 
 const MINUTE_MS = 60_000;
 
-Deno.test("A memory budget", async (t) => {
+Deno.test("A memory budget", async ({ step: it }) => {
   const budget = () => new MemoryBudget(1_000, "memory");
   const open = (memory: MemoryBudget, holder: typeof A, ms = MINUTE_MS) =>
     memory.open(holder, performance.now() + ms);
@@ -34,7 +34,7 @@ Deno.test("A memory budget", async (t) => {
     }
   };
 
-  await t.step("leaves memory to other callers and organizations", async () => {
+  await it("leaves memory to other callers and organizations", async () => {
     const memory = budget();
     await fill(memory, A);
     await refuses(() => hold(memory, A, 10));
@@ -45,35 +45,29 @@ Deno.test("A memory budget", async (t) => {
     await hold(memory, B, 50);
   });
 
-  await t.step(
-    "gives most of the memory to a caller that is alone",
-    async () => {
-      const memory = budget();
-      const half = [];
-      for (let i = 0; i < 5; i++) half.push(await hold(memory, A, 100));
-      await hold(memory, A, 60);
-      await refuses(() => hold(memory, A, 10));
+  await it("gives most of the memory to a caller that is alone", async () => {
+    const memory = budget();
+    const half = [];
+    for (let i = 0; i < 5; i++) half.push(await hold(memory, A, 100));
+    await hold(memory, A, 60);
+    await refuses(() => hold(memory, A, 10));
 
-      // Others get half of what is left, and then the caller gets less.
-      await hold(memory, B, 200);
-      half.forEach((reservation) => reservation[Symbol.dispose]());
-      await hold(memory, A, 300);
-      await refuses(() => hold(memory, A, 100));
-    },
-  );
+    // Others get half of what is left, and then the caller gets less.
+    await hold(memory, B, 200);
+    half.forEach((reservation) => reservation[Symbol.dispose]());
+    await hold(memory, A, 300);
+    await refuses(() => hold(memory, A, 100));
+  });
 
-  await t.step(
-    "gives one reservation of any size to whoever is alone",
-    async () => {
-      const memory = budget();
-      using _large = await hold(memory, A, 1_200);
+  await it("gives one reservation of any size to whoever is alone", async () => {
+    const memory = budget();
+    using _large = await hold(memory, A, 1_200);
 
-      await refuses(() => hold(memory, A, 1));
-      await refuses(() => hold(memory, B, 1));
-    },
-  );
+    await refuses(() => hold(memory, A, 1));
+    await refuses(() => hold(memory, B, 1));
+  });
 
-  await t.step("frees a disposed reservation once", async () => {
+  await it("frees a disposed reservation once", async () => {
     const memory = budget();
     for (let i = 0; i < 3; i++) {
       const all = await hold(memory, A, 1_000);
@@ -86,7 +80,7 @@ Deno.test("A memory budget", async (t) => {
     assertEquals(most < 100, true);
   });
 
-  await t.step("gives back what a reservation no longer needs", async () => {
+  await it("gives back what a reservation no longer needs", async () => {
     const memory = budget();
     const large = await hold(memory, A, 1_000);
 
@@ -95,7 +89,7 @@ Deno.test("A memory budget", async (t) => {
     await hold(memory, B, 500);
   });
 
-  await t.step("lets whoever wants more wait for it, in turns", async () => {
+  await it("lets whoever wants more wait for it, in turns", async () => {
     const memory = budget();
     const [first, ...rest] = await fill(memory, A);
     const admitted: string[] = [];
@@ -115,7 +109,7 @@ Deno.test("A memory budget", async (t) => {
     assertEquals(admitted.length, 3);
   });
 
-  await t.step("has nobody wait who holds some of it", async () => {
+  await it("has nobody wait who holds some of it", async () => {
     const memory = budget();
     const two = [await hold(memory, A, 200), await hold(memory, A, 200)];
     for (const reservation of two) {
@@ -131,7 +125,7 @@ Deno.test("A memory budget", async (t) => {
     await hold(memory, A, 500);
   });
 
-  await t.step("counts the copies of a text", async () => {
+  await it("counts the copies of a text", async () => {
     const memory = budget();
     using text = memory.open(A, performance.now() + MINUTE_MS, 5);
     assertEquals(text.bytes, SHORT_BYTES);
@@ -143,7 +137,7 @@ Deno.test("A memory budget", async (t) => {
     await hold(memory, B, 200);
   });
 
-  await t.step("refuses at the deadline", async () => {
+  await it("refuses at the deadline", async () => {
     const memory = budget();
     await hold(memory, A, 1_000);
 

@@ -7,7 +7,7 @@ import { copyOfSql, MIGRATIONS } from "../support/sql/releases.ts";
 import { script } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("deno task migrate", TIMED, async (t) => {
+Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
   const [first, second, third] = MIGRATIONS as [string, string, string];
@@ -15,18 +15,15 @@ Deno.test("deno task migrate", TIMED, async (t) => {
   const number = String(MIGRATIONS.length + 1).padStart(4, "0");
   const next = `migrations/${number}_shelves.sql`;
 
-  await t.step(
-    "applies every file once, in order, and then the functions",
-    async () => {
-      assertEquals((await migrate(database)).applied, [
-        ...MIGRATIONS,
-        "functions.sql",
-      ]);
-      assertEquals((await migrate(database)).applied, []);
-    },
-  );
+  await it("applies every file once, in order, and then the functions", async () => {
+    assertEquals((await migrate(database)).applied, [
+      ...MIGRATIONS,
+      "functions.sql",
+    ]);
+    assertEquals((await migrate(database)).applied, []);
+  });
 
-  await t.step("refuses a gap in the numbers", async () => {
+  await it("refuses a gap in the numbers", async () => {
     await using folder = await copyOfSql();
     await Deno.remove(new URL(`migrations/${second}`, folder.url));
 
@@ -36,34 +33,28 @@ Deno.test("deno task migrate", TIMED, async (t) => {
     );
   });
 
-  await t.step(
-    "refuses a file that was edited after it was applied",
-    async () => {
-      await using folder = await copyOfSql();
-      await Deno.writeTextFile(
-        new URL(`migrations/${first}`, folder.url),
-        "\n",
-        { append: true },
-      );
+  await it("refuses a file that was edited after it was applied", async () => {
+    await using folder = await copyOfSql();
+    await Deno.writeTextFile(
+      new URL(`migrations/${first}`, folder.url),
+      "\n",
+      { append: true },
+    );
 
-      await assertRefuses(
-        folder.url,
-        `"${first}" was edited after it was applied`,
-      );
-    },
-  );
+    await assertRefuses(
+      folder.url,
+      `"${first}" was edited after it was applied`,
+    );
+  });
 
-  await t.step(
-    "refuses a database with an unknown migration",
-    async () => {
-      await using folder = await copyOfSql();
-      await Deno.remove(new URL(`migrations/${last}`, folder.url));
+  await it("refuses a database with an unknown migration", async () => {
+    await using folder = await copyOfSql();
+    await Deno.remove(new URL(`migrations/${last}`, folder.url));
 
-      await assertRefuses(folder.url, `the database has "${last}"`);
-    },
-  );
+    await assertRefuses(folder.url, `the database has "${last}"`);
+  });
 
-  await t.step("rolls back a failing file", async () => {
+  await it("rolls back a failing file", async () => {
     await using folder = await copyOfSql();
     const file = new URL(next, folder.url);
     await Deno.writeTextFile(
@@ -79,7 +70,7 @@ Deno.test("deno task migrate", TIMED, async (t) => {
     assertEquals((await migrate(database, folder.url)).applied, []);
   });
 
-  await t.step("applies the functions again if they were edited", async () => {
+  await it("applies the functions again if they were edited", async () => {
     await using fresh = await openFreshDatabase();
     await using folder = await copyOfSql();
     const { operations: database } = fresh;
@@ -113,7 +104,7 @@ Deno.test("deno task migrate", TIMED, async (t) => {
     }
   });
 
-  await t.step("gives a new table of product rows its triggers", async () => {
+  await it("gives a new table of product rows its triggers", async () => {
     await using fresh = await openFreshDatabase();
     await using folder = await copyOfSql();
     const { operations: database } = fresh;
@@ -136,7 +127,7 @@ Deno.test("deno task migrate", TIMED, async (t) => {
     );
   });
 
-  await t.step("is asked for until the functions exist", async () => {
+  await it("is asked for until the functions exist", async () => {
     await using fresh = await openFreshDatabase();
     const { operations: database } = fresh;
     await migrate(database);

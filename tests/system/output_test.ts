@@ -2,21 +2,18 @@ import { assert, assertEquals } from "@std/assert";
 import { logLine, openOutput } from "../../middleware/log.ts";
 import { eventually } from "../support/app/eventually.ts";
 
-Deno.test("An output", async (t) => {
-  await t.step(
-    "writes all lines in order, even a few bytes at a time",
-    async () => {
-      const stream = { text: "", write: take(3) };
-      const output = openOutput(stream);
+Deno.test("An output", async ({ step: it }) => {
+  await it("writes all lines in order, even a few bytes at a time", async () => {
+    const stream = { text: "", write: take(3) };
+    const output = openOutput(stream);
 
-      for (const line of ["one\n", "two\n", "three\n"]) output.write(line);
+    for (const line of ["one\n", "two\n", "three\n"]) output.write(line);
 
-      assertEquals(await output.flush(), true);
-      assertEquals(stream.text, "one\ntwo\nthree\n");
-    },
-  );
+    assertEquals(await output.flush(), true);
+    assertEquals(stream.text, "one\ntwo\nthree\n");
+  });
 
-  await t.step("writes lines that arrive during a write", async () => {
+  await it("writes lines that arrive during a write", async () => {
     const write = take(Infinity);
     const stream = {
       text: "",
@@ -32,45 +29,42 @@ Deno.test("An output", async (t) => {
     await eventually("first\nsecond\n", () => stream.text);
   });
 
-  await t.step(
-    "drops lines of failed writes, and reports their number",
-    async () => {
-      let isFull = true;
-      const write = take(Infinity);
-      const stream = {
-        text: "",
-        write(bytes: Uint8Array) {
-          return isFull
-            ? Promise.reject(new Error("ENOSPC"))
-            : write.call(stream, bytes);
-        },
-      };
-      const output = openOutput(stream);
+  await it("drops lines of failed writes, and reports their number", async () => {
+    let isFull = true;
+    const write = take(Infinity);
+    const stream = {
+      text: "",
+      write(bytes: Uint8Array) {
+        return isFull
+          ? Promise.reject(new Error("ENOSPC"))
+          : write.call(stream, bytes);
+      },
+    };
+    const output = openOutput(stream);
 
-      output.write("lost\nlost\n");
-      assertEquals(await output.flush(), true);
-      output.write("lost\n");
-      assertEquals(await output.flush(), true);
-      isFull = false;
-      // Without another line, too.
-      await output.flush();
-      const reported = stream.text;
-      output.write("kept\n");
-      await output.flush();
+    output.write("lost\nlost\n");
+    assertEquals(await output.flush(), true);
+    output.write("lost\n");
+    assertEquals(await output.flush(), true);
+    isFull = false;
+    // Without another line, too.
+    await output.flush();
+    const reported = stream.text;
+    output.write("kept\n");
+    await output.flush();
 
-      assertEquals(parse(reported.trimEnd()).lines, 3);
-      const [warning, kept] = stream.text.split("\n");
-      const { level, message, lines } = parse(warning);
-      assertEquals([level, message, lines, kept], [
-        "warn",
-        "Log lines were dropped",
-        3,
-        "kept",
-      ]);
-    },
-  );
+    assertEquals(parse(reported.trimEnd()).lines, 3);
+    const [warning, kept] = stream.text.split("\n");
+    const { level, message, lines } = parse(warning);
+    assertEquals([level, message, lines, kept], [
+      "warn",
+      "Log lines were dropped",
+      3,
+      "kept",
+    ]);
+  });
 
-  await t.step("starts a new line after a torn one", async () => {
+  await it("starts a new line after a torn one", async () => {
     let calls = 0;
     const write = take(2);
     const stream = {
@@ -91,40 +85,37 @@ Deno.test("An output", async (t) => {
     assertEquals([torn, parse(warning).lines, kept], ["to", 1, "kept"]);
   });
 
-  await t.step(
-    "keeps at most a mebibyte for a stalled reader",
-    async () => {
-      let calls = 0;
-      let resume = () => {};
-      const stream = {
-        text: "",
-        write(bytes: Uint8Array) {
-          calls++;
-          stream.text += new TextDecoder().decode(bytes);
-          return new Promise<number>((resolve) => {
-            resume = () => resolve(bytes.length);
-          });
-        },
-      };
-      const output = openOutput(stream);
-      output.write("first\n");
-      await eventually(1, () => calls);
+  await it("keeps at most a mebibyte for a stalled reader", async () => {
+    let calls = 0;
+    let resume = () => {};
+    const stream = {
+      text: "",
+      write(bytes: Uint8Array) {
+        calls++;
+        stream.text += new TextDecoder().decode(bytes);
+        return new Promise<number>((resolve) => {
+          resume = () => resolve(bytes.length);
+        });
+      },
+    };
+    const output = openOutput(stream);
+    output.write("first\n");
+    await eventually(1, () => calls);
 
-      for (let i = 0; i < 3_000; i++) output.write("x".repeat(1_023) + "\n");
+    for (let i = 0; i < 3_000; i++) output.write("x".repeat(1_023) + "\n");
 
-      assertEquals(await output.flush(), false);
-      assertEquals(calls, 1);
-      await eventually(2, () => {
-        if (calls === 1) resume();
-        return calls;
-      });
-      resume();
-      assertEquals(await output.flush(), true);
-      assert(stream.text.length < 1_100_000);
-      const [, warning] = stream.text.split("\n");
-      assertEquals(parse(warning).lines, 1_976);
-    },
-  );
+    assertEquals(await output.flush(), false);
+    assertEquals(calls, 1);
+    await eventually(2, () => {
+      if (calls === 1) resume();
+      return calls;
+    });
+    resume();
+    assertEquals(await output.flush(), true);
+    assert(stream.text.length < 1_100_000);
+    const [, warning] = stream.text.split("\n");
+    assertEquals(parse(warning).lines, 1_976);
+  });
 });
 
 Deno.test("A log line escapes characters that terminals interpret", () => {

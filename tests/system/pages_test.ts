@@ -21,9 +21,9 @@ Deno.test("CHANGELOG.md begins with the version of deno.json", async () => {
   assertEquals(/^## (.+)$/m.exec(text)?.[1], VERSION);
 });
 
-Deno.test("Every link between the pages leads to a file and a heading", async (t) => {
+Deno.test("Every link between the pages leads to a file and a heading", async ({ step: it }) => {
   for (const page of PAGES) {
-    await t.step(page, async () => {
+    await it(page, async () => {
       const links = (await read(page)).matchAll(
         /\]\(([^)#:]*)(?:#([^)]+))?\)/g,
       );

@@ -10,8 +10,8 @@ function work(): void {
   while (performance.now() < end);
 }
 
-Deno.test("Work in turns", TIMED, async (t) => {
-  await t.step("lets in what waits for no turn, between any two", async () => {
+Deno.test("Work in turns", TIMED, async ({ step: it }) => {
+  await it("lets in what waits for no turn, between any two", async () => {
     const queue = new ParseQueue();
     let others = 0;
     const timer = setInterval(() => others++, 0);
@@ -31,7 +31,7 @@ Deno.test("Work in turns", TIMED, async (t) => {
     assert(others > turns / 2, `${others} in ${turns} turns`);
   });
 
-  await t.step("shares a turn among the parts of the work", async () => {
+  await it("shares a turn among the parts of the work", async () => {
     const queue = new ParseQueue();
     using own = queue.turns(caller("a"));
     work();

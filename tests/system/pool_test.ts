@@ -12,7 +12,7 @@ const session = sql<{ pid: string }>`
 Deno.test({
   name: "A pool",
   ignore: !SETTINGS.url,
-  async fn(t) {
+  async fn({ step: it }) {
     const pool = new Pool(() => openConnection(SETTINGS), {
       connections: 3,
       statementTimeoutMs: 10_000,
@@ -26,22 +26,19 @@ Deno.test({
     };
     let first = "";
 
-    await t.step("prefers an open connection", async () => {
+    await it("prefers an open connection", async () => {
       first = await use();
 
       for (let i = 0; i < 5; i++) assertEquals(await use(), first);
     });
 
-    await t.step(
-      "opens another connection while the first is used",
-      async () => {
-        const pids = await Promise.all([use(), use()]);
+    await it("opens another connection while the first is used", async () => {
+      const pids = await Promise.all([use(), use()]);
 
-        assertEquals(new Set(pids).size, 2);
-      },
-    );
+      assertEquals(new Set(pids).size, 2);
+    });
 
-    await t.step("keeps a used connection", async () => {
+    await it("keeps a used connection", async () => {
       const last = await use();
       pool.closeUnused();
       assertEquals(await use(), last);
@@ -50,7 +47,7 @@ Deno.test({
       assertEquals(await use(), last);
     });
 
-    await t.step("replaces an unused connection", async () => {
+    await it("replaces an unused connection", async () => {
       const last = await use();
       pool.closeUnused();
       pool.closeUnused();
@@ -58,7 +55,7 @@ Deno.test({
       assertEquals(await use() === last, false);
     });
 
-    await t.step("refuses operations once it is closed", async () => {
+    await it("refuses operations once it is closed", async () => {
       await pool.close(performance.now());
 
       await assertRejects(use);

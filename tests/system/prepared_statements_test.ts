@@ -28,12 +28,12 @@ const PLANNED = 5;
 Deno.test({
   name: "Prepared statements",
   ignore: !SETTINGS.prepare,
-  async fn(t) {
+  async fn({ step: it }) {
     // A single connection, which the test inspects. PostgreSQL may plan the lists of an organization with fewer products
     // than most anew, so no other test's are there.
     await using app = await openOwnApp({ poolSize: 1 });
 
-    await t.step("are bounded for any requests", async () => {
+    await it("are bounded for any requests", async () => {
       const [first, second] = [
         await app.organization(),
         await app.organization(),
@@ -49,7 +49,7 @@ Deno.test({
       assert(few < MOST, `${few} statements`);
     });
 
-    await t.step({
+    await it({
       name: "of lists are not planned for each page",
       // Citus finds the node of the organization at each execution.
       ignore: app.isDistributed,

@@ -40,7 +40,7 @@ const TABLES = {
   150: "product_forms",
 };
 
-Deno.test("The code lists in the database", async (t) => {
+Deno.test("The code lists in the database", async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   const rowsOf = (table: string, columns: string, order: string) =>
@@ -49,7 +49,7 @@ Deno.test("The code lists in the database", async (t) => {
     );
 
   for (const [table, ids] of Object.entries(IDS)) {
-    await t.step(`have their ids: ${table}`, async () => {
+    await it(`have their ids: ${table}`, async () => {
       const rows = await rowsOf(table, "code, id", "code") as {
         code: string;
         id: string;
@@ -63,14 +63,14 @@ Deno.test("The code lists in the database", async (t) => {
   }
 
   for (const [list, table] of Object.entries(TABLES)) {
-    await t.step(`have the codes of ONIX List ${list}: ${table}`, async () => {
+    await it(`have the codes of ONIX List ${list}: ${table}`, async () => {
       const rows = await rowsOf(table, "code, name as label", "code");
 
       assertEquals([...rows], labelled(CODE_LISTS[list as "17"].codes));
     });
   }
 
-  await t.step("have the labels of all lists", async () => {
+  await it("have the labels of all lists", async () => {
     const rows = await rowsOf(
       "onix_codes",
       "list, code, label, deprecated",
@@ -88,7 +88,7 @@ Deno.test("The code lists in the database", async (t) => {
     assertEquals([...rows], expected);
   });
 
-  await t.step("keep the codes that a later issue lacks", async () => {
+  await it("keep the codes that a later issue lacks", async () => {
     const rowsWith = (code: string) =>
       sql`select label from onix_codes where list = 1 and code = ${code}`;
     await sql`insert into onix_codes (list, code, label) values (1, 'OLD', 'Kept')`;

@@ -30,9 +30,9 @@ const CASES: Record<string, string[]> = {
   "select 'not closed; select 2": ["select 'not closed; select 2"],
 };
 
-Deno.test("splitStatements", async (t) => {
+Deno.test("splitStatements", async ({ step: it }) => {
   for (const [file, statements] of Object.entries(CASES)) {
-    await t.step(`splits ${JSON.stringify(file)}`, () => {
+    await it(`splits ${JSON.stringify(file)}`, () => {
       assertEquals(splitStatements(file), statements);
     });
   }
@@ -92,9 +92,9 @@ const ACCEPTED = [
   "prepare find as select 1",
 ];
 
-Deno.test("splitScript refuses what is not part of one transaction, in one line", async (t) => {
+Deno.test("splitScript refuses what is not part of one transaction, in one line", async ({ step: it }) => {
   for (const statement of REFUSED) {
-    await t.step(statement, () => {
+    await it(statement, () => {
       const { message } = assertThrows(
         () => splitScript("load/data.sql", `select 1;\n${statement};\n`),
         Error,
@@ -104,7 +104,7 @@ Deno.test("splitScript refuses what is not part of one transaction, in one line"
     });
   }
   for (const statement of ACCEPTED) {
-    await t.step(statement, () => {
+    await it(statement, () => {
       assertEquals(splitScript("data.sql", `${statement};`), [statement]);
     });
   }

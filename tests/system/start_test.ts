@@ -13,10 +13,10 @@ const NOWHERE = "postgres://catalogue:hidden@127.0.0.1:1/catalogue";
 /** A multicast address, which TCP has no route to. */
 const UNROUTABLE = "postgres://catalogue:hidden@224.0.0.1/catalogue";
 
-Deno.test("The service as a process", TIMED, async (t) => {
+Deno.test("The service as a process", TIMED, async ({ step: it }) => {
   const dataDir = await preparedFolder();
 
-  await t.step("runs under `deno serve`, with its permissions", async () => {
+  await it("runs under `deno serve`, with its permissions", async () => {
     const place: Record<string, string> = SETTINGS.url
       ? { DATABASE_URL: SETTINGS.url }
       : { DATA_DIR: dataDir };
@@ -40,37 +40,34 @@ Deno.test("The service as a process", TIMED, async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step(
-    "does not load PGlite if DATABASE_URL is set",
-    async () => {
-      const { "@electric-sql/pglite": _, ...imports } = config.imports;
-      const importMap = `${dataDir}/imports.json`;
-      await Deno.writeTextFile(importMap, JSON.stringify({ imports }));
-      const withoutPGlite = () => [
-        "run",
-        "--allow-all",
-        `--import-map=${importMap}`,
-        "main.ts",
-        "start",
-      ];
+  await it("does not load PGlite if DATABASE_URL is set", async () => {
+    const { "@electric-sql/pglite": _, ...imports } = config.imports;
+    const importMap = `${dataDir}/imports.json`;
+    await Deno.writeTextFile(importMap, JSON.stringify({ imports }));
+    const withoutPGlite = () => [
+      "run",
+      "--allow-all",
+      `--import-map=${importMap}`,
+      "main.ts",
+      "start",
+    ];
 
-      await using service = launch({ DATABASE_URL: NOWHERE }, withoutPGlite);
-      const embedded = await launch(
-        { DATA_DIR: `${dataDir}/new` },
-        withoutPGlite,
-      ).ended;
+    await using service = launch({ DATABASE_URL: NOWHERE }, withoutPGlite);
+    const embedded = await launch(
+      { DATA_DIR: `${dataDir}/new` },
+      withoutPGlite,
+    ).ended;
 
-      await service.until("/health/live");
-      assertStringIncludes(embedded.stderr, "@electric-sql/pglite");
-    },
-  );
+    await service.until("/health/live");
+    assertStringIncludes(embedded.stderr, "@electric-sql/pglite");
+  });
 
   const unreachable: [url: string, code: string][] = [
     [NOWHERE, "ECONNREFUSED"],
     [UNROUTABLE, "ENETUNREACH"],
   ];
   for (const [url, code] of sampleOf(unreachable, () => "")) {
-    await t.step(`logs why it waits for the database: ${code}`, async () => {
+    await it(`logs why it waits for the database: ${code}`, async () => {
       const service = launch({ DATABASE_URL: url });
 
       await service.until("/health/live");
@@ -88,23 +85,20 @@ Deno.test("The service as a process", TIMED, async (t) => {
     });
   }
 
-  await t.step(
-    "refuses an embedded database with pending migrations",
-    async () => {
-      const { code, stderr } = await launch({
-        DATA_DIR: await emptyFolder(`${dataDir}/unmigrated`),
-        MIGRATE_ON_START: "false",
-      }).ended;
+  await it("refuses an embedded database with pending migrations", async () => {
+    const { code, stderr } = await launch({
+      DATA_DIR: await emptyFolder(`${dataDir}/unmigrated`),
+      MIGRATE_ON_START: "false",
+    }).ended;
 
-      assertEquals(code, 1);
-      assertStringIncludes(
-        stderr,
-        "Migrations are pending: run deno task migrate",
-      );
-    },
-  );
+    assertEquals(code, 1);
+    assertStringIncludes(
+      stderr,
+      "Migrations are pending: run deno task migrate",
+    );
+  });
 
-  await t.step("shares its executable with the commands", async () => {
+  await it("shares its executable with the commands", async () => {
     const { code, stdout } = await launch({}, () => [
       "run",
       "main.ts",
@@ -116,7 +110,7 @@ Deno.test("The service as a process", TIMED, async (t) => {
     assertMatch(stdout, /^deno task key create /);
   });
 
-  await t.step("refuses a used address in one line", async () => {
+  await it("refuses a used address in one line", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 
     const { code, stderr } = await launch({
@@ -132,7 +126,7 @@ Deno.test("The service as a process", TIMED, async (t) => {
     );
   });
 
-  await t.step("spends no demo key if the address is used", async () => {
+  await it("spends no demo key if the address is used", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const env = {
       DATA_DIR: await emptyFolder(`${dataDir}/demo`),
@@ -155,7 +149,7 @@ Deno.test({
   ...TIMED,
   name:
     "deno task start refuses an invalid value in one line without showing it",
-}, async (t) => {
+}, async ({ step: it }) => {
   // `config_test.ts` has every variable.
   const wrong = {
     PORT: "70001",
@@ -163,7 +157,7 @@ Deno.test({
     JWT_SECRET: "too-short-to-be-secret",
   };
   for (const [name, value] of Object.entries(wrong)) {
-    await t.step(name, async () => {
+    await it(name, async () => {
       const { code, stdout, stderr } = await launch({ [name]: value }).ended;
 
       assertEquals(code, 1);

@@ -6,7 +6,7 @@ import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, type Service, start } from "../support/app/process.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("A process that is stopped", TIMED, async (t) => {
+Deno.test("A process that is stopped", TIMED, async ({ step: it }) => {
   const dataDir = await preparedFolder();
   const { place, key } = await prepare(
     "Stop",
@@ -15,7 +15,7 @@ Deno.test("A process that is stopped", TIMED, async (t) => {
   );
   const headers = { "x-api-key": key, "content-type": "application/json" };
 
-  await t.step("finishes running requests", async () => {
+  await it("finishes running requests", async () => {
     await using service = await start(place);
     const uploads = await Promise.all([begin(service), begin(service)]);
     using _idle = await connect(service, "");
@@ -34,7 +34,7 @@ Deno.test("A process that is stopped", TIMED, async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("treats a duplicate Ctrl-C as one", async () => {
+  await it("treats a duplicate Ctrl-C as one", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
 
@@ -47,7 +47,7 @@ Deno.test("A process that is stopped", TIMED, async (t) => {
     assertEquals((await service.ended).code, 0);
   });
 
-  await t.step("ends at once on a second signal", async () => {
+  await it("ends at once on a second signal", async () => {
     await using service = await start(place);
     const { finish } = await begin(service);
     service.signal("SIGTERM");
@@ -60,7 +60,7 @@ Deno.test("A process that is stopped", TIMED, async (t) => {
     await assertRejects(finish);
   });
 
-  await t.step("ends although a body never arrives", async () => {
+  await it("ends although a body never arrives", async () => {
     await using service = await start(place);
     const { response } = await begin(service);
 
@@ -124,12 +124,12 @@ Deno.test("A process that is stopped", TIMED, async (t) => {
   }
 });
 
-Deno.test("A stopping service", TIMED, async (t) => {
+Deno.test("A stopping service", TIMED, async ({ step: it }) => {
   let isReady = true;
   await using app = await openApp({ isReady: () => isReady });
   const org = await app.organization();
 
-  await t.step("returns 503 for a body cut off", async () => {
+  await it("returns 503 for a body cut off", async () => {
     const cutOff = new ReadableStream({
       pull(controller) {
         isReady = false;
@@ -148,7 +148,7 @@ Deno.test("A stopping service", TIMED, async (t) => {
     assertEquals(body.error.message, "The service is stopping");
   });
 
-  await t.step("refuses new requests, and is live", async () => {
+  await it("refuses new requests, and is live", async () => {
     isReady = false;
 
     assertEquals((await org.get("/api/products")).status, 503);

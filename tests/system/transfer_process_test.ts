@@ -52,7 +52,7 @@ async function manyProducts(): Promise<string> {
   ].join("\n");
 }
 
-Deno.test("deno task export and import", TIMED, async (t) => {
+Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
   await using fresh = SETTINGS.url ? await openFreshDatabase() : undefined;
   if (fresh) await install(fresh.operations);
   const dataDir = fresh ? "" : await preparedFolder();
@@ -88,7 +88,7 @@ Deno.test("deno task export and import", TIMED, async (t) => {
     return result;
   }
 
-  await t.step("import completes when repeated after a kill", async () => {
+  await it("import completes when repeated after a kill", async () => {
     const child = command(env, importing);
     const writer = child.stdin.getWriter();
     const most = text.slice(0, text.length * 2 / 3);
@@ -104,31 +104,28 @@ Deno.test("deno task export and import", TIMED, async (t) => {
     assertEquals([code, stdout], [0, `Imported ${lines} lines\n`]);
   });
 
-  await t.step("export is reproducible, and prints nothing else", async () => {
+  await it("export is reproducible, and prints nothing else", async () => {
     const { code, stdout, stderr } = await run(exporting, "");
 
     assertEquals([code, stderr], [0, ""]);
     assert(stdout === text);
   });
 
-  await t.step(
-    "export ends with a status when its reader closes the pipe",
-    async () => {
-      for (const format of ["ndjson", "onix"]) {
-        const { stdout, stderr } = await run(
-          `(${exporting} --format ${format}; echo "status $?" >&2) | head -n 1`,
-          "",
-        );
+  await it("export ends with a status when its reader closes the pipe", async () => {
+    for (const format of ["ndjson", "onix"]) {
+      const { stdout, stderr } = await run(
+        `(${exporting} --format ${format}; echo "status $?" >&2) | head -n 1`,
+        "",
+      );
 
-        const [first] = format === "onix"
-          ? ['<?xml version="1.0" encoding="UTF-8"?>']
-          : text.split("\n");
-        assertEquals([stdout, stderr], [`${first}\n`, "status 1\n"]);
-      }
-    },
-  );
+      const [first] = format === "onix"
+        ? ['<?xml version="1.0" encoding="UTF-8"?>']
+        : text.split("\n");
+      assertEquals([stdout, stderr], [`${first}\n`, "status 1\n"]);
+    }
+  });
 
-  await t.step("import says what it has written when interrupted", async () => {
+  await it("import says what it has written when interrupted", async () => {
     const records = Array.from(
       { length: 150 },
       (_, i) => record({ reference: `interrupted ${i}`, isbn: null }),
@@ -153,24 +150,21 @@ Deno.test("deno task export and import", TIMED, async (t) => {
     assertEquals(xml.match(/>interrupted \d+</g)?.length, Number(created));
   });
 
-  await t.step(
-    "import lists the lines that it refuses, and fails",
-    async () => {
-      const input =
-        `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
-      const hostile = String.raw`{"kind":"\u001b[2J\n"}`;
+  await it("import lists the lines that it refuses, and fails", async () => {
+    const input =
+      `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
+    const hostile = String.raw`{"kind":"\u001b[2J\n"}`;
 
-      const { code, stdout, stderr } = await run(importing, input + hostile);
+    const { code, stdout, stderr } = await run(importing, input + hostile);
 
-      assertEquals([code, stdout], [1, ""]);
-      assertMatch(
-        stderr,
-        /^Line 3: kind must be a string\nLine 4: There is no kind "\\u001b\[2J\\u000a"\n2 of 4 lines were refused\n$/,
-      );
-    },
-  );
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(
+      stderr,
+      /^Line 3: kind must be a string\nLine 4: There is no kind "\\u001b\[2J\\u000a"\n2 of 4 lines were refused\n$/,
+    );
+  });
 
-  await t.step({
+  await it({
     name: "import shows on a terminal how far a pipe is",
     ignore: !hasTerminals,
     async fn() {
@@ -186,7 +180,7 @@ Deno.test("deno task export and import", TIMED, async (t) => {
     },
   });
 
-  await t.step({
+  await it({
     name: "no command prints characters that a terminal interprets",
     // `commands_test.ts` and `cli_test.ts` have the same without a process.
     ignore: !hasTerminals || !IS_WHOLE,
@@ -216,7 +210,7 @@ Deno.test("deno task export and import", TIMED, async (t) => {
     },
   });
 
-  await t.step("import reports a missing file", async () => {
+  await it("import reports a missing file", async () => {
     const line = `$0 import --organization ${DEMO_ORGANIZATION} none.ndjson`;
 
     const { code, stderr } = await run(line, "");

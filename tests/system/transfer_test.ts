@@ -55,7 +55,7 @@ const ROW = { id: uuidv7(), position: 1 };
 const AMOUNT =
   "Expected 0 or more, with at most 12 digits before the point and 4 after it";
 
-Deno.test("Export and import", async (t) => {
+Deno.test("Export and import", async ({ step: it }) => {
   await using embedded = await openApp({}, { url: undefined });
   await using own = await openOwnApp();
   const [source, target] = [commandsOn(embedded), commandsOn(own)];
@@ -71,7 +71,7 @@ Deno.test("Export and import", async (t) => {
     return JSON.stringify(product);
   }
 
-  await t.step("include every table of an organization", async () => {
+  await it("include every table of an organization", async () => {
     const tables = await execute(
       source(),
       `select c.relname as name
@@ -98,23 +98,20 @@ Deno.test("Export and import", async (t) => {
     }
   });
 
-  await t.step(
-    "round-trip through another database byte for byte",
-    async () => {
-      const other = uuidv7();
+  await it("round-trip through another database byte for byte", async () => {
+    const other = uuidv7();
 
-      assertEquals(await imported(target(other), original), []);
-      const there = await exported(target(other));
-      assertEquals(await imported(source(other), there), []);
+    assertEquals(await imported(target(other), original), []);
+    const there = await exported(target(other));
+    assertEquals(await imported(source(other), there), []);
 
-      assertEquals(there, original);
-      assertEquals(await exported(source(other)), original);
-      assertEquals([...await target().scan(miscounted)], []);
-      assertEquals([...await source().scan(miscounted)], []);
-    },
-  );
+    assertEquals(there, original);
+    assertEquals(await exported(source(other)), original);
+    assertEquals([...await target().scan(miscounted)], []);
+    assertEquals([...await source().scan(miscounted)], []);
+  });
 
-  await t.step("write nothing when repeated", async () => {
+  await it("write nothing when repeated", async () => {
     const database = target(uuidv7());
     const versions = () =>
       execute(
@@ -129,7 +126,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await versions(), before);
   });
 
-  await t.step("set every field of an existing record", async () => {
+  await it("set every field of an existing record", async () => {
     const id = uuidv7();
     const database = target(id);
     await imported(database, original);
@@ -161,7 +158,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals([...await target().scan(miscounted)], []);
   });
 
-  await t.step("change the series and collections of a product", async () => {
+  await it("change the series and collections of a product", async () => {
     const database = target(uuidv7());
     await imported(database, original);
     const at = lines.findIndex((line) => /"series_id":"/.test(line));
@@ -178,172 +175,165 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await exported(database), original);
   });
 
-  await t.step(
-    "refuse an invalid line with its reason, and continue",
-    async () => {
-      const database = target(uuidv7());
-      const unknown = uuidv7();
-      // PostgreSQL rejects this one itself, and PGlite does not return.
-      const deep = "[".repeat(200_000) + "]".repeat(200_000);
-      const collection = JSON.parse(
-        lines.find((line) => line.includes('"kind":"collection"'))!,
-      ).id;
-      const program = (products: unknown) =>
-        JSON.stringify({
-          kind: "publishing_program",
-          id: unknown,
-          name: "Spring",
-          publishing_program_products: products,
-        });
-      const wrong = {
-        '{"kind":': "The line is not JSON",
-        '["kind"]': "The line is not a JSON object",
-        '{"id":1}': "kind must be a string",
-        '{"kind":"shelf"}': 'There is no kind "shelf"',
-        '{"kind":"season","name":"Spring"}': "/id: This field is required",
-        [`{"kind":"season","id":"${unknown}","name":null}`]:
-          "/name: Expected a string",
-        [`{"kind":"season","id":"${unknown}","nmae":"Spring"}`]:
-          "/name: This field is required; /nmae: Unknown field: did you mean name?",
-        [`{"kind":"season","id":"${unknown}","name":"\\u0000"}`]:
-          "/name: The character U+0000 cannot be stored",
-        [`{"kind":"format","id":"${unknown}","name":"A","product_form_id":"${unknown}"}`]:
-          "/product_form_id: The organization has no record with this id",
-        [
-          changed((product) => {
-            product.publisher_id = unknown;
-            product.product_contributors = [
-              {
-                contributor_id: unknown,
-                contributor_role_id: unknown,
-                position: 1,
-              },
-            ];
-          })
-        ]: [
-          "/publisher_id: The organization has no record with this id",
-          "/product_contributors/0/contributor_id: The organization has no record with this id",
-          "/product_contributors/0/contributor_role_id: The organization has no record with this id",
-        ].join("; "),
-        [changed((product) => product.publishing_status_id = unknown)]:
-          "/publishing_status_id: The organization has no record with this id",
-        [
-          changed((product) => {
-            product.product_collections = [];
-            product.series_id = collection;
-          })
-        ]: "/series_id: The series is not one of the product's collections",
-        [changed((product) => product.title = "")]:
-          "/title: Expected at least one character that is not a space",
-        [changed((product) => product.isbn13 = "9780306406158")]:
-          "/isbn13: The check digit after 978030640615 is 7, not 8",
-        [changed((product) => product.cover_image_url = "javascript:alert(1)")]:
-          /^\d+: \/cover_image_url: Expected an absolute http or https URL/,
-        [changed((product) => product.page_count = "many")]:
-          "/page_count: Expected a whole number from 1 to 2147483647",
-        [changed((product) => product.product_prices = {})]:
-          "/product_prices: Expected an array",
-        [changed((product) => product.product_prices = [1])]:
-          "/product_prices/0: Expected an object",
-        [
-          changed((product) =>
-            product.product_prices = [{
-              ...ROW,
-              currency_code: "GBP",
-              price: 1,
-            }]
-          )
-        ]: "/product_prices/0/price: Unknown field: did you mean retail_price?",
-        [
-          changed((product) =>
-            product.product_prices = [
-              { ...ROW, currency_code: "XXZ", retail_price: 1.23456 },
-            ]
-          )
-        ]: [
-          "/product_prices/0/currency_code: Expected a currency of ISO 4217, in capitals, see /code-lists/96",
-          `/product_prices/0/retail_price: ${AMOUNT}`,
-        ].join("; "),
-        [
-          changed((product) =>
-            product.product_prices = [
-              { ...ROW, currency_code: "GBP", retail_price: 5e11 },
-            ]
-          ).replace("500000000000", "999999999999.12345")
-        ]: `/product_prices/0/retail_price: ${AMOUNT}`,
-        [
-          changed((product) =>
-            product.product_prices = Array(501).fill({ currency_code: "GBP" })
-          )
-        ]: "/product_prices: At most 500 entries",
-        [lines[0]!.replace(/"records":\d+/, '"records":"abc"')]:
-          "records must be a whole number",
-        [changed((product) => product.publication_date = "infinity")]:
-          "/publication_date: Expected a calendar day as YYYY-MM-DD",
-        [changed((product) => product.updated_at = "-infinity")]:
-          "/updated_at: Expected a time with its offset such as 2027-01-31T12:00:00Z",
-        [changed((product) => product.id = unknown)]:
-          "/product_code: Another product has this code",
-        [changed((product) => product.product_code = "x".repeat(2_001))]:
-          "/product_code: At most 2000 characters",
-        [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
-          "/name: Expected a string",
-        [changed((product) => delete product.product_code)]:
-          "/product_code: This field is required",
-        [
-          changed((product) =>
-            product.product_prices = [{ currency_code: "GBP" }]
-          )
-        ]: [
-          "/product_prices/0/id: This field is required",
-          "/product_prices/0/position: This field is required",
-        ].join("; "),
-        [
-          changed((product) =>
-            product.product_prices = [
-              { ...ROW, position: 500, currency_code: "GBP" },
-            ]
-          )
-        ]: "/product_prices/0/position: Expected a whole number up to 499",
-        [
-          changed((product) => product.created_at = "2024-01-01T00:00:00+16:00")
-        ]: "/created_at: Expected a time with its offset such as 2027-01-31T12:00:00Z",
-        [
-          changed((product) =>
-            product.product_territories = [1, 2].map(() => ({
-              id: uuidv7(),
-              supply_details: [{ id: unknown }],
-            }))
-          )
-        ]: "/product_territories/1/supply_details/0/id: An earlier entry has the same value",
-        [
-          changed((product) =>
-            product.onix_aliases = ["one", "two", "one"].map((reference) => ({
-              record_reference: reference,
-            }))
-          )
-        ]: "/onix_aliases/2/record_reference: An earlier entry has the same value",
-        [program(null)]: "/publishing_program_products: Expected an array",
-        [program([{ product_id: unknown }, { product_id: unknown }])]:
-          "/publishing_program_products/1/product_id: An earlier entry has the same value",
-      };
-      const text = [...lines.slice(0, -1), ...Object.keys(wrong), lines.at(-1)];
+  await it("refuse an invalid line with its reason, and continue", async () => {
+    const database = target(uuidv7());
+    const unknown = uuidv7();
+    // PostgreSQL rejects this one itself, and PGlite does not return.
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
+    const collection = JSON.parse(
+      lines.find((line) => line.includes('"kind":"collection"'))!,
+    ).id;
+    const program = (products: unknown) =>
+      JSON.stringify({
+        kind: "publishing_program",
+        id: unknown,
+        name: "Spring",
+        publishing_program_products: products,
+      });
+    const wrong = {
+      '{"kind":': "The line is not JSON",
+      '["kind"]': "The line is not a JSON object",
+      '{"id":1}': "kind must be a string",
+      '{"kind":"shelf"}': 'There is no kind "shelf"',
+      '{"kind":"season","name":"Spring"}': "/id: This field is required",
+      [`{"kind":"season","id":"${unknown}","name":null}`]:
+        "/name: Expected a string",
+      [`{"kind":"season","id":"${unknown}","nmae":"Spring"}`]:
+        "/name: This field is required; /nmae: Unknown field: did you mean name?",
+      [`{"kind":"season","id":"${unknown}","name":"\\u0000"}`]:
+        "/name: The character U+0000 cannot be stored",
+      [`{"kind":"format","id":"${unknown}","name":"A","product_form_id":"${unknown}"}`]:
+        "/product_form_id: The organization has no record with this id",
+      [
+        changed((product) => {
+          product.publisher_id = unknown;
+          product.product_contributors = [
+            {
+              contributor_id: unknown,
+              contributor_role_id: unknown,
+              position: 1,
+            },
+          ];
+        })
+      ]: [
+        "/publisher_id: The organization has no record with this id",
+        "/product_contributors/0/contributor_id: The organization has no record with this id",
+        "/product_contributors/0/contributor_role_id: The organization has no record with this id",
+      ].join("; "),
+      [changed((product) => product.publishing_status_id = unknown)]:
+        "/publishing_status_id: The organization has no record with this id",
+      [
+        changed((product) => {
+          product.product_collections = [];
+          product.series_id = collection;
+        })
+      ]: "/series_id: The series is not one of the product's collections",
+      [changed((product) => product.title = "")]:
+        "/title: Expected at least one character that is not a space",
+      [changed((product) => product.isbn13 = "9780306406158")]:
+        "/isbn13: The check digit after 978030640615 is 7, not 8",
+      [changed((product) => product.cover_image_url = "javascript:alert(1)")]:
+        /^\d+: \/cover_image_url: Expected an absolute http or https URL/,
+      [changed((product) => product.page_count = "many")]:
+        "/page_count: Expected a whole number from 1 to 2147483647",
+      [changed((product) => product.product_prices = {})]:
+        "/product_prices: Expected an array",
+      [changed((product) => product.product_prices = [1])]:
+        "/product_prices/0: Expected an object",
+      [
+        changed((product) =>
+          product.product_prices = [{ ...ROW, currency_code: "GBP", price: 1 }]
+        )
+      ]: "/product_prices/0/price: Unknown field: did you mean retail_price?",
+      [
+        changed((product) =>
+          product.product_prices = [
+            { ...ROW, currency_code: "XXZ", retail_price: 1.23456 },
+          ]
+        )
+      ]: [
+        "/product_prices/0/currency_code: Expected a currency of ISO 4217, in capitals, see /code-lists/96",
+        `/product_prices/0/retail_price: ${AMOUNT}`,
+      ].join("; "),
+      [
+        changed((product) =>
+          product.product_prices = [
+            { ...ROW, currency_code: "GBP", retail_price: 5e11 },
+          ]
+        ).replace("500000000000", "999999999999.12345")
+      ]: `/product_prices/0/retail_price: ${AMOUNT}`,
+      [
+        changed((product) =>
+          product.product_prices = Array(501).fill({ currency_code: "GBP" })
+        )
+      ]: "/product_prices: At most 500 entries",
+      [lines[0]!.replace(/"records":\d+/, '"records":"abc"')]:
+        "records must be a whole number",
+      [changed((product) => product.publication_date = "infinity")]:
+        "/publication_date: Expected a calendar day as YYYY-MM-DD",
+      [changed((product) => product.updated_at = "-infinity")]:
+        "/updated_at: Expected a time with its offset such as 2027-01-31T12:00:00Z",
+      [changed((product) => product.id = unknown)]:
+        "/product_code: Another product has this code",
+      [changed((product) => product.product_code = "x".repeat(2_001))]:
+        "/product_code: At most 2000 characters",
+      [`{"kind":"season","id":"${unknown}","name":${deep}}`]:
+        "/name: Expected a string",
+      [changed((product) => delete product.product_code)]:
+        "/product_code: This field is required",
+      [
+        changed((product) =>
+          product.product_prices = [{ currency_code: "GBP" }]
+        )
+      ]: [
+        "/product_prices/0/id: This field is required",
+        "/product_prices/0/position: This field is required",
+      ].join("; "),
+      [
+        changed((product) =>
+          product.product_prices = [
+            { ...ROW, position: 500, currency_code: "GBP" },
+          ]
+        )
+      ]: "/product_prices/0/position: Expected a whole number up to 499",
+      [
+        changed((product) => product.created_at = "2024-01-01T00:00:00+16:00")
+      ]: "/created_at: Expected a time with its offset such as 2027-01-31T12:00:00Z",
+      [
+        changed((product) =>
+          product.product_territories = [1, 2].map(() => ({
+            id: uuidv7(),
+            supply_details: [{ id: unknown }],
+          }))
+        )
+      ]: "/product_territories/1/supply_details/0/id: An earlier entry has the same value",
+      [
+        changed((product) =>
+          product.onix_aliases = ["one", "two", "one"].map((reference) => ({
+            record_reference: reference,
+          }))
+        )
+      ]: "/onix_aliases/2/record_reference: An earlier entry has the same value",
+      [program(null)]: "/publishing_program_products: Expected an array",
+      [program([{ product_id: unknown }, { product_id: unknown }])]:
+        "/publishing_program_products/1/product_id: An earlier entry has the same value",
+    };
+    const text = [...lines.slice(0, -1), ...Object.keys(wrong), lines.at(-1)];
 
-      const refused = await imported(database, text.join("\r\n"));
+    const refused = await imported(database, text.join("\r\n"));
 
-      assertEquals(refused.length, Object.keys(wrong).length);
-      for (const [i, reason] of Object.values(wrong).entries()) {
-        const line = `${lines.length + i}: `;
-        const found = refused.find((report) => report.startsWith(line));
-        assert(found, `${line}${reason}`);
-        if (typeof reason === "string") assertEquals(found, line + reason);
-        else assertMatch(found, reason);
-      }
-      assertEquals(await exported(database), original);
-    },
-  );
+    assertEquals(refused.length, Object.keys(wrong).length);
+    for (const [i, reason] of Object.values(wrong).entries()) {
+      const line = `${lines.length + i}: `;
+      const found = refused.find((report) => report.startsWith(line));
+      assert(found, `${line}${reason}`);
+      if (typeof reason === "string") assertEquals(found, line + reason);
+      else assertMatch(found, reason);
+    }
+    assertEquals(await exported(database), original);
+  });
 
-  await t.step("name the ONIX reference that another product has", async () => {
+  await it("name the ONIX reference that another product has", async () => {
     const received = { record: "<Product/>", digest: "d" };
     const references = [{
       onix_records: [{ ...received, record_reference: "first" }],
@@ -367,7 +357,7 @@ Deno.test("Export and import", async (t) => {
     ]);
   });
 
-  await t.step("refuse a line that is not UTF-8", async () => {
+  await it("refuse a line that is not UTF-8", async () => {
     const [report] = await imported(
       target(DEMO_ORGANIZATION),
       Uint8Array.from([
@@ -381,7 +371,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(report, "2: The line is not UTF-8");
   });
 
-  await t.step("refuse a product over 4 MiB, and no smaller one", async () => {
+  await it("refuse a product over 4 MiB, and no smaller one", async () => {
     const database = target(uuidv7());
     await imported(database, original);
     const text = "x".repeat(100_000);
@@ -402,7 +392,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(database, withHeader(large!)), []);
   });
 
-  await t.step("accept a line of an earlier release", async () => {
+  await it("accept a line of an earlier release", async () => {
     const database = target(uuidv7());
     await imported(database, original);
     const line = changed((product) => delete product.updated_at);
@@ -410,32 +400,29 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(database, withHeader(line)), []);
   });
 
-  await t.step("fail if the organization does not exist", async () => {
+  await it("fail if the organization does not exist", async () => {
     const error = await assertRejects(() => exported(target(uuidv7())), Error);
 
     assertMatch(error.message, /no organization/);
   });
 
-  await t.step(
-    "fail for a file without a header, and write nothing",
-    async () => {
-      const id = uuidv7();
-      for (const text of ["", "\n", lines[1]!, "<ONIXMessage/>\n", "{}\n"]) {
-        const error = await assertRejects(
-          () => imported(target(id), text),
-          Error,
-        );
+  await it("fail for a file without a header, and write nothing", async () => {
+    const id = uuidv7();
+    for (const text of ["", "\n", lines[1]!, "<ONIXMessage/>\n", "{}\n"]) {
+      const error = await assertRejects(
+        () => imported(target(id), text),
+        Error,
+      );
 
-        assertEquals(
-          error.message,
-          "The file does not begin with a header: expected the output of deno task export",
-        );
-      }
-      await assertRejects(() => exported(target(id)), Error, "no organization");
-    },
-  );
+      assertEquals(
+        error.message,
+        "The file does not begin with a header: expected the output of deno task export",
+      );
+    }
+    await assertRejects(() => exported(target(id)), Error, "no organization");
+  });
 
-  await t.step("keep the name of an organization, unless renamed", async () => {
+  await it("keep the name of an organization, unless renamed", async () => {
     const id = uuidv7();
     const nameOf = async () => {
       const [header] = (await exported(target(id))).split("\n");
@@ -456,7 +443,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(names, ["A", "A", "C"]);
   });
 
-  await t.step("end with the last line of a repeated record", async () => {
+  await it("end with the last line of a repeated record", async () => {
     const database = target(uuidv7());
     await imported(database, original);
     const other = changed((product) => product.title = "Another title");
@@ -472,7 +459,7 @@ Deno.test("Export and import", async (t) => {
     assert((await exported(database)).includes("Another title"));
   });
 
-  await t.step("report a file truncated between two lines", async () => {
+  await it("report a file truncated between two lines", async () => {
     const records = lines.length - 1;
     const most = lines.slice(0, -3).join("\n") + "\n";
     const database = target(uuidv7());
@@ -485,7 +472,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(database, original), []);
   });
 
-  await t.step("report a truncated file whose header is refused", async () => {
+  await it("report a truncated file whose header is refused", async () => {
     const records = lines.length - 1;
     const database = target(uuidv7());
     await imported(database, original);
@@ -503,7 +490,7 @@ Deno.test("Export and import", async (t) => {
     assertMatch(refused[1]!, new RegExp(`after ${records - 2} of ${records}`));
   });
 
-  await t.step("fail for a file of a later version", async () => {
+  await it("fail for a file of a later version", async () => {
     const error = await imported(
       target(uuidv7()),
       '{"kind":"catalogue","version":2}',
@@ -512,7 +499,7 @@ Deno.test("Export and import", async (t) => {
     assertMatch(error.message, /reads version 1 of the format/);
   });
 
-  await t.step("include a column that a later migration adds", async () => {
+  await it("include a column that a later migration adds", async () => {
     await execute(
       source(),
       "alter table seasons add column starts_on date not null default '2026-03-01'",
@@ -524,7 +511,7 @@ Deno.test("Export and import", async (t) => {
     assertEquals(await imported(source(uuidv7()), original), []);
   });
 
-  await t.step({
+  await it({
     name: "count each new product once in concurrent imports",
     // The embedded database has one connection.
     ignore: !SETTINGS.url,
@@ -549,7 +536,7 @@ Deno.test("Export and import", async (t) => {
     },
   });
 
-  await t.step({
+  await it({
     name: "show a single snapshot during concurrent writes",
     // The embedded database has one connection.
     ignore: !SETTINGS.url,

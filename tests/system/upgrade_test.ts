@@ -36,14 +36,14 @@ async function waiting(database: Queries): Promise<number> {
 /** The last migrations of releases: before triggers, before the feed's later changes, before functions.sql. */
 const RELEASES = IS_WHOLE ? ["0008", "0013", "0018", "0023"] : ["0008"];
 
-Deno.test("An upgrade", TIMED, async (t) => {
+Deno.test("An upgrade", TIMED, async ({ step: it }) => {
   await using fresh = await openFreshDatabase();
   await install(fresh.operations);
   const expected = await functionsAndTriggers(fresh.operations);
   assert(expected.length > 150, `${expected.length}`);
 
   for (const release of RELEASES) {
-    await t.step(`from ${release} leaves what a new database has`, async () => {
+    await it(`from ${release} leaves what a new database has`, async () => {
       await using old = await openFreshDatabase();
       const database = old.operations;
       await installRelease(database, release);
@@ -161,7 +161,7 @@ Deno.test({
   );
 });
 
-Deno.test("After an upgrade", TIMED, async (t) => {
+Deno.test("After an upgrade", TIMED, async ({ step: it }) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
   await installRelease(database, "0010");
@@ -182,7 +182,7 @@ Deno.test("After an upgrade", TIMED, async (t) => {
   const inSmall = finder(fresh.database, small);
   const fill = () => script(database, (sql) => sql`select fill_search(2)`);
 
-  await t.step("small organizations are indexed first", async () => {
+  await it("small organizations are indexed first", async () => {
     const backlogs = () =>
       script(database, (sql) =>
         sql`
@@ -224,25 +224,22 @@ Deno.test("After an upgrade", TIMED, async (t) => {
     assertEquals(error.headers, { "retry-after": expected.seconds });
   }
 
-  await t.step(
-    "searches that would take too long are refused, with the number of products that wait",
-    async () => {
-      const few = { number: "100,001", seconds: "1" };
-      await assertRefused("q=emma", 100_001, few);
-      await assertRefused("q=emma&search=emma", 100_001, few);
-      const many = { number: "1,600,000", seconds: "20" };
-      await assertRefused("search=emma", 1_600_000, many);
-      await assertRefused("search=em", 1_600_000, many);
-    },
-  );
+  await it("searches that would take too long are refused, with the number of products that wait", async () => {
+    const few = { number: "100,001", seconds: "1" };
+    await assertRefused("q=emma", 100_001, few);
+    await assertRefused("q=emma&search=emma", 100_001, few);
+    const many = { number: "1,600,000", seconds: "20" };
+    await assertRefused("search=emma", 1_600_000, many);
+    await assertRefused("search=em", 1_600_000, many);
+  });
 
-  await t.step("other lists are not, nor those of others", async () => {
+  await it("other lists are not, nor those of others", async () => {
     assertEquals(await inLarge("sort=title"), 3);
     assertEquals(await inSmall("q=emma"), 1);
     assertEquals(await inSmall("search=emma"), 1);
   });
 
-  await t.step("searches are complete", async () => {
+  await it("searches are complete", async () => {
     await setWaiting(1_500_000);
     assertEquals(await inLarge("search=sanditon"), 1);
     assertEquals(await inLarge("search=a"), 3);
@@ -251,7 +248,7 @@ Deno.test("After an upgrade", TIMED, async (t) => {
     assertEquals(await inLarge("q=a"), 3);
   });
 
-  await t.step("they are complete and refused no more at the end", async () => {
+  await it("they are complete and refused no more at the end", async () => {
     await setWaiting(1_600_000);
     await fillSearch(fresh.database, () => {});
     assertEquals(await inLarge("q=sanditon"), 1);

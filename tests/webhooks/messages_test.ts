@@ -2,13 +2,13 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { signaturesOf } from "../support/app/receiver.ts";
 import { embeddedTest, webhookTest } from "./scene.ts";
 
-webhookTest("A message", async (scene, t) => {
+webhookTest("A message", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const last = () => receiver.received.at(-1)!;
   let id = "";
 
-  await t.step("about a product has what identifies it", async () => {
+  await it("about a product has what identifies it", async () => {
     const { body: { data } } = await ask("POST", "/products", {
       title: "Emma",
       isbn13: "978-0-14-143958-7",
@@ -30,7 +30,7 @@ webhookTest("A message", async (scene, t) => {
     });
   });
 
-  await t.step("is signed as Standard Webhooks says", () => {
+  await it("is signed as Standard Webhooks says", () => {
     const { headers, body, at } = last();
 
     assertEquals(headers.get("content-type"), "application/json");
@@ -45,7 +45,7 @@ webhookTest("A message", async (scene, t) => {
     );
   });
 
-  await t.step("follows each change, however it was made", async () => {
+  await it("follows each change, however it was made", async () => {
     await ask("PUT", `/products/${id}`, { page_count: 474 });
     await scene.arrived(2);
     await ask("POST", "/products/batch", {
@@ -61,7 +61,7 @@ webhookTest("A message", async (scene, t) => {
     assertEquals(new Set(receiver.received.map(({ id }) => id)).size, 4);
   });
 
-  await t.step("about a deletion has the id and the time", async () => {
+  await it("about a deletion has the id and the time", async () => {
     await ask("DELETE", `/products/${id}`);
     await scene.arrived(5);
 
@@ -72,7 +72,7 @@ webhookTest("A message", async (scene, t) => {
     }]);
   });
 
-  await t.step("does not follow a request that changes nothing", async () => {
+  await it("does not follow a request that changes nothing", async () => {
     const product = await scene.product();
     await scene.arrived(6);
     await ask("PUT", `/products/${product}`, {});
@@ -83,7 +83,7 @@ webhookTest("A message", async (scene, t) => {
     assertEquals(last().message.data.title, "Last");
   });
 
-  await t.step("of another type is not sent", async () => {
+  await it("of another type is not sent", async () => {
     await ask("PUT", webhook.path, { events: ["product.deleted"] });
     const product = await scene.product("Unseen");
     await ask("DELETE", `/products/${product}`);
@@ -93,7 +93,7 @@ webhookTest("A message", async (scene, t) => {
     await scene.until(webhook, "behind", 0);
   });
 
-  await t.step("is listed as a delivery", async () => {
+  await it("is listed as a delivery", async () => {
     await scene.until(webhook, "failing_since", null);
     const [newest, ...others] = await scene.deliveries(webhook);
 
@@ -108,7 +108,7 @@ webhookTest("A message", async (scene, t) => {
   });
 });
 
-webhookTest("The secrets of a webhook", async (scene, t) => {
+webhookTest("The secrets of a webhook", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const rotate = async (body: object) =>
@@ -120,7 +120,7 @@ webhookTest("The secrets of a webhook", async (scene, t) => {
   const expected = (...secrets: string[]) =>
     signaturesOf(receiver.received.at(-1)!, ...secrets);
 
-  await t.step("sign together during the grace, newest first", async () => {
+  await it("sign together during the grace, newest first", async () => {
     const second = await rotate({});
     const third = await rotate({ grace_seconds: 3600 });
 
@@ -136,7 +136,7 @@ webhookTest("The secrets of a webhook", async (scene, t) => {
     }
   });
 
-  await t.step("are three at most", async () => {
+  await it("are three at most", async () => {
     await rotate({});
     const { secrets } = await rotate({});
 
@@ -144,14 +144,14 @@ webhookTest("The secrets of a webhook", async (scene, t) => {
     assertEquals((await signatures())!.split(" ").length, 3);
   });
 
-  await t.step("end at once without a grace", async () => {
+  await it("end at once without a grace", async () => {
     const { secret, secrets } = await rotate({ grace_seconds: 0 });
 
     assertEquals(secrets.length, 1);
     assertEquals(await signatures(), expected(secret));
   });
 
-  await t.step("end after the grace", async () => {
+  await it("end after the grace", async () => {
     const { secret } = await rotate({ grace_seconds: 1 });
     assertEquals((await signatures())!.split(" ").length, 2);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -160,7 +160,7 @@ webhookTest("The secrets of a webhook", async (scene, t) => {
     assertEquals((await scene.state(webhook)).secrets.length, 1);
   });
 
-  await t.step("refuse a wrong grace", async () => {
+  await it("refuse a wrong grace", async () => {
     for (const grace_seconds of [-1, 604_801, 1.5, "1", null]) {
       const { status } = await ask("POST", `${webhook.path}/secret`, {
         grace_seconds,
@@ -170,44 +170,47 @@ webhookTest("The secrets of a webhook", async (scene, t) => {
   });
 });
 
-embeddedTest("A burst of changes as one message", async (scene, t) => {
-  const { ask, receiver } = scene;
-  await scene.product();
-  const webhook = await scene.webhook({ events: ["feed.advanced"] });
-  const changesOf = async (at: number) => {
-    const { data } = receiver.received[at]!.message;
-    const { body } = await ask(
-      "GET",
-      `/products/changes?after=${data.after}`,
-    );
-    return { told: data.changes, listed: body.data.length };
-  };
-
-  await t.step("names the cursor after which they are listed", async () => {
-    const operations = Array.from({ length: 100 }, (_, i) => (
-      { method: "create", body: { title: `Book ${i}` } }
-    ));
-    await ask("POST", "/products/batch", { operations });
-    await scene.arrived(1);
-
-    assertEquals(receiver.received[0]!.type, "feed.advanced");
-    assertEquals(await changesOf(0), { told: 100, listed: 100 });
-    await scene.until(webhook, "behind", 0);
-  });
-
-  await t.step("comes again only once it was answered", async () => {
-    receiver.answer(() => new Response(null, { status: 500 }));
+embeddedTest(
+  "A burst of changes as one message",
+  async (scene, { step: it }) => {
+    const { ask, receiver } = scene;
     await scene.product();
-    await scene.arrived(2);
-    await scene.until(webhook, "waiting", 1);
-    await scene.product();
-    assertEquals((await scene.state(webhook)).behind, 2);
-    receiver.answer(() => new Response(null, { status: 204 }));
-    await scene.arrived(4);
+    const webhook = await scene.webhook({ events: ["feed.advanced"] });
+    const changesOf = async (at: number) => {
+      const { data } = receiver.received[at]!.message;
+      const { body } = await ask(
+        "GET",
+        `/products/changes?after=${data.after}`,
+      );
+      return { told: data.changes, listed: body.data.length };
+    };
 
-    const [, first, again, next] = receiver.received;
-    assertEquals([again!.id, again!.body], [first!.id, first!.body]);
-    assertEquals(next!.message.data.changes, 1);
-    await scene.until(webhook, "behind", 0);
-  });
-});
+    await it("names the cursor after which they are listed", async () => {
+      const operations = Array.from({ length: 100 }, (_, i) => (
+        { method: "create", body: { title: `Book ${i}` } }
+      ));
+      await ask("POST", "/products/batch", { operations });
+      await scene.arrived(1);
+
+      assertEquals(receiver.received[0]!.type, "feed.advanced");
+      assertEquals(await changesOf(0), { told: 100, listed: 100 });
+      await scene.until(webhook, "behind", 0);
+    });
+
+    await it("comes again only once it was answered", async () => {
+      receiver.answer(() => new Response(null, { status: 500 }));
+      await scene.product();
+      await scene.arrived(2);
+      await scene.until(webhook, "waiting", 1);
+      await scene.product();
+      assertEquals((await scene.state(webhook)).behind, 2);
+      receiver.answer(() => new Response(null, { status: 204 }));
+      await scene.arrived(4);
+
+      const [, first, again, next] = receiver.received;
+      assertEquals([again!.id, again!.body], [first!.id, first!.body]);
+      assertEquals(next!.message.data.changes, 1);
+      await scene.until(webhook, "behind", 0);
+    });
+  },
+);

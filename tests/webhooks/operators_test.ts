@@ -11,7 +11,7 @@ import { SETTINGS } from "../support/app/harness.ts";
 import { openReceiver } from "../support/app/receiver.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("Webhooks for operators", TIMED, async (t) => {
+Deno.test("Webhooks for operators", TIMED, async ({ step: it }) => {
   await using app = await openOwnApp();
   const { sql } = app;
   await using receiver = openReceiver();
@@ -38,7 +38,7 @@ Deno.test("Webhooks for operators", TIMED, async (t) => {
       connect: () => Promise.resolve(database),
     });
 
-  await t.step("are listed with their hosts, without secrets", async () => {
+  await it("are listed with their hosts, without secrets", async () => {
     const rows = JSON.parse(String(await list("--json")));
     const others = await list("--organization", crypto.randomUUID());
 
@@ -55,14 +55,14 @@ Deno.test("Webhooks for operators", TIMED, async (t) => {
     assertEquals(others, "None");
   });
 
-  await t.step("are a line of the doctor", async () => {
+  await it("are a line of the doctor", async () => {
     const { ok, finding } = await doctor();
 
     assertEquals(ok, true);
     assertStringIncludes(finding, `disabled by hand: ${ids[1]}`);
   });
 
-  await t.step("of a copied database are disabled", async () => {
+  await it("of a copied database are disabled", async () => {
     // As in a restored dump: the place is another's.
     await sql`update change_origins set place = 'elsewhere'`;
 

@@ -15,11 +15,11 @@ function titles(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `Book ${i}`);
 }
 
-embeddedTest("A message that fails", async (scene, t) => {
+embeddedTest("A message that fails", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
 
-  await t.step("waits and is sent again, alike", async () => {
+  await it("waits and is sent again, alike", async () => {
     receiver.answer(failing());
     await scene.product("Emma");
     await scene.until(webhook, "waiting", 1);
@@ -46,7 +46,7 @@ embeddedTest("A message that fails", async (scene, t) => {
     assertEquals([sent.id, sent.attempts], [first!.id, 2]);
   });
 
-  await t.step("is stored with whatever the receiver answers", async () => {
+  await it("is stored with whatever the receiver answers", async () => {
     // PostgreSQL stores no NUL, and bytes need not be UTF-8.
     const answer = new Uint8Array([97, 0, 98, 0xff]);
     receiver.answer(() => new Response(answer, { status: 500 }));
@@ -59,7 +59,7 @@ embeddedTest("A message that fails", async (scene, t) => {
     await scene.until(webhook, "waiting", 0);
   });
 
-  await t.step("holds up no other", async () => {
+  await it("holds up no other", async () => {
     receiver.received.length = 0;
     receiver.answer(({ message }) =>
       message.data.title === "Bad" ? failing(400)() : OK()
@@ -73,7 +73,7 @@ embeddedTest("A message that fails", async (scene, t) => {
     );
   });
 
-  await t.step("is failed at the end of the schedule", async () => {
+  await it("is failed at the end of the schedule", async () => {
     await eventually(1, async () => {
       await scene.product("Another success");
       return (await scene.deliveries(webhook, "failed")).length;
@@ -86,7 +86,7 @@ embeddedTest("A message that fails", async (scene, t) => {
     assertEquals([waiting, enabled], [0, true]);
   });
 
-  await t.step("can be sent by hand", async () => {
+  await it("can be sent by hand", async () => {
     const [failed] = await scene.deliveries(webhook, "failed");
     const path = `${webhook.path}/deliveries/${failed.id}/retry`;
 
@@ -102,7 +102,7 @@ embeddedTest("A message that fails", async (scene, t) => {
     assert(receiver.received.some(({ id }) => id === failed.id));
   });
 
-  await t.step("is not sent by hand twice at once", async () => {
+  await it("is not sent by hand twice at once", async () => {
     const [sent] = await scene.deliveries(webhook, "succeeded");
     const arrived = Promise.withResolvers<void>();
     const respond = Promise.withResolvers<Response>();
@@ -123,7 +123,7 @@ embeddedTest("A message that fails", async (scene, t) => {
     receiver.answer(OK);
   });
 
-  await t.step("is dropped once its product has changed", async () => {
+  await it("is dropped once its product has changed", async () => {
     await scene.until(webhook, "waiting", 0);
     await scene.until(webhook, "behind", 0);
     receiver.answer(failing());
@@ -153,7 +153,7 @@ embeddedTest("A message that fails", async (scene, t) => {
   });
 });
 
-embeddedTest("A receiver that is down", async (scene, t) => {
+embeddedTest("A receiver that is down", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const create = (titles: string[]) =>
@@ -164,7 +164,7 @@ embeddedTest("A receiver that is down", async (scene, t) => {
       })),
     });
 
-  await t.step("gets no more after five failures", async () => {
+  await it("gets no more after five failures", async () => {
     receiver.answer(failing());
     await create(titles(100));
     await eventually(
@@ -178,7 +178,7 @@ embeddedTest("A receiver that is down", async (scene, t) => {
     assertEquals(behind, 100 - waiting);
   });
 
-  await t.step("gets one message after each pause", async () => {
+  await it("gets one message after each pause", async () => {
     const before = receiver.received.length;
     await scene.arrived(before + 1);
     const { at } = receiver.received.at(-1)!;
@@ -188,7 +188,7 @@ embeddedTest("A receiver that is down", async (scene, t) => {
     assert(pause >= 2_000, `The pause was ${pause} ms`);
   });
 
-  await t.step("gets all once it answers, each product once", async () => {
+  await it("gets all once it answers, each product once", async () => {
     receiver.received.length = 0;
     receiver.answer(OK);
     await scene.until(webhook, "behind", 0);
@@ -199,7 +199,7 @@ embeddedTest("A receiver that is down", async (scene, t) => {
     assertEquals((await scene.state(webhook)).resumes_at, null);
   });
 
-  await t.step("gets all at once after a successful test", async () => {
+  await it("gets all at once after a successful test", async () => {
     receiver.answer(failing());
     await create(titles(20));
     await eventually(
@@ -217,36 +217,33 @@ embeddedTest("A receiver that is down", async (scene, t) => {
     assertEquals(receiver.received.length, 21);
   });
 
-  await t.step(
-    "gets nothing while it has asked for that, though it answers",
-    async () => {
-      await ask("DELETE", webhook.path);
-      const late = Promise.withResolvers<void>();
-      const paused = await scene.webhook();
-      receiver.answer(async ({ message }) => {
-        if (message.data.title === "Busy") {
-          return failing(503, { "retry-after": "60" })();
-        }
-        await late.promise;
-        return OK();
-      });
-      // One is answered after the rest has begun, which its success ends.
-      await create(["Late", ...Array(7).fill("Busy")]);
-      await scene.until(paused, "waiting", 7);
-      late.resolve();
-      await eventually(
-        true,
-        async () => (await scene.state(paused)).last_success_at !== null,
-      );
-      await ask("POST", `${paused.path}/test`);
+  await it("gets nothing while it has asked for that, though it answers", async () => {
+    await ask("DELETE", webhook.path);
+    const late = Promise.withResolvers<void>();
+    const paused = await scene.webhook();
+    receiver.answer(async ({ message }) => {
+      if (message.data.title === "Busy") {
+        return failing(503, { "retry-after": "60" })();
+      }
+      await late.promise;
+      return OK();
+    });
+    // One is answered after the rest has begun, which its success ends.
+    await create(["Late", ...Array(7).fill("Busy")]);
+    await scene.until(paused, "waiting", 7);
+    late.resolve();
+    await eventually(
+      true,
+      async () => (await scene.state(paused)).last_success_at !== null,
+    );
+    await ask("POST", `${paused.path}/test`);
 
-      const { resumes_at, failing_since } = await scene.state(paused);
-      assertEquals(failing_since, null);
-      assert(Date.parse(resumes_at) > Date.now() + 30_000);
-      const enabled = await ask("PUT", paused.path, { enabled: true });
-      assertEquals(enabled.body.data.resumes_at, null);
-    },
-  );
+    const { resumes_at, failing_since } = await scene.state(paused);
+    assertEquals(failing_since, null);
+    assert(Date.parse(resumes_at) > Date.now() + 30_000);
+    const enabled = await ask("PUT", paused.path, { enabled: true });
+    assertEquals(enabled.body.data.resumes_at, null);
+  });
 }, { WEBHOOK_RETRY_SECONDS: "2" });
 
 webhookTest(
@@ -276,10 +273,10 @@ webhookTest(
   },
 );
 
-embeddedTest("A webhook waits", async (scene, t) => {
+embeddedTest("A webhook waits", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
 
-  await t.step("as long as Retry-After says", async () => {
+  await it("as long as Retry-After says", async () => {
     const webhook = await scene.webhook();
     receiver.answer(failing(429, { "retry-after": "3" }));
     await scene.product("First");
@@ -293,7 +290,7 @@ embeddedTest("A webhook waits", async (scene, t) => {
     await ask("DELETE", webhook.path);
   });
 
-  await t.step("with the feed while as many messages wait", async () => {
+  await it("with the feed while as many messages wait", async () => {
     receiver.received.length = 0;
     receiver.answer(failing());
     const webhook = await scene.webhook();
@@ -309,7 +306,7 @@ embeddedTest("A webhook waits", async (scene, t) => {
   });
 }, { WEBHOOK_WAITING_MAX: "2" });
 
-embeddedTest("A webhook is disabled", async (scene, t) => {
+embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
   const { app, ask, receiver } = scene;
   await using other = openReceiver();
   const listener = await scene.webhook({
@@ -331,7 +328,7 @@ embeddedTest("A webhook is disabled", async (scene, t) => {
     return data;
   }
 
-  await t.step("by hand, and goes on where it stood", async () => {
+  await it("by hand, and goes on where it stood", async () => {
     const webhook = await scene.webhook({ description: "The shop" });
     const { body: { data } } = await ask("PUT", webhook.path, {
       enabled: false,
@@ -352,7 +349,7 @@ embeddedTest("A webhook is disabled", async (scene, t) => {
     await ask("DELETE", webhook.path);
   });
 
-  await t.step("by a response 410", async () => {
+  await it("by a response 410", async () => {
     const webhook = await scene.webhook();
     receiver.answer(failing(410));
     await scene.product("Gone");
@@ -371,7 +368,7 @@ embeddedTest("A webhook is disabled", async (scene, t) => {
     await ask("DELETE", webhook.path);
   });
 
-  await t.step("by failures without a success", async () => {
+  await it("by failures without a success", async () => {
     const webhook = await scene.webhook();
     receiver.answer(failing());
     await scene.product("Failing");
@@ -381,7 +378,7 @@ embeddedTest("A webhook is disabled", async (scene, t) => {
     await ask("DELETE", webhook.path);
   });
 
-  await t.step("and tells nobody twice", async () => {
+  await it("and tells nobody twice", async () => {
     await scene.until(listener, "waiting", 0);
     assertEquals(other.received.length, 3);
   });

@@ -41,24 +41,24 @@ const PUBLIC = [
   ...["[2001:0:808:808::f7f7:f7f7]", "[::ffff:8.8.8.8]", "[fbff::1]"],
 ];
 
-Deno.test("The targets of webhooks", TIMED, async (t) => {
+Deno.test("The targets of webhooks", TIMED, async ({ step: it }) => {
   function faults(host: string, allowed = NONE, protocol = "https"): string {
     const url = new URL(`${protocol}://${host}/hook`);
     return faultsOf(url, [hostOf(url)], allowed).join();
   }
 
-  await t.step("are public addresses, in every spelling", () => {
+  await it("are public addresses, in every spelling", () => {
     for (const host of FORBIDDEN) {
       assertEquals(faults(host), "forbidden_target", host);
     }
     for (const host of PUBLIC) assertEquals(faults(host), "", host);
   });
 
-  await t.step("need https", () => {
+  await it("need https", () => {
     assertEquals(faults("1.1.1.1", NONE, "http"), "https_required");
   });
 
-  await t.step("need all addresses of a name to be public", () => {
+  await it("need all addresses of a name to be public", () => {
     const url = new URL("https://shop.example/");
 
     assertEquals(faultsOf(url, ["1.1.1.1", "2606:4700::1"], NONE), []);
@@ -69,7 +69,7 @@ Deno.test("The targets of webhooks", TIMED, async (t) => {
     assertEquals(faultsOf(url, [], NONE), []);
   });
 
-  await t.step("are also what the operator allows, by http too", () => {
+  await it("are also what the operator allows, by http too", () => {
     const allowed = parseAllowedTargets(
       "receiver.internal, 10.1.0.0/16,127.0.0.1,fd00::/8",
     )!;
@@ -101,7 +101,7 @@ Deno.test("The targets of webhooks", TIMED, async (t) => {
     assertEquals(faults("localhost", parseAllowedTargets("localhost")), "");
   });
 
-  await t.step("cannot be allowed in a form that names no host", () => {
+  await it("cannot be allowed in a form that names no host", () => {
     for (
       const list of ["10.0.0.0/33", "a b", "a/8", "host:80", "127.1", "a,,b"]
     ) {
@@ -109,7 +109,7 @@ Deno.test("The targets of webhooks", TIMED, async (t) => {
     }
   });
 
-  await t.step("are checked at POST and PUT", async () => {
+  await it("are checked at POST and PUT", async () => {
     await using scene = await openScene();
     const webhook = await scene.webhook();
     for (const host of ["10.0.0.1", "[::1]", "localhost", "0x7f000002"]) {
@@ -135,7 +135,7 @@ Deno.test("The targets of webhooks", TIMED, async (t) => {
     assertEquals(test.body.data.error, "unresolved");
   });
 
-  await t.step("are checked before each attempt", async () => {
+  await it("are checked before each attempt", async () => {
     await using scene = await openScene();
     const { id, path } = await scene.webhook();
     // As if the operator allowed less, or the name had other addresses now.
@@ -178,7 +178,7 @@ const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
   "/large-head": (to) => write(to, "200 OK", `a: ${"a".repeat(1_000_000)}`),
 };
 
-Deno.test("Hostile receivers", TIMED, async (t) => {
+Deno.test("Hostile receivers", TIMED, async ({ step: it }) => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   const paths: string[] = [];
@@ -218,7 +218,7 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     assertEquals(taken < ms, true, `It took ${taken} ms`);
   };
 
-  await t.step("are not followed elsewhere", async () => {
+  await it("are not followed elsewhere", async () => {
     await expectWithin(600, at("/redirect"), {
       response_status: 302,
       error: "status",
@@ -226,19 +226,19 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     assertEquals(paths, ["/redirect"]);
   });
 
-  await t.step("are read no further than 2 KiB", async () => {
+  await it("are read no further than 2 KiB", async () => {
     const answer = await at("/endless");
 
     assertEquals([answer.error, answer.response_body!.length], [null, 2_048]);
   });
 
-  await t.step("do not gain time by dripping", async () => {
+  await it("do not gain time by dripping", async () => {
     await expectWithin(1_500, at("/drip"), { response_status: 200 });
     await expectWithin(1_500, at("/slow-head"), { error: "timeout" });
     await expectWithin(1_500, at("/silent"), { error: "timeout" });
   });
 
-  await t.step("have got the message, whatever follows the head", async () => {
+  await it("have got the message, whatever follows the head", async () => {
     const paths = ["more-than-said", "less-than-said", "wrong-chunks"];
     for (const path of paths) {
       await expectWithin(1_500, at(`/${path}`), { response_status: 200 });
@@ -246,7 +246,7 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     await expectWithin(1_500, at("/204-with-body"), { response_status: 204 });
   });
 
-  await t.step("that speak no HTTP fail the connection", async () => {
+  await it("that speak no HTTP fail the connection", async () => {
     for (const path of ["/closed", "/nonsense", "/large-head"]) {
       await expectWithin(1_500, at(path), { error: "connection" });
     }
@@ -255,7 +255,7 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     });
   });
 
-  await t.step("cannot change their address after the check", async () => {
+  await it("cannot change their address after the check", async () => {
     let asked = 0;
     const find = () => {
       asked++;
@@ -279,7 +279,7 @@ Deno.test("Hostile receivers", TIMED, async (t) => {
     );
   });
 
-  await t.step("with a certificate that nobody vouches for", async () => {
+  await it("with a certificate that nobody vouches for", async () => {
     // The first use of TLS loads the certificates of all authorities.
     timeoutMs = 10_000;
     const folder = await Deno.makeTempDir();

@@ -25,10 +25,10 @@ const WRONG: [object, string, string][] = [
   [{ secret: "whsec_" }, "/secret", "unknown_field"],
 ];
 
-webhookTest("/webhooks", async (scene, t) => {
+webhookTest("/webhooks", async (scene, { step: it }) => {
   const { app, ask, receiver } = scene;
 
-  await t.step("POST makes a webhook and shows its secret once", async () => {
+  await it("POST makes a webhook and shows its secret once", async () => {
     const { status, headers, body: { data } } = await ask("POST", "/webhooks", {
       url: receiver.url,
     });
@@ -46,7 +46,7 @@ webhookTest("/webhooks", async (scene, t) => {
     assertEquals((await ask("GET", "/webhooks")).body.data, [shown]);
   });
 
-  await t.step("PUT changes what the body has", async () => {
+  await it("PUT changes what the body has", async () => {
     const [before] = (await ask("GET", "/webhooks")).body.data;
     const path = `/webhooks/${before.id}`;
 
@@ -66,7 +66,7 @@ webhookTest("/webhooks", async (scene, t) => {
     assertEquals(cleared.body.data.description, null);
   });
 
-  await t.step("refuses wrong fields", async () => {
+  await it("refuses wrong fields", async () => {
     const [{ id }] = (await ask("GET", "/webhooks")).body.data;
     for (const [body, pointer, code] of WRONG) {
       for (
@@ -84,47 +84,44 @@ webhookTest("/webhooks", async (scene, t) => {
     assertEquals((await ask("GET", "/webhooks")).body.data.length, 1);
   });
 
-  await t.step(
-    "responds with 404 to others, and with 403 to readers",
-    async () => {
-      const [{ id }] = (await ask("GET", "/webhooks")).body.data;
-      const other = await app.organization();
-      const reader = await scene.org.issueKey("read");
-      const requests: [string, string, unknown?][] = [
-        ["GET", ""],
-        ["PUT", "", { description: "Mine" }],
-        ["POST", "/secret", {}],
-        ["POST", "/test"],
-        ["GET", "/deliveries"],
-        ["POST", `/deliveries/msg_${"0".repeat(32)}/retry`],
-      ];
-      for (const [method, path, body] of requests) {
-        for (
-          const [of, key, status] of [
-            [id, other.key, 404],
-            [UNKNOWN, scene.org.key, 404],
-            [id, reader, 403],
-          ]
-        ) {
-          const reply = await app.send(`/api/webhooks/${of}${path}`, {
-            method,
-            headers: { "x-api-key": key, "content-type": "application/json" },
-            ...body !== undefined && { body: JSON.stringify(body) },
-          });
-          assertEquals(reply.status, status, `${method} ${path}`);
-        }
+  await it("responds with 404 to others, and with 403 to readers", async () => {
+    const [{ id }] = (await ask("GET", "/webhooks")).body.data;
+    const other = await app.organization();
+    const reader = await scene.org.issueKey("read");
+    const requests: [string, string, unknown?][] = [
+      ["GET", ""],
+      ["PUT", "", { description: "Mine" }],
+      ["POST", "/secret", {}],
+      ["POST", "/test"],
+      ["GET", "/deliveries"],
+      ["POST", `/deliveries/msg_${"0".repeat(32)}/retry`],
+    ];
+    for (const [method, path, body] of requests) {
+      for (
+        const [of, key, status] of [
+          [id, other.key, 404],
+          [UNKNOWN, scene.org.key, 404],
+          [id, reader, 403],
+        ]
+      ) {
+        const reply = await app.send(`/api/webhooks/${of}${path}`, {
+          method,
+          headers: { "x-api-key": key, "content-type": "application/json" },
+          ...body !== undefined && { body: JSON.stringify(body) },
+        });
+        assertEquals(reply.status, status, `${method} ${path}`);
       }
-      const list = await app.send("/api/webhooks", {
-        headers: { "x-api-key": reader },
-      });
-      assertEquals(list.status, 403);
-      const { body } = await other.delete(`/api/webhooks/${id}`);
-      assertEquals(body.data, { id, deleted: false });
-      assertEquals((await other.get("/api/webhooks")).body.data, []);
-    },
-  );
+    }
+    const list = await app.send("/api/webhooks", {
+      headers: { "x-api-key": reader },
+    });
+    assertEquals(list.status, 403);
+    const { body } = await other.delete(`/api/webhooks/${id}`);
+    assertEquals(body.data, { id, deleted: false });
+    assertEquals((await other.get("/api/webhooks")).body.data, []);
+  });
 
-  await t.step("refuses the eleventh, of several at once too", async () => {
+  await it("refuses the eleventh, of several at once too", async () => {
     const replies = await Promise.all(
       Array.from(
         { length: 12 },
@@ -141,7 +138,7 @@ webhookTest("/webhooks", async (scene, t) => {
     assertEquals((await ask("GET", "/webhooks")).body.data.length, 10);
   });
 
-  await t.step("DELETE deletes it", async () => {
+  await it("DELETE deletes it", async () => {
     for (const { id } of (await ask("GET", "/webhooks")).body.data) {
       const { body: { data } } = await ask("DELETE", `/webhooks/${id}`);
       assertEquals(data, { id, deleted: true });
@@ -150,63 +147,66 @@ webhookTest("/webhooks", async (scene, t) => {
   });
 });
 
-embeddedTest("The place of a webhook in the feed", async (scene, t) => {
-  const { ask, receiver } = scene;
-  const first = await scene.product("First");
-  const second = await scene.product("Second");
-  const { body: { meta: { cursor } } } = await ask(
-    "GET",
-    "/products/changes?limit=1",
-  );
-
-  await t.step("is now by default, or the start, or a cursor", async () => {
-    await scene.webhook();
-    const fromStart = await scene.webhook({ after: "start" });
-    await scene.arrived(2);
-    const fromCursor = await scene.webhook({ after: cursor });
-    await scene.arrived(3);
-
-    assertEquals(
-      receiver.received.map(({ message }) => message.data.id).sort(),
-      [first, second, second],
-    );
-    await scene.until(fromStart, "behind", 0);
-    await scene.until(fromCursor, "behind", 0);
-  });
-
-  await t.step("is a cursor of the feed", async () => {
-    const [webhook] = (await ask("GET", "/webhooks")).body.data;
-
-    const { body } = await ask(
+embeddedTest(
+  "The place of a webhook in the feed",
+  async (scene, { step: it }) => {
+    const { ask, receiver } = scene;
+    const first = await scene.product("First");
+    const second = await scene.product("Second");
+    const { body: { meta: { cursor } } } = await ask(
       "GET",
-      `/products/changes?after=${webhook.cursor}`,
+      "/products/changes?limit=1",
     );
 
-    assertEquals(body.data, []);
-  });
+    await it("is now by default, or the start, or a cursor", async () => {
+      await scene.webhook();
+      const fromStart = await scene.webhook({ after: "start" });
+      await scene.arrived(2);
+      const fromCursor = await scene.webhook({ after: cursor });
+      await scene.arrived(3);
 
-  await t.step("set back, sends the same messages again", async () => {
-    const [, webhook] = (await ask("GET", "/webhooks")).body.data;
-    const sent = (from: number, to: number) =>
-      receiver.received.slice(from, to)
-        .map(({ id, body }) => `${id} ${body}`).sort();
-
-    await ask("PUT", `/webhooks/${webhook.id}`, { after: "start" });
-    await scene.arrived(5);
-
-    assertEquals(sent(3, 5), sent(0, 2));
-  });
-
-  await t.step("cannot be a cursor of another organization", async () => {
-    const other = await scene.app.organization();
-    const { body: { meta } } = await other.get("/api/products/changes");
-
-    const reply = await ask("POST", "/webhooks", {
-      url: receiver.url,
-      after: meta.cursor,
+      assertEquals(
+        receiver.received.map(({ message }) => message.data.id).sort(),
+        [first, second, second],
+      );
+      await scene.until(fromStart, "behind", 0);
+      await scene.until(fromCursor, "behind", 0);
     });
 
-    assertEquals(reply.status, 410);
-    assertEquals(reply.body.error.code, "CURSOR_EXPIRED");
-  });
-});
+    await it("is a cursor of the feed", async () => {
+      const [webhook] = (await ask("GET", "/webhooks")).body.data;
+
+      const { body } = await ask(
+        "GET",
+        `/products/changes?after=${webhook.cursor}`,
+      );
+
+      assertEquals(body.data, []);
+    });
+
+    await it("set back, sends the same messages again", async () => {
+      const [, webhook] = (await ask("GET", "/webhooks")).body.data;
+      const sent = (from: number, to: number) =>
+        receiver.received.slice(from, to)
+          .map(({ id, body }) => `${id} ${body}`).sort();
+
+      await ask("PUT", `/webhooks/${webhook.id}`, { after: "start" });
+      await scene.arrived(5);
+
+      assertEquals(sent(3, 5), sent(0, 2));
+    });
+
+    await it("cannot be a cursor of another organization", async () => {
+      const other = await scene.app.organization();
+      const { body: { meta } } = await other.get("/api/products/changes");
+
+      const reply = await ask("POST", "/webhooks", {
+        url: receiver.url,
+        after: meta.cursor,
+      });
+
+      assertEquals(reply.status, 410);
+      assertEquals(reply.body.error.code, "CURSOR_EXPIRED");
+    });
+  },
+);
